@@ -1,0 +1,441 @@
+//! The numbers of one step.
+
+use crate::plan::Plan;
+use crate::{Formulation, GeometricStiffness, KktError, Scheme};
+use pliant_dense::eigen::keep_positive_part;
+use pliant_model::{ComponentId, Evaluation, Level, Model, NodeKind, RowGroup, State};
+use pliant_solvers::{KktSystem, Solution};
+
+/// What a step needs besides the model's evaluation.
+#[derive(Clone, Copy, Debug)]
+pub struct StepInput<'a> {
+    /// Positions and velocities at the start of the step.
+    pub state: &'a State,
+    /// Multipliers `lambda_k` that the geometric stiffness of the rows is made of [N, N m]; one per row.
+    pub multipliers: &'a [f64],
+    /// Extra impulse on the independent coordinates (gyroscopic predictor) [N s, N m s].
+    pub impulse: &'a [f64],
+}
+
+/// The metric of a position correction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Metric {
+    /// The mass matrix.
+    #[default]
+    Mass,
+    /// The response matrix `W` of the step.
+    Response,
+}
+
+/// Fills one [`KktSystem`] from one model. The system's pattern never changes; fixed coordinates may.
+#[derive(Debug)]
+pub struct Assembler {
+    plan: Plan,
+    system: KktSystem,
+    /// Velocity-sized scratch over all nodes: right-hand side, forces for geometric stiffness.
+    rhs: Vec<f64>,
+    force_gamma: Vec<f64>,
+    row_gamma: Vec<f64>,
+    node_block: Vec<f64>,
+    stack: Vec<f64>,
+    product: Vec<f64>,
+    site_block: Vec<f64>,
+    geometry: Vec<f64>,
+    eigen: Vec<f64>,
+    shift: Vec<f64>,
+}
+
+impl Assembler {
+    /// Plans the system of a model.
+    ///
+    /// # Errors
+    /// [`KktError`] if it does not fit 32-bit indices.
+    pub fn new(model: &Model, evaluation: &Evaluation) -> Result<Self, KktError> {
+        let (plan, mut system) = Plan::new(model, evaluation)?;
+        system.fixed.copy_from_slice(model.fixed());
+        let (mut width, mut stack) = (6, 6);
+        for (index, node) in model.nodes().iter().enumerate() {
+            for e in 0..node.count {
+                width = width.max(plan.jacobians.width(index, e));
+                stack = stack.max(plan.jacobians.stack_height(index, e));
+            }
+        }
+        let all = model.velocity_count();
+        Ok(Self {
+            plan,
+            system,
+            rhs: vec![0.0; all],
+            force_gamma: vec![0.0; all],
+            row_gamma: vec![0.0; all],
+            node_block: vec![0.0; 36],
+            stack: vec![0.0; stack * width],
+            product: vec![0.0; stack.max(6) * width],
+            site_block: vec![0.0; width * width],
+            geometry: vec![0.0; stack * stack],
+            eigen: vec![0.0; 2 * stack * stack],
+            shift: vec![0.0; model.dof_count()],
+        })
+    }
+
+    /// The system as last filled.
+    pub fn system(&self) -> &KktSystem {
+        &self.system
+    }
+
+    /// Which independent coordinates are fixed; a change costs a new symbolic analysis at the next solve.
+    pub fn fixed_mut(&mut self) -> &mut [bool] {
+        &mut self.system.fixed
+    }
+
+    /// Fills `W`, `J`, `R`, `c` and `b` of one step. `evaluation` must be up to date with `input.state`. Allocates nothing.
+    pub fn fill(&mut self, model: &Model, evaluation: &mut Evaluation, scheme: &Scheme, input: StepInput<'_>) {
+        self.plan.jacobians.fill(evaluation);
+        self.gather_gamma(model, evaluation, scheme, input.multipliers);
+        let h = scheme.h;
+        for (r, f) in self.rhs.iter_mut().zip(evaluation.force()) {
+            *r = h * f;
+        }
+        self.system.w.clear();
+        self.fill_response(model, evaluation, scheme, input.state, true);
+        evaluation.pull_back(model, &mut self.rhs);
+        for node in model.nodes() {
+            if let Some(first) = node.first_dof() {
+                let from = node.velocity_range();
+                self.system.c[first..first + from.len()].copy_from_slice(&self.rhs[from]);
+            }
+        }
+        for (c, p) in self.system.c.iter_mut().zip(input.impulse) {
+            *c += p;
+        }
+        self.system.r.clear();
+        for group in model.row_groups() {
+            self.fill_jacobian_rows(group);
+            self.fill_row_law(model, evaluation, scheme, input.state, group);
+        }
+        self.change_unknown(model, scheme, input.state);
+    }
+
+    /// Fills the system of a position correction: `min |dx|^2 / 2` in the metric, subject to `J dx = -phi` on the hard rows;
+    /// compliant rows take no part (equations.md B.8). Allocates nothing.
+    pub fn fill_correction(
+        &mut self,
+        model: &Model,
+        evaluation: &mut Evaluation,
+        scheme: &Scheme,
+        input: StepInput<'_>,
+        metric: Metric,
+    ) {
+        self.plan.jacobians.fill(evaluation);
+        self.gather_gamma(model, evaluation, scheme, input.multipliers);
+        self.system.w.clear();
+        self.fill_response(model, evaluation, scheme, input.state, metric == Metric::Response);
+        self.system.c.fill(0.0);
+        self.system.r.clear();
+        for group in model.row_groups() {
+            self.fill_jacobian_rows(group);
+            let node = model.node(group.node);
+            let x = &input.state.positions[node.position_range()];
+            for k in 0..group.size * group.count {
+                let row = group.first_row + k;
+                if is_hard(evaluation, group, k) {
+                    self.system.b[row] = x[k];
+                } else {
+                    let slots = self.system.j.pattern().row_slots(row);
+                    self.system.j.values_mut()[slots].fill(0.0);
+                    let diagonal = self.system.r.pattern().row_slots(row).end - 1;
+                    self.system.r.values_mut()[diagonal] = 1.0;
+                    self.system.b[row] = 0.0;
+                }
+            }
+        }
+    }
+
+    /// The velocity change and the impulses of a solution, whatever the formulation.
+    pub fn interpret(&self, model: &Model, scheme: &Scheme, state: &State, solution: &mut Solution) {
+        match scheme.formulation {
+            Formulation::VelocityChange => {}
+            Formulation::Acceleration => {
+                solution.x.iter_mut().chain(&mut solution.mu).for_each(|x| *x *= scheme.h);
+            }
+            Formulation::Velocity => {
+                for node in model.nodes() {
+                    let Some(first) = node.first_dof() else { continue };
+                    for (k, v) in state.velocities[node.velocity_range()].iter().enumerate() {
+                        if !self.system.fixed[first + k] {
+                            solution.x[first + k] -= v;
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Total forces on all nodes, split by origin, that the geometric stiffness is made of.
+    fn gather_gamma(&mut self, model: &Model, evaluation: &Evaluation, scheme: &Scheme, multipliers: &[f64]) {
+        let geometry = scheme.geometry;
+        if geometry.forces != GeometricStiffness::None {
+            self.force_gamma.copy_from_slice(evaluation.force());
+            evaluation.pull_back(model, &mut self.force_gamma);
+        }
+        if geometry.multipliers != GeometricStiffness::None {
+            self.row_gamma.fill(0.0);
+            for group in model.row_groups() {
+                let rows = &multipliers[group.first_row..group.first_row + group.size * group.count];
+                let range = model.node(group.node).velocity_range();
+                for (g, l) in self.row_gamma[range].iter_mut().zip(rows) {
+                    *g += l;
+                }
+            }
+            evaluation.pull_back(model, &mut self.row_gamma);
+        }
+    }
+
+    /// `W += M`, and with `dynamic` `+ h alpha B + h^2 alpha beta (K - G)` and `rhs -= h^2 alpha (K - G) v`.
+    fn fill_response(
+        &mut self,
+        model: &Model,
+        evaluation: &mut Evaluation,
+        scheme: &Scheme,
+        state: &State,
+        dynamic: bool,
+    ) {
+        let (h, beta) = (scheme.h, scheme.beta);
+        for (index, node) in model.nodes().iter().enumerate() {
+            let size = node.space.velocity_size();
+            let first = node.first_velocity;
+            let entry = &self.plan.nodes[index];
+            if entry.masses.is_empty() && entry.stiffnesses.is_empty() {
+                continue;
+            }
+            for (e, site) in entry.sites.iter().enumerate() {
+                let block = &mut self.node_block[..size * size];
+                block.fill(0.0);
+                for m in &entry.masses {
+                    model.masses()[*m].component.add_block(node.space, e, block);
+                }
+                let v = &state.velocities[first + e * size..][..size];
+                let rhs = &mut self.rhs[first + e * size..][..size];
+                for i in entry.stiffnesses.iter().filter(|_| dynamic) {
+                    let alpha = scheme.alpha_of(ComponentId::ForceField(*i));
+                    let (k, b) = (evaluation.stiffness(*i).block(e), evaluation.damping(*i).block(e));
+                    for (t, (k, b)) in block.iter_mut().zip(k.iter().zip(b)) {
+                        *t += h * alpha * (b + h * beta * k);
+                    }
+                    for (r, k) in rhs.iter_mut().zip(k.chunks_exact(size)) {
+                        *r -= h * h * alpha * k.iter().zip(v).map(|(k, v)| k * v).sum::<f64>();
+                    }
+                }
+                let values = self.system.w.values_mut();
+                match self.plan.jacobians.block(index, e) {
+                    None => self.plan.add_to_response(site, block, values),
+                    Some(j) => {
+                        let width = self.plan.jacobians.width(index, e);
+                        congruence(block, j, size, width, &mut self.product, &mut self.site_block);
+                        self.plan.add_to_response(site, &self.site_block, values);
+                    }
+                }
+            }
+        }
+        if dynamic {
+            self.fill_geometry(model, evaluation, scheme, state);
+        }
+    }
+
+    fn fill_geometry(&mut self, model: &Model, evaluation: &mut Evaluation, scheme: &Scheme, state: &State) {
+        let modes = scheme.geometry;
+        if modes.forces == modes.multipliers {
+            if modes.forces != GeometricStiffness::None {
+                let (sum, rows) = (&mut self.force_gamma, &self.row_gamma);
+                for (g, r) in sum.iter_mut().zip(rows) {
+                    *g += r;
+                }
+                self.add_geometry(model, evaluation, scheme, state, modes.forces, false);
+            }
+            return;
+        }
+        self.add_geometry(model, evaluation, scheme, state, modes.forces, false);
+        self.add_geometry(model, evaluation, scheme, state, modes.multipliers, true);
+    }
+
+    /// `W -= h^2 alpha beta G`, `rhs += h^2 alpha G v` for the forces of one origin.
+    fn add_geometry(
+        &mut self,
+        model: &Model,
+        evaluation: &mut Evaluation,
+        scheme: &Scheme,
+        state: &State,
+        mode: GeometricStiffness,
+        from_rows: bool,
+    ) {
+        if mode == GeometricStiffness::None {
+            return;
+        }
+        let gain = scheme.h * scheme.h * scheme.alpha;
+        for (index, node) in model.nodes().iter().enumerate() {
+            let NodeKind::Mapped { ranges, .. } = &node.kind else { continue };
+            let gamma = if from_rows { &self.row_gamma } else { &self.force_gamma };
+            if !self.plan.nodes[index].geometric || gamma[node.velocity_range()].iter().all(|g| *g == 0.0) {
+                continue;
+            }
+            if evaluation.geometric_stiffness(model, state, index, gamma).is_none() {
+                continue;
+            }
+            for e in 0..node.count {
+                let height = self.plan.jacobians.stack_height(index, e);
+                let block = &mut self.geometry[..height * height];
+                let Some(source) = evaluation.geometric_blocks(index) else { break };
+                // K_geo = -G.
+                for (b, g) in block.iter_mut().zip(source.block(e)) {
+                    *b = -g;
+                }
+                if mode == GeometricStiffness::PositivePart {
+                    keep_positive_part(height, block, &mut self.eigen);
+                }
+                let list = evaluation.dependencies(index, e);
+                let coordinates = |d: &pliant_model::Dependency| {
+                    let (_, first, space) = ranges[d.parent];
+                    let size = space.velocity_size();
+                    first + d.element * size..first + (d.element + 1) * size
+                };
+                let mut row = 0;
+                for d in list {
+                    for i in coordinates(d) {
+                        let terms = list.iter().flat_map(coordinates).zip(&block[row * height..]);
+                        let sum: f64 = terms.map(|(k, b)| b * state.velocities[k]).sum();
+                        self.rhs[i] -= gain * sum;
+                        row += 1;
+                    }
+                }
+                for b in block.iter_mut() {
+                    *b *= gain * scheme.beta;
+                }
+                let width = self.plan.jacobians.width(index, e);
+                self.plan.jacobians.stack(index, e, &mut self.stack[..height * width]);
+                congruence(block, &self.stack, height, width, &mut self.product, &mut self.site_block);
+                let site = &self.plan.nodes[index].sites[e];
+                self.plan.add_to_response(site, &self.site_block, self.system.w.values_mut());
+            }
+        }
+    }
+
+    fn fill_jacobian_rows(&mut self, group: &RowGroup) {
+        let node = group.node.index();
+        for e in 0..group.count {
+            let width = self.plan.jacobians.width(node, e);
+            for i in 0..group.size {
+                // Columns of an element and of a CSR row are both ascending in the degree of freedom.
+                let slots = self.system.j.pattern().row_slots(group.first_row + e * group.size + i);
+                let row = &mut self.system.j.values_mut()[slots];
+                match self.plan.jacobians.block(node, e) {
+                    Some(block) => row.copy_from_slice(&block[i * width..(i + 1) * width]),
+                    None => {
+                        row.fill(0.0);
+                        row[i] = 1.0;
+                    }
+                }
+            }
+        }
+    }
+
+    /// `R` and `b` in the velocity-change form (equations.md B.4).
+    fn fill_row_law(&mut self, model: &Model, evaluation: &Evaluation, scheme: &Scheme, state: &State, group: &RowGroup) {
+        let (h, beta) = (scheme.h, scheme.beta);
+        let alpha = scheme.alpha_of(group.component);
+        let node = model.node(group.node);
+        let phi = &state.positions[node.position_range()];
+        let u = &state.velocities[node.velocity_range()];
+        let bias = &evaluation.bias()[node.velocity_range()];
+        let level = match group.component {
+            ComponentId::Constraint(i) => model.constraints()[i].component,
+            _ => Level::Position,
+        };
+        let relaxation = match group.component {
+            ComponentId::ForceField(i) => model.force_fields()[i].component.law.relaxation_time(),
+            _ => 0.0,
+        };
+        for k in 0..group.size * group.count {
+            let row = group.first_row + k;
+            if !is_hard(evaluation, group, k) {
+                let ComponentId::ForceField(i) = group.component else { continue };
+                let gain = alpha * (h * beta + relaxation);
+                let (e, local) = (k / group.size, k % group.size);
+                let c = &evaluation.compliance(i).block(e)[local * group.size..][..=local];
+                let slots = self.system.r.pattern().row_slots(row);
+                for (r, c) in self.system.r.values_mut()[slots].iter_mut().zip(c) {
+                    *r = c / (h * gain);
+                }
+                self.system.b[row] = (phi[k] + (relaxation + alpha * h) * u[k]) / gain;
+                continue;
+            }
+            self.system.b[row] = match level {
+                Level::Position if scheme.velocity_rows => u[k],
+                Level::Position => (phi[k] / h + u[k]) / beta,
+                Level::Velocity { curvature } => u[k] + curvature * h * bias[k],
+                Level::Baumgarte { rate } => u[k] + rate * phi[k],
+            };
+        }
+    }
+
+    /// From the velocity-change form to the formulation asked for (equations.md B.3, B.4).
+    fn change_unknown(&mut self, model: &Model, scheme: &Scheme, state: &State) {
+        match scheme.formulation {
+            Formulation::VelocityChange => {}
+            Formulation::Acceleration => {
+                self.system.c.iter_mut().chain(&mut self.system.b).for_each(|x| *x /= scheme.h);
+            }
+            Formulation::Velocity => {
+                // Fixed coordinates keep their velocity: only the free part is shifted into the unknown.
+                for node in model.nodes() {
+                    let Some(first) = node.first_dof() else { continue };
+                    for (k, v) in state.velocities[node.velocity_range()].iter().enumerate() {
+                        self.shift[first + k] = if self.system.fixed[first + k] { 0.0 } else { *v };
+                    }
+                }
+                let KktSystem { w, j, c, b, .. } = &mut self.system;
+                w.symmetric_add_product(1.0, &self.shift, c);
+                j.add_product(-1.0, &self.shift, b);
+            }
+        }
+    }
+}
+
+/// Whether coordinate `k` of a row group has compliance zero.
+fn is_hard(evaluation: &Evaluation, group: &RowGroup, k: usize) -> bool {
+    match group.component {
+        ComponentId::ForceField(i) => {
+            let block = evaluation.compliance(i).block(k / group.size);
+            block[k % group.size * group.size..][..group.size].iter().all(|c| *c == 0.0)
+        }
+        _ => true,
+    }
+}
+
+/// `out = J^T A J` for a symmetric `size x size` block `A` and a `size x width` block `J`; `product` is scratch.
+fn congruence(a: &[f64], j: &[f64], size: usize, width: usize, product: &mut [f64], out: &mut [f64]) {
+    let product = &mut product[..size * width];
+    product.fill(0.0);
+    for i in 0..size {
+        let row = &mut product[i * width..(i + 1) * width];
+        for k in 0..size {
+            let aik = a[i * size + k];
+            if aik != 0.0 {
+                for (p, j) in row.iter_mut().zip(&j[k * width..]) {
+                    *p += aik * j;
+                }
+            }
+        }
+    }
+    let out = &mut out[..width * width];
+    out.fill(0.0);
+    for k in 0..size {
+        let p = &product[k * width..(k + 1) * width];
+        for r in 0..width {
+            let jkr = j[k * width + r];
+            if jkr != 0.0 {
+                for (o, p) in out[r * width..(r + 1) * width].iter_mut().zip(p) {
+                    *o += jkr * p;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! Jacobians of every node with respect to the independent degrees of freedom: patterns once, products every step.
+
+use pliant_model::{Evaluation, Model, NodeKind};
+
+/// A run of independent coordinates that an element depends on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Column {
+    /// First degree of freedom.
+    pub(crate) dof: usize,
+    /// How many.
+    pub(crate) size: usize,
+    /// First column in the element's dense block.
+    pub(crate) at: usize,
+}
+
+/// Where the columns of one parent element land in the child's block.
+#[derive(Clone, Debug)]
+struct Link {
+    node: usize,
+    element: usize,
+    /// First column of the local block, and its size.
+    local: usize,
+    size: usize,
+    /// First column in the child's block, for each column run of the parent.
+    targets: Vec<usize>,
+}
+
+/// One element: its column runs (ascending) and links to its parents.
+#[derive(Clone, Debug, Default)]
+struct Element {
+    columns: Vec<Column>,
+    width: usize,
+    start: usize,
+    links: Vec<Link>,
+}
+
+#[derive(Clone, Debug)]
+struct NodeJacobian {
+    independent: bool,
+    /// Some component needs it, here or further down.
+    needed: bool,
+    height: usize,
+    elements: Vec<Element>,
+    values: Vec<f64>,
+}
+
+/// `J_c0` of all nodes, as dense blocks over each element's column runs.
+#[derive(Clone, Debug)]
+pub(crate) struct Jacobians {
+    nodes: Vec<NodeJacobian>,
+}
+
+impl Jacobians {
+    /// Patterns of all nodes; values only for those that `wanted` nodes need.
+    pub(crate) fn plan(model: &Model, evaluation: &Evaluation, wanted: &[bool]) -> Self {
+        let mut nodes: Vec<NodeJacobian> = Vec::with_capacity(model.nodes().len());
+        for (index, node) in model.nodes().iter().enumerate() {
+            let height = node.space.velocity_size();
+            let mut elements = Vec::with_capacity(node.count);
+            let mut start = 0;
+            match &node.kind {
+                NodeKind::Independent { first_dof, .. } => {
+                    for e in 0..node.count {
+                        let columns = vec![Column { dof: first_dof + e * height, size: height, at: 0 }];
+                        elements.push(Element { columns, width: height, ..Element::default() });
+                    }
+                }
+                NodeKind::Mapped { parents, .. } => {
+                    for e in 0..node.count {
+                        let list = evaluation.dependencies(index, e);
+                        let source = |d: &pliant_model::Dependency| &nodes[parents[d.parent].index()].elements[d.element];
+                        let mut runs: Vec<(usize, usize)> =
+                            list.iter().flat_map(|d| source(d).columns.iter().map(|c| (c.dof, c.size))).collect();
+                        runs.sort_unstable();
+                        runs.dedup();
+                        let mut width = 0;
+                        let columns: Vec<Column> = runs
+                            .into_iter()
+                            .map(|(dof, size)| {
+                                width += size;
+                                Column { dof, size, at: width - size }
+                            })
+                            .collect();
+                        let mut local = 0;
+                        let mut links = Vec::with_capacity(list.len());
+                        for d in list {
+                            let parent = parents[d.parent].index();
+                            let target = |c: &Column| columns.iter().find(|t| t.dof == c.dof).map_or(0, |t| t.at);
+                            let size = nodes[parent].height;
+                            let targets = source(d).columns.iter().map(target).collect();
+                            links.push(Link { node: parent, element: d.element, local, size, targets });
+                            local += size;
+                        }
+                        elements.push(Element { columns, width, start, links });
+                        start += height * width;
+                    }
+                }
+            }
+            let independent = node.first_dof().is_some();
+            nodes.push(NodeJacobian { independent, needed: wanted[index], height, elements, values: vec![0.0; start] });
+        }
+        for index in (0..nodes.len()).rev() {
+            if nodes[index].needed {
+                let parents: Vec<usize> =
+                    nodes[index].elements.iter().flat_map(|e| e.links.iter().map(|l| l.node)).collect();
+                for parent in parents {
+                    nodes[parent].needed = true;
+                }
+            }
+        }
+        Self { nodes }
+    }
+
+    /// Refills the values from the local blocks. Cost: the flops of the block products.
+    pub(crate) fn fill(&mut self, evaluation: &Evaluation) {
+        for index in 0..self.nodes.len() {
+            let (before, rest) = self.nodes.split_at_mut(index);
+            let node = &mut rest[0];
+            if node.independent || !node.needed {
+                continue;
+            }
+            let Some(blocks) = evaluation.jacobian(index) else { continue };
+            let height = node.height;
+            for (e, element) in node.elements.iter().enumerate() {
+                let (local, local_width) = (blocks.block(e), blocks.width(e));
+                let width = element.width;
+                let out = &mut node.values[element.start..element.start + height * width];
+                out.fill(0.0);
+                for link in &element.links {
+                    let parent = &before[link.node];
+                    let source = &parent.elements[link.element];
+                    if parent.independent {
+                        let at = link.targets[0];
+                        for i in 0..height {
+                            let row = &mut out[i * width + at..][..link.size];
+                            for (o, a) in row.iter_mut().zip(&local[i * local_width + link.local..]) {
+                                *o += a;
+                            }
+                        }
+                        continue;
+                    }
+                    for (column, at) in source.columns.iter().zip(&link.targets) {
+                        for i in 0..height {
+                            let row = &mut out[i * width + at..][..column.size];
+                            for k in 0..link.size {
+                                let a = local[i * local_width + link.local + k];
+                                if a != 0.0 {
+                                    let from = &parent.values[source.start + k * source.width + column.at..];
+                                    for (o, b) in row.iter_mut().zip(from) {
+                                        *o += a * b;
+                                    }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Column runs of one element.
+    pub(crate) fn columns(&self, node: usize, element: usize) -> &[Column] {
+        &self.nodes[node].elements[element].columns
+    }
+
+    /// Width of one element's block.
+    pub(crate) fn width(&self, node: usize, element: usize) -> usize {
+        self.nodes[node].elements[element].width
+    }
+
+    /// `J_c0` of one element, row-major; `None` stands for the identity of an independent node.
+    pub(crate) fn block(&self, node: usize, element: usize) -> Option<&[f64]> {
+        let n = &self.nodes[node];
+        let e = &n.elements[element];
+        (!n.independent).then(|| &n.values[e.start..e.start + n.height * e.width])
+    }
+
+    /// Largest stack of parent coordinates of any element of a node.
+    pub(crate) fn stack_height(&self, node: usize, element: usize) -> usize {
+        self.nodes[node].elements[element].links.iter().map(|l| l.size).sum()
+    }
+
+    /// Writes the stacked Jacobians of an element's parents: (sum of parent sizes) x width, row-major.
+    pub(crate) fn stack(&self, node: usize, element: usize, out: &mut [f64]) {
+        let e = &self.nodes[node].elements[element];
+        let width = e.width;
+        out.fill(0.0);
+        for link in &e.links {
+            let parent = &self.nodes[link.node];
+            let source = &parent.elements[link.element];
+            for (column, at) in source.columns.iter().zip(&link.targets) {
+                for k in 0..link.size {
+                    let row = &mut out[(link.local + k) * width + at..][..column.size];
+                    if parent.independent {
+                        row[k] = 1.0;
+                    } else {
+                        row.copy_from_slice(&parent.values[source.start + k * source.width + column.at..][..column.size]);
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! From a mechanical model to a KKT system: planned once, filled every step.
+//!
+//! What this crate is: the *plan* (composed Jacobian patterns, slots of every block in `W`, `J` and `R`) and the *fill*
+//! (the numbers of one step, in the notation of docs/notation.md):
+//!
+//! ```math
+//! W = M + h alpha B + h^2 alpha beta (K - G),   c = h f - h^2 alpha (K - G) v
+//! ```
+//!
+//! with one row `J dv + R mu + b = 0` per coordinate of every compliant force field and hard constraint. What it is not:
+//! it never evaluates a force (`pliant-model` does) and never solves (`pliant-solvers` does).
+
+mod fill;
+mod jacobian;
+mod plan;
+mod scheme;
+
+pub use fill::{Assembler, Metric, StepInput};
+pub use scheme::{Formulation, GeometricStiffness, Geometry, Scheme};
+
+/// Why a system could not be planned.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum KktError {
+    /// From the sparse kernels.
+    #[error(transparent)]
+    Sparse(#[from] pliant_sparse::SparseError),
+    /// From the problem statement.
+    #[error(transparent)]
+    System(#[from] pliant_solvers::SolveError),
+}

@@ -1,0 +1,74 @@
+//! The time discretisation of one step.
+
+use pliant_model::ComponentId;
+
+/// Which part of the geometric stiffness `-G` enters `W`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum GeometricStiffness {
+    /// None of it: transverse motion of taut things is explicit, limited to `h omega <= 2`.
+    None,
+    /// All of it: implicit also transversally. `W` may lose definiteness under compression, which is an error.
+    #[default]
+    Full,
+    /// Its positive-semidefinite part, element by element: never an error, fewer digits per step.
+    PositivePart,
+}
+
+/// Geometric stiffness by the origin of the force.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Geometry {
+    /// Of forces: springs treated as stiffness, gravity on mapped masses.
+    pub forces: GeometricStiffness,
+    /// Of multipliers: compliant rows and hard constraints, with the multipliers of the last step.
+    pub multipliers: GeometricStiffness,
+}
+
+/// The unknown of the linear system. All three give the same step to rounding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Formulation {
+    /// The velocity at the end of the step, and impulses.
+    Velocity,
+    /// The change of velocity, and impulses.
+    #[default]
+    VelocityChange,
+    /// The acceleration, and forces.
+    Acceleration,
+}
+
+/// One step of the two-parameter family of equations.md B.3 and B.4.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scheme {
+    /// Time step `h` [s], positive.
+    pub h: f64,
+    /// Weight of the end of the step in forces, in `(0, 1]`.
+    pub alpha: f64,
+    /// Weight of the end of the step in velocities, in `(0, 1]`.
+    pub beta: f64,
+    /// Components with an alpha of their own (a very stiff compliant row wants 1 where the rest has 1/2).
+    pub own_alpha: Vec<(ComponentId, f64)>,
+    /// Geometric stiffness.
+    pub geometry: Geometry,
+    /// The unknown.
+    pub formulation: Formulation,
+    /// Hard position rows become velocity rows, because stabilisation corrects positions.
+    pub velocity_rows: bool,
+}
+
+impl Scheme {
+    /// Implicit Euler with step `h`.
+    pub fn implicit_euler(h: f64) -> Self {
+        Self {
+            h,
+            alpha: 1.0,
+            beta: 1.0,
+            own_alpha: Vec::new(),
+            geometry: Geometry::default(),
+            formulation: Formulation::default(),
+            velocity_rows: false,
+        }
+    }
+
+    pub(crate) fn alpha_of(&self, component: ComponentId) -> f64 {
+        self.own_alpha.iter().find(|(c, _)| *c == component).map_or(self.alpha, |(_, a)| *a)
+    }
+}

@@ -1,0 +1,57 @@
+//! A list of small dense blocks, one per element, in one flat buffer of fixed layout.
+
+/// Where a mapping or a force field writes its blocks. Block `e` is row-major, `height(e) x width(e)`; the buffer is cleared
+/// before every call, so that only non-zeros need writing.
+#[derive(Clone, Debug, Default)]
+pub struct Blocks {
+    values: Vec<f64>,
+    starts: Vec<usize>,
+    widths: Vec<usize>,
+}
+
+impl Blocks {
+    /// A buffer for blocks of the given heights and widths.
+    pub fn new(shapes: impl IntoIterator<Item = (usize, usize)>) -> Self {
+        let mut starts = vec![0];
+        let mut widths = Vec::new();
+        let mut end = 0;
+        for (height, width) in shapes {
+            end += height * width;
+            starts.push(end);
+            widths.push(width);
+        }
+        Self { values: vec![0.0; end], starts, widths }
+    }
+
+    /// Number of blocks.
+    pub fn len(&self) -> usize {
+        self.widths.len()
+    }
+
+    /// Whether there is no block.
+    pub fn is_empty(&self) -> bool {
+        self.widths.is_empty()
+    }
+
+    /// Columns of block `e`.
+    pub fn width(&self, e: usize) -> usize {
+        self.widths[e]
+    }
+
+    /// Block `e`, row-major.
+    #[inline]
+    pub fn block(&self, e: usize) -> &[f64] {
+        &self.values[self.starts[e]..self.starts[e + 1]]
+    }
+
+    /// Block `e`, row-major, to be written.
+    #[inline]
+    pub fn block_mut(&mut self, e: usize) -> &mut [f64] {
+        &mut self.values[self.starts[e]..self.starts[e + 1]]
+    }
+
+    /// Sets all blocks to zero.
+    pub fn clear(&mut self) {
+        self.values.fill(0.0);
+    }
+}

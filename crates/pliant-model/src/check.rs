@@ -1,0 +1,257 @@
+//! Checkers for mappings and force fields, the library's and the user's: every derivative against finite differences.
+//!
+//! ```
+//! use pliant_model::{check, Distance, End, Space};
+//! let mapping = Distance::new(&[(End::element(0, 0), End::element(0, 1))]);
+//! let found = check::mapping(&mapping, &[(Space::Real3, 2)], &[0.0, 0.0, 0.0, 1.0, 2.0, -1.0], 1);
+//! assert!(found.unwrap().worst() < 1e-6);
+//! ```
+
+use crate::{Dependency, ForceField, Mapping, Model, ModelError, Space, State};
+
+/// Largest differences found, each relative to `1 +` the size of what it is compared with.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct MappingCheck {
+    /// `J` against central differences of the mapping.
+    pub jacobian: f64,
+    /// `<J v, f> = <v, J^T f>` of the pushed velocity and the pulled force.
+    pub adjoint: f64,
+    /// `(dJ/dt) v` against central differences of `J v` along the motion.
+    pub bias: f64,
+    /// Symmetric part of central differences of `J^T f` against `G`.
+    pub geometric: f64,
+    /// `G - G^T`.
+    pub symmetry: f64,
+}
+
+impl MappingCheck {
+    /// The largest of them.
+    pub fn worst(&self) -> f64 {
+        [self.jacobian, self.adjoint, self.bias, self.geometric, self.symmetry].into_iter().fold(0.0, f64::max)
+    }
+}
+
+/// Deterministic numbers between -1 and 1.
+fn numbers(seed: u64, count: usize) -> Vec<f64> {
+    let mut s = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    let mut next = || {
+        s ^= s << 13;
+        s ^= s >> 7;
+        s ^= s << 17;
+        (s >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+    };
+    (0..8).for_each(|_| {
+        next();
+    });
+    (0..count).map(|_| next()).collect()
+}
+
+/// Checks a mapping at the given parent positions (all parents, one after the other), with velocities and forces drawn from
+/// `seed`. Finite differences of step 1e-5 leave errors of about 1e-9 for functions of unit scale.
+///
+/// # Errors
+/// What the model says of the mapping, its parents or the state.
+pub fn mapping<M: Mapping + Clone + 'static>(
+    mapping: &M,
+    parents: &[(Space, usize)],
+    positions: &[f64],
+    seed: u64,
+) -> Result<MappingCheck, ModelError> {
+    let mut model = Model::new();
+    let mut ids = Vec::new();
+    let mut start = 0;
+    for (k, (space, count)) in parents.iter().enumerate() {
+        let size = space.position_size() * count;
+        let found = positions.len().saturating_sub(start);
+        if found < size {
+            return Err(ModelError::Size { name: format!("parent {k}"), what: "positions", expected: size, found });
+        }
+        let v = numbers(seed + k as u64, space.velocity_size() * count);
+        ids.push(model.add_independent(&format!("parent {k}"), *space, &positions[start..start + size], &v)?);
+        start += size;
+    }
+    let child = model.add_mapped("child", &ids, mapping.clone())?;
+    let state = model.initial_state()?;
+    let mut evaluation = crate::Evaluation::new(&model);
+    let n = model.dof_count();
+    let range = model.node(child).velocity_range();
+    let force = numbers(seed + 99, range.len());
+
+    let dofs: Vec<usize> = ids.iter().flat_map(|id| model.node(*id).velocity_range()).collect();
+    let moved = |direction: &[f64], t: f64| -> Result<State, ModelError> {
+        let mut s = state.clone();
+        let mut at = 0;
+        for id in &ids {
+            let node = model.node(*id);
+            let step: Vec<f64> = direction[at..at + node.velocity_range().len()].iter().map(|d| d * t).collect();
+            node.space.retract(&mut s.positions[node.position_range()], &step);
+            at += step.len();
+        }
+        model.propagate(&mut s)?;
+        Ok(s)
+    };
+    let pulled = |s: &State, evaluation: &mut crate::Evaluation| -> Result<Vec<f64>, ModelError> {
+        let mut s = s.clone();
+        evaluation.propagate(&model, &mut s)?;
+        let mut f = vec![0.0; model.velocity_count()];
+        f[range.clone()].copy_from_slice(&force);
+        evaluation.pull_back(&model, &mut f);
+        Ok(dofs.iter().map(|k| f[*k]).collect())
+    };
+
+    let h = 1e-5;
+    let mut out = MappingCheck::default();
+    let relative = |a: f64, b: f64| (a - b).abs() / (1.0 + a.abs().max(b.abs()));
+    let space = model.node(child).space;
+
+    // Jacobian, through the pushed velocity of every unit direction; and G, through the pulled force.
+    let mut geometry = vec![0.0; n * n];
+    for k in 0..n {
+        let mut e = vec![0.0; n];
+        e[k] = 1.0;
+        let (plus, minus) = (moved(&e, h)?, moved(&e, -h)?);
+        let mut difference = vec![0.0; range.len()];
+        space.local(model.positions(&minus, child), model.positions(&plus, child), &mut difference);
+        let mut s = state.clone();
+        for (j, dof) in dofs.iter().enumerate() {
+            s.velocities[*dof] = e[j];
+        }
+        evaluation.propagate(&model, &mut s)?;
+        for (a, d) in model.velocities(&s, child).iter().zip(&difference) {
+            out.jacobian = out.jacobian.max(relative(*a, d / (2.0 * h)));
+        }
+        let (fp, fm) = (pulled(&plus, &mut evaluation)?, pulled(&minus, &mut evaluation)?);
+        for i in 0..n {
+            geometry[i * n + k] = (fp[i] - fm[i]) / (2.0 * h);
+        }
+    }
+
+    // Adjoint.
+    let back = pulled(&state, &mut evaluation)?;
+    let v: Vec<f64> = dofs.iter().map(|k| state.velocities[*k]).collect();
+    let one: f64 = model.velocities(&state, child).iter().zip(&force).map(|(a, b)| a * b).sum();
+    let other: f64 = v.iter().zip(&back).map(|(a, b)| a * b).sum();
+    out.adjoint = relative(one, other);
+
+    // Bias: derivative of the pushed velocity along the motion at constant velocity coordinates.
+    let (plus, minus) = (moved(&v, h)?, moved(&v, -h)?);
+    let mut s = state.clone();
+    evaluation.propagate(&model, &mut s)?;
+    evaluation.evaluate(&model, &s)?;
+    let bias = evaluation.bias()[range.clone()].to_vec();
+    for ((p, m), b) in model.velocities(&plus, child).iter().zip(model.velocities(&minus, child)).zip(&bias) {
+        out.bias = out.bias.max(relative((p - m) / (2.0 * h), *b));
+    }
+
+    // Geometric stiffness.
+    let mut total = vec![0.0; model.velocity_count()];
+    total[range].copy_from_slice(&force);
+    let mut ours = vec![0.0; n * n];
+    let index = child.index();
+    let lists: Vec<Vec<Dependency>> =
+        (0..model.node(child).count).map(|e| evaluation.dependencies(index, e).to_vec()).collect();
+    if let Some(blocks) = evaluation.geometric_stiffness(&model, &s, index, &total) {
+        for (e, list) in lists.iter().enumerate() {
+            let map: Vec<usize> = list
+                .iter()
+                .flat_map(|d| {
+                    let node = model.node(ids[d.parent]);
+                    let (size, first) = (node.space.velocity_size(), node.first_dof().unwrap_or(0));
+                    first + d.element * size..first + (d.element + 1) * size
+                })
+                .collect();
+            for (a, i) in map.iter().enumerate() {
+                for (b, j) in map.iter().enumerate() {
+                    ours[i * n + j] += blocks.block(e)[a * map.len() + b];
+                }
+            }
+        }
+    }
+    for i in 0..n {
+        for j in 0..n {
+            out.symmetry = out.symmetry.max(relative(ours[i * n + j], ours[j * n + i]));
+            let symmetric = 0.5 * (geometry[i * n + j] + geometry[j * n + i]);
+            out.geometric = out.geometric.max(relative(ours[i * n + j], symmetric));
+        }
+    }
+    Ok(out)
+}
+
+/// Largest differences found for a force field, each relative to `1 +` the size of what it is compared with.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ForceFieldCheck {
+    /// Force at rest against central differences of the energy.
+    pub force: f64,
+    /// `K` against central differences of the force.
+    pub stiffness: f64,
+    /// `B` against central differences of the force.
+    pub damping: f64,
+    /// `C K - I`, zero if there is no compliance.
+    pub compliance: f64,
+}
+
+impl ForceFieldCheck {
+    /// The largest of them.
+    pub fn worst(&self) -> f64 {
+        [self.force, self.stiffness, self.damping, self.compliance].into_iter().fold(0.0, f64::max)
+    }
+}
+
+/// Checks a force field on real coordinates at positions `x` and velocities `v`.
+///
+/// # Errors
+/// What the force field says of the node or of its stiffness.
+pub fn force_field(law: &dyn ForceField, space: Space, x: &[f64], v: &[f64]) -> Result<ForceFieldCheck, ModelError> {
+    let size = space.velocity_size();
+    let count = x.len() / size;
+    law.check("checked force field", space, count)?;
+    let mut out = ForceFieldCheck::default();
+    let relative = |a: f64, b: f64| (a - b).abs() / (1.0 + a.abs().max(b.abs()));
+    let mut blocks = crate::Blocks::new(std::iter::repeat_n((size, size), count));
+    let force = |x: &[f64], v: &[f64]| {
+        let mut f = vec![0.0; x.len()];
+        law.add_force(space, x, v, &mut f);
+        f
+    };
+    let h = 1e-5;
+    let rest = vec![0.0; v.len()];
+    let lost = |e: crate::NotInvertible| ModelError::NotInvertible { name: "checked force field".into(), element: e.element };
+    let stiffness = {
+        let mut b = blocks.clone();
+        law.stiffness(x, &mut b).map_err(lost)?;
+        b
+    };
+    law.damping(x, v, &mut blocks);
+    for k in 0..x.len() {
+        let shifted = |a: &[f64], t: f64| {
+            let mut a = a.to_vec();
+            a[k] += t;
+            a
+        };
+        let (plus, minus) = (shifted(x, h), shifted(x, -h));
+        let slope = (law.energy(space, &plus) - law.energy(space, &minus)) / (2.0 * h);
+        out.force = out.force.max(relative(force(x, &rest)[k], -slope));
+        let (fp, fm) = (force(&plus, v), force(&minus, v));
+        let (gp, gm) = (force(x, &shifted(v, h)), force(x, &shifted(v, -h)));
+        for i in 0..x.len() {
+            let block = |b: &crate::Blocks| if i / size == k / size { b.block(k / size)[i % size * size + k % size] } else { 0.0 };
+            out.stiffness = out.stiffness.max(relative(block(&stiffness), (fm[i] - fp[i]) / (2.0 * h)));
+            out.damping = out.damping.max(relative(block(&blocks), (gm[i] - gp[i]) / (2.0 * h)));
+        }
+    }
+    let mut compliance = blocks.clone();
+    compliance.clear();
+    if law.compliance(&mut compliance).is_ok() {
+        for e in 0..count {
+            for i in 0..size {
+                for j in 0..size {
+                    let product: f64 = (0..size)
+                        .map(|k| compliance.block(e)[i * size + k] * stiffness.block(e)[k * size + j])
+                        .sum();
+                    out.compliance = out.compliance.max(relative(product, f64::from(u8::from(i == j))));
+                }
+            }
+        }
+    }
+    Ok(out)
+}

@@ -1,0 +1,145 @@
+//! What can be wrong with a model, in the user's names.
+
+use crate::{Degenerate, Space};
+
+/// A defect of a model or of a state, naming the thing by the user's name for it.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ModelError {
+    /// Two things of one kind have the same name.
+    #[error("the name `{name}` is used twice")]
+    DuplicateName {
+        /// The name.
+        name: String,
+    },
+    /// A number is NaN or infinite.
+    #[error("{what} of `{name}` is {value}, not a finite number")]
+    NotFinite {
+        /// Name of the node or component.
+        name: String,
+        /// Which number.
+        what: &'static str,
+        /// Its value.
+        value: f64,
+    },
+    /// A number must be positive, or not negative.
+    #[error("{what} of `{name}` is {value}, but must be {bound}")]
+    OutOfRange {
+        /// Name of the node or component.
+        name: String,
+        /// Which number.
+        what: &'static str,
+        /// Its value.
+        value: f64,
+        /// What it must be.
+        bound: &'static str,
+    },
+    /// A quaternion of length zero.
+    #[error("the orientation of `{name}`, element {element}, is not a rotation: its quaternion has length zero")]
+    ZeroQuaternion {
+        /// Name of the node.
+        name: String,
+        /// Element of the node.
+        element: usize,
+    },
+    /// An inertia that is not symmetric positive definite, or violates the triangle inequality.
+    #[error("the inertia of `{name}`, element {element}, is not that of a body: {reason}")]
+    Inertia {
+        /// Name of the mass.
+        name: String,
+        /// Element.
+        element: usize,
+        /// Which rule it breaks.
+        reason: &'static str,
+    },
+    /// A list has the wrong length.
+    #[error("`{name}` needs {expected} {what}, found {found}")]
+    Size {
+        /// Name of the node or component.
+        name: String,
+        /// What was counted.
+        what: &'static str,
+        /// Wanted.
+        expected: usize,
+        /// Given.
+        found: usize,
+    },
+    /// An element outside a node.
+    #[error("`{name}` refers to element {element} of a node that has {count}")]
+    Element {
+        /// Name of the node or component.
+        name: String,
+        /// The index asked for.
+        element: usize,
+        /// Elements of the node.
+        count: usize,
+    },
+    /// A mapping refers to a parent that it was not given.
+    #[error("`{name}` refers to parent {parent}, but has {count}")]
+    Parent {
+        /// Name of the mapped node.
+        name: String,
+        /// The index asked for.
+        parent: usize,
+        /// Parents given.
+        count: usize,
+    },
+    /// A node of the wrong space.
+    #[error("`{name}` needs a node of {expected}, found {found}")]
+    Space {
+        /// Name of the component.
+        name: String,
+        /// Wanted.
+        expected: &'static str,
+        /// Given.
+        found: Space,
+    },
+    /// A node id of another model.
+    #[error("`{name}` refers to node {node}, which this model does not have")]
+    UnknownNode {
+        /// Name of the component.
+        name: String,
+        /// The id.
+        node: usize,
+    },
+    /// Only independent nodes have state and can be fixed.
+    #[error("`{name}` is computed from other nodes, so it cannot be {action}")]
+    NotIndependent {
+        /// Name of the mapped node.
+        name: String,
+        /// What was asked.
+        action: &'static str,
+    },
+    /// A hard (zero-compliance) force field treated as a stiffness.
+    #[error("`{name}`, element {element}, has compliance zero: its stiffness is infinite; treat it as a compliance")]
+    NotInvertible {
+        /// Name of the force field.
+        name: String,
+        /// Element.
+        element: usize,
+    },
+    /// A force field that has no compliance form.
+    #[error("`{name}` has no compliance (its stiffness is not invertible); treat it as a stiffness")]
+    NoCompliance {
+        /// Name of the force field.
+        name: String,
+    },
+    /// A mapping that is not defined where the system is.
+    #[error("`{name}`, element {}, is not defined here: {}", .cause.element, .cause.reason)]
+    Degenerate {
+        /// Name of the mapped node.
+        name: String,
+        /// What the mapping said.
+        cause: Degenerate,
+    },
+    /// A state that does not belong to the model.
+    #[error("the state has {found} {what}, the model needs {expected}")]
+    State {
+        /// Positions or velocities.
+        what: &'static str,
+        /// Wanted.
+        expected: usize,
+        /// Given.
+        found: usize,
+    },
+}

@@ -1,0 +1,46 @@
+//! Mechanical models: states, the mapping graph, masses, force fields and constraints.
+//!
+//! What this crate is: the *problem* ([`Model`]) and the answers to "where is everything, what are the forces, the
+//! Jacobian blocks, the stiffness, compliance, damping and mass blocks". What it is not: it never sees a time step, a
+//! linear system or a solver.
+//!
+//! ```
+//! use pliant_model::{Distance, Level, Mass, Model};
+//! // A bead on a rod of length 1 m about the origin.
+//! let mut model = Model::new();
+//! model.set_gravity([0.0, -9.81, 0.0])?;
+//! let bead = model.add_particles("bead", &[[1.0, 0.0, 0.0]])?;
+//! model.add_mass("bead mass", bead, Mass::Uniform(1.0))?;
+//! let rod = model.add_mapped("rod", &[bead], Distance::to_points(&[(0, [0.0; 3])]).with_rest_lengths(&[1.0]))?;
+//! model.add_constraint("rod is stiff", rod, Level::Position)?;
+//! let state = model.initial_state()?;
+//! assert_eq!(model.positions(&state, rod), &[0.0]); // a length of 1 m, less the rest length
+//! # Ok::<(), pliant_model::ModelError>(())
+//! ```
+
+mod blocks;
+pub mod check;
+mod error;
+mod evaluate;
+mod force_field;
+mod mapping;
+mod mappings;
+mod mass;
+mod model;
+mod space;
+mod state;
+
+pub use blocks::Blocks;
+pub use error::ModelError;
+pub use evaluate::{Energies, Evaluation, Momentum};
+pub use force_field::{
+    ConstantForce, Damping, DiagonalCompliance, ForceField, NotInvertible, UniformCompliance,
+};
+pub use mapping::{Degenerate, Dependency, Mapping, Parents};
+pub use mappings::{Affine, AffineEntry, Difference, Distance, End, Identity, RelativeRotation, RigidPoints, Subset};
+pub use mass::{Mass, RigidMass};
+pub use model::{
+    Attachment, ComponentId, ForceFieldEntry, Level, MassEntry, Model, Node, NodeId, NodeKind, RowGroup, Treatment,
+};
+pub use space::{Pose, Space};
+pub use state::State;

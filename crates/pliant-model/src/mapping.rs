@@ -1,0 +1,105 @@
+//! The mapping interface: child = g(parents), with its derivatives.
+
+use crate::{Blocks, ModelError, Space};
+use std::fmt::Debug;
+
+/// One element of one parent that an element of the child depends on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dependency {
+    /// Which parent, in the order given to [`Model::add_mapped`](crate::Model::add_mapped).
+    pub parent: usize,
+    /// Element of that parent.
+    pub element: usize,
+}
+
+impl Dependency {
+    /// Element `element` of parent `parent`.
+    pub const fn new(parent: usize, element: usize) -> Self {
+        Self { parent, element }
+    }
+}
+
+/// A mapping was asked for its value or derivative where it has none (the direction of a line of length zero).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Degenerate {
+    /// Element of the child.
+    pub element: usize,
+    /// Why, as a clause.
+    pub reason: &'static str,
+}
+
+/// Positions and velocities of the parents of a mapped node.
+#[derive(Clone, Copy, Debug)]
+pub struct Parents<'a> {
+    positions: &'a [f64],
+    velocities: &'a [f64],
+    ranges: &'a [(usize, usize, Space)],
+}
+
+impl<'a> Parents<'a> {
+    /// Views into flat arrays; each range is (first position, first velocity, space) of a parent.
+    pub fn new(positions: &'a [f64], velocities: &'a [f64], ranges: &'a [(usize, usize, Space)]) -> Self {
+        Self { positions, velocities, ranges }
+    }
+
+    /// Position of one element of one parent.
+    #[inline]
+    pub fn position(&self, at: Dependency) -> &'a [f64] {
+        let (start, _, space) = self.ranges[at.parent];
+        let size = space.position_size();
+        &self.positions[start + at.element * size..][..size]
+    }
+
+    /// Velocity of one element of one parent.
+    #[inline]
+    pub fn velocity(&self, at: Dependency) -> &'a [f64] {
+        let (_, start, space) = self.ranges[at.parent];
+        let size = space.velocity_size();
+        &self.velocities[start + at.element * size..][..size]
+    }
+}
+
+/// A node that follows from others: `x_c = g(x_p)`, `v_c = J v_p`, and forces go back by `J^T`.
+///
+/// Every element of the child depends on a fixed list of elements of the parents; all blocks below are dense over that
+/// list. Positions of rigid bodies are seven numbers, displacements six (linear in world axes, angular in body axes).
+/// [`check::mapping`](crate::check::mapping) proves the derivatives by finite differences.
+pub trait Mapping: Debug + Send + Sync {
+    /// Space and number of elements of the child.
+    fn child(&self) -> (Space, usize);
+
+    /// Checks the parents' spaces and element counts; `name` is the child's name for errors.
+    ///
+    /// # Errors
+    /// A [`ModelError`] naming what does not fit.
+    fn check(&self, name: &str, parents: &[(Space, usize)]) -> Result<(), ModelError>;
+
+    /// What element `element` of the child depends on: distinct entries, always the same.
+    fn dependencies(&self, element: usize, out: &mut Vec<Dependency>);
+
+    /// Writes the positions of the child.
+    ///
+    /// # Errors
+    /// [`Degenerate`] where the mapping has no value.
+    fn apply(&self, parents: Parents<'_>, child: &mut [f64]) -> Result<(), Degenerate>;
+
+    /// Writes `J`: per element a block of the child's velocity size by the sum of the velocity sizes of its dependencies, in
+    /// their order.
+    ///
+    /// # Errors
+    /// [`Degenerate`] where the mapping has no derivative.
+    fn jacobian(&self, parents: Parents<'_>, out: &mut Blocks) -> Result<(), Degenerate>;
+
+    /// Adds `(dJ/dt) v`, the acceleration of the child that the parents' velocities alone cause. Called after
+    /// [`jacobian`](Self::jacobian) succeeded.
+    fn add_bias(&self, _parents: Parents<'_>, _child: &mut [f64]) {}
+
+    /// Whether `J` never changes, so that there is no geometric stiffness and no bias.
+    fn is_linear(&self) -> bool {
+        false
+    }
+
+    /// Writes the symmetric part of `G = d(J^T f)/dx` for a fixed child force `f`: per element a square block over its
+    /// dependencies (equations.md B.2).
+    fn geometric_stiffness(&self, _parents: Parents<'_>, _force: &[f64], _out: &mut Blocks) {}
+}

@@ -1,0 +1,116 @@
+//! Affine mappings: a sparse matrix and an offset.
+
+use super::check_dependency;
+use crate::{Blocks, Degenerate, Dependency, Mapping, ModelError, Parents, Space};
+
+/// One coefficient of an [`Affine`] mapping.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AffineEntry {
+    /// Element of the child.
+    pub element: usize,
+    /// Coordinate of that element.
+    pub coordinate: usize,
+    /// Element of a parent.
+    pub from: Dependency,
+    /// Coordinate of that element.
+    pub from_coordinate: usize,
+    /// The coefficient.
+    pub value: f64,
+}
+
+/// `x_c = A x_p + b` with sparse `A`, between real spaces.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Affine {
+    space: Space,
+    offset: Vec<f64>,
+    entries: Vec<AffineEntry>,
+    /// Dependencies of each element with the velocity size of their space.
+    dependencies: Vec<Vec<Dependency>>,
+}
+
+impl Affine {
+    /// A child of `offset.len()` scalars (`dimension` 1), or points of that dimension, with the given coefficients;
+    /// repeated ones add up. Dimensions other than 1, 2, 3 count as 3.
+    pub fn new(dimension: usize, offset: &[f64], entries: &[AffineEntry]) -> Self {
+        let space = Space::real(dimension).unwrap_or(Space::Real3);
+        let count = offset.len() / space.position_size();
+        let mut dependencies = vec![Vec::new(); count];
+        for entry in entries {
+            if let Some(list) = dependencies.get_mut(entry.element)
+                && !list.contains(&entry.from)
+            {
+                list.push(entry.from);
+            }
+        }
+        Self { space, offset: offset.to_vec(), entries: entries.to_vec(), dependencies }
+    }
+}
+
+impl Mapping for Affine {
+    fn child(&self) -> (Space, usize) {
+        (self.space, self.dependencies.len())
+    }
+
+    fn check(&self, name: &str, parents: &[(Space, usize)]) -> Result<(), ModelError> {
+        let size = self.space.position_size();
+        if self.offset.len() % size != 0 {
+            let expected = self.offset.len().next_multiple_of(size);
+            return Err(ModelError::Size { name: name.into(), what: "offsets", expected, found: self.offset.len() });
+        }
+        if let Some(value) = self.offset.iter().find(|x| !x.is_finite()) {
+            return Err(ModelError::NotFinite { name: name.into(), what: "an offset", value: *value });
+        }
+        for entry in &self.entries {
+            if entry.element >= self.dependencies.len() {
+                let count = self.dependencies.len();
+                return Err(ModelError::Element { name: name.into(), element: entry.element, count });
+            }
+            let found = check_dependency(name, entry.from, parents)?;
+            if found == Space::Rigid3 {
+                return Err(ModelError::Space { name: name.into(), expected: "scalars or points", found });
+            }
+            if !entry.value.is_finite() {
+                return Err(ModelError::NotFinite { name: name.into(), what: "a coefficient", value: entry.value });
+            }
+            for (coordinate, size) in [(entry.coordinate, size), (entry.from_coordinate, found.position_size())] {
+                if coordinate >= size {
+                    return Err(ModelError::Size {
+                        name: name.into(),
+                        what: "coordinates at least",
+                        expected: coordinate + 1,
+                        found: size,
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn dependencies(&self, element: usize, out: &mut Vec<Dependency>) {
+        out.extend_from_slice(&self.dependencies[element]);
+    }
+
+    fn apply(&self, parents: Parents<'_>, child: &mut [f64]) -> Result<(), Degenerate> {
+        child.copy_from_slice(&self.offset);
+        let size = self.space.position_size();
+        for entry in &self.entries {
+            child[entry.element * size + entry.coordinate] +=
+                entry.value * parents.position(entry.from)[entry.from_coordinate];
+        }
+        Ok(())
+    }
+
+    fn jacobian(&self, parents: Parents<'_>, out: &mut Blocks) -> Result<(), Degenerate> {
+        for entry in &self.entries {
+            let before = self.dependencies[entry.element].iter().take_while(|d| **d != entry.from);
+            let column: usize = before.map(|d| parents.velocity(*d).len()).sum();
+            let width = out.width(entry.element);
+            out.block_mut(entry.element)[entry.coordinate * width + column + entry.from_coordinate] += entry.value;
+        }
+        Ok(())
+    }
+
+    fn is_linear(&self) -> bool {
+        true
+    }
+}

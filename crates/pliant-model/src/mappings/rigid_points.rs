@@ -1,0 +1,116 @@
+//! Points that ride on rigid bodies.
+
+use super::check_dependency;
+use crate::space::quaternion;
+use crate::{Blocks, Degenerate, Dependency, Mapping, ModelError, Parents, Space};
+use pliant_dense::rotation;
+use pliant_dense::{Mat3, Vec3, skew, vec3};
+
+/// Particles attached to bodies: `x_c = p + R r` with `r` in body axes [m].
+///
+/// With angular velocity in body axes: `J = (I, -R [r])`, `(dJ/dt) v = R (w x (w x r))`, and for a force `f` the
+/// rotational block `G = sym([r] [R^T f])` (equations.md B.1, B.2).
+#[derive(Clone, Debug, PartialEq)]
+pub struct RigidPoints {
+    points: Vec<(Dependency, [f64; 3])>,
+}
+
+impl RigidPoints {
+    /// Points of bodies of the only parent: (body, local coordinates).
+    pub fn new(points: &[(usize, [f64; 3])]) -> Self {
+        Self { points: points.iter().map(|(e, r)| (Dependency::new(0, *e), *r)).collect() }
+    }
+
+    /// Points of bodies of several parents.
+    pub fn of_parents(points: &[(Dependency, [f64; 3])]) -> Self {
+        Self { points: points.to_vec() }
+    }
+}
+
+fn frame(x: &[f64]) -> (Vec3, Mat3) {
+    let q = [x[3], x[4], x[5], x[6]];
+    (vec3(x, 0), rotation::matrix(q))
+}
+
+impl Mapping for RigidPoints {
+    fn child(&self) -> (Space, usize) {
+        (Space::Real3, self.points.len())
+    }
+
+    fn check(&self, name: &str, parents: &[(Space, usize)]) -> Result<(), ModelError> {
+        for (at, r) in &self.points {
+            let found = check_dependency(name, *at, parents)?;
+            if found != Space::Rigid3 {
+                return Err(ModelError::Space { name: name.into(), expected: "rigid bodies", found });
+            }
+            if let Some(value) = r.iter().find(|x| !x.is_finite()) {
+                return Err(ModelError::NotFinite { name: name.into(), what: "a local point", value: *value });
+            }
+        }
+        Ok(())
+    }
+
+    fn dependencies(&self, element: usize, out: &mut Vec<Dependency>) {
+        out.push(self.points[element].0);
+    }
+
+    fn apply(&self, parents: Parents<'_>, child: &mut [f64]) -> Result<(), Degenerate> {
+        let (child, _) = child.as_chunks_mut::<3>();
+        for (x, (at, r)) in child.iter_mut().zip(&self.points) {
+            let (p, rotation) = frame(parents.position(*at));
+            *x = (p + rotation * Vec3::from(*r)).into();
+        }
+        Ok(())
+    }
+
+    fn jacobian(&self, parents: Parents<'_>, out: &mut Blocks) -> Result<(), Degenerate> {
+        for (e, (at, r)) in self.points.iter().enumerate() {
+            let (_, rotation) = frame(parents.position(*at));
+            let angular = -rotation * skew(Vec3::from(*r));
+            let block = out.block_mut(e);
+            for i in 0..3 {
+                block[i * 6 + i] = 1.0;
+                for j in 0..3 {
+                    block[i * 6 + 3 + j] = angular[(i, j)];
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn add_bias(&self, parents: Parents<'_>, child: &mut [f64]) {
+        let (child, _) = child.as_chunks_mut::<3>();
+        for (x, (at, r)) in child.iter_mut().zip(&self.points) {
+            let (_, rotation) = frame(parents.position(*at));
+            let w = vec3(parents.velocity(*at), 3);
+            let bias = rotation * w.cross(&w.cross(&Vec3::from(*r)));
+            for k in 0..3 {
+                x[k] += bias[k];
+            }
+        }
+    }
+
+    fn geometric_stiffness(&self, parents: Parents<'_>, force: &[f64], out: &mut Blocks) {
+        for (e, (at, r)) in self.points.iter().enumerate() {
+            let (_, rotation) = frame(parents.position(*at));
+            let r = Vec3::from(*r);
+            let f = rotation.transpose() * vec3(force, 3 * e);
+            // [r][f] = f r^T - (r.f) I; its symmetric part.
+            let dot = r.dot(&f);
+            let block = out.block_mut(e);
+            for i in 0..3 {
+                for j in 0..3 {
+                    let diagonal = if i == j { dot } else { 0.0 };
+                    block[(3 + i) * 6 + 3 + j] = 0.5 * (f[i] * r[j] + r[i] * f[j]) - diagonal;
+                }
+            }
+        }
+    }
+}
+
+/// The rotation of a body's seven numbers.
+pub(super) fn body_rotation(x: &[f64]) -> rotation::Quaternion {
+    let mut numbers = [0.0; 7];
+    numbers.copy_from_slice(x);
+    quaternion(&numbers)
+}

@@ -1,0 +1,11 @@
+//! The values that change: positions and velocities of all nodes.
+
+/// Positions and velocities of every node, independent and mapped, in the order of the nodes. A plain value: clone it to
+/// make a checkpoint. Mapped parts follow from the independent ones by [`Model::propagate`](crate::Model::propagate).
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct State {
+    /// Positions, [`Space::position_size`](crate::Space::position_size) per element.
+    pub positions: Vec<f64>,
+    /// Velocities, [`Space::velocity_size`](crate::Space::velocity_size) per element.
+    pub velocities: Vec<f64>,
+}

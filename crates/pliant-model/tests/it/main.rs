@@ -1,0 +1,5 @@
+//! Integration tests of the model.
+
+mod bad_input;
+mod components;
+mod rigid_point_reference;

@@ -1,0 +1,157 @@
+//! Mesh readers: Wavefront OBJ and Gmsh MSH (2.2 and 4.1, ASCII and binary).
+//!
+//! A [`Mesh`] is what a file says, with no unit conversion: coordinates are in the file's unit of length. The
+//! readers take anything a user can feed them: they never panic, and never reserve memory for more than the
+//! file can hold.
+
+use std::collections::{BTreeSet, HashSet};
+use std::path::Path;
+
+mod builder;
+mod cursor;
+mod elements;
+mod error;
+mod msh;
+mod msh2;
+mod msh4;
+mod obj;
+
+pub use error::{MeshError, Place};
+pub use msh::parse_msh;
+pub use obj::parse_obj;
+
+/// The file name extensions that [`read_mesh`] knows.
+pub const MESH_EXTENSIONS: [&str; 2] = ["obj", "msh"];
+
+/// A mesh of points, lines, triangles and tetrahedra. All indices count from zero.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Mesh {
+    /// Positions, in the file's unit of length and in the file's order; also those in no cell.
+    pub vertices: Vec<[f64; 3]>,
+    /// Line cells; a polyline is one edge per piece.
+    pub edges: Vec<[u32; 2]>,
+    /// Triangle cells; a polygon of `n` sides is a fan of `n - 2` triangles about its first corner.
+    pub triangles: Vec<[u32; 3]>,
+    /// Tetrahedron cells.
+    pub tetrahedra: Vec<[u32; 4]>,
+    /// Named groups that have at least one cell, in order of first mention.
+    pub groups: Vec<MeshGroup>,
+    /// Sides of triangles that the fan of a polygon made up, as pairs (triangle, side): side `k` goes from
+    /// corner `k` to corner `(k + 1) % 3`. They are not edges of the file. Empty for a mesh of triangles.
+    pub diagonals: Vec<[u32; 2]>,
+}
+
+/// A named set of cells: a physical group of Gmsh, or a group or object of Wavefront. Its lists are sorted
+/// and have each index once.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MeshGroup {
+    /// The name in the file; `physical_<dimension>d_<tag>` for a physical group without a name.
+    pub name: String,
+    /// Point cells, as indices into [`Mesh::vertices`].
+    pub vertices: Vec<u32>,
+    /// Indices into [`Mesh::edges`].
+    pub edges: Vec<u32>,
+    /// Indices into [`Mesh::triangles`].
+    pub triangles: Vec<u32>,
+    /// Indices into [`Mesh::tetrahedra`].
+    pub tetrahedra: Vec<u32>,
+}
+
+impl Mesh {
+    /// All distinct edges: line cells, sides of polygons as in the file, and the six edges of each
+    /// tetrahedron.
+    ///
+    /// Each edge has its smaller index first; the list is sorted. Diagonals of split polygons are left out
+    /// (unless another cell has the same edge), and so are edges from a vertex to itself. Cost: `O(n log n)`
+    /// in the number of cells.
+    pub fn unique_edges(&self) -> Vec<[u32; 2]> {
+        const SIDES: [(usize, usize); 6] = [(0, 1), (1, 2), (2, 0), (0, 3), (1, 3), (2, 3)];
+        let diagonals: HashSet<[u32; 2]> = self.diagonals.iter().copied().collect();
+        let mut edges = self.edges.clone();
+        for (index, triangle) in self.triangles.iter().enumerate() {
+            for (side, &(a, b)) in SIDES[..3].iter().enumerate() {
+                if !diagonals.contains(&[index as u32, side as u32]) {
+                    edges.push([triangle[a], triangle[b]]);
+                }
+            }
+        }
+        for tetrahedron in &self.tetrahedra {
+            edges.extend(SIDES.iter().map(|&(a, b)| [tetrahedron[a], tetrahedron[b]]));
+        }
+        edges.retain(|[a, b]| a != b);
+        for edge in &mut edges {
+            edge.sort_unstable();
+        }
+        edges.sort_unstable();
+        edges.dedup();
+        edges
+    }
+
+    /// The group of the given name.
+    pub fn group(&self, name: &str) -> Option<&MeshGroup> {
+        self.groups.iter().find(|group| group.name == name)
+    }
+
+    /// All vertices of the cells of `group`, sorted, each once.
+    ///
+    /// Indices of `group` that this mesh does not have are skipped.
+    pub fn group_vertices(&self, group: &MeshGroup) -> Vec<u32> {
+        let mut found: BTreeSet<u32> = group
+            .vertices
+            .iter()
+            .copied()
+            .filter(|&v| (v as usize) < self.vertices.len())
+            .collect();
+        found.extend(
+            group
+                .edges
+                .iter()
+                .filter_map(|&i| self.edges.get(i as usize))
+                .flatten(),
+        );
+        found.extend(
+            group
+                .triangles
+                .iter()
+                .filter_map(|&i| self.triangles.get(i as usize))
+                .flatten(),
+        );
+        found.extend(
+            group
+                .tetrahedra
+                .iter()
+                .filter_map(|&i| self.tetrahedra.get(i as usize))
+                .flatten(),
+        );
+        found.into_iter().collect()
+    }
+}
+
+/// Reads a mesh file in the format that its extension names, see [`MESH_EXTENSIONS`] (upper or lower case).
+///
+/// # Errors
+/// [`MeshError::UnknownExtension`], [`MeshError::Io`] if the file cannot be read, and the errors of
+/// [`parse_obj`] and [`parse_msh`], which do not name the file.
+pub fn read_mesh(path: &Path) -> Result<Mesh, MeshError> {
+    let extension = path
+        .extension()
+        .map(|e| e.to_string_lossy().to_ascii_lowercase())
+        .unwrap_or_default();
+    // The format is settled before the file is opened: a wrong extension is the clearer complaint of the two.
+    let parse: fn(&[u8]) -> Result<Mesh, MeshError> = match extension.as_str() {
+        // Names and comments in some 8-bit encoding must not make the geometry unreadable.
+        "obj" => |bytes| parse_obj(&String::from_utf8_lossy(bytes)),
+        "msh" => parse_msh,
+        _ => {
+            return Err(MeshError::UnknownExtension {
+                path: path.to_path_buf(),
+                extension,
+            });
+        }
+    };
+    let bytes = std::fs::read(path).map_err(|source| MeshError::Io {
+        path: path.to_path_buf(),
+        source,
+    })?;
+    parse(&bytes)
+}

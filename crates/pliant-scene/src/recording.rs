@@ -1,0 +1,94 @@
+//! What a run leaves for pictures and files: a fixed topology and one [`Frame`] per recorded instant.
+//!
+//! The writers of [`crate::export`] read nothing else, so a recording can come from anywhere.
+
+/// One rigid body of a recording.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BodyTrack {
+    /// The user's name of the body.
+    pub name: String,
+    /// What to draw.
+    pub shape: Shape,
+}
+
+/// The picture of a rigid body, in body axes about its origin (the centre of mass).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Shape {
+    /// A box of half extents `half` in metres.
+    Box {
+        /// Half extents [m].
+        half: [f64; 3],
+    },
+    /// A sphere of radius `radius` in metres.
+    Sphere {
+        /// Radius [m].
+        radius: f64,
+    },
+    /// Three axes of length `size` in metres.
+    Axes {
+        /// Length of each axis [m].
+        size: f64,
+    },
+}
+
+/// A run of particles that belong to one node of the model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PointGroup {
+    /// The user's name of the node.
+    pub name: String,
+    /// Index of its first point.
+    pub start: usize,
+    /// Number of its points.
+    pub count: usize,
+}
+
+/// The state at one recorded instant.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Frame {
+    /// Time [s].
+    pub time: f64,
+    /// Positions of all points [m].
+    pub points: Vec<[f64; 3]>,
+    /// Velocities of all points [m/s], as many as `points`.
+    pub velocities: Vec<[f64; 3]>,
+    /// Poses of all bodies: position [m], then unit quaternion (w, x, y, z).
+    pub poses: Vec<[f64; 7]>,
+    /// Energies and residuals of the step that ended here.
+    pub sample: Sample,
+}
+
+/// One line of the energy table.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Sample {
+    /// Time [s].
+    pub time: f64,
+    /// Kinetic energy [J].
+    pub kinetic: f64,
+    /// Potential energy of gravity and of all springs [J].
+    pub potential: f64,
+    /// Energy taken out by damping since the start [J].
+    pub dissipated: f64,
+    /// Relative residual of the linear system of the step [-].
+    pub residual: f64,
+    /// Largest violation of a hard constraint [m or rad].
+    pub violation: f64,
+}
+
+/// A recorded motion.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Recording {
+    /// Title of the scene.
+    pub title: String,
+    /// Runs of points by node, in order, covering all points.
+    pub groups: Vec<PointGroup>,
+    /// Pairs of point indices to draw as lines (cables, strings, springs).
+    pub segments: Vec<[u32; 2]>,
+    /// Triples of point indices to draw as surfaces.
+    pub triangles: Vec<[u32; 3]>,
+    /// Rigid bodies.
+    pub bodies: Vec<BodyTrack>,
+    /// The recorded instants, in order of time.
+    pub frames: Vec<Frame>,
+    /// One line per time step (finer than `frames`).
+    pub samples: Vec<Sample>,
+}

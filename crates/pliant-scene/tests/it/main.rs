@@ -1,0 +1,9 @@
+//! The public faces of the crate, in one binary: linking is the slow part.
+
+#![allow(
+    clippy::unwrap_used,
+    reason = "clippy.toml allows it in tests, but not in their helpers"
+)]
+
+mod export;
+mod import;

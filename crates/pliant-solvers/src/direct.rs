@@ -1,0 +1,426 @@
+//! The sparse direct solver: one `L D L^T` of the whole quasi-definite KKT matrix.
+
+use crate::order::Order;
+use crate::redundant::NullSpace;
+use crate::residual::{ResidualScratch, evaluate};
+use crate::{KktSystem, Solution, SolveError, SolveReport, Status, Variable};
+use pliant_sparse::{CsrMatrix, Factor, PatternBuilder, PivotRule, SparseError, Symbolic};
+
+/// Tolerances of the [`DirectSolver`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DirectOptions {
+    /// Largest relative residual (componentwise backward error) that counts as converged.
+    pub tolerance: f64,
+    /// Steps of iterative refinement at most; more would revive the drift modes of nearly redundant rows.
+    pub max_refinements: usize,
+    /// A hard row is redundant if its pivot is below this share of its Delassus diagonal `(J diag(W)^-1 J^T)_ii`.
+    pub rank_threshold: f64,
+    /// Redundant rows contradict each other if their violation is above this share of `|J| |x| + |b|`.
+    pub incompatibility: f64,
+}
+
+impl Default for DirectOptions {
+    fn default() -> Self {
+        Self { tolerance: 1e-9, max_refinements: 2, rank_threshold: 1e-10, incompatibility: 1e-6 }
+    }
+}
+
+/// Work done since the solver was made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SolverCounters {
+    /// Orderings and symbolic factorisations: one per pattern.
+    pub symbolic: usize,
+    /// Numeric factorisations: one per `prepare`.
+    pub numeric: usize,
+    /// Triangular solves.
+    pub solves: usize,
+    /// Stored entries of `L`, with the diagonal.
+    pub factor_entries: usize,
+    /// Stored entries of the lower triangle of the permuted KKT matrix.
+    pub matrix_entries: usize,
+}
+
+/// Factors `[W -J^T; -J -R]` once per `prepare` and solves with iterative refinement.
+///
+/// Method: the unknowns are ordered on the block graph so that every hard row follows a variable it acts on;
+/// the matrix is scaled symmetrically by powers of two (no rounding) so that one absolute pivot threshold means
+/// `1e-15 W_ii` for a variable, `1e-15` for a compliant row and [`rank_threshold`](DirectOptions::rank_threshold) for a
+/// hard one. A variable below its threshold is an error. Hard rows below it are redundant: they are dropped, the null
+/// space of the rest gives the minimum-norm multiplier, and the part of `b` along it decides whether the rows contradict.
+/// (equations.md B.6 reaches the same limits by regularisation; see docs/decisions.)
+///
+/// Cost: `O(nnz(L))` memory, the factorisation's flops per `prepare`, `4 nnz(L) + 8 nnz(K)` per solve and refinement, plus
+/// one solve per redundant row.
+#[derive(Debug, Default)]
+pub struct DirectSolver {
+    /// Tolerances; may be changed at any time.
+    pub options: DirectOptions,
+    counters: SolverCounters,
+    plan: Option<Plan>,
+    null_space: NullSpace,
+    residual: ResidualScratch,
+    rhs: Vec<f64>,
+    b: Vec<f64>,
+    best: Solution,
+}
+
+/// What depends on the pattern only, and the numeric storage.
+#[derive(Debug)]
+struct Plan {
+    /// Copies of what was analysed, to notice a change.
+    shape: (CsrShape, CsrShape, CsrShape, Vec<bool>),
+    order: Vec<usize>,
+    primal_first: bool,
+    /// Position of each unknown in the order, `ABSENT` for fixed variables.
+    position: Vec<u32>,
+    matrix: CsrMatrix,
+    /// Slot in `matrix` of every slot of W, J, R; `ABSENT` for fixed variables.
+    w_slots: Vec<u32>,
+    j_slots: Vec<u32>,
+    r_slots: Vec<u32>,
+    scale: Vec<f64>,
+    symbolic: Symbolic,
+    factor: Factor,
+}
+
+type CsrShape = (Vec<u32>, Vec<u32>);
+
+const ABSENT: u32 = u32::MAX;
+/// Relative pivot threshold of variables and compliant rows: a few roundings.
+const ROUNDOFF: f64 = 1e-15;
+
+fn shape(a: &CsrMatrix) -> CsrShape {
+    (a.pattern().offsets().to_vec(), a.pattern().indices().to_vec())
+}
+
+fn same(shape: &CsrShape, a: &CsrMatrix) -> bool {
+    shape.0 == a.pattern().offsets() && shape.1 == a.pattern().indices()
+}
+
+impl Plan {
+    fn fits(&self, system: &KktSystem) -> bool {
+        same(&self.shape.0, &system.w)
+            && same(&self.shape.1, &system.j)
+            && same(&self.shape.2, &system.r)
+            && self.shape.3 == system.fixed
+    }
+
+    fn new(system: &KktSystem, primal_first: bool) -> Result<Self, SolveError> {
+        let (n, m) = (system.n(), system.m());
+        let Order { sequence: order, primal_first } = Order::new(system, primal_first)?;
+        let mut position = vec![ABSENT; n + m];
+        for (k, v) in order.iter().enumerate() {
+            position[*v] = k as u32;
+        }
+        let entry = |i: usize, j: usize| -> Option<(usize, usize)> {
+            let (a, b) = (position[i], position[j]);
+            (a != ABSENT && b != ABSENT).then(|| (a.max(b) as usize, a.min(b) as usize))
+        };
+        let parts = [(&system.w, 0, 0), (&system.j, n, 0), (&system.r, n, n)];
+        let mut builder = PatternBuilder::new(order.len(), order.len());
+        for (matrix, row0, column0) in parts {
+            for i in 0..matrix.pattern().rows() {
+                for k in matrix.pattern().row(i) {
+                    if let Some((a, b)) = entry(row0 + i, column0 + *k as usize) {
+                        builder.insert(a, b);
+                    }
+                }
+            }
+        }
+        let matrix = builder.finish()?.into_matrix();
+        let [w_slots, j_slots, r_slots] = parts.map(|(part, row0, column0)| {
+            let mut slots = Vec::with_capacity(part.pattern().len());
+            for i in 0..part.pattern().rows() {
+                for k in part.pattern().row(i) {
+                    let slot = entry(row0 + i, column0 + *k as usize).and_then(|(a, b)| matrix.pattern().slot(a, b));
+                    slots.push(slot.map_or(ABSENT, |s| s as u32));
+                }
+            }
+            slots
+        });
+        let symbolic = Symbolic::new(matrix.pattern())?;
+        let signs: Vec<i8> = order.iter().map(|v| if *v < n { 1 } else { -1 }).collect();
+        let factor = symbolic.allocate(&signs)?;
+        let shape = (shape(&system.w), shape(&system.j), shape(&system.r), system.fixed.clone());
+        let scale = vec![1.0; order.len()];
+        Ok(Self {
+            shape,
+            order,
+            primal_first,
+            position,
+            matrix,
+            w_slots,
+            j_slots,
+            r_slots,
+            scale,
+            symbolic,
+            factor,
+        })
+    }
+
+    /// Scales so that a pivot of size 1 is at its threshold.
+    fn rescale(&mut self, system: &KktSystem, options: &DirectOptions) -> Result<(), SolveError> {
+        let n = system.n();
+        for i in 0..n {
+            let diagonal = system.w_diagonal(i);
+            if system.fixed[i] {
+                continue;
+            }
+            if !diagonal.is_finite() {
+                return Err(SolveError::NotFinite { variable: Variable::Dof(i) });
+            }
+            if diagonal <= 0.0 {
+                return Err(SolveError::NotPositiveDefinite { dof: i, diagonal });
+            }
+            self.scale[self.position[i] as usize] = power_of_two(1.0 / (ROUNDOFF * diagonal));
+        }
+        for i in 0..system.m() {
+            let (own, delassus) = (system.r_diagonal(i), system.row_scale(i));
+            if !own.is_finite() || !delassus.is_finite() {
+                return Err(SolveError::NotFinite { variable: Variable::Row(i) });
+            }
+            if own < 0.0 {
+                return Err(SolveError::NegativeCompliance { row: i, value: own });
+            }
+            let (threshold, size) = if own > 0.0 { (ROUNDOFF, own + delassus) } else { (options.rank_threshold, delassus) };
+            // A row without free variables has size 0: any scale shows its zero pivot.
+            let size = if size > 0.0 { size } else { 1.0 };
+            self.scale[self.position[n + i] as usize] = power_of_two(1.0 / (threshold * size));
+        }
+        Ok(())
+    }
+
+    fn fill(&mut self, system: &KktSystem) {
+        self.matrix.clear();
+        let n = system.n();
+        let values = self.matrix.values_mut();
+        let parts = [
+            (&system.w, &self.w_slots, 0, 0, 1.0),
+            (&system.j, &self.j_slots, n, 0, -1.0),
+            (&system.r, &self.r_slots, n, n, -1.0),
+        ];
+        for (part, slots, row0, column0, sign) in parts {
+            for i in 0..part.pattern().rows() {
+                let position = self.position[row0 + i];
+                if position == ABSENT {
+                    continue;
+                }
+                let si = sign * self.scale[position as usize];
+                for (k, slot) in part.pattern().row_slots(i).zip(part.pattern().row(i)) {
+                    let target = slots[k];
+                    if target != ABSENT {
+                        let sj = self.scale[self.position[column0 + *slot as usize] as usize];
+                        values[target as usize] = si * part.values()[k] * sj;
+                    }
+                }
+            }
+        }
+    }
+
+    fn variable(&self, position: usize, n: usize) -> Variable {
+        let v = self.order[position];
+        if v < n { Variable::Dof(v) } else { Variable::Row(v - n) }
+    }
+}
+
+/// The power of two nearest below `sqrt(a)` up to a factor of two, for finite positive `a`.
+fn power_of_two(a: f64) -> f64 {
+    let exponent = ((a.to_bits() >> 52) & 0x7ff) as i32 - 1023;
+    2f64.powi(exponent.div_euclid(2))
+}
+
+impl DirectSolver {
+    /// A solver with given tolerances.
+    pub fn new(options: DirectOptions) -> Self {
+        Self { options, ..Self::default() }
+    }
+
+    /// Work done so far.
+    pub fn counters(&self) -> SolverCounters {
+        self.counters
+    }
+
+    /// Whether the last plan eliminates all variables before the hard rows.
+    pub fn is_primal_first(&self) -> bool {
+        self.plan.as_ref().is_some_and(|p| p.primal_first)
+    }
+
+    /// Analyses the pattern if it changed, then factors the values. Allocates only when the pattern or the number of
+    /// redundant rows changed.
+    ///
+    /// # Errors
+    /// [`SolveError::NotPositiveDefinite`], [`SolveError::NegativeCompliance`], [`SolveError::NotFinite`], or what the sparse
+    /// kernels say.
+    pub fn prepare(&mut self, system: &KktSystem) -> Result<(), SolveError> {
+        if system.fixed.len() != system.n() {
+            return Err(SolveError::Size { what: "fixed mask", expected: system.n(), found: system.fixed.len() });
+        }
+        if !self.plan.as_ref().is_some_and(|p| p.fits(system)) {
+            self.analyse(system, false)?;
+        }
+        let dropped = self.factor(system)?;
+        if dropped > 0 && !self.is_primal_first() {
+            // A zero pivot of the paired order may only mean an unlucky partner: decide the rank in the safe order.
+            self.analyse(system, true)?;
+            self.factor(system)?;
+        }
+        self.find_null_space(system)
+    }
+
+    fn analyse(&mut self, system: &KktSystem, primal_first: bool) -> Result<(), SolveError> {
+        let plan = Plan::new(system, primal_first)?;
+        self.counters.symbolic += 1;
+        self.counters.factor_entries = plan.symbolic.factor_entries();
+        self.counters.matrix_entries = plan.matrix.pattern().len();
+        self.plan = Some(plan);
+        Ok(())
+    }
+
+    /// Scales, fills and factors; returns the number of dropped rows.
+    fn factor(&mut self, system: &KktSystem) -> Result<usize, SolveError> {
+        let plan = self.plan.as_mut().ok_or(SolveError::NotPrepared)?;
+        plan.rescale(system, &self.options)?;
+        plan.fill(system);
+        self.counters.numeric += 1;
+        let n = system.n();
+        let report = plan.factor.factor(&plan.symbolic, &plan.matrix, PivotRule::Drop { threshold: 1.0 });
+        let report = report.map_err(|e| match e {
+            SparseError::Pivot { index } => SolveError::NotFinite { variable: plan.variable(index, n) },
+            other => other.into(),
+        })?;
+        if report.dropped > 0 {
+            for k in 0..plan.order.len() {
+                if let (true, Variable::Dof(dof)) = (plan.factor.is_dropped(k), plan.variable(k, n)) {
+                    return Err(SolveError::NotPositiveDefinite { dof, diagonal: system.w_diagonal(dof) });
+                }
+            }
+        }
+        Ok(report.dropped)
+    }
+
+    /// For each dropped row d: `n` with `n_d = 1` and `J^T n = 0`, from one solve with the rows that are left.
+    fn find_null_space(&mut self, system: &KktSystem) -> Result<(), SolveError> {
+        let (n, m) = (system.n(), system.m());
+        self.null_space.reset(m);
+        let plan = self.plan.as_mut().ok_or(SolveError::NotPrepared)?;
+        for k in 0..plan.order.len() {
+            let Variable::Row(d) = plan.variable(k, n) else { continue };
+            if !plan.factor.is_dropped(k) {
+                continue;
+            }
+            self.rhs.clear();
+            self.rhs.resize(plan.order.len(), 0.0);
+            for (slot, i) in system.j.pattern().row_slots(d).zip(system.j.pattern().row(d)) {
+                let position = plan.position[*i as usize];
+                if position != ABSENT {
+                    self.rhs[position as usize] = system.j.values()[slot] * plan.scale[position as usize];
+                }
+            }
+            plan.factor.solve_in_place(&plan.symbolic, &mut self.rhs);
+            self.counters.solves += 1;
+            let mut column = vec![0.0; m];
+            for (i, c) in column.iter_mut().enumerate() {
+                let position = plan.position[n + i] as usize;
+                *c = self.rhs[position] * plan.scale[position];
+            }
+            column[d] = 1.0;
+            self.null_space.push(column);
+        }
+        Ok(())
+    }
+
+    /// Solves for the right-hand sides `system.c` and `system.b`.
+    ///
+    /// # Errors
+    /// [`SolveError::NotPrepared`] without a matching `prepare`; [`SolveError::NotFinite`] if a right-hand side or the
+    /// answer is not finite. A large residual is a [`Status`], not an error.
+    pub fn solve(&mut self, system: &KktSystem, solution: &mut Solution) -> Result<SolveReport, SolveError> {
+        let (n, m) = (system.n(), system.m());
+        let plan = self.plan.as_mut().filter(|p| p.position.len() == n + m).ok_or(SolveError::NotPrepared)?;
+        for (i, value) in system.c.iter().enumerate() {
+            if !value.is_finite() && !system.fixed[i] {
+                return Err(SolveError::NotFinite { variable: Variable::Dof(i) });
+            }
+        }
+        if let Some(i) = system.b.iter().position(|b| !b.is_finite()) {
+            return Err(SolveError::NotFinite { variable: Variable::Row(i) });
+        }
+        self.b.clear();
+        self.b.extend_from_slice(&system.b);
+        self.null_space.remove(&mut self.b);
+
+        // From zero: the first correction is the solution, later ones refine it. The best one is kept.
+        solution.x.clear();
+        solution.x.resize(n, 0.0);
+        solution.mu.clear();
+        solution.mu.resize(m, 0.0);
+        let mut measure = evaluate(system, solution, &self.b, &mut self.residual);
+        let mut best = f64::INFINITY;
+        let mut refinements = 0;
+        for pass in 0..=self.options.max_refinements {
+            self.rhs.clear();
+            self.rhs.extend(plan.order.iter().zip(&plan.scale).map(|(v, s)| {
+                s * if *v < n { self.residual.primal[*v] } else { self.residual.row[*v - n] }
+            }));
+            plan.factor.solve_in_place(&plan.symbolic, &mut self.rhs);
+            self.counters.solves += 1;
+            for ((v, s), y) in plan.order.iter().zip(&plan.scale).zip(&self.rhs) {
+                if *v < n {
+                    solution.x[*v] += s * y;
+                } else {
+                    solution.mu[*v - n] += s * y;
+                }
+            }
+            self.null_space.remove(&mut solution.mu);
+            measure = evaluate(system, solution, &self.b, &mut self.residual);
+            refinements = pass;
+            if measure.relative >= best {
+                std::mem::swap(solution, &mut self.best);
+                measure = evaluate(system, solution, &self.b, &mut self.residual);
+                break;
+            }
+            best = measure.relative;
+            // Two or three roundings per entry: nothing left to gain.
+            if best < 1e-15 || pass == self.options.max_refinements {
+                break;
+            }
+            self.best.clone_from(solution);
+        }
+        if !measure.is_finite() {
+            let bad = |v: &[f64]| v.iter().position(|x| !x.is_finite());
+            let variable = bad(&solution.x).map(Variable::Dof).or_else(|| bad(&solution.mu).map(Variable::Row));
+            return Err(SolveError::NotFinite { variable: variable.unwrap_or(Variable::Dof(0)) });
+        }
+        let converged = measure.relative <= self.options.tolerance;
+        let mut status = if converged { Status::Converged } else { Status::Stagnated };
+        if !self.null_space.is_empty() {
+            measure = evaluate(system, solution, &system.b, &mut self.residual);
+            if let Some((row, violation)) = self.contradiction(system, solution) {
+                status = Status::Incompatible { row, violation };
+            }
+        }
+        let plan = self.plan.as_ref().ok_or(SolveError::NotPrepared)?;
+        let kept = |sign: f64| (0..plan.order.len()).filter(|k| plan.factor.pivots()[*k] * sign > 0.0 && !plan.factor.is_dropped(*k)).count();
+        let inertia = (kept(1.0), kept(-1.0));
+        Ok(SolveReport {
+            status,
+            residual: measure,
+            refinements,
+            redundant_rows: plan.order.len() - inertia.0 - inertia.1,
+            inertia,
+        })
+    }
+
+    /// The hard row that the answer violates most, if by more than its share allows.
+    fn contradiction(&self, system: &KktSystem, solution: &Solution) -> Option<(usize, f64)> {
+        let scale = |i: usize| {
+            let j = system.j.pattern();
+            let terms = j.row_slots(i).zip(j.row(i));
+            system.b[i].abs()
+                + terms.map(|(slot, k)| (system.j.values()[slot] * solution.x[*k as usize]).abs()).sum::<f64>()
+        };
+        let rows = (0..system.m()).map(|i| (i, self.residual.row[i].abs()));
+        let worst = rows.max_by(|a, b| a.1.total_cmp(&b.1))?;
+        (worst.1 > self.options.incompatibility * scale(worst.0)).then_some(worst)
+    }
+}

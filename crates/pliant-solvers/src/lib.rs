@@ -1,0 +1,135 @@
+//! Saddle-point (KKT) systems: the problem statement, honest residuals and solvers.
+//!
+//! The problem, in the notation of docs/notation.md:
+//!
+//! ```math
+//! [  W  -J^T ] [ x  ]   [ c ]
+//! [ -J  -R   ] [ mu ] = [ b ]
+//! ```
+//!
+//! with `W` (n x n) symmetric positive definite, `J` (m x n), `R` (m x m) symmetric positive semidefinite and block
+//! diagonal; rows with `R = 0` are hard. Fixed variables stay at `x = 0`.
+//!
+//! What this crate is: the statement ([`KktSystem`]), solvers, and residuals that every solver shares. What it is not:
+//! it never sees a node, a mapping or a time step. Inequalities and friction come with the contact solvers; today every
+//! row is bilateral.
+//!
+//! ```
+//! use pliant_solvers::{DirectSolver, KktSystem, Solution, Status};
+//! // min (x0^2 + x1^2)/2 subject to x0 + x1 = 1: both are 1/2, and the multiplier too.
+//! let mut system = KktSystem::dense(&[1.0, 0.0, 0.0, 1.0], &[1.0, 1.0], &[0.0])?;
+//! system.b[0] = -1.0;
+//! let mut solver = DirectSolver::default();
+//! let mut solution = Solution::default();
+//! solver.prepare(&system)?;
+//! let report = solver.solve(&system, &mut solution)?;
+//! assert_eq!(report.status, Status::Converged);
+//! assert!((solution.x[0] - 0.5).abs() < 1e-15 && (solution.mu[0] - 0.5).abs() < 1e-15);
+//! # Ok::<(), pliant_solvers::SolveError>(())
+//! ```
+
+mod dense;
+mod direct;
+mod order;
+mod redundant;
+mod residual;
+mod system;
+
+pub use dense::solve_dense;
+pub use direct::{DirectOptions, DirectSolver, SolverCounters};
+pub use residual::KktResidual;
+pub use system::{KktSystem, Solution};
+
+/// One unknown of a [`KktSystem`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Variable {
+    /// Entry of `x`.
+    Dof(usize),
+    /// Entry of `mu`.
+    Row(usize),
+}
+
+impl std::fmt::Display for Variable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Dof(i) => write!(f, "degree of freedom {i}"),
+            Self::Row(i) => write!(f, "constraint row {i}"),
+        }
+    }
+}
+
+/// Why a system could not be solved at all. (A solve that ended with too large a residual is a [`Status`].)
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SolveError {
+    /// `W` is not positive definite: no inertia, a negative mass, or compression beyond what the mass can carry in a step.
+    #[error("the response matrix W is not positive definite at degree of freedom {dof} (diagonal {diagonal:e})")]
+    NotPositiveDefinite {
+        /// Index into `x`.
+        dof: usize,
+        /// `W_ii`.
+        diagonal: f64,
+    },
+    /// `R` has a negative diagonal.
+    #[error("constraint row {row} has the negative compliance term {value:e}")]
+    NegativeCompliance {
+        /// Index into `mu`.
+        row: usize,
+        /// `R_ii`.
+        value: f64,
+    },
+    /// A matrix or right-hand side holds NaN or infinity.
+    #[error("{variable} has a coefficient that is not finite")]
+    NotFinite {
+        /// Where.
+        variable: Variable,
+    },
+    /// Sizes do not fit.
+    #[error("expected {what} of length {expected}, found {found}")]
+    Size {
+        /// Which operand.
+        what: &'static str,
+        /// Wanted.
+        expected: usize,
+        /// Given.
+        found: usize,
+    },
+    /// `solve` before `prepare`, or with a system of another shape.
+    #[error("the solver was not prepared for this system")]
+    NotPrepared,
+    /// From the sparse kernels.
+    #[error(transparent)]
+    Sparse(#[from] pliant_sparse::SparseError),
+}
+
+/// How a solve ended.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Status {
+    /// The residual is below the tolerance.
+    Converged,
+    /// Refinement stopped above the tolerance.
+    Stagnated,
+    /// Hard rows contradict each other: `x` is the least-squares compromise, `mu` belongs to it.
+    Incompatible {
+        /// The row that is violated most.
+        row: usize,
+        /// `|J x + R mu + b|` there.
+        violation: f64,
+    },
+}
+
+/// What a solve found and did.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SolveReport {
+    /// How it ended.
+    pub status: Status,
+    /// The residual of the answer, against the matrices as given.
+    pub residual: KktResidual,
+    /// Steps of iterative refinement.
+    pub refinements: usize,
+    /// Pivots that were dropped as dependent: the rank deficiency of the hard rows.
+    pub redundant_rows: usize,
+    /// Positive and negative pivots: `(n, m)` for a quasi-definite system without redundant rows.
+    pub inertia: (usize, usize),
+}

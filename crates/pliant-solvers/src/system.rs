@@ -1,0 +1,150 @@
+//! The problem: matrices, blocks, fixed variables, right-hand sides.
+
+use crate::SolveError;
+use pliant_sparse::{CsrMatrix, Pattern, PatternBuilder};
+
+/// `[W -J^T; -J -R] [x; mu] = [c; b]` with block structure and fixed variables.
+///
+/// The patterns are made once; values are written in place through the public matrices.
+#[derive(Clone, Debug)]
+pub struct KktSystem {
+    /// `W`, n x n, symmetric: lower triangle by rows, diagonal present.
+    pub w: CsrMatrix,
+    /// `J`, m x n.
+    pub j: CsrMatrix,
+    /// `R`, m x m, symmetric, block diagonal on the row blocks: lower triangle by rows, diagonal present.
+    pub r: CsrMatrix,
+    /// Variables held at `x = 0`.
+    pub fixed: Vec<bool>,
+    /// Right-hand side of the primal rows, n.
+    pub c: Vec<f64>,
+    /// Right-hand side of the constraint rows, m: `J x + R mu + b = 0`.
+    pub b: Vec<f64>,
+    primal_blocks: Vec<usize>,
+    row_blocks: Vec<usize>,
+}
+
+/// The unknowns of a [`KktSystem`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Solution {
+    /// Primal unknowns, n.
+    pub x: Vec<f64>,
+    /// Multipliers, m: `W x - J^T mu = c`.
+    pub mu: Vec<f64>,
+}
+
+impl KktSystem {
+    /// A system of zeros on given patterns. `primal_blocks` and `row_blocks` are the block boundaries: ascending, from 0
+    /// to n and to m.
+    ///
+    /// # Errors
+    /// [`SolveError::Size`] if sizes do not fit or a diagonal is missing.
+    pub fn new(
+        w: Pattern,
+        j: Pattern,
+        r: Pattern,
+        primal_blocks: Vec<usize>,
+        row_blocks: Vec<usize>,
+    ) -> Result<Self, SolveError> {
+        let (n, m) = (w.rows(), j.rows());
+        let check = |what, expected, found| {
+            if expected == found { Ok(()) } else { Err(SolveError::Size { what, expected, found }) }
+        };
+        check("columns of W", n, w.columns())?;
+        check("columns of J", n, j.columns())?;
+        check("rows of R", m, r.rows())?;
+        check("columns of R", m, r.columns())?;
+        check("diagonal of W", n, (0..n).filter(|i| w.slot(*i, *i).is_some()).count())?;
+        check("diagonal of R", m, (0..m).filter(|i| r.slot(*i, *i).is_some()).count())?;
+        for (what, blocks, size) in [("primal blocks", &primal_blocks, n), ("row blocks", &row_blocks, m)] {
+            let ascending = blocks.windows(2).all(|w| w[0] < w[1]);
+            if blocks.first() != Some(&0) || !ascending {
+                return Err(SolveError::Size { what, expected: size, found: 0 });
+            }
+            check(what, size, blocks[blocks.len() - 1])?;
+        }
+        Ok(Self {
+            w: w.into_matrix(),
+            j: j.into_matrix(),
+            r: r.into_matrix(),
+            fixed: vec![false; n],
+            c: vec![0.0; n],
+            b: vec![0.0; m],
+            primal_blocks,
+            row_blocks,
+        })
+    }
+
+    /// A small system from dense row-major matrices: `w` is n x n (its lower triangle counts), `j` is m x n, `r` is the
+    /// diagonal of `R`. Every variable and row is its own block.
+    ///
+    /// # Errors
+    /// [`SolveError::Size`] if the lengths do not fit.
+    pub fn dense(w: &[f64], j: &[f64], r: &[f64]) -> Result<Self, SolveError> {
+        let n = w.len().isqrt();
+        let m = r.len();
+        if n * n != w.len() {
+            return Err(SolveError::Size { what: "W", expected: n * n, found: w.len() });
+        }
+        if j.len() != m * n {
+            return Err(SolveError::Size { what: "J", expected: m * n, found: j.len() });
+        }
+        let mut wp = PatternBuilder::new(n, n);
+        wp.insert_block((0, 0), (n, n), true);
+        let mut jp = PatternBuilder::new(m, n);
+        jp.insert_block((0, 0), (m, n), false);
+        let mut rp = PatternBuilder::new(m, m);
+        for i in 0..m {
+            rp.insert(i, i);
+        }
+        let mut system =
+            Self::new(wp.finish()?, jp.finish()?, rp.finish()?, (0..=n).collect(), (0..=m).collect())?;
+        let lower = (0..n).flat_map(|i| (0..=i).map(move |k| w[i * n + k]));
+        for (slot, value) in system.w.values_mut().iter_mut().zip(lower) {
+            *slot = value;
+        }
+        system.j.values_mut().copy_from_slice(j);
+        system.r.values_mut().copy_from_slice(r);
+        Ok(system)
+    }
+
+    /// Number of primal unknowns.
+    pub fn n(&self) -> usize {
+        self.w.pattern().rows()
+    }
+
+    /// Number of constraint rows.
+    pub fn m(&self) -> usize {
+        self.j.pattern().rows()
+    }
+
+    /// Boundaries of the primal blocks, from 0 to n.
+    pub fn primal_blocks(&self) -> &[usize] {
+        &self.primal_blocks
+    }
+
+    /// Boundaries of the row blocks, from 0 to m.
+    pub fn row_blocks(&self) -> &[usize] {
+        &self.row_blocks
+    }
+
+    /// Diagonal entry `W_ii`.
+    pub fn w_diagonal(&self, i: usize) -> f64 {
+        // The diagonal is the last entry of a row of a lower triangle.
+        self.w.values()[self.w.pattern().row_slots(i).end - 1]
+    }
+
+    /// Diagonal entry `R_ii`.
+    pub fn r_diagonal(&self, i: usize) -> f64 {
+        self.r.values()[self.r.pattern().row_slots(i).end - 1]
+    }
+
+    /// `(J diag(W)^-1 J^T)_ii` over the free variables: the scale of row `i` of the Delassus operator.
+    pub fn row_scale(&self, i: usize) -> f64 {
+        let slots = self.j.pattern().row_slots(i);
+        self.j.pattern().row(i).iter().zip(&self.j.values()[slots]).fold(0.0, |sum, (k, a)| {
+            let k = *k as usize;
+            if self.fixed[k] { sum } else { sum + a * a / self.w_diagonal(k) }
+        })
+    }
+}

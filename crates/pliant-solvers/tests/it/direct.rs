@@ -1,0 +1,160 @@
+//! The sparse direct solver against references and against the dense oracle.
+
+use pliant_solvers::{DirectSolver, KktSystem, Solution, SolveError, SolveReport, Status, Variable, solve_dense};
+use proptest::prelude::*;
+
+fn solve(system: &KktSystem) -> (Solution, SolveReport) {
+    let mut solver = DirectSolver::default();
+    let mut solution = Solution::default();
+    solver.prepare(system).unwrap();
+    let report = solver.solve(system, &mut solution).unwrap();
+    (solution, report)
+}
+
+fn close(a: &[f64], b: &[f64], tolerance: f64) {
+    assert_eq!(a.len(), b.len());
+    for (x, y) in a.iter().zip(b) {
+        assert!((x - y).abs() <= tolerance, "{a:?} is not {b:?} to {tolerance:e}");
+    }
+}
+
+/// Reference case F04: a duplicated row.
+fn f04(r: [f64; 3], b: [f64; 3]) -> KktSystem {
+    let w = [1.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 4.0];
+    let j = [1.0, 1.0, 0.0, 1.0, 1.0, 0.0, 0.0, 1.0, 1.0];
+    let mut system = KktSystem::dense(&w, &j, &r).unwrap();
+    system.c.copy_from_slice(&[1.0, 0.5, 2.0]);
+    system.b.copy_from_slice(&b);
+    system
+}
+
+#[test]
+fn f04_duplicated_hard_rows_share_equally() {
+    let (solution, report) = solve(&f04([0.0; 3], [0.5, 0.5, 0.2]));
+    assert_eq!(report.status, Status::Converged);
+    assert_eq!((report.redundant_rows, report.inertia), (1, (3, 2)));
+    close(&solution.x, &[0.04285714285714, -0.5428571428571, 0.3428571428571], 1e-12);
+    close(&solution.mu, &[-0.4785714285714, -0.4785714285714, -0.6285714285714], 1e-12);
+}
+
+#[test]
+fn f04_small_compliances_share_inversely() {
+    // The limit is reached to O(eps); the tolerance is that of the reference case.
+    let (solution, _) = solve(&f04([1e-9, 3e-9, 1e-9], [0.5, 0.5, 0.2]));
+    close(&solution.mu, &[-0.7178571428571, -0.2392857142857, -0.6285714285714], 1e-6);
+}
+
+#[test]
+fn f04_contradictory_rows_are_named_and_compromised() {
+    let (solution, report) = solve(&f04([0.0; 3], [0.5, 0.7, 0.2]));
+    let Status::Incompatible { row, violation } = report.status else { panic!("{report:?}") };
+    assert!(row < 2 && (violation - 0.1).abs() < 1e-12);
+    close(&solution.x, &[-0.04285714285714, -0.5571428571429, 0.3571428571429], 1e-10);
+}
+
+#[test]
+fn f07_fixed_variables_are_eliminated() {
+    let mut system = KktSystem::dense(&[4.0, 1.0, 0.0, 1.0, 3.0, 1.0, 0.0, 1.0, 2.0], &[], &[]).unwrap();
+    system.c.copy_from_slice(&[1.0, 2.0, 3.0]);
+    system.fixed[1] = true;
+    let (solution, _) = solve(&system);
+    close(&solution.x, &[0.25, 0.0, 1.5], 1e-14);
+}
+
+#[test]
+fn a_change_of_the_fixed_mask_is_noticed_and_costs_one_analysis() {
+    let mut system = KktSystem::dense(&[2.0, 0.0, 0.0, 2.0], &[1.0, 1.0], &[0.0]).unwrap();
+    system.c.copy_from_slice(&[1.0, 3.0]);
+    let mut solver = DirectSolver::default();
+    let mut solution = Solution::default();
+    for (fixed, expected, analyses) in [(false, [-0.5, 0.5], 1), (false, [-0.5, 0.5], 1), (true, [0.0, 0.0], 2)] {
+        system.fixed[0] = fixed;
+        solver.prepare(&system).unwrap();
+        solver.solve(&system, &mut solution).unwrap();
+        close(&solution.x, &expected, 1e-15);
+        assert_eq!(solver.counters().symbolic, analyses);
+    }
+}
+
+#[test]
+fn bad_input_is_named() {
+    let prepare = |w: &[f64], j: &[f64], r: &[f64]| DirectSolver::default().prepare(&KktSystem::dense(w, j, r).unwrap());
+    assert_eq!(prepare(&[-1.0], &[], &[]), Err(SolveError::NotPositiveDefinite { dof: 0, diagonal: -1.0 }));
+    assert_eq!(
+        prepare(&[1.0, 2.0, 2.0, 1.0], &[], &[]).map_err(|e| matches!(e, SolveError::NotPositiveDefinite { .. })),
+        Err(true)
+    );
+    assert_eq!(prepare(&[1.0], &[1.0], &[-1.0]), Err(SolveError::NegativeCompliance { row: 0, value: -1.0 }));
+    assert_eq!(prepare(&[f64::NAN], &[], &[]), Err(SolveError::NotFinite { variable: Variable::Dof(0) }));
+    assert_eq!(prepare(&[1.0], &[f64::NAN], &[0.0]), Err(SolveError::NotFinite { variable: Variable::Row(0) }));
+    let mut system = KktSystem::dense(&[1.0], &[1.0], &[0.0]).unwrap();
+    system.b[0] = f64::INFINITY;
+    let mut solver = DirectSolver::default();
+    assert_eq!(solver.solve(&system, &mut Solution::default()).unwrap_err(), SolveError::NotPrepared);
+    solver.prepare(&system).unwrap();
+    let found = solver.solve(&system, &mut Solution::default()).unwrap_err();
+    assert_eq!(found, SolveError::NotFinite { variable: Variable::Row(0) });
+    assert!(KktSystem::dense(&[1.0, 2.0], &[], &[]).is_err() && KktSystem::dense(&[1.0], &[1.0, 2.0], &[0.0]).is_err());
+}
+
+/// Collinear hard rows on one particle defeat the paired order; the safe order must take over.
+#[test]
+fn a_hard_row_with_an_unlucky_partner_is_not_called_redundant() {
+    // Two particles of one block (2 dofs), rows x0 = ., x0 - x1 = ., all in one block so that pairing is by block.
+    let mut system = KktSystem::dense(&[1.0, 0.0, 0.0, 1e6], &[1.0, 0.0, 1.0, -1.0], &[0.0, 0.0]).unwrap();
+    system.b.copy_from_slice(&[-1.0, -3.0]);
+    let (solution, report) = solve(&system);
+    assert_eq!((report.status, report.redundant_rows), (Status::Converged, 0));
+    close(&solution.x, &[1.0, -2.0], 1e-12);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+    #[test]
+    fn agrees_with_the_dense_oracle(
+        n in 1usize..9,
+        m in 0usize..7,
+        entries in prop::collection::vec(-1.0..1.0f64, 200),
+        soft in prop::collection::vec(prop_oneof![Just(0.0), 1e-6..1.0f64], 7),
+        fixed in prop::collection::vec(prop::bool::weighted(0.2), 9),
+        duplicate in any::<bool>(),
+    ) {
+        let mut next = entries.iter().copied().cycle();
+        let mut take = |k: usize| -> Vec<f64> { (0..k).map(|_| next.next().unwrap()).collect() };
+        // W = A A^T / n + I: eigenvalues between 1 and about n + 1.
+        let a = take(n * n);
+        let w: Vec<f64> = (0..n * n).map(|k| {
+            let (i, j) = (k / n, k % n);
+            (0..n).map(|l| a[i * n + l] * a[j * n + l]).sum::<f64>() / n as f64 + f64::from(u8::from(i == j))
+        }).collect();
+        let mut j = take(m * n);
+        let mut b = take(m);
+        let mut r = soft[..m].to_vec();
+        if duplicate && m > 1 {
+            // A consistent copy of row 0.
+            for k in 0..n { j[(m - 1) * n + k] = 2.0 * j[k]; }
+            b[m - 1] = 2.0 * b[0];
+            r[0] = 0.0;
+            r[m - 1] = 0.0;
+        }
+        let mut system = KktSystem::dense(&w, &j, &r).unwrap();
+        system.c = take(n);
+        system.b = b;
+        system.fixed = fixed[..n].to_vec();
+        let (ours, report) = solve(&system);
+        prop_assert!(report.status != Status::Stagnated, "{:?}", report);
+        let free = system.fixed.iter().filter(|f| !**f).count();
+        let hard = r.iter().filter(|r| **r == 0.0).count();
+        // With more hard rows than free variables the random rows contradict each other.
+        if !matches!(report.status, Status::Incompatible { .. }) {
+            let oracle = solve_dense(&system).unwrap();
+            // Random rows may be ill-conditioned: compare the answer relative to its size.
+            let size = 1.0 + oracle.mu.iter().chain(&oracle.x).fold(0.0f64, |s, v| s.max(v.abs()));
+            for (x, y) in ours.x.iter().zip(&oracle.x).chain(ours.mu.iter().zip(&oracle.mu)) {
+                prop_assert!((x - y).abs() < 1e-7 * size * size, "{:?} {:?} {:?}", ours, oracle, report);
+            }
+        } else {
+            prop_assert!(hard > free || (duplicate && hard > 1) || hard == free, "{:?}", report);
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! Integration tests of the solvers.
+
+mod direct;

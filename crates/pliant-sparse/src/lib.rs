@@ -1,0 +1,79 @@
+//! Sparse patterns, products and symmetric factorisations with a symbolic/numeric split.
+//!
+//! What this crate is: compressed row storage with a pattern that is built once and values that are written in place,
+//! a minimum-degree ordering of a (block) graph, and the `L D L^T` of a symmetric quasi-definite matrix (numeric kernels
+//! of `faer`). What it is not: it knows no mechanics, no time and no constraint.
+//!
+//! ```
+//! use pliant_sparse::{PatternBuilder, Symbolic};
+//! // [2 1; 1 -3], lower triangle by rows.
+//! let mut builder = PatternBuilder::new(2, 2);
+//! for (i, j) in [(0, 0), (1, 0), (1, 1)] {
+//!     builder.insert(i, j);
+//! }
+//! let mut a = builder.finish()?.into_matrix();
+//! a.values_mut().copy_from_slice(&[2.0, 1.0, -3.0]);
+//! let symbolic = Symbolic::new(a.pattern())?;
+//! let mut factor = symbolic.allocate(&[1, -1])?;
+//! factor.factor(&symbolic, &a, Default::default())?;
+//! let mut x = [3.0, -2.0];
+//! factor.solve_in_place(&symbolic, &mut x);
+//! assert!((x[0] - 1.0).abs() < 1e-15 && (x[1] - 1.0).abs() < 1e-15);
+//! # Ok::<(), pliant_sparse::SparseError>(())
+//! ```
+
+mod graph;
+mod ldlt;
+mod pattern;
+
+pub use graph::Graph;
+pub use ldlt::{Factor, FactorReport, PivotRule, Symbolic};
+pub use pattern::{CsrMatrix, Pattern, PatternBuilder};
+
+/// What can go wrong when a sparse matrix is built or factored.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SparseError {
+    /// A size or a number of entries does not fit 32-bit indices.
+    #[error("the matrix has {found} {what}, more than 32-bit indices can count")]
+    TooLarge {
+        /// What was counted.
+        what: &'static str,
+        /// How many there are.
+        found: usize,
+    },
+    /// An index outside the matrix.
+    #[error("entry ({row}, {column}) is outside a {rows} x {columns} matrix")]
+    OutOfRange {
+        /// Row of the entry.
+        row: usize,
+        /// Column of the entry.
+        column: usize,
+        /// Rows of the matrix.
+        rows: usize,
+        /// Columns of the matrix.
+        columns: usize,
+    },
+    /// Two operands whose sizes do not fit.
+    #[error("expected {what} of length {expected}, found {found}")]
+    Size {
+        /// Which operand.
+        what: &'static str,
+        /// Wanted.
+        expected: usize,
+        /// Given.
+        found: usize,
+    },
+    /// A pivot that is zero or not finite, with no rule to replace it.
+    #[error("pivot {index} of the factorisation is zero or not finite")]
+    Pivot {
+        /// Variable, in the order of the factored matrix.
+        index: usize,
+    },
+    /// The symbolic analysis ran out of memory or index range.
+    #[error("the symbolic factorisation failed: {reason}")]
+    Symbolic {
+        /// In the words of the numeric library.
+        reason: String,
+    },
+}

@@ -1,0 +1,1 @@
+//! Compliant mechanics: one number per constraint, from soft spring to exactly hard.

@@ -1,0 +1,198 @@
+//! `cargo xtask ci`: every gate, in the order in which they fail soonest.
+
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use crate::error::Error;
+use crate::{docs, flags, process, tidy, verify};
+
+/// One gate.
+struct Step {
+    name: &'static str,
+    action: Action,
+}
+
+enum Action {
+    /// A program, started with this process's output.
+    Program(Command),
+    /// Another task of this program.
+    Task(fn(&[String]) -> Result<u8, Error>),
+}
+
+/// How a gate ended.
+struct Outcome {
+    name: &'static str,
+    /// `None` if the gate did not run because an earlier one failed.
+    result: Option<(u8, Duration)>,
+}
+
+/// Runs the gates and stops at the first that fails, or runs them all with `--keep-going`; the exit code is that of
+/// the first failure.
+pub(crate) fn run(args: &[String]) -> Result<u8, Error> {
+    let [keep_going] = flags::switches("ci", args, ["--keep-going"])?;
+    let outcomes = run_steps(steps()?, keep_going);
+    println!("\n{}", summary(&outcomes));
+    Ok(first_failure(&outcomes))
+}
+
+fn steps() -> Result<Vec<Step>, Error> {
+    let cargo = |args: &[&str]| -> Result<Action, Error> {
+        let mut command = process::cargo()?;
+        command.args(args);
+        Ok(Action::Program(command))
+    };
+    let clippy = [
+        "clippy",
+        "--workspace",
+        "--all-targets",
+        "--locked",
+        "--",
+        "-D",
+        "warnings",
+    ];
+    Ok(vec![
+        Step {
+            name: "fmt",
+            action: cargo(&["fmt", "--all", "--check"])?,
+        },
+        Step {
+            name: "clippy",
+            action: cargo(&clippy)?,
+        },
+        Step {
+            name: "test",
+            action: cargo(&["test", "--workspace", "--locked"])?,
+        },
+        Step {
+            name: "doc",
+            action: Action::Program(docs::command()?),
+        },
+        Step {
+            name: "tidy",
+            action: Action::Task(tidy::run),
+        },
+        Step {
+            name: "verify",
+            action: Action::Task(verify::run),
+        },
+    ])
+}
+
+fn run_steps(steps: Vec<Step>, keep_going: bool) -> Vec<Outcome> {
+    let mut outcomes = Vec::new();
+    let mut failed = false;
+    for Step { name, action } in steps {
+        if failed && !keep_going {
+            outcomes.push(Outcome { name, result: None });
+            continue;
+        }
+        let start = Instant::now();
+        let ended = match action {
+            Action::Program(command) => {
+                println!("\n$ {}", process::describe(&command));
+                process::run(command)
+            }
+            Action::Task(task) => {
+                println!("\n$ cargo xtask {name}");
+                task(&[])
+            }
+        };
+        let code = ended.unwrap_or_else(|error| {
+            eprintln!("error: {error}");
+            error.exit_code()
+        });
+        let duration = start.elapsed();
+        println!("[{name}: {} in {:.1} s]", verdict(code), duration.as_secs_f64());
+        failed |= code != 0;
+        outcomes.push(Outcome {
+            name,
+            result: Some((code, duration)),
+        });
+    }
+    outcomes
+}
+
+fn verdict(code: u8) -> String {
+    if code == 0 {
+        "ok".to_owned()
+    } else {
+        format!("FAILED, exit code {code}")
+    }
+}
+
+/// One line per gate: its name, its duration and how it ended.
+fn summary(outcomes: &[Outcome]) -> String {
+    let mut lines = vec![format!("{:<8} {:>9}  result", "gate", "duration")];
+    for outcome in outcomes {
+        lines.push(match outcome.result {
+            Some((code, duration)) => {
+                format!(
+                    "{:<8} {:>7.1} s  {}",
+                    outcome.name,
+                    duration.as_secs_f64(),
+                    verdict(code)
+                )
+            }
+            None => format!("{:<8} {:>9}  not run", outcome.name, "-"),
+        });
+    }
+    lines.join("\n")
+}
+
+fn first_failure(outcomes: &[Outcome]) -> u8 {
+    outcomes
+        .iter()
+        .filter_map(|outcome| outcome.result)
+        .map(|(code, _)| code)
+        .find(|&code| code != 0)
+        .unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn three_steps() -> Vec<Step> {
+        vec![
+            Step {
+                name: "a",
+                action: Action::Task(|_| Ok(0)),
+            },
+            Step {
+                name: "b",
+                action: Action::Task(|_| Ok(7)),
+            },
+            Step {
+                name: "c",
+                action: Action::Program(Command::new("no-such-program-here")),
+            },
+        ]
+    }
+
+    #[test]
+    fn the_first_failure_stops_the_run_and_gives_the_exit_code() {
+        let outcomes = run_steps(three_steps(), false);
+        assert_eq!(first_failure(&outcomes), 7);
+        let summary = summary(&outcomes);
+        assert!(
+            summary.contains("FAILED, exit code 7") && summary.contains("not run"),
+            "{summary}"
+        );
+    }
+
+    #[test]
+    fn keep_going_runs_the_rest() {
+        let outcomes = run_steps(three_steps(), true);
+        assert_eq!(outcomes[2].result.map(|(code, _)| code), Some(1));
+        assert_eq!(first_failure(&outcomes), 7);
+    }
+
+    #[test]
+    fn no_failure_is_success() {
+        let steps = vec![Step {
+            name: "a",
+            action: Action::Task(|_| Ok(0)),
+        }];
+        assert_eq!(first_failure(&run_steps(steps, false)), 0);
+    }
+}

@@ -1,0 +1,168 @@
+//! `cargo xtask gen`: the data files that are computed and not drawn, written anew.
+//!
+//! They are kept in the repository so that nobody needs this program to run a scene; `tidy` checks that they are what
+//! the generator writes.
+
+use std::fmt::Write;
+
+use crate::error::Error;
+use crate::sources::Sources;
+use crate::tidy::Finding;
+use crate::{flags, process};
+
+/// A generated file: its path and how its contents are made.
+struct Generated {
+    path: &'static str,
+    contents: fn() -> String,
+}
+
+const FILES: &[Generated] = &[Generated {
+    path: "scenes/meshes/net.obj",
+    contents: net,
+}];
+
+/// Vertices of the net along each side.
+const NET_SIDE: usize = 11;
+
+/// Rewrites the files that are missing or differ; with `--check`, only tells which.
+pub(crate) fn run(args: &[String]) -> Result<u8, Error> {
+    let [only_check] = flags::switches("gen", args, ["--check"])?;
+    if only_check {
+        let findings = check(&Sources::read()?);
+        for finding in &findings {
+            println!("{finding}");
+        }
+        println!("{} generated files, {} out of date", FILES.len(), findings.len());
+        return Ok(u8::from(!findings.is_empty()));
+    }
+    let root = process::workspace_root()?;
+    for file in FILES {
+        let path = root.join(file.path);
+        let contents = (file.contents)();
+        if std::fs::read_to_string(&path).is_ok_and(|known| known == contents) {
+            println!("{}: up to date", file.path);
+            continue;
+        }
+        let failed = |source| Error::File {
+            path: path.clone(),
+            source,
+        };
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder).map_err(failed)?;
+        }
+        std::fs::write(&path, contents).map_err(failed)?;
+        println!("{}: written", file.path);
+    }
+    Ok(0)
+}
+
+/// The generated files that are missing or differ from what the generator writes.
+pub(crate) fn check(sources: &Sources) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for file in FILES {
+        let Some(known) = sources.get(file.path) else {
+            findings.push(Finding::problem(
+                file.path,
+                1,
+                "missing; `cargo xtask gen` writes it",
+            ));
+            continue;
+        };
+        let wanted = (file.contents)();
+        if known != wanted {
+            let same = known
+                .lines()
+                .zip(wanted.lines())
+                .take_while(|(a, b)| a == b)
+                .count();
+            let message = "differs from what `cargo xtask gen` writes";
+            findings.push(Finding::problem(file.path, same + 1, message));
+        }
+    }
+    findings
+}
+
+/// A square net in the plane y = 0, its first corner at the origin: vertices 0.1 m apart, and one line element for
+/// every pair of neighbours in a row (along x) or a column (along z). No diagonals.
+fn net() -> String {
+    let mut text = String::from(
+        "# Square net in the plane y = 0 (x right, y up, z depth), in metres: 11 x 11 vertices, 0.1 apart,\n\
+         # and its 220 structural edges, rows first. Written by `cargo xtask gen`: change the generator, not this file.\n",
+    );
+    // Vertex (row, column) has the number row * NET_SIDE + column + 1; writing to a string cannot fail.
+    let vertex = |row: usize, column: usize| row * NET_SIDE + column + 1;
+    for row in 0..NET_SIDE {
+        for column in 0..NET_SIDE {
+            let _ = writeln!(text, "v {} 0.0 {}", tenths(column), tenths(row));
+        }
+    }
+    for row in 0..NET_SIDE {
+        for column in 1..NET_SIDE {
+            let _ = writeln!(text, "l {} {}", vertex(row, column - 1), vertex(row, column));
+        }
+    }
+    for column in 0..NET_SIDE {
+        for row in 1..NET_SIDE {
+            let _ = writeln!(text, "l {} {}", vertex(row - 1, column), vertex(row, column));
+        }
+    }
+    text
+}
+
+/// A number of tenths as a decimal, without rounding.
+fn tenths(count: usize) -> String {
+    format!("{}.{}", count / 10, count % 10)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The numbers of the lines that start with this keyword.
+    fn rows(text: &str, keyword: &str) -> Vec<Vec<f64>> {
+        text.lines()
+            .filter_map(|line| line.strip_prefix(keyword)?.strip_prefix(' '))
+            .map(|rest| rest.split(' ').map(|word| word.parse().unwrap()).collect())
+            .collect()
+    }
+
+    #[test]
+    fn the_net_has_every_structural_edge_once() {
+        let text = net();
+        let (vertices, edges) = (rows(&text, "v"), rows(&text, "l"));
+        assert_eq!((vertices.len(), edges.len()), (121, 2 * 10 * 11));
+        assert_eq!(vertices[120], [1.0, 0.0, 1.0]);
+        for edge in &edges {
+            let [a, b] = [edge[0], edge[1]].map(|number| &vertices[number as usize - 1]);
+            let length = ((a[0] - b[0]).powi(2) + (a[1] - b[1]).powi(2) + (a[2] - b[2]).powi(2)).sqrt();
+            assert!((length - 0.1).abs() < 1e-15, "edge {edge:?} is {length} long");
+        }
+        let mut pairs: Vec<(u64, u64)> = edges
+            .iter()
+            .map(|edge| (edge[0] as u64, edge[1] as u64))
+            .collect();
+        pairs.sort_unstable();
+        pairs.dedup();
+        assert_eq!(pairs.len(), 220);
+    }
+
+    #[test]
+    fn a_missing_or_edited_file_is_found() {
+        assert_eq!(check(&Sources::default()).len(), 1);
+        let good = net();
+        assert_eq!(check(&Sources::of(&[("scenes/meshes/net.obj", &good)])), []);
+        let edited = good.replacen("v 0.1 0.0 0.0", "v 0.1 0.5 0.0", 1);
+        assert_eq!(
+            check(&Sources::of(&[("scenes/meshes/net.obj", &edited)])).len(),
+            1
+        );
+        assert_eq!(
+            check(&Sources::of(&[(
+                "scenes/meshes/net.obj",
+                &good[..good.len() - 8]
+            )]))
+            .len(),
+            1
+        );
+    }
+}

@@ -1,0 +1,134 @@
+//! Developers' tasks, run as `cargo xtask <task>`.
+//!
+//! What this program is: the one place where the project's gates are written down. Continuous integration calls
+//! `cargo xtask ci` and nothing else, so what passes here passes there.
+//!
+//! What it is not: a place for mechanics. It knows files, manifests and the output of `cargo metadata`; figures and
+//! reference cases are computed by the programs in `benches/`, which `verify` and `bench` start.
+
+mod bench;
+mod ci;
+mod docs;
+mod error;
+mod flags;
+mod generate;
+mod metadata;
+mod metrics;
+mod process;
+mod rust_text;
+mod sources;
+mod tidy;
+mod verify;
+
+use std::process::ExitCode;
+
+use error::Error;
+
+/// One developers' task: its name, what it does in one line, and its entry point.
+struct Task {
+    name: &'static str,
+    summary: &'static str,
+    run: fn(&[String]) -> Result<u8, Error>,
+}
+
+/// Every task, in the order in which the help lists them.
+const TASKS: &[Task] = &[
+    Task {
+        name: "ci",
+        summary: "every gate: fmt, clippy, test, doc, tidy, verify  [--keep-going]",
+        run: ci::run,
+    },
+    Task {
+        name: "tidy",
+        summary: "layering, sizes, source rules, documents, manifests, licences, generated files",
+        run: tidy::run,
+    },
+    Task {
+        name: "verify",
+        summary: "run the reference cases in release mode  [arguments of the program `verify`]",
+        run: verify::run,
+    },
+    Task {
+        name: "bench",
+        summary: "time the benchmark scenes in release mode  [arguments of the program `scenes`]",
+        run: bench::run,
+    },
+    Task {
+        name: "docs",
+        summary: "build the API pages with warnings denied  [--open]",
+        run: docs::run,
+    },
+    Task {
+        name: "gen",
+        summary: "rewrite the data files made by us  [--check]",
+        run: generate::run,
+    },
+    Task {
+        name: "metrics",
+        summary: "lines and tests per crate",
+        run: metrics::run,
+    },
+    Task {
+        name: "help",
+        summary: "this list",
+        run: help,
+    },
+];
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    match dispatch(&args) {
+        Ok(code) => ExitCode::from(code),
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::from(error.exit_code())
+        }
+    }
+}
+
+/// Runs the task named by the first argument with the others; without one, prints the help.
+fn dispatch(args: &[String]) -> Result<u8, Error> {
+    let Some((name, rest)) = args.split_first() else {
+        return help(&[]);
+    };
+    if matches!(name.as_str(), "-h" | "--help") {
+        return help(&[]);
+    }
+    match TASKS.iter().find(|task| task.name == name) {
+        Some(task) => (task.run)(rest),
+        None => {
+            let names: Vec<&str> = TASKS.iter().map(|task| task.name).collect();
+            Err(Error::UnknownTask {
+                name: name.clone(),
+                nearest: flags::nearest(name, &names),
+            })
+        }
+    }
+}
+
+/// Prints the list of tasks; arguments are ignored.
+fn help(_: &[String]) -> Result<u8, Error> {
+    println!("Developers' tasks of Pliant.\n\nUsage: cargo xtask <task> [arguments]\n\nTasks:");
+    for task in TASKS {
+        println!("  {:<8} {}", task.name, task.summary);
+    }
+    Ok(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_argument_prints_the_help_and_succeeds() {
+        assert_eq!(dispatch(&[]).ok(), Some(0));
+        assert_eq!(dispatch(&["--help".to_owned()]).ok(), Some(0));
+    }
+
+    #[test]
+    fn an_unknown_task_is_a_usage_error_that_suggests_the_nearest() {
+        let error = dispatch(&["tydi".to_owned()]).unwrap_err();
+        assert_eq!(error.exit_code(), 2);
+        assert!(error.to_string().contains("did you mean `tidy`"), "{error}");
+    }
+}

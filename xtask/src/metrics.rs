@@ -1,0 +1,99 @@
+//! `cargo xtask metrics`: how large each crate is, and how many tests it has.
+
+use crate::error::Error;
+use crate::flags;
+use crate::metadata::Metadata;
+use crate::rust_text::{code_only, test_lines};
+use crate::sources::Sources;
+
+/// Counts of one crate, or of all.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Counts {
+    files: usize,
+    /// Lines with code on them, outside of tests.
+    code: usize,
+    /// Lines with code on them in `#[cfg(test)]` items and in `tests/`.
+    test_code: usize,
+    /// Functions marked `#[test]`; examples in the documentation are not counted.
+    tests: usize,
+}
+
+/// Prints one line per crate and the sum.
+pub(crate) fn run(args: &[String]) -> Result<u8, Error> {
+    flags::switches("metrics", args, [])?;
+    let sources = Sources::read()?;
+    let mut total = Counts::default();
+    println!(
+        "{:<16} {:>6} {:>8} {:>10} {:>6}",
+        "crate", "files", "code", "test code", "tests"
+    );
+    for package in &Metadata::of_workspace()?.packages {
+        let counts = count(&sources, package.folder());
+        print_row(&package.name, &counts);
+        total.files += counts.files;
+        total.code += counts.code;
+        total.test_code += counts.test_code;
+        total.tests += counts.tests;
+    }
+    print_row("all", &total);
+    Ok(0)
+}
+
+fn print_row(name: &str, counts: &Counts) {
+    println!(
+        "{name:<16} {:>6} {:>8} {:>10} {:>6}",
+        counts.files, counts.code, counts.test_code, counts.tests
+    );
+}
+
+/// Counts the Rust files below a folder.
+fn count(sources: &Sources, folder: &str) -> Counts {
+    let mut counts = Counts::default();
+    for file in sources.ending(".rs") {
+        let Some(inner) = file
+            .path
+            .strip_prefix(folder)
+            .and_then(|path| path.strip_prefix('/'))
+        else {
+            continue;
+        };
+        counts.files += 1;
+        let code = code_only(&file.text);
+        let in_test = test_lines(&code);
+        for (line, in_test) in code.lines().zip(in_test) {
+            let line = line.trim();
+            counts.tests += usize::from(line.starts_with("#[test]"));
+            if line.is_empty() {
+            } else if in_test || inner.starts_with("tests/") {
+                counts.test_code += 1;
+            } else {
+                counts.code += 1;
+            }
+        }
+    }
+    counts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_and_tests_are_counted_apart() {
+        let source = "//! Doc.\nfn a() {}\n\n#[cfg(test)]\nmod tests {\n    #[test]\n    fn b() {}\n}\n";
+        let sources = Sources::of(&[
+            ("crates/a/src/lib.rs", source),
+            ("crates/a/tests/it/main.rs", "#[test]\nfn c() {}\n"),
+            ("crates/ab/src/lib.rs", source),
+        ]);
+        assert_eq!(
+            count(&sources, "crates/a"),
+            Counts {
+                files: 2,
+                code: 1,
+                test_code: 7,
+                tests: 2
+            }
+        );
+    }
+}

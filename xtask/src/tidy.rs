@@ -1,0 +1,121 @@
+//! `cargo xtask tidy`: rules about the project's files that the compiler does not check.
+
+mod documents;
+mod layering;
+mod licences;
+mod links;
+mod manifests;
+mod paths;
+mod rules;
+mod sizes;
+mod traces;
+
+use std::fmt;
+
+use crate::error::Error;
+use crate::metadata::Metadata;
+use crate::sources::Sources;
+use crate::{flags, generate};
+
+/// What the checks look at, read once.
+struct Project {
+    sources: Sources,
+    workspace: Metadata,
+    everything: Metadata,
+}
+
+/// Something a check found, at a line of a file (line 1 for what concerns the whole file).
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Finding {
+    path: String,
+    line: usize,
+    message: String,
+    /// A note is printed and counted, but does not fail the gate.
+    is_note: bool,
+}
+
+impl Finding {
+    pub(crate) fn problem(path: &str, line: usize, message: impl Into<String>) -> Finding {
+        Finding {
+            path: path.to_owned(),
+            line,
+            message: message.into(),
+            is_note: false,
+        }
+    }
+
+    pub(crate) fn note(path: &str, line: usize, message: impl Into<String>) -> Finding {
+        Finding {
+            is_note: true,
+            ..Finding::problem(path, line, message)
+        }
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = if self.is_note { "note: " } else { "" };
+        write!(f, "{}:{}: {kind}{}", self.path, self.line, self.message)
+    }
+}
+
+type Check = fn(&Project) -> Vec<Finding>;
+
+/// Every check with the name under which its findings are printed.
+const CHECKS: &[(&str, Check)] = &[
+    ("layering", |project| {
+        layering::check(&project.workspace, &project.sources)
+    }),
+    ("sizes", |project| sizes::check(&project.sources)),
+    ("rules", |project| rules::check(&project.sources)),
+    ("documents", |project| {
+        documents::check(&project.workspace, &project.sources)
+    }),
+    ("links", |project| links::check(&project.sources)),
+    ("paths", |project| paths::check(&project.sources)),
+    ("manifests", |project| {
+        manifests::check(&project.workspace, &project.sources)
+    }),
+    ("traces", |project| traces::check(&project.sources)),
+    ("licences", |project| licences::check(&project.everything)),
+    ("generated", |project| generate::check(&project.sources)),
+];
+
+/// Runs every check; the exit code is 1 if one of them found a problem.
+pub(crate) fn run(args: &[String]) -> Result<u8, Error> {
+    flags::switches("tidy", args, [])?;
+    let project = Project {
+        sources: Sources::read()?,
+        workspace: Metadata::of_workspace()?,
+        everything: Metadata::of_everything()?,
+    };
+    let (mut problems, mut notes) = (0, 0);
+    for (name, check) in CHECKS {
+        for finding in check(&project) {
+            println!("{finding} [{name}]");
+            if finding.is_note {
+                notes += 1;
+            } else {
+                problems += 1;
+            }
+        }
+    }
+    println!("{} checks, {problems} problems, {notes} notes", CHECKS.len());
+    Ok(u8::from(problems > 0))
+}
+
+/// The number of the first line, from 1, for which the predicate holds; 1 if there is none.
+fn line_where(text: &str, predicate: impl Fn(&str) -> bool) -> usize {
+    text.lines().position(predicate).map_or(1, |index| index + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn findings_print_as_path_line_message() {
+        assert_eq!(Finding::problem("a.rs", 3, "bad").to_string(), "a.rs:3: bad");
+        assert_eq!(Finding::note("a.rs", 1, "long").to_string(), "a.rs:1: note: long");
+    }
+}

@@ -1,0 +1,132 @@
+//! The documents that a reader expects, and the first lines of every crate.
+
+use super::Finding;
+use crate::metadata::Metadata;
+use crate::sources::Sources;
+
+const REQUIRED: &[&str] = &[
+    "README.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "LICENSE",
+    "docs/architecture.md",
+    "docs/notation.md",
+    "docs/benchmarks.md",
+];
+const DECISIONS: &str = "docs/decisions/";
+const ARCHITECTURE: &str = "docs/architecture.md";
+
+pub(super) fn check(workspace: &Metadata, sources: &Sources) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for path in REQUIRED {
+        match sources.get(path) {
+            None => findings.push(Finding::problem(path, 1, "missing")),
+            Some(text) if text.trim().is_empty() => findings.push(Finding::problem(path, 1, "empty")),
+            Some(_) => {}
+        }
+    }
+    if !sources.ending(".md").any(|file| file.path.starts_with(DECISIONS)) {
+        findings.push(Finding::problem(DECISIONS, 1, "no decision is recorded"));
+    }
+    let architecture = sources.get(ARCHITECTURE);
+    for package in &workspace.packages {
+        let listed =
+            |text: &str| mentions(text, &package.name) || mentions(text, &format!("{}/", package.folder()));
+        if architecture.is_some_and(|text| !listed(text)) {
+            findings.push(Finding::problem(
+                ARCHITECTURE,
+                1,
+                format!("the crate `{}` is not listed", package.name),
+            ));
+        }
+        for root in &package.roots {
+            if !sources
+                .get(root)
+                .is_some_and(|text| text.trim_start().starts_with("//!"))
+            {
+                findings.push(Finding::problem(
+                    root,
+                    1,
+                    "starts without saying what it is, in `//!` lines",
+                ));
+            }
+        }
+    }
+    findings
+}
+
+/// Whether the text holds the name by itself, not as a part of a longer one (`pliant` in `pliant-model`).
+fn mentions(text: &str, name: &str) -> bool {
+    let inside = |c: char| c.is_alphanumeric() || c == '-' || c == '_';
+    text.match_indices(name).any(|(at, _)| {
+        let before = text[..at].chars().next_back().is_some_and(inside);
+        let after = text[at + name.len()..].chars().next().is_some_and(inside);
+        !before && (!after || name.ends_with('/'))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metadata::Package;
+    use std::path::PathBuf;
+
+    const COMPLETE: &[(&str, &str)] = &[
+        ("README.md", "x"),
+        ("CHANGELOG.md", "x"),
+        ("CONTRIBUTING.md", "x"),
+        ("LICENSE", "x"),
+        ("docs/architecture.md", "`pliant-model`, `benches/`"),
+        ("docs/notation.md", "x"),
+        ("docs/benchmarks.md", "x"),
+        ("docs/decisions/0001.md", "x"),
+        ("benches/src/lib.rs", "//! Scenes.\n"),
+    ];
+
+    fn workspace(name: &str, folder: &str) -> Metadata {
+        let package = Package {
+            name: name.to_owned(),
+            manifest: format!("{folder}/Cargo.toml"),
+            roots: vec![format!("{folder}/src/lib.rs")],
+            ..Package::default()
+        };
+        Metadata {
+            packages: vec![package],
+            target_folder: PathBuf::new(),
+        }
+    }
+
+    #[test]
+    fn a_complete_set_passes() {
+        let findings = check(&workspace("pliant-benches", "benches"), &Sources::of(COMPLETE));
+        assert_eq!(findings, []);
+    }
+
+    #[test]
+    fn every_document_is_missed() {
+        let workspace = Metadata {
+            packages: Vec::new(),
+            target_folder: PathBuf::new(),
+        };
+        for left_out in 0..8 {
+            let mut files = COMPLETE.to_vec();
+            files.remove(left_out);
+            assert_eq!(
+                check(&workspace, &Sources::of(&files)).len(),
+                1,
+                "without {}",
+                COMPLETE[left_out].0
+            );
+        }
+    }
+
+    #[test]
+    fn a_crate_that_is_unlisted_or_says_nothing_is_found() {
+        let mut files = COMPLETE.to_vec();
+        files.push(("crates/pliant/src/lib.rs", "mod a;\n"));
+        let findings = check(&workspace("pliant", "crates/pliant"), &Sources::of(&files));
+        assert_eq!(findings.len(), 2, "{findings:?}");
+        assert_eq!(findings[0].message, "the crate `pliant` is not listed");
+        assert_eq!(findings[1].path, "crates/pliant/src/lib.rs");
+    }
+}

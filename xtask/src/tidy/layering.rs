@@ -1,0 +1,227 @@
+//! Who may depend on whom: the diamond of `docs/decisions/0001-layering.md`, as a table.
+
+use std::collections::BTreeSet;
+
+use super::{Finding, line_where};
+use crate::metadata::{Metadata, Package};
+use crate::sources::Sources;
+
+/// The workspace crates on which a crate may depend.
+enum Allowed {
+    These(&'static [&'static str]),
+    Anything,
+}
+
+use Allowed::{Anything, These};
+
+/// One line per crate of the workspace: a new crate is given its place here, deliberately.
+const TABLE: &[(&str, Allowed)] = &[
+    ("pliant-dense", These(&[])),
+    ("pliant-sparse", These(&["pliant-dense"])),
+    ("pliant-solvers", These(&["pliant-dense", "pliant-sparse"])),
+    ("pliant-model", These(&["pliant-dense", "pliant-sparse"])),
+    (
+        "pliant-kkt",
+        These(&["pliant-dense", "pliant-sparse", "pliant-solvers", "pliant-model"]),
+    ),
+    ("pliant-contact", These(&["pliant-dense", "pliant-model"])),
+    (
+        "pliant",
+        These(&[
+            "pliant-dense",
+            "pliant-sparse",
+            "pliant-solvers",
+            "pliant-model",
+            "pliant-kkt",
+            "pliant-contact",
+        ]),
+    ),
+    (
+        "pliant-scene",
+        These(&[
+            "pliant-dense",
+            "pliant-sparse",
+            "pliant-solvers",
+            "pliant-model",
+            "pliant-kkt",
+            "pliant-contact",
+            "pliant",
+        ]),
+    ),
+    ("pliant-cli", These(&["pliant", "pliant-scene"])),
+    ("pliant-benches", Anything),
+    ("xtask", Anything),
+];
+
+/// Crates that do no input or output, and so need none of these.
+const LIBRARIES: &[&str] = &[
+    "pliant-dense",
+    "pliant-sparse",
+    "pliant-solvers",
+    "pliant-model",
+    "pliant-kkt",
+    "pliant-contact",
+    "pliant",
+];
+const NOT_IN_LIBRARIES: &[&str] = &["clap", "indicatif", "ron", "serde_json"];
+
+/// The first may not reach the second by any chain of dependencies, whatever the table above becomes.
+const NEVER_REACHES: &[(&str, &str)] = &[
+    ("pliant-sparse", "pliant-model"),
+    ("pliant-solvers", "pliant-model"),
+    ("pliant-solvers", "pliant-kkt"),
+    ("pliant-solvers", "pliant"),
+    ("pliant-model", "pliant-solvers"),
+    ("pliant-model", "pliant-kkt"),
+    ("pliant-contact", "pliant-solvers"),
+];
+
+/// Whether a crate belongs to the libraries that neither print nor touch files.
+pub(super) fn is_library(name: &str) -> bool {
+    LIBRARIES.contains(&name)
+}
+
+pub(super) fn check(workspace: &Metadata, sources: &Sources) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for package in &workspace.packages {
+        let at = |dependency: &str, message: String| {
+            let text = sources.get(&package.manifest).unwrap_or_default();
+            Finding::problem(
+                &package.manifest,
+                line_where(text, |line| names(line, dependency)),
+                message,
+            )
+        };
+        let Some((_, allowed)) = TABLE.iter().find(|(name, _)| *name == package.name) else {
+            let message = format!(
+                "`{}` has no line in the layering table of xtask/src/tidy/layering.rs",
+                package.name
+            );
+            findings.push(at("name", message));
+            continue;
+        };
+        for dependency in &package.dependencies {
+            let internal = workspace.packages.iter().any(|other| other.name == *dependency);
+            if let These(list) = allowed
+                && internal
+                && !list.contains(&dependency.as_str())
+            {
+                findings.push(at(
+                    dependency,
+                    format!("`{}` may not depend on `{dependency}`", package.name),
+                ));
+            }
+            if is_library(&package.name) && NOT_IN_LIBRARIES.contains(&dependency.as_str()) {
+                let message = format!("the library `{}` may not depend on `{dependency}`", package.name);
+                findings.push(at(dependency, message));
+            }
+        }
+        for (_, upper) in NEVER_REACHES.iter().filter(|(lower, _)| *lower == package.name) {
+            if reachable(package, workspace).contains(upper) {
+                findings.push(at("name", format!("`{}` must not reach `{upper}`", package.name)));
+            }
+        }
+    }
+    findings
+}
+
+/// Every workspace crate that this one needs, directly or through others.
+fn reachable<'a>(package: &'a Package, workspace: &'a Metadata) -> BTreeSet<&'a str> {
+    let mut found = BTreeSet::new();
+    let mut open = vec![package];
+    while let Some(package) = open.pop() {
+        for other in &workspace.packages {
+            if package.dependencies.contains(&other.name) && found.insert(other.name.as_str()) {
+                open.push(other);
+            }
+        }
+    }
+    found
+}
+
+/// Whether a line of a manifest starts with this key.
+fn names(line: &str, key: &str) -> bool {
+    line.strip_prefix(key)
+        .is_some_and(|rest| rest.starts_with([' ', '.', '=']))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::PathBuf;
+
+    fn workspace(packages: &[(&str, &[&str])]) -> Metadata {
+        let package = |&(name, dependencies): &(&str, &[&str])| Package {
+            name: name.to_owned(),
+            manifest: format!("crates/{name}/Cargo.toml"),
+            dependencies: dependencies.iter().map(|&name| name.to_owned()).collect(),
+            ..Package::default()
+        };
+        Metadata {
+            packages: packages.iter().map(package).collect(),
+            target_folder: PathBuf::new(),
+        }
+    }
+
+    fn messages(packages: &[(&str, &[&str])]) -> Vec<String> {
+        check(&workspace(packages), &Sources::default())
+            .into_iter()
+            .map(|finding| finding.message)
+            .collect()
+    }
+
+    #[test]
+    fn the_diamond_passes() {
+        let packages: &[(&str, &[&str])] = &[
+            ("pliant-dense", &["nalgebra"]),
+            ("pliant-solvers", &["pliant-dense"]),
+            ("pliant-kkt", &["pliant-solvers"]),
+            ("xtask", &["pliant-kkt", "serde_json"]),
+        ];
+        assert!(messages(packages).is_empty());
+    }
+
+    #[test]
+    fn an_upward_edge_is_found_at_its_line() {
+        let workspace = workspace(&[
+            ("pliant-dense", &[]),
+            ("pliant-kkt", &[]),
+            ("pliant-contact", &["pliant-kkt"]),
+        ]);
+        let manifest = "[package]\nname = \"pliant-contact\"\n[dependencies]\npliant-kkt.workspace = true\n";
+        let findings = check(
+            &workspace,
+            &Sources::of(&[("crates/pliant-contact/Cargo.toml", manifest)]),
+        );
+        let path = "crates/pliant-contact/Cargo.toml";
+        assert_eq!(
+            findings,
+            [Finding::problem(
+                path,
+                4,
+                "`pliant-contact` may not depend on `pliant-kkt`"
+            )]
+        );
+    }
+
+    #[test]
+    fn solvers_do_not_reach_the_model_through_another_crate() {
+        let found = messages(&[
+            ("pliant-model", &[]),
+            ("pliant-sparse", &["pliant-model"]),
+            ("pliant-solvers", &["pliant-sparse"]),
+        ]);
+        assert!(
+            found.contains(&"`pliant-solvers` must not reach `pliant-model`".to_owned()),
+            "{found:?}"
+        );
+    }
+
+    #[test]
+    fn libraries_do_no_input_or_output_and_every_crate_has_a_place() {
+        let found = messages(&[("pliant-model", &["serde_json"]), ("pliant-new", &[])]);
+        assert_eq!(found.len(), 2, "{found:?}");
+        assert!(found[0].contains("may not depend on `serde_json`"));
+        assert!(found[1].contains("`pliant-new` has no line in the layering table"));
+    }
+}

@@ -1,0 +1,9 @@
+//! `cargo xtask verify`: the reference cases, computed anew and compared with their independent answers.
+
+use crate::error::Error;
+use crate::process;
+
+/// Runs the program `verify` of the benches package in release mode with the same arguments.
+pub(crate) fn run(args: &[String]) -> Result<u8, Error> {
+    process::run_bench_program("verify", args)
+}

@@ -1,1 +1,8 @@
-//! Scenes that are timed.
+//! Reference cases and timed scenes of Pliant.
+//!
+//! [`verify`] runs the reference cases; [`chain`] builds the scene that other engines were measured on. The programs
+//! `verify` and `scenes` print them (`cargo xtask verify`, `cargo xtask bench`).
+
+pub mod chain;
+pub mod reference;
+pub mod verify;

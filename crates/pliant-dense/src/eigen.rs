@@ -59,12 +59,13 @@ fn rotate(n: usize, a: &mut [f64], v: &mut [f64], p: usize, q: usize) {
     }
 }
 
-/// Replaces the symmetric matrix `a` (row-major, `n * n`) by its positive-semidefinite part: negative eigenvalues become
-/// zero. `scratch` needs `2 n^2` numbers. Leaves `a` alone if it is not finite.
+/// Replaces the eigenvalues of the symmetric matrix `a` (row-major, `n * n`) by `map` of them: `|d| d.max(0.0)` leaves its
+/// positive-semidefinite part, `f64::abs` its absolute value. `scratch` needs `2 n^2` numbers. Leaves `a` alone if it is not
+/// finite.
 ///
 /// # Panics
 /// If a slice is too short.
-pub fn keep_positive_part(n: usize, a: &mut [f64], scratch: &mut [f64]) {
+pub fn map_eigenvalues(n: usize, a: &mut [f64], scratch: &mut [f64], map: impl Fn(f64) -> f64) {
     let (d, v) = scratch.split_at_mut(n * n);
     d.copy_from_slice(&a[..n * n]);
     if !symmetric_eigen(n, d, v) {
@@ -72,7 +73,7 @@ pub fn keep_positive_part(n: usize, a: &mut [f64], scratch: &mut [f64]) {
     }
     for i in 0..n {
         for j in 0..n {
-            a[i * n + j] = (0..n).map(|k| v[i * n + k] * d[k * n + k].max(0.0) * v[j * n + k]).sum();
+            a[i * n + j] = (0..n).map(|k| v[i * n + k] * map(d[k * n + k]) * v[j * n + k]).sum();
         }
     }
 }
@@ -111,7 +112,11 @@ mod tests {
     fn positive_part_of_an_indefinite_matrix() {
         // Eigenvalues 3 and -1 on (1,1)/sqrt2 and (1,-1)/sqrt2: the positive part is 1.5 everywhere.
         let mut a = [1.0, 2.0, 2.0, 1.0];
-        keep_positive_part(2, &mut a, &mut [0.0; 8]);
+        map_eigenvalues(2, &mut a, &mut [0.0; 8], |d| d.max(0.0));
         assert!(a.iter().all(|x| (x - 1.5).abs() < 1e-15));
+        // Absolute value: 3 and 1 on the same vectors.
+        let mut a = [1.0, 2.0, 2.0, 1.0];
+        map_eigenvalues(2, &mut a, &mut [0.0; 8], f64::abs);
+        assert!((a[0] - 2.0).abs() < 1e-15 && (a[1] - 1.0).abs() < 1e-15);
     }
 }

@@ -2,7 +2,8 @@
 
 use crate::plan::Plan;
 use crate::{Formulation, GeometricStiffness, KktError, Scheme};
-use pliant_dense::eigen::keep_positive_part;
+use pliant_dense::eigen::map_eigenvalues;
+use pliant_dense::{Mat3, Vec3, skew, vec3};
 use pliant_model::{ComponentId, Evaluation, Level, Model, NodeKind, RowGroup, State};
 use pliant_solvers::{KktSystem, Solution};
 
@@ -71,8 +72,8 @@ impl Assembler {
             stack: vec![0.0; stack * width],
             product: vec![0.0; stack.max(6) * width],
             site_block: vec![0.0; width * width],
-            geometry: vec![0.0; stack * stack],
-            eigen: vec![0.0; 2 * stack * stack],
+            geometry: vec![0.0; (stack * stack).max(9)],
+            eigen: vec![0.0; (2 * stack * stack).max(18)],
             shift: vec![0.0; model.dof_count()],
         })
     }
@@ -92,8 +93,8 @@ impl Assembler {
         self.plan.jacobians.fill(evaluation);
         self.gather_gamma(model, evaluation, scheme, input.multipliers);
         let h = scheme.h;
-        for (r, f) in self.rhs.iter_mut().zip(evaluation.force()) {
-            *r = h * f;
+        for ((r, f), i) in self.rhs.iter_mut().zip(evaluation.force()).zip(evaluation.inertial_force()) {
+            *r = h * (f + i);
         }
         self.system.w.clear();
         self.fill_response(model, evaluation, scheme, input.state, true);
@@ -137,7 +138,7 @@ impl Assembler {
             let x = &input.state.positions[node.position_range()];
             for k in 0..group.size * group.count {
                 let row = group.first_row + k;
-                if is_hard(evaluation, group, k) {
+                if evaluation.is_hard(group, k) {
                     self.system.b[row] = x[k];
                 } else {
                     let slots = self.system.j.pattern().row_slots(row);
@@ -271,6 +272,7 @@ impl Assembler {
             return;
         }
         let gain = scheme.h * scheme.h * scheme.alpha;
+        self.add_inertial_geometry(model, scheme, state, mode, from_rows);
         for (index, node) in model.nodes().iter().enumerate() {
             let NodeKind::Mapped { ranges, .. } = &node.kind else { continue };
             let gamma = if from_rows { &self.row_gamma } else { &self.force_gamma };
@@ -288,9 +290,7 @@ impl Assembler {
                 for (b, g) in block.iter_mut().zip(source.block(e)) {
                     *b = -g;
                 }
-                if mode == GeometricStiffness::PositivePart {
-                    keep_positive_part(height, block, &mut self.eigen);
-                }
+                filter(mode, height, block, &mut self.eigen);
                 let list = evaluation.dependencies(index, e);
                 let coordinates = |d: &pliant_model::Dependency| {
                     let (_, first, space) = ranges[d.parent];
@@ -314,6 +314,54 @@ impl Assembler {
                 congruence(block, &self.stack, height, width, &mut self.product, &mut self.site_block);
                 let site = &self.plan.nodes[index].sites[e];
                 self.plan.add_to_response(site, &self.site_block, self.system.w.values_mut());
+            }
+        }
+    }
+
+    /// The part of the geometric stiffness of a body that belongs to its angular acceleration `w' = I^-1 tau`.
+    ///
+    /// The torque `tau` of all forces on a body is balanced by the inertial load `-dm w' x r` of its points, whose own
+    /// `G = sum [r][g]` is `-[w'] S` with `S = tr(I)/2 - I`, the second moment of mass. With it the whole load is in equilibrium,
+    /// where the symmetric part of `G` is the exact one (equations.md B.2); without it a force across a thin link couples its
+    /// spin about the long axis with bending, and `W` turns indefinite for no physical reason.
+    fn add_inertial_geometry(
+        &mut self,
+        model: &Model,
+        scheme: &Scheme,
+        state: &State,
+        mode: GeometricStiffness,
+        from_rows: bool,
+    ) {
+        let gain = scheme.h * scheme.h * scheme.alpha;
+        for attachment in model.masses() {
+            let node = model.node(attachment.node);
+            let (Some(first), Some(_)) = (node.first_dof(), attachment.component.rigid(0)) else { continue };
+            for e in 0..node.count {
+                let gamma = if from_rows { &self.row_gamma } else { &self.force_gamma };
+                let at = node.first_velocity + 6 * e + 3;
+                let torque = vec3(gamma, at);
+                let (Some(rigid), false) = (attachment.component.rigid(e), torque == Vec3::zeros()) else { continue };
+                let inertia = rigid.inertia_matrix();
+                let Some(acceleration) = inertia.lu().solve(&torque) else { continue };
+                let second = Mat3::identity() * (0.5 * inertia.trace()) - inertia;
+                let g = -skew(acceleration) * second;
+                let block = &mut self.geometry[..9];
+                for i in 0..3 {
+                    for j in 0..3 {
+                        block[3 * i + j] = -0.5 * (g[(i, j)] + g[(j, i)]);
+                    }
+                }
+                filter(mode, 3, block, &mut self.eigen);
+                let w = &state.velocities[at..at + 3];
+                for i in 0..3 {
+                    self.rhs[at + i] -= gain * (0..3).map(|j| block[3 * i + j] * w[j]).sum::<f64>();
+                    let row = first + 6 * e + 3 + i;
+                    // The diagonal block of a body is stored whole: its last entry is the diagonal of the row.
+                    let diagonal = self.system.w.pattern().row_slots(row).end - 1;
+                    for j in 0..=i {
+                        self.system.w.values_mut()[diagonal - i + j] += gain * scheme.beta * block[3 * i + j];
+                    }
+                }
             }
         }
     }
@@ -355,7 +403,7 @@ impl Assembler {
         };
         for k in 0..group.size * group.count {
             let row = group.first_row + k;
-            if !is_hard(evaluation, group, k) {
+            if !evaluation.is_hard(group, k) {
                 let ComponentId::ForceField(i) = group.component else { continue };
                 let gain = alpha * (h * beta + relaxation);
                 let (e, local) = (k / group.size, k % group.size);
@@ -370,6 +418,8 @@ impl Assembler {
             self.system.b[row] = match level {
                 Level::Position if scheme.velocity_rows => u[k],
                 Level::Position => (phi[k] / h + u[k]) / beta,
+                Level::CurvedPosition if scheme.velocity_rows => u[k],
+                Level::CurvedPosition => (phi[k] / h + u[k] + 0.5 * h * bias[k]) / beta,
                 Level::Velocity { curvature } => u[k] + curvature * h * bias[k],
                 Level::Baumgarte { rate } => u[k] + rate * phi[k],
             };
@@ -399,14 +449,12 @@ impl Assembler {
     }
 }
 
-/// Whether coordinate `k` of a row group has compliance zero.
-fn is_hard(evaluation: &Evaluation, group: &RowGroup, k: usize) -> bool {
-    match group.component {
-        ComponentId::ForceField(i) => {
-            let block = evaluation.compliance(i).block(k / group.size);
-            block[k % group.size * group.size..][..group.size].iter().all(|c| *c == 0.0)
-        }
-        _ => true,
+/// Applies the eigenvalue filter of a mode to a symmetric block.
+fn filter(mode: GeometricStiffness, size: usize, block: &mut [f64], scratch: &mut [f64]) {
+    match mode {
+        GeometricStiffness::None | GeometricStiffness::Full => {}
+        GeometricStiffness::PositivePart => map_eigenvalues(size, block, scratch, |d| d.max(0.0)),
+        GeometricStiffness::AbsoluteValue => map_eigenvalues(size, block, scratch, f64::abs),
     }
 }
 

@@ -10,8 +10,10 @@ pub enum GeometricStiffness {
     /// All of it: implicit also transversally. `W` may lose definiteness under compression, which is an error.
     #[default]
     Full,
-    /// Its positive-semidefinite part, element by element: never an error, fewer digits per step.
+    /// Its positive-semidefinite part, element by element: compression adds nothing.
     PositivePart,
+    /// Its absolute value, element by element: compression stiffens like tension. Never an error, more damping.
+    AbsoluteValue,
 }
 
 /// Geometric stiffness by the origin of the force.
@@ -21,6 +23,11 @@ pub struct Geometry {
     pub forces: GeometricStiffness,
     /// Of multipliers: compliant rows and hard constraints, with the multipliers of the last step.
     pub multipliers: GeometricStiffness,
+}
+
+impl Geometry {
+    /// No geometric stiffness at all.
+    pub const NONE: Self = Self { forces: GeometricStiffness::None, multipliers: GeometricStiffness::None };
 }
 
 /// The unknown of the linear system. All three give the same step to rounding.

@@ -1,6 +1,6 @@
 //! Forces, Jacobian blocks, stiffness blocks, energies and momentum of a state.
 
-use crate::{Blocks, Dependency, Model, ModelError, Node, NodeKind, Space, State, Treatment};
+use crate::{Blocks, ComponentId, Dependency, Model, ModelError, Node, NodeKind, RowGroup, Space, State, Treatment};
 use pliant_dense::{Vec3, rotation, vec3};
 
 /// Scratch for evaluating one model: buffers of fixed layout, refilled without allocation.
@@ -13,6 +13,7 @@ pub struct Evaluation {
     damping: Vec<Blocks>,
     compliance: Vec<Blocks>,
     force: Vec<f64>,
+    inertial: Vec<f64>,
     bias: Vec<f64>,
 }
 
@@ -82,6 +83,7 @@ impl Evaluation {
             damping: blocks.clone(),
             compliance: blocks,
             force: vec![0.0; model.velocity_count()],
+            inertial: vec![0.0; model.velocity_count()],
             bias: vec![0.0; model.velocity_count()],
         }
     }
@@ -101,7 +103,7 @@ impl Evaluation {
         &self.stiffness[i]
     }
 
-    /// Damping blocks `B` of force field `i` (treated as a stiffness).
+    /// Damping blocks `B` of force field `i`.
     pub fn damping(&self, i: usize) -> &Blocks {
         &self.damping[i]
     }
@@ -111,10 +113,26 @@ impl Evaluation {
         &self.compliance[i]
     }
 
-    /// Forces on all nodes, each where it acts: all that is not a row, with damping, gravity and `-M (dJ/dt) v` of mapped
-    /// masses, but without the gyroscopic torque of bodies.
+    /// Whether coordinate `k` of a row group has compliance zero: a hard row.
+    pub fn is_hard(&self, group: &RowGroup, k: usize) -> bool {
+        match group.component {
+            ComponentId::ForceField(i) => {
+                let block = self.compliance[i].block(k / group.size);
+                block[k % group.size * group.size..][..group.size].iter().all(|c| *c == 0.0)
+            }
+            _ => true,
+        }
+    }
+
+    /// Forces on all nodes, each where it acts: all that is not a row, with damping and gravity.
     pub fn force(&self) -> &[f64] {
         &self.force
+    }
+
+    /// Inertial forces `-M (dJ/dt) v` of mapped masses, each where it acts. (The gyroscopic torque of bodies is the
+    /// stepper's.)
+    pub fn inertial_force(&self) -> &[f64] {
+        &self.inertial
     }
 
     /// `(dJ/dt) v` of all nodes: their acceleration when the independent ones have none.
@@ -171,6 +189,7 @@ impl Evaluation {
     pub fn evaluate(&mut self, model: &Model, state: &State) -> Result<(), ModelError> {
         self.push_bias(model, state);
         self.force.fill(0.0);
+        self.inertial.fill(0.0);
         for attachment in model.masses() {
             let node = model.node(attachment.node);
             let force = &mut self.force[node.velocity_range()];
@@ -183,20 +202,21 @@ impl Evaluation {
                     }
                 }
             }
-            attachment.component.add_product(node.space, -1.0, &self.bias[node.velocity_range()], force);
+            let range = node.velocity_range();
+            attachment.component.add_product(node.space, -1.0, &self.bias[range.clone()], &mut self.inertial[range]);
         }
         for (i, attachment) in model.force_fields().iter().enumerate() {
             let node = model.node(attachment.node);
             let (x, v) = (&state.positions[node.position_range()], &state.velocities[node.velocity_range()]);
             let law = &attachment.component.law;
             let lost = |e: crate::NotInvertible| ModelError::NotInvertible { name: attachment.name.clone(), element: e.element };
+            self.damping[i].clear();
+            law.damping(x, v, &mut self.damping[i]);
             match attachment.component.treatment {
                 Treatment::Stiffness => {
                     law.add_force(node.space, x, v, &mut self.force[node.velocity_range()]);
                     self.stiffness[i].clear();
                     law.stiffness(x, &mut self.stiffness[i]).map_err(lost)?;
-                    self.damping[i].clear();
-                    law.damping(x, v, &mut self.damping[i]);
                 }
                 Treatment::Compliance => {
                     self.compliance[i].clear();

@@ -39,6 +39,10 @@ pub enum Treatment {
 pub enum Level {
     /// `phi + h (beta J v+ + (1 - beta) J v) = 0`: the linearised constraint holds at the end of the step.
     Position,
+    /// The same with the curvature of the constraint, `phi + h (beta J v+ + (1 - beta) J v) + h^2/2 (dJ/dt) v = 0`: drift is third
+    /// instead of second order in `h`. For smooth motion; where bodies jitter by more than about a radian per step the
+    /// extrapolated curvature is worth less than none.
+    CurvedPosition,
     /// `J v+ = -s h (dJ/dt) v` with the curvature factor `s`: drift is left to stabilisation. `s = 1/2` makes the drift
     /// second order where positions move by `h v+`; `s = 0` is the plain velocity row.
     Velocity {

@@ -45,7 +45,9 @@ pub struct SolverCounters {
 /// Method: the unknowns are ordered on the block graph so that every hard row follows a variable it acts on;
 /// the matrix is scaled symmetrically by powers of two (no rounding) so that one absolute pivot threshold means
 /// `1e-15 W_ii` for a variable, `1e-15` for a compliant row and [`rank_threshold`](DirectOptions::rank_threshold) for a
-/// hard one. A variable below its threshold is an error. Hard rows below it are redundant: they are dropped, the null
+/// hard one. The signs of the pivots are counted: if they are not n positive ones, `W` is not positive definite on the null
+/// space of `J`, which is an error. (`W` itself may be indefinite: geometric stiffness under load.) Hard rows below the
+/// threshold are redundant: they are dropped, the null
 /// space of the rest gives the minimum-norm multiplier, and the part of `b` along it decides whether the rows contradict.
 /// (equations.md B.6 reaches the same limits by regularisation; see docs/decisions.)
 ///
@@ -57,6 +59,9 @@ pub struct DirectSolver {
     pub options: DirectOptions,
     counters: SolverCounters,
     plan: Option<Plan>,
+    /// Start the next analysis with all variables first.
+    start_primal_first: bool,
+    inertia: (usize, usize),
     null_space: NullSpace,
     residual: ResidualScratch,
     rhs: Vec<f64>,
@@ -139,8 +144,7 @@ impl Plan {
             slots
         });
         let symbolic = Symbolic::new(matrix.pattern())?;
-        let signs: Vec<i8> = order.iter().map(|v| if *v < n { 1 } else { -1 }).collect();
-        let factor = symbolic.allocate(&signs)?;
+        let factor = symbolic.allocate();
         let shape = (shape(&system.w), shape(&system.j), shape(&system.r), system.fixed.clone());
         let scale = vec![1.0; order.len()];
         Ok(Self {
@@ -169,10 +173,10 @@ impl Plan {
             if !diagonal.is_finite() {
                 return Err(SolveError::NotFinite { variable: Variable::Dof(i) });
             }
-            if diagonal <= 0.0 {
+            if diagonal == 0.0 {
                 return Err(SolveError::NotPositiveDefinite { dof: i, diagonal });
             }
-            self.scale[self.position[i] as usize] = power_of_two(1.0 / (ROUNDOFF * diagonal));
+            self.scale[self.position[i] as usize] = power_of_two(1.0 / (ROUNDOFF * diagonal.abs()));
         }
         for i in 0..system.m() {
             let (own, delassus) = (system.r_diagonal(i), system.row_scale(i));
@@ -240,6 +244,13 @@ impl DirectSolver {
         self.counters
     }
 
+    /// Forgets the plan, so that the next `prepare` analyses again, from the given kind of order: with
+    /// [`is_primal_first`](Self::is_primal_first) of another solver it repeats that solver's decisions.
+    pub fn forget(&mut self, primal_first: bool) {
+        self.plan = None;
+        self.start_primal_first = primal_first;
+    }
+
     /// Whether the last plan eliminates all variables before the hard rows.
     pub fn is_primal_first(&self) -> bool {
         self.plan.as_ref().is_some_and(|p| p.primal_first)
@@ -256,7 +267,8 @@ impl DirectSolver {
             return Err(SolveError::Size { what: "fixed mask", expected: system.n(), found: system.fixed.len() });
         }
         if !self.plan.as_ref().is_some_and(|p| p.fits(system)) {
-            self.analyse(system, false)?;
+            let primal_first = std::mem::take(&mut self.start_primal_first);
+            self.analyse(system, primal_first)?;
         }
         let dropped = self.factor(system)?;
         if dropped > 0 && !self.is_primal_first() {
@@ -288,12 +300,13 @@ impl DirectSolver {
             SparseError::Pivot { index } => SolveError::NotFinite { variable: plan.variable(index, n) },
             other => other.into(),
         })?;
-        if report.dropped > 0 {
-            for k in 0..plan.order.len() {
-                if let (true, Variable::Dof(dof)) = (plan.factor.is_dropped(k), plan.variable(k, n)) {
-                    return Err(SolveError::NotPositiveDefinite { dof, diagonal: system.w_diagonal(dof) });
-                }
-            }
+        self.inertia = (report.positive, report.negative);
+        let free = system.fixed.iter().filter(|f| !**f).count();
+        if report.positive != free {
+            // By Sylvester's law W is not positive definite on the null space of J, wherever the odd signs came up.
+            let odd = |k: &usize| plan.order[*k] < n && (plan.factor.is_dropped(*k) || plan.factor.pivots()[*k] < 0.0);
+            let dof = (0..plan.order.len()).find(odd).map_or(0, |k| plan.order[k]);
+            return Err(SolveError::NotPositiveDefinite { dof, diagonal: system.w_diagonal(dof) });
         }
         Ok(report.dropped)
     }
@@ -399,15 +412,12 @@ impl DirectSolver {
                 status = Status::Incompatible { row, violation };
             }
         }
-        let plan = self.plan.as_ref().ok_or(SolveError::NotPrepared)?;
-        let kept = |sign: f64| (0..plan.order.len()).filter(|k| plan.factor.pivots()[*k] * sign > 0.0 && !plan.factor.is_dropped(*k)).count();
-        let inertia = (kept(1.0), kept(-1.0));
         Ok(SolveReport {
             status,
             residual: measure,
             refinements,
-            redundant_rows: plan.order.len() - inertia.0 - inertia.1,
-            inertia,
+            redundant_rows: m - self.inertia.1,
+            inertia: self.inertia,
         })
     }
 

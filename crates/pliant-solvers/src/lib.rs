@@ -7,7 +7,7 @@
 //! [ -J  -R   ] [ mu ] = [ b ]
 //! ```
 //!
-//! with `W` (n x n) symmetric positive definite, `J` (m x n), `R` (m x m) symmetric positive semidefinite and block
+//! with `W` (n x n) symmetric, positive definite on the null space of `J`, `J` (m x n), `R` (m x m) symmetric positive semidefinite and block
 //! diagonal; rows with `R = 0` are hard. Fixed variables stay at `x = 0`.
 //!
 //! What this crate is: the statement ([`KktSystem`]), solvers, and residuals that every solver shares. What it is not:
@@ -62,8 +62,12 @@ impl std::fmt::Display for Variable {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SolveError {
-    /// `W` is not positive definite: no inertia, a negative mass, or compression beyond what the mass can carry in a step.
-    #[error("the response matrix W is not positive definite at degree of freedom {dof} (diagonal {diagonal:e})")]
+    /// `W` is not positive definite on the null space of `J`: no inertia, a negative mass, or compression beyond what the mass
+    /// can carry in a step. The solution would not be a minimum.
+    #[error(
+        "the response matrix W is not positive definite on the constraints' null space, first seen at degree of freedom {dof} \
+         (diagonal {diagonal:e})"
+    )]
     NotPositiveDefinite {
         /// Index into `x`.
         dof: usize,
@@ -130,6 +134,6 @@ pub struct SolveReport {
     pub refinements: usize,
     /// Pivots that were dropped as dependent: the rank deficiency of the hard rows.
     pub redundant_rows: usize,
-    /// Positive and negative pivots: `(n, m)` for a quasi-definite system without redundant rows.
+    /// Positive and negative pivots: always n (free variables) and m less the redundant rows.
     pub inertia: (usize, usize),
 }

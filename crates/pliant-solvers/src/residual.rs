@@ -5,12 +5,13 @@ use crate::{KktSystem, Solution};
 /// How far `(x, mu)` is from solving a [`KktSystem`].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct KktResidual {
-    /// `max_i |W x - J^T mu - c|_i / W_ii` over free variables: in the units of `x` (velocity).
+    /// `max_i |W x - J^T mu - c|_i / |W_ii|` over free variables: in the units of `x` (velocity).
     pub primal: f64,
     /// `max_i |J x + R mu + b|_i`: in the units of `b` (velocity).
     pub row: f64,
     /// Componentwise backward error `max_i |r_i| / (|K| |z| + |rhs|)_i`, without unit: the smallest relative change of
-    /// the coefficients for which the answer is exact (Oettli and Prager 1964).
+    /// the coefficients for which the answer is exact (Oettli and Prager 1964). A component whose terms are all roundoff
+    /// of the others is measured against `|W_ii| |x|_max` or `|J_i|_max |x|_max` instead (after Arioli, Demmel, Duff 1989).
     pub relative: f64,
 }
 
@@ -81,18 +82,29 @@ pub(crate) fn evaluate(system: &KktSystem, solution: &Solution, b: &[f64], scrat
     let mut out = KktResidual::default();
     // `max` of IEEE drops NaN; a NaN residual must survive.
     let max = |a: f64, b: f64| if b.is_nan() || b > a { b } else { a };
-    let ratio = |r: f64, s: f64| if r == 0.0 { 0.0 } else { r / s };
+    let x_max = x.iter().fold(0.0, |a, b| max(a, b.abs()));
+    let roundoff = 1000.0 * (n + m) as f64 * f64::EPSILON;
+    let ratio = |r: f64, s: f64, floor: f64| {
+        if r == 0.0 {
+            0.0
+        } else if s <= roundoff * floor {
+            r / (s + floor)
+        } else {
+            r / s
+        }
+    };
     for i in 0..n {
         if system.fixed[i] {
             primal[i] = 0.0;
             continue;
         }
-        out.primal = max(out.primal, primal[i].abs() / system.w_diagonal(i));
-        out.relative = max(out.relative, ratio(primal[i].abs(), primal_scale[i]));
+        out.primal = max(out.primal, (primal[i] / system.w_diagonal(i)).abs());
+        out.relative = max(out.relative, ratio(primal[i].abs(), primal_scale[i], system.w_diagonal(i).abs() * x_max));
     }
     for i in 0..m {
         out.row = max(out.row, row[i].abs());
-        out.relative = max(out.relative, ratio(row[i].abs(), row_scale[i]));
+        let size = jp.row_slots(i).fold(0.0f64, |a, k| a.max(system.j.values()[k].abs()));
+        out.relative = max(out.relative, ratio(row[i].abs(), row_scale[i], size * x_max));
     }
     out
 }

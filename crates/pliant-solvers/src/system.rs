@@ -139,12 +139,12 @@ impl KktSystem {
         self.r.values()[self.r.pattern().row_slots(i).end - 1]
     }
 
-    /// `(J diag(W)^-1 J^T)_ii` over the free variables: the scale of row `i` of the Delassus operator.
+    /// `(J |diag(W)|^-1 J^T)_ii` over the free variables: the scale of row `i` of the Delassus operator.
     pub fn row_scale(&self, i: usize) -> f64 {
         let slots = self.j.pattern().row_slots(i);
         self.j.pattern().row(i).iter().zip(&self.j.values()[slots]).fold(0.0, |sum, (k, a)| {
             let k = *k as usize;
-            if self.fixed[k] { sum } else { sum + a * a / self.w_diagonal(k) }
+            if self.fixed[k] { sum } else { sum + a * a / self.w_diagonal(k).abs() }
         })
     }
 }

@@ -22,26 +22,26 @@ pub struct Symbolic {
 /// Numeric factors and the scratch to compute them. Allocated once, refilled for every matrix of the same pattern.
 pub struct Factor {
     values: Vec<f64>,
-    signs: Vec<i8>,
     pivots: Vec<f64>,
     scratch: MemBuffer,
 }
 
 impl std::fmt::Debug for Factor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Factor").field("size", &self.signs.len()).field("entries", &self.values.len()).finish()
+        f.debug_struct("Factor").field("size", &self.pivots.len()).field("entries", &self.values.len()).finish()
     }
 }
 
-/// What to do with a pivot whose size is at most `threshold` or whose sign is not the expected one.
+/// What to do with a pivot whose size is at most `threshold`.
 ///
-/// `Drop` gives it the value `+-1e100`, so that the variable comes out as zero and the others do not see it.
+/// `Drop` gives it the value `+-1e100`, so that the variable comes out as zero and the others do not see it. Signs are kept
+/// as they come: their numbers are the inertia of the matrix (Sylvester), which the caller checks.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub enum PivotRule {
     /// Keep every pivot; a zero is an error.
     #[default]
     Keep,
-    /// Drop the variable of a pivot at or below this size, or of the wrong sign.
+    /// Drop the variable of a pivot at or below this size.
     Drop {
         /// Absolute threshold: scale the matrix so that it means something.
         threshold: f64,
@@ -99,22 +99,15 @@ impl Symbolic {
         matches!(self.raw.raw(), SymbolicCholeskyRaw::Supernodal(_))
     }
 
-    /// Allocates the numeric factors. `signs[i]` is the expected sign of pivot `i`: 1 or -1.
-    ///
-    /// # Errors
-    /// [`SparseError::Size`] if there is not one sign per variable.
-    pub fn allocate(&self, signs: &[i8]) -> Result<Factor, SparseError> {
-        if signs.len() != self.size {
-            return Err(SparseError::Size { what: "signs", expected: self.size, found: signs.len() });
-        }
+    /// Allocates the numeric factors.
+    pub fn allocate(&self) -> Factor {
         let factor = self.raw.factorize_numeric_ldlt_scratch::<f64>(Par::Seq, Default::default());
         let solve = self.raw.solve_in_place_scratch::<f64>(1, Par::Seq);
-        Ok(Factor {
+        Factor {
             values: vec![0.0; self.raw.len_val()],
-            signs: signs.to_vec(),
             pivots: vec![0.0; self.size],
             scratch: MemBuffer::new(factor.or(solve)),
-        })
+        }
     }
 }
 
@@ -133,7 +126,7 @@ impl Factor {
         let regularization = match rule {
             PivotRule::Keep => LdltRegularization::default(),
             PivotRule::Drop { threshold } => LdltRegularization {
-                dynamic_regularization_signs: Some(&self.signs),
+                dynamic_regularization_signs: None,
                 dynamic_regularization_delta: DROPPED,
                 dynamic_regularization_epsilon: threshold,
             },
@@ -248,7 +241,7 @@ mod tests {
         ) {
             let (a, signs) = system(n, density, &seed);
             let symbolic = Symbolic::new(a.pattern()).unwrap();
-            let mut factor = symbolic.allocate(&signs).unwrap();
+            let mut factor = symbolic.allocate();
             let report = factor.factor(&symbolic, &a, PivotRule::Keep).unwrap();
             let minus = signs.iter().filter(|s| **s < 0).count();
             prop_assert_eq!((report.positive, report.negative, report.dropped), (n - minus, minus, 0));
@@ -279,12 +272,9 @@ mod tests {
                 };
             }
         }
-        let mut signs = vec![1i8; n];
-        signs[n - 2] = -1;
-        signs[n - 1] = -1;
         let symbolic = Symbolic::new(a.pattern()).unwrap();
         assert!(symbolic.is_supernodal());
-        let mut factor = symbolic.allocate(&signs).unwrap();
+        let mut factor = symbolic.allocate();
         assert!(factor.factor(&symbolic, &a, PivotRule::Keep).is_err() || factor.pivots()[n - 1].abs() < 1e-12);
         let report = factor.factor(&symbolic, &a, PivotRule::Drop { threshold: 1e-8 }).unwrap();
         assert_eq!(report, FactorReport { positive: n - 2, negative: 1, dropped: 1 });

@@ -14,7 +14,7 @@
 //! let mut a = builder.finish()?.into_matrix();
 //! a.values_mut().copy_from_slice(&[2.0, 1.0, -3.0]);
 //! let symbolic = Symbolic::new(a.pattern())?;
-//! let mut factor = symbolic.allocate(&[1, -1])?;
+//! let mut factor = symbolic.allocate();
 //! factor.factor(&symbolic, &a, Default::default())?;
 //! let mut x = [3.0, -2.0];
 //! factor.solve_in_place(&symbolic, &mut x);

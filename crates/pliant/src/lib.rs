@@ -1,1 +1,60 @@
 //! Compliant mechanics: one number per constraint, from soft spring to exactly hard.
+//!
+//! Rigid bodies, particles and whatever is mapped from them, held together by springs, joints and distance constraints;
+//! one implicit step solves all of it as one sparse saddle-point system, and says how well.
+//!
+//! ```
+//! use pliant::prelude::*;
+//!
+//! // A pendulum: a particle of 1 kg on a massless rod of 1 m, let go from the horizontal.
+//! let mut model = Model::new();
+//! model.set_gravity([0.0, -9.81, 0.0])?;
+//! let bob = model.add_particles("bob", &[[1.0, 0.0, 0.0]])?;
+//! model.add_mass("bob mass", bob, Mass::Uniform(1.0))?;
+//! let length = Distance::to_points(&[(0, [0.0; 3])]).with_rest_lengths(&[1.0]);
+//! let rod = model.add_mapped("rod", &[bob], length)?;
+//! let tension = model.add_constraint("rod is hard", rod, Level::Position)?;
+//!
+//! let mut simulation = Simulation::new(model)?;
+//! for _ in 0..100 {
+//!     let report = simulation.step(0.001)?; // an error if it did not converge
+//!     assert!(report.residual.relative < 1e-12);
+//! }
+//! // The rod pulls (a force along the distance is positive when it pushes).
+//! assert!(simulation.reaction(tension)[0] < 0.0);
+//! # Ok::<(), Error>(())
+//! ```
+//!
+//! Only this crate knows time. Scene files and pictures are in `pliant-scene`; the program `pliant` runs them.
+
+mod checkpoint;
+mod error;
+mod gyroscopic;
+mod options;
+mod report;
+mod settle;
+mod simulation;
+
+pub use checkpoint::Checkpoint;
+pub use error::Error;
+pub use options::{Gyroscopic, Options, Stabilisation};
+pub use pliant_dense as dense;
+pub use pliant_kkt as kkt;
+pub use pliant_model as model;
+pub use pliant_solvers as solvers;
+pub use pliant_sparse as sparse;
+pub use report::{Counters, StepReport, Timings};
+pub use settle::{Settle, SettleReport};
+pub use simulation::Simulation;
+
+/// What most programs need.
+pub mod prelude {
+    pub use crate::{Error, Gyroscopic, Options, Settle, Simulation, Stabilisation, StepReport};
+    pub use pliant_kkt::{Formulation, GeometricStiffness, Geometry, Metric};
+    pub use pliant_model::{
+        Affine, AffineEntry, ComponentId, ConstantForce, Damping, Dependency, DiagonalCompliance, Difference, Distance, End,
+        Identity, Level, Mass, Model, NodeId, Pose, RelativeRotation, RigidMass, RigidPoints, Space, Subset, Treatment,
+        UniformCompliance,
+    };
+    pub use pliant_solvers::Status;
+}

@@ -1,0 +1,78 @@
+//! Times the chain that engines are compared on and prints what it costs and how well it holds.
+
+use pliant_benches::chain::{Chain, Pose};
+use std::process::ExitCode;
+use std::time::Instant;
+
+/// One row of the table.
+struct Run {
+    links: usize,
+    last_mass: f64,
+    pose: Pose,
+    steps: usize,
+}
+
+fn main() -> ExitCode {
+    let quick = std::env::args().any(|a| a == "--quick");
+    let swing = |links, last_mass, steps| Run { links, last_mass, pose: Pose::Swing, steps };
+    let scale = if quick { 10 } else { 1 };
+    let runs = [
+        swing(10, 1.0, 500),
+        swing(10, 1000.0, 500),
+        swing(10, 1e6, 500),
+        swing(100, 1000.0, 500),
+        swing(1000, 1000.0, 500 / scale),
+        swing(10_000, 1000.0, 50 / scale),
+        Run { links: 100, last_mass: 1000.0, pose: Pose::Hang, steps: 500 },
+    ];
+    println!("Chain of boxes on ball joints (docs/benchmarks.md), h = 0.01 s, one linear solve per step, one thread.");
+    println!(
+        "{:>6} {:>8} {:>6} {:>6} {:>10} {:>9} {:>9} {:>10} {:>10} {:>9} {:>8} {:>6}",
+        "links", "last kg", "pose", "steps", "steps/s", "us/step", "ns/link", "max gap m", "max dE", "residual", "nnz(L)", "fill"
+    );
+    for run in runs {
+        if let Err(e) = time(&run) {
+            eprintln!("{} links, last {} kg: {e}", run.links, run.last_mass);
+            return ExitCode::FAILURE;
+        }
+    }
+    ExitCode::SUCCESS
+}
+
+fn time(run: &Run) -> Result<(), pliant::Error> {
+    let mut chain = Chain { links: run.links, last_mass: run.last_mass, pose: run.pose }.simulation()?;
+    let start = chain.simulation.model().energies(chain.simulation.state()).total();
+    let (mut gap, mut rise, mut residual) = (0.0f64, 0.0f64, 0.0f64);
+    let mut before = start;
+    let mut spent = 0.0;
+    // The first step plans; peers are timed without building their model.
+    for step in 0..=run.steps {
+        let clock = Instant::now();
+        let report = chain.simulation.step(0.01)?;
+        if step > 0 {
+            spent += clock.elapsed().as_secs_f64();
+        }
+        gap = gap.max(chain.gap());
+        residual = residual.max(report.residual.relative);
+        rise = rise.max((report.energies.total() - before) / chain.reference_energy);
+        before = report.energies.total();
+    }
+    let per_step = spent / run.steps as f64;
+    let counters = chain.simulation.counters().solver;
+    println!(
+        "{:>6} {:>8} {:>6} {:>6} {:>10.0} {:>9.1} {:>9.0} {:>10.1e} {:>10.1e} {:>9.1e} {:>8} {:>6.2}",
+        run.links,
+        run.last_mass,
+        format!("{:?}", run.pose).to_lowercase(),
+        run.steps,
+        1.0 / per_step,
+        per_step * 1e6,
+        per_step * 1e9 / run.links as f64,
+        gap,
+        rise,
+        residual,
+        counters.factor_entries,
+        counters.factor_entries as f64 / counters.matrix_entries as f64,
+    );
+    Ok(())
+}

@@ -1,0 +1,41 @@
+//! Prints every reference case: case, reference, ours, error, tolerance. Exit status 1 if one is missed.
+
+use pliant_benches::verify;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let rows = match verify::run() {
+        Ok(rows) => rows,
+        Err(e) => {
+            eprintln!("a reference case could not be run: {e}");
+            return ExitCode::FAILURE;
+        }
+    };
+    let all = std::env::args().any(|a| a == "--all");
+    println!("{:5} {:>22} {:>22} {:>10} {:>10}       what", "case", "reference", "ours", "error", "tolerance");
+    let mut missed = 0;
+    let mut hidden = 0;
+    let mut last = "";
+    let mut shown = 0;
+    for row in &rows {
+        missed += usize::from(!row.passes());
+        shown = if row.case == last { shown + 1 } else { 0 };
+        last = row.case;
+        // The grid of A01 has a hundred rows; a dozen show what they look like.
+        if row.passes() && shown >= 12 && !all {
+            hidden += 1;
+            continue;
+        }
+        let verdict = if row.passes() { "ok  " } else { "MISS" };
+        println!(
+            "{:5} {:22.15e} {:22.15e} {:10.2e} {:10.2e}  {verdict} {}",
+            row.case, row.reference, row.ours, row.error, row.tolerance, row.what
+        );
+    }
+    if hidden > 0 {
+        println!("... and {hidden} more that pass (--all prints them)");
+    }
+    println!("{}", verify::LEFT);
+    println!("{} comparisons, {missed} missed", rows.len());
+    if missed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}

@@ -1,0 +1,108 @@
+//! The chain that engines are compared on: identical boxes on ball joints, the last one heavy.
+//!
+//! N boxes of 0.1 x 0.02 x 0.02 m (long axis local x) and 1 kg; the last has `last_mass` kg. Ball joints join the world origin
+//! to (-0.05, 0, 0) of the first and (+0.05, 0, 0) of each to (-0.05, 0, 0) of the next. Gravity 9.81 m/s^2 along -z.
+
+use pliant::prelude::*;
+
+/// Length of a link in metres.
+pub const LENGTH: f64 = 0.1;
+const GRAVITY: f64 = 9.81;
+
+/// How the chain starts, at rest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pose {
+    /// Straight along +x.
+    Swing,
+    /// Straight down.
+    Hang,
+}
+
+/// Parameters of the scene.
+#[derive(Clone, Copy, Debug)]
+pub struct Chain {
+    /// Number of links.
+    pub links: usize,
+    /// Mass of the last link in kilograms.
+    pub last_mass: f64,
+    /// Start.
+    pub pose: Pose,
+}
+
+/// A chain in motion.
+#[derive(Debug)]
+pub struct MovingChain {
+    /// The simulation.
+    pub simulation: Simulation,
+    /// The links.
+    pub bodies: NodeId,
+    /// Differences of the joints' two points.
+    pub joints: NodeId,
+    /// The joints.
+    pub constraint: ComponentId,
+    /// Energy released from the horizontal to straight down, in joules.
+    pub reference_energy: f64,
+}
+
+impl Chain {
+    /// Builds the scene.
+    ///
+    /// # Errors
+    /// What the model or the plan says.
+    pub fn simulation(&self) -> Result<MovingChain, Error> {
+        let n = self.links;
+        let poses: Vec<_> = (0..n)
+            .map(|i| {
+                let s = LENGTH * (i as f64 + 0.5);
+                match self.pose {
+                    Pose::Swing => pliant::model::Pose::at([s, 0.0, 0.0]),
+                    // A quarter turn about y takes x to -z.
+                    Pose::Hang => pliant::model::Pose::turned(
+                        [0.0, 0.0, -s],
+                        [0.0, 1.0, 0.0],
+                        std::f64::consts::FRAC_PI_2,
+                    ),
+                }
+            })
+            .collect();
+        let mut model = Model::new();
+        model.set_gravity([0.0, 0.0, -GRAVITY])?;
+        let bodies = model.add_rigid_bodies("links", &poses)?;
+        let mass = |i: usize| if i + 1 == n { self.last_mass } else { 1.0 };
+        let boxes = (0..n).map(|i| RigidMass::cuboid(mass(i), [LENGTH, 0.02, 0.02])).collect();
+        model.add_mass("link masses", bodies, Mass::Rigid(boxes))?;
+        let half = LENGTH / 2.0;
+        let ends: Vec<_> =
+            (0..n).flat_map(|i| [(i, [-half, 0.0, 0.0]), (i, [half, 0.0, 0.0])]).take(2 * n - 1).collect();
+        let points = model.add_mapped("joint points", &[bodies], RigidPoints::new(&ends))?;
+        let pairs: Vec<_> = (0..n)
+            .map(|i| {
+                let other = if i == 0 { End::Point([0.0; 3]) } else { End::element(0, 2 * i - 1) };
+                (End::element(0, 2 * i), other)
+            })
+            .collect();
+        let joints = model.add_mapped("joints", &[points], Difference::new(&pairs))?;
+        let constraint = model.add_constraint("ball joints", joints, Level::CurvedPosition)?;
+        let reference_energy = (0..n).map(|i| mass(i) * GRAVITY * (i as f64 + 0.5) * LENGTH).sum();
+        Ok(MovingChain { simulation: Simulation::new(model)?, bodies, joints, constraint, reference_energy })
+    }
+}
+
+impl MovingChain {
+    /// Largest distance between the two points of a joint in metres.
+    pub fn gap(&self) -> f64 {
+        let gaps = self.simulation.positions(self.joints).as_chunks::<3>().0.iter();
+        gaps.map(|d| d.iter().map(|x| x * x).sum::<f64>().sqrt()).fold(0.0, f64::max)
+    }
+
+    /// The free end of the last link.
+    pub fn tip(&self) -> [f64; 3] {
+        let bodies = self.simulation.positions(self.bodies).as_chunks::<7>().0;
+        let Some(x) = bodies.last() else { return [0.0; 3] };
+        let end = pliant::dense::rotation::rotate(
+            [x[3], x[4], x[5], x[6]],
+            pliant::dense::Vec3::new(LENGTH / 2.0, 0.0, 0.0),
+        );
+        [x[0] + end.x, x[1] + end.y, x[2] + end.z]
+    }
+}

@@ -1,0 +1,122 @@
+//! Scene files: text to a model that can be run.
+//!
+//! A scene is written in RON (`.ron`) or, with the same words, in JSON (`.json`); [`schema`] lists the words, the files in
+//! `scenes/` of the repository show them at work. [`SceneFile::load`] reads, [`SceneFile::build`] evaluates expressions and
+//! makes the model. Nothing that a file can hold makes either panic: whatever is wrong is a [`SceneError`] that points at
+//! the place.
+//!
+//! ```
+//! use pliant_scene::scene::{Format, SceneFile, Settings};
+//!
+//! let text = r#"(
+//!     parameters: {"length": 1.0},
+//!     gravity: (0, -9.81, 0),
+//!     run: (duration: 1),
+//!     nodes: [
+//!         Particles(name: "bob", positions: [("$length", 0, 0)], mass: 1),
+//!         Mapped(name: "rod", parents: ["bob"], mapping: Distance(pairs: [(0, (0, 0, 0))])),
+//!     ],
+//!     constraints: [(name: "rod is hard", on: "rod")],
+//! )"#;
+//! let scene = SceneFile::from_text("pendulum.ron".as_ref(), text, Format::Ron)?;
+//! let built = scene.build(&Settings::default())?;
+//! assert_eq!((built.model.dof_count(), built.model.row_count()), (3, 1));
+//!
+//! let wrong = text.replace("mass", "masss");
+//! let error = SceneFile::from_text("pendulum.ron".as_ref(), &wrong, Format::Ron).unwrap_err();
+//! assert!(error.to_string().contains("did you mean `mass`?"));
+//! # Ok::<(), pliant_scene::scene::SceneError>(())
+//! ```
+
+mod build;
+mod diagnostic;
+mod error;
+mod expression;
+mod number;
+mod parse;
+mod picture;
+pub mod schema;
+mod source;
+mod suggest;
+
+pub use build::{BuiltScene, Hold, RunPlan, Settings};
+pub use diagnostic::{Diagnostic, Place};
+pub use error::SceneError;
+pub use number::{EndSpec, Number, OneOrMany};
+pub use parse::Format;
+pub use picture::{Picture, PointRef};
+
+use source::SourceText;
+use std::path::{Path, PathBuf};
+
+/// The largest scene file that is read, in bytes: large data belongs in meshes.
+const LARGEST_FILE: u64 = 64 << 20;
+
+/// A scene as written: read and well formed, nothing evaluated yet.
+#[derive(Clone, Debug)]
+pub struct SceneFile {
+    path: PathBuf,
+    source: SourceText,
+    schema: schema::Scene,
+}
+
+impl SceneFile {
+    /// Reads a file; its extension tells the notation.
+    ///
+    /// # Errors
+    /// [`SceneError::Extension`], [`SceneError::Read`], [`SceneError::Syntax`].
+    pub fn load(path: &Path) -> Result<Self, SceneError> {
+        let extension = path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase());
+        let format = match extension.as_deref() {
+            Some("ron") => Format::Ron,
+            Some("json") => Format::Json,
+            _ => return Err(SceneError::Extension { path: path.to_owned() }),
+        };
+        let failed = |source| SceneError::Read { path: path.to_owned(), source };
+        let size = std::fs::metadata(path).map_err(failed)?.len();
+        if size > LARGEST_FILE {
+            let text = format!("it has {size} bytes, more than the {LARGEST_FILE} of the largest scene");
+            return Err(failed(std::io::Error::new(std::io::ErrorKind::FileTooLarge, text)));
+        }
+        let bytes = std::fs::read(path).map_err(failed)?;
+        match String::from_utf8(bytes) {
+            Ok(text) => Self::from_text(path, &text, format),
+            Err(error) => {
+                let good = error.utf8_error().valid_up_to();
+                let source = SourceText::new(path, String::from_utf8_lossy(error.as_bytes()).into_owned());
+                let message = "the scene is not UTF-8 text from here on".to_owned();
+                Err(SceneError::Syntax(Box::new(source.at(good..good, message, None))))
+            }
+        }
+    }
+
+    /// Reads a text; `path` is for messages and as the place that meshes are relative to.
+    ///
+    /// # Errors
+    /// [`SceneError::Syntax`].
+    pub fn from_text(path: &Path, text: &str, format: Format) -> Result<Self, SceneError> {
+        // Windows editors begin files with this mark, which no parser takes.
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let source = SourceText::new(path, text.to_owned());
+        let schema = parse::parse(&source, format)?;
+        Ok(Self { path: path.to_owned(), source, schema })
+    }
+
+    /// What the file says.
+    pub fn schema(&self) -> &schema::Scene {
+        &self.schema
+    }
+
+    /// Where it was read from.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Evaluates the expressions and makes the model.
+    ///
+    /// # Errors
+    /// [`SceneError`] of every kind but `Read`, `Extension` and `Syntax`.
+    pub fn build(&self, settings: &Settings) -> Result<BuiltScene, SceneError> {
+        build::build(self, settings)
+    }
+}

@@ -1,0 +1,214 @@
+//! Schema to model.
+
+mod components;
+mod ends;
+mod mapped;
+mod nodes;
+mod parts;
+mod rod;
+mod run;
+mod values;
+
+use super::picture::Picture;
+use super::schema::{Node, Scene};
+use super::source::{SourceText, Where};
+use super::{Number, SceneError, SceneFile};
+use pliant::Options;
+use pliant::model::{ModelError, Model, NodeId, State};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Values given beside the file.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    /// Parameters that replace those of the file, as numbers or expressions.
+    pub parameters: Vec<(String, Number)>,
+    /// Length of a step, instead of the file's.
+    pub step: Option<f64>,
+    /// Simulated time, instead of the file's.
+    pub duration: Option<f64>,
+}
+
+/// How long to run and what to record.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RunPlan {
+    /// Length of a step in seconds.
+    pub step: f64,
+    /// Simulated time in seconds.
+    pub duration: f64,
+    /// Number of steps; the last is shorter if the duration is no multiple of the step.
+    pub steps: usize,
+    /// Steps per recorded frame.
+    pub record_every: usize,
+}
+
+/// Coordinates that are held for a time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hold {
+    /// The node.
+    pub node: NodeId,
+    /// Its elements.
+    pub elements: Vec<usize>,
+    /// Which coordinates of each.
+    pub coordinates: Vec<bool>,
+    /// Their velocities.
+    pub velocity: Vec<f64>,
+    /// When it starts, in seconds.
+    pub from: f64,
+    /// When it ends, in seconds; infinite for always.
+    pub until: f64,
+}
+
+/// A scene that is ready to run.
+#[derive(Debug)]
+pub struct BuiltScene {
+    /// The file as the user named it.
+    pub file: String,
+    /// Title of the scene; the file's stem if it has none.
+    pub title: String,
+    /// All parameters with their values.
+    pub parameters: BTreeMap<String, f64>,
+    /// The model.
+    pub model: Model,
+    /// How steps are taken.
+    pub options: Options,
+    /// How long to run and what to record.
+    pub plan: RunPlan,
+    /// What is held when.
+    pub holds: Vec<Hold>,
+    /// What is drawn.
+    pub picture: Picture,
+    source: SourceText,
+}
+
+impl BuiltScene {
+    /// Against gravity; up the y axis without gravity.
+    pub fn up(&self) -> [f64; 3] {
+        let g = self.model.gravity();
+        if g == [0.0; 3] { [0.0, 1.0, 0.0] } else { g.map(|c| -c) }
+    }
+
+    /// A complaint of the simulation before its first step, with its place in the file.
+    pub(crate) fn simulation_error(&self, error: pliant::Error) -> SceneError {
+        match error {
+            pliant::Error::Model(error) => model_error(&self.source, error),
+            error => {
+                let diagnostic = Box::new(self.source.about(&[Where::Key("run")], error.to_string(), None));
+                SceneError::Simulation { diagnostic, source: Box::new(error) }
+            }
+        }
+    }
+}
+
+type Result<T> = std::result::Result<T, SceneError>;
+
+/// A scene in the making.
+struct Builder<'a> {
+    source: &'a SourceText,
+    path: &'a Path,
+    parameters: BTreeMap<String, f64>,
+    model: Model,
+    options: Options,
+    holds: Vec<Hold>,
+    picture: Picture,
+    /// Elements of all nodes so far.
+    elements: usize,
+    /// The initial state of the nodes so far, if it was asked for since the last node.
+    initial: Option<State>,
+}
+
+pub(super) fn build(file: &SceneFile, settings: &Settings) -> Result<BuiltScene> {
+    let scene = &file.schema;
+    let mut builder = Builder {
+        source: &file.source,
+        path: &file.path,
+        parameters: BTreeMap::new(),
+        model: Model::new(),
+        options: Options::default(),
+        holds: Vec::new(),
+        picture: Picture::default(),
+        elements: 0,
+        initial: None,
+    };
+    builder.parameters(scene, settings)?;
+    builder.nodes(scene)?;
+    builder.components(scene)?;
+    builder.fixed(scene)?;
+    let plan = builder.run(&scene.run, settings)?;
+    let stem = || file.path.file_stem().map_or_else(String::new, |s| s.to_string_lossy().into_owned());
+    Ok(BuiltScene {
+        file: file.source.file.clone(),
+        title: if scene.title.is_empty() { stem() } else { scene.title.clone() },
+        parameters: builder.parameters,
+        model: builder.model,
+        options: builder.options,
+        plan,
+        holds: builder.holds,
+        picture: builder.picture,
+        source: file.source.clone(),
+    })
+}
+
+impl Builder<'_> {
+    fn nodes(&mut self, scene: &Scene) -> Result<()> {
+        if let Some(gravity) = &scene.gravity {
+            let gravity = self.triple(gravity, Where::Key("gravity"))?;
+            self.model.set_gravity(gravity).map_err(|e| self.model_error(e))?;
+        }
+        for node in &scene.nodes {
+            match node {
+                Node::Particles(node) => self.particles(node),
+                Node::Scalars(node) => self.scalars(node),
+                Node::Bodies(node) => self.bodies(node),
+                Node::Mapped(node) => self.mapped(node),
+                Node::Cable(node) => self.cable(node),
+                Node::Rod(node) => self.rod(node),
+                Node::Net(node) => self.net(node),
+            }?;
+        }
+        Ok(())
+    }
+
+    fn model_error(&self, error: ModelError) -> SceneError {
+        model_error(self.source, error)
+    }
+
+    /// A complaint about a place.
+    fn wrong<T>(&self, places: &[Where<'_>], message: String, help: Option<String>) -> Result<T> {
+        Err(SceneError::Value(Box::new(self.source.about(places, message, help))))
+    }
+}
+
+/// A complaint of the model at the best place that its name leads to.
+fn model_error(source: &SourceText, error: ModelError) -> SceneError {
+    let (name, what) = match &error {
+        ModelError::NotFinite { name, what, .. }
+        | ModelError::OutOfRange { name, what, .. }
+        | ModelError::Size { name, what, .. } => (name.as_str(), *what),
+        ModelError::ZeroQuaternion { name, .. } => (name.as_str(), "rotation"),
+        ModelError::Inertia { name, .. } => (name.as_str(), "inertia"),
+        ModelError::DuplicateName { name }
+        | ModelError::Element { name, .. }
+        | ModelError::Parent { name, .. }
+        | ModelError::Space { name, .. }
+        | ModelError::UnknownNode { name, .. }
+        | ModelError::NotIndependent { name, .. }
+        | ModelError::NotInvertible { name, .. }
+        | ModelError::NoCompliance { name }
+        | ModelError::Degenerate { name, .. } => (name.as_str(), ""),
+        _ => ("", ""),
+    };
+    // Parts name what they make `part.something`.
+    let part = name.split_once('.').map_or(name, |(part, _)| part);
+    let key = what.rsplit(' ').next().unwrap_or_default();
+    let mut places = Vec::new();
+    for owner in [name, part] {
+        if !key.is_empty() {
+            places.push(Where::Field(owner, key));
+            places.push(Where::Field(owner, "law"));
+        }
+    }
+    places.extend([Where::Thing(name), Where::Thing(part)]);
+    let diagnostic = Box::new(source.about(&places, error.to_string(), None));
+    SceneError::Model { diagnostic, source: error }
+}

@@ -1,0 +1,195 @@
+//! Independent nodes.
+
+use super::{Builder, Result};
+use crate::recording::Shape;
+use crate::scene::OneOrMany;
+use crate::scene::schema::{Bodies, Body, Particles, Rotation, Scalars, ShapeSpec, Triple};
+use crate::scene::source::Where;
+use pliant::dense::{Vec3, rotation};
+use pliant::model::{Mass, NodeId, Pose, RigidMass, Space};
+
+impl Builder<'_> {
+    pub(super) fn particles(&mut self, spec: &Particles) -> Result<()> {
+        let name = spec.name.as_str();
+        let field = |key| Where::Field(name, key);
+        let mut velocities = Vec::new();
+        let positions = match (&spec.positions, &spec.line, &spec.formula) {
+            (Some(list), None, None) => self.triples(list, field("positions"))?,
+            (None, Some(line), None) => {
+                let count = self.count(&line.count, 2, field("count"))?;
+                let (from, to) = (self.triple(&line.from, field("line"))?, self.triple(&line.to, field("line"))?);
+                evenly(from, to, count)
+            }
+            (None, None, Some(formula)) => {
+                let count = self.count(&formula.count, 1, field("count"))?;
+                if let Some(velocity) = &formula.velocity {
+                    for i in 0..count {
+                        velocities.push(self.triple_for(velocity, field("formula"), Some(i))?);
+                    }
+                }
+                (0..count)
+                    .map(|i| self.triple_for(&formula.position, field("formula"), Some(i)))
+                    .collect::<Result<_>>()?
+            }
+            _ => {
+                let message = format!("`{name}` needs exactly one of `positions`, `line` and `formula`");
+                return self.wrong(&[Where::Thing(name)], message, None);
+            }
+        };
+        if let Some(list) = &spec.velocities {
+            velocities = self.triples(list, field("velocities"))?;
+            if let [velocity] = velocities[..] {
+                velocities = vec![velocity; positions.len()];
+            }
+        }
+        let node = self.add_points(name, &positions, &velocities)?;
+        self.point_mass(name, node, &spec.mass)
+    }
+
+    /// Particles with velocities, all at rest if there are none.
+    pub(super) fn add_points(&mut self, name: &str, x: &[[f64; 3]], v: &[[f64; 3]]) -> Result<NodeId> {
+        self.grow(name, x.len())?;
+        let rest = vec![[0.0; 3]; x.len()];
+        let v = if v.is_empty() { &rest[..] } else { v };
+        let node = self.model.add_independent(name, Space::Real3, x.as_flattened(), v.as_flattened());
+        let node = node.map_err(|e| self.model_error(e))?;
+        self.picture.show(node);
+        Ok(node)
+    }
+
+    /// The mass of a node of points or scalars, as `name.mass`.
+    fn point_mass(&mut self, name: &str, node: NodeId, mass: &OneOrMany) -> Result<()> {
+        let mass = match mass {
+            OneOrMany::One(number) => Mass::Uniform(self.number(number, Where::Field(name, "mass"))?),
+            OneOrMany::Many(list) => Mass::PerElement(self.numbers(list, Where::Field(name, "mass"))?),
+        };
+        self.add_mass(&format!("{name}.mass"), node, mass)
+    }
+
+    pub(super) fn add_mass(&mut self, name: &str, node: NodeId, mass: Mass) -> Result<()> {
+        self.model.add_mass(name, node, mass).map_err(|e| self.model_error(e))?;
+        Ok(())
+    }
+
+    fn triples(&self, list: &[Triple], at: Where<'_>) -> Result<Vec<[f64; 3]>> {
+        list.iter().map(|numbers| self.triple(numbers, at)).collect()
+    }
+
+    pub(super) fn scalars(&mut self, spec: &Scalars) -> Result<()> {
+        let name = spec.name.as_str();
+        let values = self.numbers(&spec.values, Where::Field(name, "values"))?;
+        let velocities = match &spec.velocities {
+            Some(list) => self.numbers(list, Where::Field(name, "velocities"))?,
+            None => vec![0.0; values.len()],
+        };
+        self.grow(name, values.len())?;
+        let node = self.model.add_independent(name, Space::Real1, &values, &velocities);
+        let node = node.map_err(|e| self.model_error(e))?;
+        self.point_mass(name, node, &spec.mass)
+    }
+
+    pub(super) fn bodies(&mut self, spec: &Bodies) -> Result<()> {
+        let name = spec.name.as_str();
+        self.grow(name, spec.bodies.len())?;
+        let mut poses = Vec::new();
+        let mut masses = Vec::new();
+        let mut shapes = Vec::new();
+        for body in &spec.bodies {
+            poses.push(self.pose(name, body)?);
+            let (mass, shape) = self.inertia(name, body)?;
+            masses.push(mass);
+            shapes.push(shape);
+        }
+        let node = self.model.add_rigid_bodies(name, &poses).map_err(|e| self.model_error(e))?;
+        for (element, (body, shape)) in spec.bodies.iter().zip(shapes).enumerate() {
+            self.picture.bodies.push((node, element, shape));
+            let velocity = |v: &Option<Triple>, key| match v {
+                Some(v) => self.triple(v, Where::Field(name, key)),
+                None => Ok([0.0; 3]),
+            };
+            let linear = velocity(&body.velocity, "velocity")?;
+            let angular = velocity(&body.angular_velocity, "angular_velocity")?;
+            self.model.set_body_velocity(node, element, linear, angular).map_err(|e| self.model_error(e))?;
+        }
+        self.add_mass(&format!("{name}.mass"), node, Mass::Rigid(masses))
+    }
+
+    fn pose(&self, name: &str, body: &Body) -> Result<Pose> {
+        let position = match &body.position {
+            Some(p) => self.triple(p, Where::Field(name, "position"))?,
+            None => [0.0; 3],
+        };
+        let at = Where::Field(name, "rotation");
+        let rotation = match &body.rotation {
+            None => rotation::IDENTITY,
+            Some(Rotation::Quaternion([w, x, y, z])) => {
+                let of = |n| self.number(n, at);
+                [of(w)?, of(x)?, of(y)?, of(z)?]
+            }
+            Some(Rotation::Axis(turn)) => {
+                let axis = self.triple(&turn.around, at)?;
+                let degrees = self.number(&turn.degrees, at)?;
+                // Scaled first: the square of a large or small axis leaves the range of numbers.
+                let size = axis.iter().fold(0.0f64, |m, c| m.max(c.abs()));
+                if size == 0.0 {
+                    let message = format!("a rotation of `{name}` is about an axis of length zero");
+                    return self.wrong(&[Where::Literal(name, "around"), at, Where::Thing(name)], message, None);
+                }
+                let axis = Vec3::from(axis.map(|c| c / size)).normalize();
+                rotation::exp(axis * degrees.to_radians())
+            }
+        };
+        Ok(Pose { position, rotation })
+    }
+
+    fn inertia(&self, name: &str, body: &Body) -> Result<(RigidMass, Shape)> {
+        let mass = self.number(&body.mass, Where::Field(name, "mass"))?;
+        let (mut rigid, mut shape) = match &body.shape {
+            Some(ShapeSpec::Box(size)) => {
+                let size = self.triple(size, Where::Field(name, "shape"))?;
+                if size.iter().any(|s| *s <= 0.0) {
+                    return self.bad_shape(name, "an edge");
+                }
+                (RigidMass::cuboid(mass, size), Some(Shape::Box { half: size.map(|s| 0.5 * s) }))
+            }
+            Some(ShapeSpec::Sphere(radius)) => {
+                let radius = self.number(radius, Where::Field(name, "shape"))?;
+                if radius <= 0.0 {
+                    return self.bad_shape(name, "the radius");
+                }
+                (RigidMass::sphere(mass, radius), Some(Shape::Sphere { radius }))
+            }
+            None => (RigidMass::principal(mass, [0.0; 3]), None),
+        };
+        match &body.inertia {
+            Some(moments) => {
+                let moments = self.triple(moments, Where::Field(name, "inertia"))?;
+                rigid = RigidMass::principal(mass, moments);
+                let size = (2.0 * moments.iter().sum::<f64>() / (3.0 * mass)).sqrt();
+                shape = shape.or(Some(Shape::Axes { size: if size.is_normal() { size } else { 1.0 } }));
+            }
+            None if shape.is_none() => {
+                let message = format!("a body of `{name}` has neither `shape` nor `inertia`");
+                return self.wrong(&[Where::Field(name, "bodies"), Where::Thing(name)], message, None);
+            }
+            None => {}
+        }
+        Ok((rigid, shape.unwrap_or(Shape::Axes { size: 1.0 })))
+    }
+
+    fn bad_shape<T>(&self, name: &str, what: &str) -> Result<T> {
+        let message = format!("{what} of the shape of a body of `{name}` must be positive");
+        self.wrong(&[Where::Field(name, "shape"), Where::Thing(name)], message, None)
+    }
+}
+
+/// `count` points from one to another, both included.
+pub(super) fn evenly(from: [f64; 3], to: [f64; 3], count: usize) -> Vec<[f64; 3]> {
+    let last = (count - 1).max(1) as f64;
+    let at = |i: usize, k: usize| {
+        let s = i as f64 / last;
+        // Both ends exactly.
+        (1.0 - s) * from[k] + s * to[k]
+    };
+    (0..count).map(|i| [at(i, 0), at(i, 1), at(i, 2)]).collect()
+}

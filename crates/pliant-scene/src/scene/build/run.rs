@@ -1,0 +1,114 @@
+//! Options of the stepper and the length of the run.
+
+use super::values::{describe, owner};
+use super::{Builder, Result, RunPlan, Settings};
+use crate::scene::schema::{
+    FormulationSpec, GeometrySpec, GyroscopicSpec, MetricSpec, PartSpec, Run, StabilisationSpec,
+};
+use crate::scene::source::Where;
+use crate::scene::{Number, SceneError};
+use pliant::kkt::{Formulation, GeometricStiffness, Geometry, Metric};
+use pliant::{Gyroscopic, Stabilisation};
+
+/// Every step leaves a line in the energy table.
+const MOST_STEPS: f64 = 1e7;
+/// Pictures per simulated second, unless the scene says otherwise.
+const PICTURES: f64 = 50.0;
+/// Numbers of all recorded pictures together: a gigabyte.
+const MOST_RECORDED: usize = (1 << 30) / 8;
+
+impl Builder<'_> {
+    pub(super) fn run(&mut self, run: &Run, settings: &Settings) -> Result<RunPlan> {
+        self.options.alpha = self.weight(&run.alpha, Where::Key("alpha"))?;
+        self.options.beta = self.weight(&run.beta, Where::Key("beta"))?;
+        self.options.geometry = geometry(run.geometric_stiffness);
+        self.options.formulation = match run.formulation {
+            FormulationSpec::Velocity => Formulation::Velocity,
+            FormulationSpec::VelocityChange => Formulation::VelocityChange,
+            FormulationSpec::Acceleration => Formulation::Acceleration,
+        };
+        self.options.gyroscopic = match run.gyroscopic {
+            GyroscopicSpec::None => Gyroscopic::None,
+            GyroscopicSpec::Explicit => Gyroscopic::Explicit,
+            GyroscopicSpec::BodyPredictor => Gyroscopic::BodyPredictor,
+        };
+        self.options.pre_stabilisation = self.stabilisation(run.pre_stabilisation.as_ref())?;
+        self.options.post_stabilisation = self.stabilisation(run.post_stabilisation.as_ref())?;
+        if let Some(tolerance) = &run.tolerance {
+            self.options.solver.tolerance = self.positive(tolerance, Where::Key("tolerance"))?;
+        }
+        let step = self.length("step", settings.step, &run.step)?;
+        let duration = self.length("duration", settings.duration, &run.duration)?;
+        let ratio = duration / step;
+        if ratio > MOST_STEPS {
+            let message = format!("a duration of {duration} s takes {ratio:.3e} steps of {step} s, more than {MOST_STEPS:.0e}");
+            return self.wrong(&[Where::Key("step"), Where::Key("run")], message, None);
+        }
+        // A hair less than a whole number of steps is that number.
+        let steps = ((ratio - 1e-6).ceil() as usize).max(1);
+        let record_every = match &run.record_every {
+            Some(number) => self.whole(number, 1, MOST_STEPS as usize, Where::Key("record_every"))?,
+            None => ((1.0 / (PICTURES * step)).round() as usize).max(1),
+        };
+        let numbers = self.picture.frame_numbers(&self.model).saturating_mul(steps / record_every + 2);
+        if numbers > MOST_RECORDED {
+            let message = format!("the pictures of the whole run would take {:.1} GB", numbers as f64 * 8e-9);
+            let help = format!("one in `record_every: {record_every}` steps is recorded: take a larger number");
+            return self.wrong(&[Where::Key("record_every"), Where::Key("run")], message, Some(help));
+        }
+        Ok(RunPlan { step, duration, steps, record_every })
+    }
+
+    /// A positive time, from the command line or the file.
+    fn length(&self, key: &'static str, given: Option<f64>, written: &Number) -> Result<f64> {
+        match given {
+            None => self.positive(written, Where::Key(key)),
+            Some(value) if value > 0.0 && value.is_finite() => Ok(value),
+            Some(value) => {
+                let message = format!("the {key} is {value}, but must be positive and finite");
+                Err(SceneError::Setting { message, help: None })
+            }
+        }
+    }
+
+    /// A number in (0, 1].
+    pub(super) fn weight(&self, number: &Number, at: Where<'_>) -> Result<f64> {
+        let value = self.number(number, at)?;
+        if value > 0.0 && value <= 1.0 {
+            return Ok(value);
+        }
+        let message = format!("{} is {value}, but must be above 0 and at most 1", describe(at));
+        self.wrong(&[at, owner(at)], message, Some("1 is implicit Euler, 0.5 the trapezoidal rule".into()))
+    }
+
+    fn stabilisation(&self, spec: Option<&StabilisationSpec>) -> Result<Option<Stabilisation>> {
+        let Some(spec) = spec else { return Ok(None) };
+        let mut stabilisation = Stabilisation::default();
+        stabilisation.metric = match spec.metric {
+            MetricSpec::Mass => Metric::Mass,
+            MetricSpec::Response => Metric::Response,
+        };
+        if let Some(iterations) = &spec.iterations {
+            stabilisation.iterations = self.whole(iterations, 1, 1000, Where::Key("iterations"))?;
+        }
+        if let Some(tolerance) = &spec.tolerance {
+            stabilisation.tolerance = self.positive(tolerance, Where::Key("tolerance"))?;
+        }
+        Ok(Some(stabilisation))
+    }
+}
+
+fn geometry(spec: GeometrySpec) -> Geometry {
+    let part = |part| match part {
+        PartSpec::Full => GeometricStiffness::Full,
+        PartSpec::None => GeometricStiffness::None,
+        PartSpec::PositivePart => GeometricStiffness::PositivePart,
+    };
+    let (forces, multipliers) = match spec {
+        GeometrySpec::Full => (PartSpec::Full, PartSpec::Full),
+        GeometrySpec::None => (PartSpec::None, PartSpec::None),
+        GeometrySpec::PositivePart => (PartSpec::PositivePart, PartSpec::PositivePart),
+        GeometrySpec::Each { forces, multipliers } => (forces, multipliers),
+    };
+    Geometry { forces: part(forces), multipliers: part(multipliers) }
+}

@@ -1,0 +1,107 @@
+//! What of a model is drawn and recorded.
+
+use crate::recording::{BodyTrack, Frame, PointGroup, Recording, Sample, Shape};
+use pliant::model::{Model, NodeId, Space, State};
+use std::collections::BTreeMap;
+
+/// A point of a picture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PointRef {
+    /// An element of a node of points.
+    Node(NodeId, usize),
+    /// One of [`Picture::anchors`].
+    Anchor(usize),
+}
+
+/// What of a model is drawn.
+#[derive(Clone, Debug, Default)]
+pub struct Picture {
+    /// Nodes of points, in the order of the model.
+    pub nodes: Vec<NodeId>,
+    /// Points that never move.
+    pub anchors: Vec<[f64; 3]>,
+    /// Lines.
+    pub segments: Vec<[PointRef; 2]>,
+    /// Triangles.
+    pub triangles: Vec<[PointRef; 3]>,
+    /// Bodies: node, element, shape.
+    pub bodies: Vec<(NodeId, usize, Shape)>,
+}
+
+impl Picture {
+    /// Draws this node of points.
+    pub(crate) fn show(&mut self, node: NodeId) {
+        if !self.nodes.contains(&node) {
+            self.nodes.push(node);
+        }
+    }
+
+    /// Draws a line.
+    pub(crate) fn line(&mut self, a: PointRef, b: PointRef) {
+        for end in [a, b] {
+            if let PointRef::Node(node, _) = end {
+                self.show(node);
+            }
+        }
+        self.segments.push([a, b]);
+    }
+
+    /// The number of a point that never moves; equal points are one.
+    pub(crate) fn anchor(&mut self, point: [f64; 3]) -> PointRef {
+        let known = self.anchors.iter().position(|p| *p == point);
+        PointRef::Anchor(known.unwrap_or_else(|| {
+            self.anchors.push(point);
+            self.anchors.len() - 1
+        }))
+    }
+
+    /// Numbers that one frame holds, about.
+    pub fn frame_numbers(&self, model: &Model) -> usize {
+        let points: usize = self.nodes.iter().map(|n| model.node(*n).count).sum();
+        6 * (points + self.anchors.len()) + 7 * self.bodies.len()
+    }
+
+    /// A recording without frames.
+    pub fn recording(&self, model: &Model, title: &str) -> Recording {
+        let mut recording = Recording { title: title.to_owned(), ..Recording::default() };
+        let mut starts = BTreeMap::new();
+        let mut start = 0;
+        for node in &self.nodes {
+            let entry = model.node(*node);
+            starts.insert(*node, start);
+            recording.groups.push(PointGroup { name: entry.name.clone(), start, count: entry.count });
+            start += entry.count;
+        }
+        if !self.anchors.is_empty() {
+            let count = self.anchors.len();
+            recording.groups.push(PointGroup { name: "fixed points".into(), start, count });
+        }
+        let index = |point: &PointRef| match point {
+            PointRef::Node(node, element) => (starts.get(node).copied().unwrap_or(0) + element) as u32,
+            PointRef::Anchor(i) => (start + i) as u32,
+        };
+        recording.segments = self.segments.iter().map(|s| s.each_ref().map(index)).collect();
+        recording.triangles = self.triangles.iter().map(|s| s.each_ref().map(index)).collect();
+        for (node, element, shape) in &self.bodies {
+            let entry = model.node(*node);
+            let name = if entry.count == 1 { entry.name.clone() } else { format!("{} {element}", entry.name) };
+            recording.bodies.push(BodyTrack { name, shape: *shape });
+        }
+        recording
+    }
+
+    /// The picture of a state.
+    pub fn frame(&self, model: &Model, state: &State, sample: Sample) -> Frame {
+        let (mut points, mut velocities) = (Vec::new(), Vec::new());
+        for node in &self.nodes {
+            debug_assert_eq!(model.node(*node).space, Space::Real3);
+            points.extend_from_slice(model.positions(state, *node).as_chunks::<3>().0);
+            velocities.extend_from_slice(model.velocities(state, *node).as_chunks::<3>().0);
+        }
+        points.extend_from_slice(&self.anchors);
+        velocities.resize(points.len(), [0.0; 3]);
+        let pose = |(node, element, _): &(NodeId, usize, Shape)| model.positions(state, *node).as_chunks::<7>().0[*element];
+        let poses = self.bodies.iter().map(pose).collect();
+        Frame { time: sample.time, points, velocities, poses, sample }
+    }
+}

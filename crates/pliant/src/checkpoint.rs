@@ -1,0 +1,22 @@
+//! Everything that changes during a simulation, as plain values.
+
+use pliant_model::State;
+
+/// A simulation's memory: restore it into a simulation of the same model and options, and the motion goes on bit for bit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Checkpoint {
+    /// Time [s].
+    pub time: f64,
+    /// Positions and velocities.
+    pub state: State,
+    /// Multipliers of the last step, average forces over it, one per row.
+    pub multipliers: Vec<f64>,
+    /// Multipliers that the next step's geometric stiffness is made of.
+    pub lagged: Vec<f64>,
+    /// Which independent coordinates are fixed.
+    pub fixed: Vec<bool>,
+    /// Energy taken out by damping so far [J].
+    pub dissipated: f64,
+    /// Order of elimination that the solver has settled on: all variables first.
+    pub primal_first: bool,
+}

@@ -1,0 +1,114 @@
+//! What can go wrong, in the user's names.
+
+use crate::StepReport;
+use pliant_kkt::KktError;
+use pliant_model::{Model, ModelError};
+use pliant_solvers::{SolveError, Variable};
+
+/// Why a simulation could not be set up or a step not be taken. A failed step leaves the state as it was.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The model, or a mapping where the system is.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// The system could not be planned.
+    #[error(transparent)]
+    Plan(#[from] KktError),
+    /// A number that must lie in a range.
+    #[error("{what} is {value}, but must be {bound}")]
+    OutOfRange {
+        /// Which number.
+        what: &'static str,
+        /// Its value.
+        value: f64,
+        /// What it must be.
+        bound: &'static str,
+    },
+    /// A degree of freedom without inertia or stiffness, or compressed beyond what its inertia carries in one step.
+    #[error(
+        "{what} has no inertia left at t = {time} s (W_ii = {diagonal:e}): it has no mass, or geometric stiffness of \
+         compression outweighs it (smaller step, or geometric stiffness `PositivePart`)"
+    )]
+    NotPositiveDefinite {
+        /// The degree of freedom in words.
+        what: String,
+        /// Time at the start of the step [s].
+        time: f64,
+        /// Its entry of `W`.
+        diagonal: f64,
+    },
+    /// A number overflowed or became NaN.
+    #[error("{what} is not finite at t = {time} s")]
+    NotFinite {
+        /// Degree of freedom or row in words.
+        what: String,
+        /// Time at the start of the step [s].
+        time: f64,
+    },
+    /// Hard constraints contradict each other.
+    #[error(
+        "{constraint} contradicts other hard constraints at t = {time} s: the best compromise violates it by {violation:e}"
+    )]
+    Incompatible {
+        /// The row in words.
+        constraint: String,
+        /// Time at the start of the step [s].
+        time: f64,
+        /// Violation of the compromise, in the units of velocity.
+        violation: f64,
+    },
+    /// The residual stayed above the tolerance.
+    #[error(
+        "the step from t = {time} s did not converge: relative residual {:e}, allowed {tolerance:e}",
+        .report.residual.relative
+    )]
+    NotConverged {
+        /// Time at the start of the step [s].
+        time: f64,
+        /// What was allowed.
+        tolerance: f64,
+        /// The report of the step that was not taken.
+        report: Box<StepReport>,
+    },
+    /// The implicit equation of a spinning body has no solution near: the step is too long for the spin.
+    #[error("the gyroscopic equation of {what} did not converge at t = {time} s: it turns too far in one step")]
+    Gyroscopic {
+        /// The body in words.
+        what: String,
+        /// Time at the start of the step [s].
+        time: f64,
+    },
+    /// Settling stopped before it was at rest.
+    #[error("not at rest after {steps} steps: still moving by {motion:e} per step, allowed {tolerance:e}")]
+    NotSettled {
+        /// Steps taken.
+        steps: usize,
+        /// Largest change of a coordinate in the last step.
+        motion: f64,
+        /// What was allowed.
+        tolerance: f64,
+    },
+    /// A solver error without a name in the model.
+    #[error(transparent)]
+    Solve(SolveError),
+}
+
+impl Error {
+    /// A solver error in the model's words.
+    pub(crate) fn from_solver(error: SolveError, model: &Model, time: f64) -> Self {
+        match error {
+            SolveError::NotPositiveDefinite { dof, diagonal } => {
+                Self::NotPositiveDefinite { what: model.describe_dof(dof), time, diagonal }
+            }
+            SolveError::NotFinite { variable } => {
+                let what = match variable {
+                    Variable::Dof(i) => model.describe_dof(i),
+                    Variable::Row(i) => model.describe_row(i),
+                };
+                Self::NotFinite { what, time }
+            }
+            other => Self::Solve(other),
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! How steps are taken.
+
+use crate::Error;
+use pliant_kkt::{Formulation, Geometry, Metric, Scheme};
+use pliant_model::ComponentId;
+use pliant_solvers::DirectOptions;
+
+/// The treatment of the torque `-w x I w` of spinning bodies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Gyroscopic {
+    /// Left out: bodies keep their body-axes angular velocity. Wrong for spinning bodies; for comparison only.
+    None,
+    /// At the start of the step.
+    Explicit,
+    /// Implicit in body axes, one 3 x 3 Newton iteration per body ahead of the linear system. Stable for fast spin.
+    #[default]
+    BodyPredictor,
+}
+
+/// A correction of positions onto the hard constraints.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Stabilisation {
+    /// What a displacement costs.
+    pub metric: Metric,
+    /// Gauss-Newton iterations at most; each assembles and factors again.
+    pub iterations: usize,
+    /// Stop when no hard constraint is violated by more [m, rad].
+    pub tolerance: f64,
+}
+
+impl Default for Stabilisation {
+    fn default() -> Self {
+        Self { metric: Metric::Mass, iterations: 20, tolerance: 1e-12 }
+    }
+}
+
+/// How steps are taken. The default is implicit Euler with full geometric stiffness: nothing taut blows up, and motion is
+/// damped; `alpha = beta = 1/2` is the trapezoidal rule, second order and without damping.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Options {
+    /// Weight of the end of the step in forces, in `(0, 1]`.
+    pub alpha: f64,
+    /// Weight of the end of the step in velocities, in `(0, 1]`.
+    pub beta: f64,
+    /// Components with an alpha of their own.
+    pub own_alpha: Vec<(ComponentId, f64)>,
+    /// Geometric stiffness.
+    pub geometry: Geometry,
+    /// Linear solves per step at most. The geometric stiffness of hard rows is made of the multipliers of the last step; where
+    /// one changes by more than half of the largest, the step is solved again with the new ones. 1 never does.
+    pub geometry_passes: usize,
+    /// Where the geometric stiffness makes `W` indefinite on the constraints (compression beyond what the mass carries in a
+    /// step), replace it by its absolute value for that step, and say so in the report. Otherwise that is an error.
+    pub clamp_geometry: bool,
+    /// The unknown of the linear system.
+    pub formulation: Formulation,
+    /// Spinning bodies.
+    pub gyroscopic: Gyroscopic,
+    /// Correct positions before each step.
+    pub pre_stabilisation: Option<Stabilisation>,
+    /// Correct positions after each step.
+    pub post_stabilisation: Option<Stabilisation>,
+    /// Tolerances of the linear solver.
+    pub solver: DirectOptions,
+    /// Take a step even if it did not converge or constraints contradict; the report says so.
+    pub accept_failed_steps: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            alpha: 1.0,
+            beta: 1.0,
+            own_alpha: Vec::new(),
+            geometry: Geometry::default(),
+            geometry_passes: 2,
+            clamp_geometry: true,
+            formulation: Formulation::default(),
+            gyroscopic: Gyroscopic::default(),
+            pre_stabilisation: None,
+            post_stabilisation: None,
+            solver: DirectOptions::default(),
+            accept_failed_steps: false,
+        }
+    }
+}
+
+impl Options {
+    /// The trapezoidal rule: second order, no damping of its own.
+    pub fn trapezoidal() -> Self {
+        Self { alpha: 0.5, beta: 0.5, ..Self::default() }
+    }
+
+    /// The scheme of a step of length `h`, checked.
+    pub(crate) fn write_scheme(&self, h: f64, scheme: &mut Scheme) -> Result<(), Error> {
+        if !(h.is_finite() && h > 0.0) {
+            return Err(Error::OutOfRange { what: "the time step", value: h, bound: "positive and finite" });
+        }
+        let weights = [("alpha", self.alpha), ("beta", self.beta)];
+        let own = self.own_alpha.iter().map(|(_, a)| ("the alpha of a component", *a));
+        for (what, value) in weights.into_iter().chain(own) {
+            if !(value > 0.0 && value <= 1.0) {
+                return Err(Error::OutOfRange { what, value, bound: "in (0, 1]" });
+            }
+        }
+        scheme.h = h;
+        scheme.alpha = self.alpha;
+        scheme.beta = self.beta;
+        scheme.own_alpha.clone_from(&self.own_alpha);
+        scheme.geometry = self.geometry;
+        scheme.formulation = self.formulation;
+        scheme.velocity_rows = self.pre_stabilisation.is_some() || self.post_stabilisation.is_some();
+        Ok(())
+    }
+}

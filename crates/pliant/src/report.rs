@@ -1,0 +1,76 @@
+//! What a step says of itself.
+
+use pliant_model::{Energies, Momentum};
+use pliant_solvers::{KktResidual, SolverCounters, Status};
+use std::time::Duration;
+
+/// Work done since the simulation was made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Steps taken.
+    pub steps: usize,
+    /// Plans of the assembly: one per simulation.
+    pub plans: usize,
+    /// Of the linear solver.
+    pub solver: SolverCounters,
+}
+
+/// Where the time of a step went.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Timings {
+    /// Forces, Jacobians and assembly.
+    pub fill: Duration,
+    /// Ordering (first step) and numeric factorisation.
+    pub factor: Duration,
+    /// Solve and refinement.
+    pub solve: Duration,
+    /// Stabilisation of positions.
+    pub stabilise: Duration,
+    /// Update, mapping of positions, energies.
+    pub update: Duration,
+}
+
+impl Timings {
+    /// The sum.
+    pub fn total(&self) -> Duration {
+        self.fill + self.factor + self.solve + self.stabilise + self.update
+    }
+}
+
+/// The report of one step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StepReport {
+    /// Time at the end of the step [s].
+    pub time: f64,
+    /// Length of the step [s].
+    pub h: f64,
+    /// How the linear solve ended.
+    pub status: Status,
+    /// Residual of the KKT system: primal and row in units of velocity, relative as backward error. (In the acceleration
+    /// formulation the first two are divided by `h`.)
+    pub residual: KktResidual,
+    /// Steps of iterative refinement.
+    pub refinements: usize,
+    /// Redundant hard rows: pivots that were dropped.
+    pub redundant_rows: usize,
+    /// Positive and negative pivots.
+    pub inertia: (usize, usize),
+    /// Largest violation of a hard constraint at the end of the step [m, rad].
+    pub violation: f64,
+    /// Linear solves of the step: more than one where a multiplier changed so much that the geometric stiffness was made anew.
+    pub geometry_passes: usize,
+    /// Whether the geometric stiffness had to be replaced by its absolute value to keep `W` positive definite.
+    pub geometry_clamped: bool,
+    /// Iterations of the position corrections, before and after.
+    pub corrections: (usize, usize),
+    /// Energies at the end of the step.
+    pub energies: Energies,
+    /// Energy taken out by damping forces since the start [J]. What the scheme itself damps is the rest of the balance.
+    pub dissipated: f64,
+    /// Momentum at the end of the step.
+    pub momentum: Momentum,
+    /// Work so far.
+    pub counters: Counters,
+    /// Time spent.
+    pub timings: Timings,
+}

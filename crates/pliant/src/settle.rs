@@ -1,0 +1,71 @@
+//! Rest by pseudo-static steps.
+
+use crate::{Error, Simulation};
+
+/// How to come to rest: implicit steps whose velocity is scaled down after each (equations.md B.9).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Settle {
+    /// Time step of the pseudo-static iteration [s]: larger is faster, and less robust far from rest.
+    pub h: f64,
+    /// What is left of the velocity after each step, in `[0, 1)`.
+    pub kept_velocity: f64,
+    /// At rest when no coordinate moves by more in a step [m, rad].
+    pub tolerance: f64,
+    /// Steps at most.
+    pub max_steps: usize,
+}
+
+impl Default for Settle {
+    fn default() -> Self {
+        Self { h: 0.1, kept_velocity: 0.0, tolerance: 1e-12, max_steps: 10_000 }
+    }
+}
+
+/// How settling ended.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SettleReport {
+    /// Steps taken.
+    pub steps: usize,
+    /// Largest change of a coordinate in the last one.
+    pub motion: f64,
+}
+
+impl Simulation {
+    /// One pseudo-static pass: a step of length `h`, then velocities times `kept`. Returns the largest change of a coordinate.
+    ///
+    /// # Errors
+    /// As [`step`](Self::step).
+    pub fn settle_once(&mut self, h: f64, kept: f64) -> Result<f64, Error> {
+        self.step(h)?;
+        let mut motion = 0.0f64;
+        for node in 0..self.model().nodes().len() {
+            let entry = &self.model().nodes()[node];
+            if entry.first_dof().is_some() {
+                let range = entry.velocity_range();
+                motion = self.state().velocities[range].iter().fold(motion, |m, v| m.max((h * v).abs()));
+            }
+        }
+        self.scale_velocities(kept);
+        Ok(motion)
+    }
+
+    /// Comes to rest near the present state. Time advances by the steps taken; velocities end as zero.
+    ///
+    /// # Errors
+    /// [`Error::NotSettled`] after `max_steps`; else as [`step`](Self::step).
+    pub fn settle(&mut self, how: Settle) -> Result<SettleReport, Error> {
+        if !(0.0..1.0).contains(&how.kept_velocity) {
+            let bound = "in [0, 1)";
+            return Err(Error::OutOfRange { what: "the kept part of the velocity", value: how.kept_velocity, bound });
+        }
+        let mut motion = f64::INFINITY;
+        for steps in 1..=how.max_steps {
+            motion = self.settle_once(how.h, how.kept_velocity)?;
+            if motion <= how.tolerance {
+                self.scale_velocities(0.0);
+                return Ok(SettleReport { steps, motion });
+            }
+        }
+        Err(Error::NotSettled { steps: how.max_steps, motion, tolerance: how.tolerance })
+    }
+}

@@ -1,0 +1,240 @@
+//! The stepper: model, state, time.
+
+mod advance;
+
+use crate::report::{Counters, StepReport};
+use crate::{Checkpoint, Error, Options};
+use pliant_kkt::{Assembler, Scheme};
+use pliant_model::{ComponentId, Evaluation, Model, ModelError, NodeId, State};
+use pliant_solvers::{DirectSolver, Solution};
+
+/// A model in motion.
+#[derive(Debug)]
+pub struct Simulation {
+    model: Model,
+    /// How steps are taken; may be changed between steps.
+    pub options: Options,
+    time: f64,
+    state: State,
+    previous: State,
+    multipliers: Vec<f64>,
+    lagged: Vec<f64>,
+    lag_for_step: Vec<f64>,
+    impulse: Vec<f64>,
+    displacement: Vec<f64>,
+    dissipated: f64,
+    counters: Counters,
+    evaluation: Evaluation,
+    assembler: Assembler,
+    solver: DirectSolver,
+    solution: Solution,
+    correction: Solution,
+    law_force: Vec<f64>,
+    soft: Vec<bool>,
+    scheme: Scheme,
+}
+
+impl Simulation {
+    /// Plans the system of a model and puts it into its initial state, with default [`Options`].
+    ///
+    /// # Errors
+    /// [`Error::Model`] where a mapping is not defined, [`Error::Plan`] if the system is too large.
+    pub fn new(model: Model) -> Result<Self, Error> {
+        Self::with_options(model, Options::default())
+    }
+
+    /// The same with given options.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn with_options(model: Model, options: Options) -> Result<Self, Error> {
+        let mut evaluation = Evaluation::new(&model);
+        let mut state = model.initial_state()?;
+        evaluation.propagate(&model, &mut state)?;
+        evaluation.evaluate(&model, &state)?;
+        let assembler = Assembler::new(&model, &evaluation)?;
+        let rows = model.row_count();
+        let mut simulation = Self {
+            previous: state.clone(),
+            state,
+            options,
+            time: 0.0,
+            multipliers: vec![0.0; rows],
+            lagged: vec![0.0; rows],
+            lag_for_step: vec![0.0; rows],
+            impulse: vec![0.0; model.dof_count()],
+            displacement: vec![0.0; model.dof_count()],
+            dissipated: 0.0,
+            counters: Counters { plans: 1, ..Counters::default() },
+            evaluation,
+            assembler,
+            solver: DirectSolver::default(),
+            solution: Solution::default(),
+            correction: Solution::default(),
+            law_force: vec![0.0; model.velocity_count()],
+            soft: vec![true; rows],
+            scheme: Scheme::implicit_euler(1.0),
+            model,
+        };
+        // Compliant rows know their force from the start; hard ones learn it in the first step.
+        simulation.lag_multipliers_by_law();
+        Ok(simulation)
+    }
+
+    /// The model.
+    pub fn model(&self) -> &Model {
+        &self.model
+    }
+
+    /// Time [s].
+    pub fn time(&self) -> f64 {
+        self.time
+    }
+
+    /// Positions and velocities of all nodes.
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// Positions of a node.
+    pub fn positions(&self, node: NodeId) -> &[f64] {
+        self.model.positions(&self.state, node)
+    }
+
+    /// Velocities of a node (bodies: linear in world axes, angular in body axes).
+    pub fn velocities(&self, node: NodeId) -> &[f64] {
+        self.model.velocities(&self.state, node)
+    }
+
+    /// Multipliers of the last step [N, N m]: the average force over it, along each row's coordinate.
+    pub fn multipliers(&self) -> &[f64] {
+        &self.multipliers
+    }
+
+    /// Multipliers of one compliant force field or hard constraint; empty for other components.
+    pub fn reaction(&self, component: ComponentId) -> &[f64] {
+        let group = self.model.row_groups().iter().find(|g| g.component == component);
+        group.map_or(&[], |g| &self.multipliers[g.first_row..g.first_row + g.size * g.count])
+    }
+
+    /// Work so far.
+    pub fn counters(&self) -> Counters {
+        Counters { solver: self.solver.counters(), ..self.counters }
+    }
+
+    /// The linear system as last filled, for inspection.
+    pub fn system(&self) -> &pliant_solvers::KktSystem {
+        self.assembler.system()
+    }
+
+    /// Replaces positions and velocities of the independent coordinates; mapped ones are recomputed, memory of past forces is
+    /// cleared.
+    ///
+    /// # Errors
+    /// [`Error::Model`] if the state does not fit the model or a mapping is not defined there; then nothing changes.
+    pub fn set_state(&mut self, state: &State) -> Result<(), Error> {
+        let mut new = state.clone();
+        let found = self.evaluation.propagate(&self.model, &mut new);
+        if let Err(e) = found {
+            self.evaluation.propagate(&self.model, &mut self.state)?;
+            return Err(e.into());
+        }
+        self.state = new;
+        self.evaluation.evaluate(&self.model, &self.state)?;
+        self.lag_multipliers_by_law();
+        Ok(())
+    }
+
+    /// Fixes chosen velocity coordinates of one element and gives them a velocity (bodies: angular in body axes).
+    ///
+    /// # Errors
+    /// [`Error::Model`] if there is no such element or a velocity is not finite.
+    pub fn hold(&mut self, node: NodeId, element: usize, coordinates: &[bool], velocity: &[f64]) -> Result<(), Error> {
+        let first = self.model.dofs_of(node, element, coordinates.len())?;
+        let entry = self.model.node(node);
+        let name = || entry.name.clone();
+        if velocity.len() != coordinates.len() {
+            let (expected, found) = (coordinates.len(), velocity.len());
+            return Err(ModelError::Size { name: name(), what: "velocities", expected, found }.into());
+        }
+        if let Some(value) = velocity.iter().find(|v| !v.is_finite()) {
+            return Err(ModelError::NotFinite { name: name(), what: "a velocity", value: *value }.into());
+        }
+        let start = entry.first_velocity + element * coordinates.len();
+        for k in (0..coordinates.len()).filter(|k| coordinates[*k]) {
+            self.assembler.fixed_mut()[first + k] = true;
+            self.state.velocities[start + k] = velocity[k];
+        }
+        self.evaluation.propagate(&self.model, &mut self.state)?;
+        Ok(())
+    }
+
+    /// Frees chosen velocity coordinates of one element; they keep their velocity.
+    ///
+    /// # Errors
+    /// [`Error::Model`] if there is no such element.
+    pub fn release(&mut self, node: NodeId, element: usize, coordinates: &[bool]) -> Result<(), Error> {
+        let first = self.model.dofs_of(node, element, coordinates.len())?;
+        for k in (0..coordinates.len()).filter(|k| coordinates[*k]) {
+            self.assembler.fixed_mut()[first + k] = false;
+        }
+        Ok(())
+    }
+
+    /// All that changes, as plain values.
+    pub fn checkpoint(&self) -> Checkpoint {
+        Checkpoint {
+            time: self.time,
+            state: self.state.clone(),
+            multipliers: self.multipliers.clone(),
+            lagged: self.lagged.clone(),
+            fixed: self.assembler.system().fixed.clone(),
+            dissipated: self.dissipated,
+            primal_first: self.solver.is_primal_first(),
+        }
+    }
+
+    /// Goes back to a checkpoint of the same model.
+    ///
+    /// # Errors
+    /// [`Error::Model`] if it does not fit; then nothing changes.
+    pub fn restore(&mut self, checkpoint: &Checkpoint) -> Result<(), Error> {
+        let sizes = [
+            ("multipliers", self.multipliers.len(), checkpoint.multipliers.len()),
+            ("multipliers", self.lagged.len(), checkpoint.lagged.len()),
+            ("fixed coordinates", self.impulse.len(), checkpoint.fixed.len()),
+        ];
+        for (what, expected, found) in sizes {
+            if expected != found {
+                return Err(ModelError::State { what, expected, found }.into());
+            }
+        }
+        self.set_state(&checkpoint.state)?;
+        self.time = checkpoint.time;
+        self.multipliers.copy_from_slice(&checkpoint.multipliers);
+        self.lagged.copy_from_slice(&checkpoint.lagged);
+        self.assembler.fixed_mut().copy_from_slice(&checkpoint.fixed);
+        self.dissipated = checkpoint.dissipated;
+        self.solver.forget(checkpoint.primal_first);
+        Ok(())
+    }
+
+    /// Takes one step of length `h` [s]. Steps may differ in length. After the first, a step allocates nothing and repeats no
+    /// symbolic work, unless coordinates were fixed or freed.
+    ///
+    /// # Errors
+    /// [`Error::NotConverged`] or [`Error::Incompatible`] (unless [`Options::accept_failed_steps`]),
+    /// [`Error::NotPositiveDefinite`], [`Error::NotFinite`], [`Error::Gyroscopic`], [`Error::Model`] where a mapping is not
+    /// defined, [`Error::OutOfRange`]. The state is then as before the step.
+    pub fn step(&mut self, h: f64) -> Result<StepReport, Error> {
+        self.options.write_scheme(h, &mut self.scheme)?;
+        self.solver.options = self.options.solver;
+        self.previous.clone_from(&self.state);
+        let result = self.advance(h);
+        if result.is_err() {
+            self.state.clone_from(&self.previous);
+            self.evaluation.propagate(&self.model, &mut self.state)?;
+        }
+        result
+    }
+}

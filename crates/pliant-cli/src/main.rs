@@ -1,2 +1,44 @@
-//! The program `pliant`.
-fn main() {}
+//! The program `pliant`: runs scene files.
+//!
+//! Exit codes: 0 all went well, 2 a bad scene or bad arguments, 3 a step did not converge or constraints contradict each
+//! other, 4 another numerical failure, 5 results could not be written.
+
+mod arguments;
+mod check;
+mod progress;
+mod run;
+mod table;
+
+use arguments::{Arguments, Command};
+use clap::Parser;
+use std::io::Write;
+use std::process::ExitCode;
+
+/// A bad scene or bad arguments; clap uses the same.
+const BAD_SCENE: u8 = 2;
+/// A step did not converge, or constraints contradict each other.
+const NOT_CONVERGED: u8 = 3;
+/// Another numerical failure.
+const FAILED: u8 = 4;
+/// Results could not be written.
+const NOT_WRITTEN: u8 = 5;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let code = match &arguments.command {
+        Command::Run(run) => run::run(run),
+        Command::Check(check) => check::check(check),
+    };
+    ExitCode::from(code)
+}
+
+/// Writes to standard output; a reader that went away (`| head`) is no error.
+fn print(text: &str) {
+    let mut out = std::io::stdout().lock();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
+/// Writes a line to standard error, which may be closed too.
+fn complain(text: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "{text}");
+}

@@ -1,6 +1,7 @@
 //! Residuals, the same for every solver, against the matrices as given.
 
 use crate::{KktSystem, Solution};
+use pliant_sparse::CsrMatrix;
 
 /// How far `(x, mu)` is from solving a [`KktSystem`].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -11,7 +12,8 @@ pub struct KktResidual {
     pub row: f64,
     /// Componentwise backward error `max_i |r_i| / (|K| |z| + |rhs|)_i`, without unit: the smallest relative change of
     /// the coefficients for which the answer is exact (Oettli and Prager 1964). A component whose terms are all roundoff
-    /// of the others is measured against `|W_ii| |x|_max` or `|J_i|_max |x|_max` instead (after Arioli, Demmel, Duff 1989).
+    /// of the others is measured against `|W_ii| u` or `|J_i|_max u` instead (after Arioli, Demmel, Duff 1989), with the
+    /// largest velocity `u = max_i (|W| |x| + |J^T| |mu| + |c|)_i / |W_ii|` that any term of the system stands for.
     pub relative: f64,
 }
 
@@ -29,11 +31,35 @@ pub(crate) struct ResidualScratch {
     pub(crate) row: Vec<f64>,
     primal_scale: Vec<f64>,
     row_scale: Vec<f64>,
+    /// Largest velocity that any term of the system stands for.
+    pub(crate) velocity_scale: f64,
+}
+
+/// Share of the largest velocity below which a velocity is roundoff.
+pub(crate) fn roundoff(system: &KktSystem) -> f64 {
+    1000.0 * (system.n() + system.m()) as f64 * f64::EPSILON
+}
+
+impl ResidualScratch {
+    /// The residual of `z = 0`: the right-hand side.
+    pub(crate) fn start(&mut self, c: &[f64], b: &[f64]) {
+        self.primal.clear();
+        self.primal.extend_from_slice(c);
+        self.row.clear();
+        self.row.extend_from_slice(b);
+    }
+}
+
+/// Columns and values of one row.
+#[inline]
+fn row_of(a: &CsrMatrix, i: usize) -> impl Iterator<Item = (usize, f64)> {
+    let slots = a.pattern().row_slots(i);
+    a.pattern().indices()[slots.clone()].iter().zip(&a.values()[slots]).map(|(k, v)| (*k as usize, *v))
 }
 
 /// `r = rhs - K z` into the scratch (zero at fixed variables) and its measures. Cost `8 nnz`.
 pub(crate) fn evaluate(system: &KktSystem, solution: &Solution, b: &[f64], scratch: &mut ResidualScratch) -> KktResidual {
-    let ResidualScratch { primal, row, primal_scale, row_scale } = scratch;
+    let ResidualScratch { primal, row, primal_scale, row_scale, velocity_scale } = scratch;
     let (n, m) = (system.n(), system.m());
     primal.clear();
     primal.extend_from_slice(&system.c);
@@ -45,32 +71,38 @@ pub(crate) fn evaluate(system: &KktSystem, solution: &Solution, b: &[f64], scrat
     row_scale.extend(b.iter().map(|b| b.abs()));
     let (x, mu) = (&solution.x, &solution.mu);
 
-    let w = system.w.pattern();
     for i in 0..n {
-        for (slot, j) in w.row_slots(i).zip(w.row(i)) {
-            let (j, a) = (*j as usize, system.w.values()[slot]);
-            primal[i] -= a * x[j];
-            primal_scale[i] += (a * x[j]).abs();
-            if i != j {
-                primal[j] -= a * x[i];
-                primal_scale[j] += (a * x[i]).abs();
+        let (mut sum, mut size) = (0.0, 0.0);
+        let xi = x[i];
+        for (k, a) in row_of(&system.w, i) {
+            let term = a * x[k];
+            sum += term;
+            size += term.abs();
+            if i != k {
+                let term = a * xi;
+                primal[k] -= term;
+                primal_scale[k] += term.abs();
             }
         }
+        primal[i] -= sum;
+        primal_scale[i] += size;
     }
-    let jp = system.j.pattern();
     for i in 0..m {
-        for (slot, k) in jp.row_slots(i).zip(jp.row(i)) {
-            let (k, a) = (*k as usize, system.j.values()[slot]);
-            primal[k] += a * mu[i];
-            primal_scale[k] += (a * mu[i]).abs();
-            row[i] += a * x[k];
-            row_scale[i] += (a * x[k]).abs();
+        let (mut sum, mut size) = (0.0, 0.0);
+        let mi = mu[i];
+        for (k, a) in row_of(&system.j, i) {
+            let term = a * x[k];
+            sum += term;
+            size += term.abs();
+            let term = a * mi;
+            primal[k] += term;
+            primal_scale[k] += term.abs();
         }
+        row[i] += sum;
+        row_scale[i] += size;
     }
-    let rp = system.r.pattern();
     for i in 0..m {
-        for (slot, k) in rp.row_slots(i).zip(rp.row(i)) {
-            let (k, a) = (*k as usize, system.r.values()[slot]);
+        for (k, a) in row_of(&system.r, i) {
             row[i] += a * mu[k];
             row_scale[i] += (a * mu[k]).abs();
             if i != k {
@@ -82,8 +114,10 @@ pub(crate) fn evaluate(system: &KktSystem, solution: &Solution, b: &[f64], scrat
     let mut out = KktResidual::default();
     // `max` of IEEE drops NaN; a NaN residual must survive.
     let max = |a: f64, b: f64| if b.is_nan() || b > a { b } else { a };
-    let x_max = x.iter().fold(0.0, |a, b| max(a, b.abs()));
-    let roundoff = 1000.0 * (n + m) as f64 * f64::EPSILON;
+    let free = |i: &usize| !system.fixed[*i];
+    let u = (0..n).filter(free).fold(0.0, |a, i| max(a, primal_scale[i] / system.w_diagonal(i).abs()));
+    *velocity_scale = u;
+    let roundoff = roundoff(system);
     let ratio = |r: f64, s: f64, floor: f64| {
         if r == 0.0 {
             0.0
@@ -99,12 +133,12 @@ pub(crate) fn evaluate(system: &KktSystem, solution: &Solution, b: &[f64], scrat
             continue;
         }
         out.primal = max(out.primal, (primal[i] / system.w_diagonal(i)).abs());
-        out.relative = max(out.relative, ratio(primal[i].abs(), primal_scale[i], system.w_diagonal(i).abs() * x_max));
+        out.relative = max(out.relative, ratio(primal[i].abs(), primal_scale[i], system.w_diagonal(i).abs() * u));
     }
     for i in 0..m {
         out.row = max(out.row, row[i].abs());
-        let size = jp.row_slots(i).fold(0.0f64, |a, k| a.max(system.j.values()[k].abs()));
-        out.relative = max(out.relative, ratio(row[i].abs(), row_scale[i], size * x_max));
+        let size = row_of(&system.j, i).fold(0.0f64, |a, (_, v)| a.max(v.abs()));
+        out.relative = max(out.relative, ratio(row[i].abs(), row_scale[i], size * u));
     }
     out
 }

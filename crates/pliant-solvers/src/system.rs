@@ -25,12 +25,24 @@ pub struct KktSystem {
 }
 
 /// The unknowns of a [`KktSystem`].
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Debug, Default, PartialEq)]
 pub struct Solution {
     /// Primal unknowns, n.
     pub x: Vec<f64>,
     /// Multipliers, m: `W x - J^T mu = c`.
     pub mu: Vec<f64>,
+}
+
+// By hand, because the derived `clone_from` allocates anew instead of reusing the buffers.
+impl Clone for Solution {
+    fn clone(&self) -> Self {
+        Self { x: self.x.clone(), mu: self.mu.clone() }
+    }
+
+    fn clone_from(&mut self, source: &Self) {
+        self.x.clone_from(&source.x);
+        self.mu.clone_from(&source.mu);
+    }
 }
 
 impl KktSystem {

@@ -6,7 +6,7 @@ use crate::report::{Counters, StepReport};
 use crate::{Checkpoint, Error, Options};
 use pliant_kkt::{Assembler, Scheme};
 use pliant_model::{ComponentId, Evaluation, Model, ModelError, NodeId, State};
-use pliant_solvers::{DirectSolver, Solution};
+use pliant_solvers::{DirectOptions, DirectSolver, Solution};
 
 /// A model in motion.
 #[derive(Debug)]
@@ -228,7 +228,10 @@ impl Simulation {
     /// defined, [`Error::OutOfRange`]. The state is then as before the step.
     pub fn step(&mut self, h: f64) -> Result<StepReport, Error> {
         self.options.write_scheme(h, &mut self.scheme)?;
-        self.solver.options = self.options.solver;
+        // Positions carry a rounding of their largest coordinate; divided by h it is noise in the constraint rows.
+        let size = self.state.positions.iter().fold(0.0f64, |a, x| a.max(x.abs()));
+        let rounding = self.options.solver.rounding.max(100.0 * f64::EPSILON * size / h);
+        self.solver.options = DirectOptions { rounding, ..self.options.solver };
         self.previous.clone_from(&self.state);
         let result = self.advance(h);
         if result.is_err() {

@@ -51,7 +51,7 @@ struct Parser<'a> {
     names: &'a [&'a str],
 }
 
-impl Parser<'_> {
+impl<'a> Parser<'a> {
     fn skip_blanks(&mut self) {
         let rest = &self.text[self.at..];
         self.at += rest.len() - rest.trim_start().len();
@@ -204,8 +204,8 @@ impl Parser<'_> {
     }
 
     /// Letters, digits and underscores from here.
-    fn word(&mut self) -> &str {
-        let rest = &self.text[self.at..];
+    fn word(&mut self) -> &'a str {
+        let rest: &'a str = &self.text[self.at..];
         let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len());
         self.at += end;
         &rest[..end]
@@ -235,7 +235,7 @@ impl Parser<'_> {
 
     fn name(&mut self) -> Result<f64, ExpressionError> {
         let start = self.at;
-        let name = self.word().to_owned();
+        let name = self.word();
         if name == "pi" {
             return Ok(std::f64::consts::PI);
         }
@@ -247,10 +247,10 @@ impl Parser<'_> {
             let argument = self.nested(Self::atom)?;
             return self.finite(function(argument), start);
         }
-        let help = if self.names.contains(&name.as_str()) {
+        let help = if self.names.contains(&name) {
             Some(format!("parameters are written with a dollar sign: `${name}`"))
         } else {
-            suggest::hint(&name, "known names", FUNCTIONS.iter().map(|(n, _)| *n).chain(["pi"]))
+            suggest::hint(name, "known names", FUNCTIONS.iter().map(|(n, _)| *n).chain(["pi"]))
         };
         Err(ExpressionError { message: format!("unknown name `{name}` in an expression"), range, help })
     }

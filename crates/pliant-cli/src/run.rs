@@ -1,0 +1,122 @@
+//! `pliant run`.
+
+use crate::arguments::Run;
+use crate::progress::Watch;
+use crate::table::{Table, number, triple};
+use crate::{BAD_SCENE, FAILED, NOT_CONVERGED, NOT_WRITTEN, complain};
+use pliant_scene::runner::{Energy, Outcome, Runner, Summary, write_results};
+use pliant_scene::scene::{SceneError, SceneFile};
+use std::path::{Path, PathBuf};
+
+pub(crate) fn run(arguments: &Run) -> u8 {
+    let outcome = match simulate(arguments) {
+        Ok(outcome) => outcome,
+        Err(error) => {
+            complain(&error.to_string());
+            return BAD_SCENE;
+        }
+    };
+    let mut code = outcome.error.as_ref().map_or(0, code_of);
+    let mut files = None;
+    if !arguments.no_files {
+        let dir = arguments.out.clone().unwrap_or_else(|| default_directory(&arguments.scene.path));
+        let written = match write_results(&dir, &outcome) {
+            Ok(written) => written,
+            Err(error) => {
+                for one in &error.errors {
+                    complain(&format!("error: {one}"));
+                }
+                // A failed run matters more than a file that could not be written.
+                code = if code == 0 { NOT_WRITTEN } else { code };
+                error.written
+            }
+        };
+        files = Some((dir, written));
+    }
+    if !arguments.quiet {
+        report(&outcome.summary, files.as_ref()).print();
+    }
+    if let Some(error) = &outcome.error {
+        complain(&format!("error: {error}"));
+    }
+    code
+}
+
+fn simulate(arguments: &Run) -> Result<Outcome, SceneError> {
+    let scene = SceneFile::load(&arguments.scene.path)?;
+    let built = scene.build(&arguments.scene.settings(arguments.step, arguments.duration))?;
+    let mut watch = Watch::new(arguments.quiet, built.plan.steps);
+    let outcome = Runner::new(built)?.run(|progress| watch.step(&progress));
+    watch.end();
+    Ok(outcome)
+}
+
+fn default_directory(scene: &Path) -> PathBuf {
+    Path::new("out").join(scene.file_stem().unwrap_or(scene.as_os_str()))
+}
+
+fn code_of(error: &pliant::Error) -> u8 {
+    match error {
+        pliant::Error::NotConverged { .. }
+        | pliant::Error::NotSettled { .. }
+        | pliant::Error::Incompatible { .. }
+        | pliant::Error::Gyroscopic { .. } => NOT_CONVERGED,
+        _ => FAILED,
+    }
+}
+
+fn report(summary: &Summary, files: Option<&(PathBuf, Vec<PathBuf>)>) -> Table {
+    let mut table = Table::default();
+    let seconds = summary.seconds;
+    table.row("scene", format!("{} ({})", summary.title, summary.scene));
+    table.row("system", format!("{} dofs, {} rows", summary.sizes.dofs, summary.sizes.rows));
+    let rate = summary.steps as f64 / seconds.total.max(1e-9);
+    table.row("steps", format!("{} of {} s, {} steps/s", summary.steps, number(summary.step), number(rate.round())));
+    table.row("time", format!("{} s simulated in {:.2} s", number(summary.time), seconds.total));
+    let per_step = |s: f64| number(s / summary.steps.max(1) as f64 * 1e6);
+    table.row(
+        "per step",
+        format!(
+            "fill {}, factor {}, solve {}, stabilise {}, update {} us",
+            per_step(seconds.fill),
+            per_step(seconds.factor),
+            per_step(seconds.solve),
+            per_step(seconds.stabilise),
+            per_step(seconds.update)
+        ),
+    );
+    table.row("residual", format!("{:.1e} relative at worst", summary.residual.worst));
+    table.row(
+        "violation",
+        format!("{:.1e} at worst, {:.1e} at the end", summary.violation.worst, summary.violation.last),
+    );
+    table.row(
+        "solver",
+        format!(
+            "{} refinements, at most {} redundant rows, {} factor entries, {} symbolic analyses",
+            summary.refinements,
+            summary.redundant_rows,
+            summary.work.factor_entries,
+            summary.work.symbolic_analyses
+        ),
+    );
+    let (a, b) = (summary.energy_start, summary.energy_end);
+    let change = |of: fn(&Energy) -> f64| format!("{} -> {}", number(of(&a)), number(of(&b)));
+    table.row(
+        "energy",
+        format!(
+            "total {} J (kinetic {}, potential {})",
+            change(|e| e.total),
+            change(|e| e.kinetic),
+            change(|e| e.potential)
+        ),
+    );
+    table.row("dissipated", format!("{} J by damping forces", number(summary.dissipated)));
+    table.row("momentum", format!("{} kg m/s", triple(summary.momentum)));
+    if let Some((dir, written)) = files {
+        let names: Vec<_> = written.iter().filter_map(|f| f.file_name()?.to_str()).collect();
+        table.row("files", format!("{}: {}", dir.display(), names.join(", ")));
+    }
+    table.row("status", summary.status);
+    table
+}

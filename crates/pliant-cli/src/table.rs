@@ -1,0 +1,76 @@
+//! Aligned tables of names and values.
+
+use std::io::IsTerminal;
+
+/// A table for standard output, in colour if that is a terminal.
+#[derive(Debug, Default)]
+pub(crate) struct Table {
+    rows: Vec<(&'static str, String)>,
+}
+
+impl Table {
+    pub(crate) fn row(&mut self, name: &'static str, value: impl Into<String>) {
+        self.rows.push((name, value.into()));
+    }
+
+    /// The table as text: names in one column, values in the next.
+    pub(crate) fn render(&self, colour: bool) -> String {
+        let width = self.rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+        let mut text = String::new();
+        for (name, value) in &self.rows {
+            let pad = " ".repeat(width - name.len());
+            let (on, off) = if colour { ("\u{1b}[2m", "\u{1b}[0m") } else { ("", "") };
+            text.push_str(&format!("{on}{name}{off}{pad}  {value}\n"));
+        }
+        text
+    }
+
+    pub(crate) fn print(&self) {
+        crate::print(&self.render(is_colour_welcome()));
+    }
+}
+
+fn is_colour_welcome() -> bool {
+    std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty())
+}
+
+/// A number for people: six digits, scientific where that is shorter.
+pub(crate) fn number(x: f64) -> String {
+    if x == 0.0 || !x.is_finite() {
+        return format!("{x}");
+    }
+    let size = x.abs();
+    if !(1e-4..1e7).contains(&size) {
+        return format!("{x:.3e}");
+    }
+    let digits = (5 - size.log10().floor() as i32).clamp(0, 9) as usize;
+    let text = format!("{x:.digits$}");
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+/// Three numbers for people.
+pub(crate) fn triple(x: [f64; 3]) -> String {
+    format!("({}, {}, {})", number(x[0]), number(x[1]), number(x[2]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_short() {
+        let cases = [(0.0, "0"), (1.0, "1"), (-9.81, "-9.81"), (1234.5678, "1234.57"), (1e-9, "1.000e-9"), (2e8, "2.000e8")];
+        for (x, text) in cases {
+            assert_eq!(number(x), text);
+        }
+        assert_eq!(number(f64::NAN), "NaN");
+    }
+
+    #[test]
+    fn columns_are_aligned() {
+        let mut table = Table::default();
+        table.row("a", "1");
+        table.row("long", "2");
+        assert_eq!(table.render(false), "a     1\nlong  2\n");
+    }
+}

@@ -1,0 +1,186 @@
+//! Runs a scene and keeps what files and tables are made of.
+//!
+//! ```
+//! use pliant_scene::runner::Runner;
+//! use pliant_scene::scene::{Format, SceneFile, Settings};
+//!
+//! let text = r#"(
+//!     gravity: (0, -9.81, 0),
+//!     run: (duration: 0.1),
+//!     nodes: [Particles(name: "stone", positions: [(0, 0, 0)], mass: 2)],
+//! )"#;
+//! let scene = SceneFile::from_text("stone.ron".as_ref(), text, Format::Ron)?;
+//! let outcome = Runner::new(scene.build(&Settings::default())?)?.run(|_| {});
+//! assert!(outcome.error.is_none());
+//! assert!((outcome.summary.time - 0.1).abs() < 1e-12);
+//! # Ok::<(), pliant_scene::scene::SceneError>(())
+//! ```
+
+mod files;
+mod holds;
+mod summary;
+
+pub use files::{WriteError, write_results};
+pub use summary::{Energy, NodeState, Residuals, Seconds, Sizes, Summary, Work};
+
+use crate::recording::{Recording, Sample};
+use crate::scene::{BuiltScene, SceneError};
+use holds::Schedule;
+use pliant::solvers::KktResidual;
+use pliant::{Simulation, StepReport};
+use std::time::Instant;
+
+/// What a callback hears after each step.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress<'a> {
+    /// Steps taken.
+    pub step: usize,
+    /// Steps to take.
+    pub steps: usize,
+    /// The step's own report.
+    pub report: &'a StepReport,
+}
+
+/// A scene in motion.
+///
+/// Steps have the scene's length; if the duration is no multiple of it, the last step is shorter. A timed hold starts and
+/// ends at the first beginning of a step that is not before its time; where several fall on one, ends come first.
+#[derive(Debug)]
+pub struct Runner {
+    simulation: Simulation,
+    scene: Parts,
+    schedule: Schedule,
+    recording: Recording,
+    summary: Summary,
+    started: Instant,
+}
+
+/// What is left of the scene once the simulation has the model.
+#[derive(Debug)]
+struct Parts {
+    plan: crate::scene::RunPlan,
+    picture: crate::scene::Picture,
+    up: [f64; 3],
+}
+
+/// What a run leaves.
+#[derive(Debug)]
+pub struct Outcome {
+    /// Pictures and the energy table, up to the last good step.
+    pub recording: Recording,
+    /// Numbers of the whole run.
+    pub summary: Summary,
+    /// Why it ended early, if it did.
+    pub error: Option<pliant::Error>,
+    /// Which way is up in pictures.
+    pub up: [f64; 3],
+}
+
+impl Runner {
+    /// Puts a scene into its initial state.
+    ///
+    /// # Errors
+    /// [`SceneError::Model`] or [`SceneError::Simulation`] if the initial state or an option is not possible.
+    pub fn new(mut scene: BuiltScene) -> Result<Self, SceneError> {
+        let started = Instant::now();
+        let up = scene.up();
+        let model = std::mem::take(&mut scene.model);
+        let simulation = Simulation::with_options(model, scene.options.clone());
+        let mut simulation = simulation.map_err(|e| scene.simulation_error(e))?;
+        let mut schedule = Schedule::new(std::mem::take(&mut scene.holds));
+        schedule.apply(&mut simulation, scene.plan.step).map_err(|e| scene.simulation_error(e))?;
+        let model = simulation.model();
+        let mut recording = scene.picture.recording(model, &scene.title);
+        let energies = model.energies(simulation.state());
+        let sample = Sample { kinetic: energies.kinetic, potential: energies.potential, ..Sample::default() };
+        recording.samples.push(sample);
+        recording.frames.push(scene.picture.frame(model, simulation.state(), sample));
+        let summary = Summary::start(&scene, &simulation, energies);
+        let parts = Parts { plan: scene.plan, picture: scene.picture, up };
+        Ok(Self { simulation, scene: parts, schedule, recording, summary, started })
+    }
+
+    /// The simulation.
+    pub fn simulation(&self) -> &Simulation {
+        &self.simulation
+    }
+
+    /// Steps taken so far.
+    pub fn steps_taken(&self) -> usize {
+        self.summary.steps
+    }
+
+    /// Whether the duration has passed.
+    pub fn is_done(&self) -> bool {
+        self.summary.steps >= self.scene.plan.steps
+    }
+
+    /// Takes one step; after the last one further steps have the same length.
+    ///
+    /// # Errors
+    /// As [`Simulation::step`]; the state stays as before the step.
+    pub fn step(&mut self) -> Result<StepReport, pliant::Error> {
+        let plan = self.scene.plan;
+        self.schedule.apply(&mut self.simulation, plan.step)?;
+        let taken = self.summary.steps + 1;
+        let left = plan.duration - plan.step * (plan.steps - 1) as f64;
+        // Rounding of `duration / step` must not make a last step of another length.
+        let is_short = taken == plan.steps && left > 0.0 && left < plan.step * (1.0 - 1e-6);
+        let report = self.simulation.step(if is_short { left } else { plan.step })?;
+        self.record(&report, taken >= plan.steps);
+        Ok(report)
+    }
+
+    fn record(&mut self, report: &StepReport, last: bool) {
+        let sample = sample(report);
+        self.recording.samples.push(sample);
+        self.summary.add(report);
+        if last || self.summary.steps.is_multiple_of(self.scene.plan.record_every) {
+            let (model, state) = (self.simulation.model(), self.simulation.state());
+            self.recording.frames.push(self.scene.picture.frame(model, state, sample));
+        }
+    }
+
+    /// Takes all steps that are left, and calls `watch` after each.
+    pub fn run(mut self, mut watch: impl FnMut(Progress<'_>)) -> Outcome {
+        let mut error = None;
+        while !self.is_done() {
+            match self.step() {
+                Ok(report) => {
+                    let (step, steps) = (self.summary.steps, self.scene.plan.steps);
+                    watch(Progress { step, steps, report: &report });
+                }
+                Err(e) => {
+                    error = Some(e);
+                    break;
+                }
+            }
+        }
+        self.finish(error)
+    }
+
+    /// Closes the books, after [`run`](Self::run) or after steps of one's own.
+    pub fn finish(mut self, error: Option<pliant::Error>) -> Outcome {
+        // A run that failed between two pictures shows where it stopped.
+        if let (Some(sample), Some(frame)) = (self.recording.samples.last(), self.recording.frames.last())
+            && frame.time < sample.time
+        {
+            let frame = self.scene.picture.frame(self.simulation.model(), self.simulation.state(), *sample);
+            self.recording.frames.push(frame);
+        }
+        self.summary.finish(&self.simulation, error.as_ref(), self.started.elapsed());
+        Outcome { recording: self.recording, summary: self.summary, error, up: self.scene.up }
+    }
+}
+
+fn sample(report: &StepReport) -> Sample {
+    let KktResidual { relative, .. } = report.residual;
+    Sample {
+        time: report.time,
+        kinetic: report.energies.kinetic,
+        potential: report.energies.potential,
+        dissipated: report.dissipated,
+        residual: relative,
+        violation: report.violation,
+    }
+}

@@ -1,0 +1,53 @@
+//! Timed holds.
+
+use crate::scene::Hold;
+use pliant::{Error, Simulation};
+
+/// All holds of a run, and which of them are on.
+#[derive(Debug)]
+pub(super) struct Schedule {
+    holds: Vec<(Hold, Phase)>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Waiting,
+    On,
+    Over,
+}
+
+impl Schedule {
+    pub(super) fn new(holds: Vec<Hold>) -> Self {
+        Self { holds: holds.into_iter().map(|hold| (hold, Phase::Waiting)).collect() }
+    }
+
+    /// Ends and starts what is due at the simulation's time.
+    pub(super) fn apply(&mut self, simulation: &mut Simulation, step: f64) -> Result<(), Error> {
+        // Sums of steps miss round times by rounding.
+        let now = simulation.time() + 1e-6 * step;
+        let mut released = false;
+        for (hold, phase) in &mut self.holds {
+            if *phase == Phase::On && hold.until <= now {
+                for element in &hold.elements {
+                    simulation.release(hold.node, *element, &hold.coordinates)?;
+                }
+                *phase = Phase::Over;
+                released = true;
+            }
+        }
+        for (hold, phase) in &mut self.holds {
+            let due = *phase == Phase::Waiting && hold.from <= now;
+            if due && hold.until <= now {
+                // Between two steps: it never acts.
+                *phase = Phase::Over;
+            } else if due || (*phase == Phase::On && released) {
+                // What was released may be held by another one too.
+                for element in &hold.elements {
+                    simulation.hold(hold.node, *element, &hold.coordinates, &hold.velocity)?;
+                }
+                *phase = Phase::On;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,267 @@
+//! Numbers of a whole run, as they stand in `result.json`.
+
+use crate::scene::BuiltScene;
+use pliant::model::{Energies, Momentum, NodeKind};
+use pliant::{Simulation, StepReport};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// Numbers of a whole run. Times in seconds, energies in joules, lengths in metres; a number that is not finite is `null` in
+/// JSON.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Summary {
+    /// Version of this structure: 1.
+    pub schema: u32,
+    /// Version of Pliant.
+    pub pliant: &'static str,
+    /// The scene file as the user named it.
+    pub scene: String,
+    /// Its title.
+    pub title: String,
+    /// `ok`, or `failed` if it ended early.
+    pub status: &'static str,
+    /// Why it ended early.
+    pub error: Option<String>,
+    /// All parameters.
+    pub parameters: BTreeMap<String, f64>,
+    /// What was solved.
+    pub sizes: Sizes,
+    /// Length of a step.
+    pub step: f64,
+    /// Steps taken.
+    pub steps: usize,
+    /// Time at the end.
+    pub time: f64,
+    /// Time that was asked for.
+    pub duration: f64,
+    /// Relative residuals of the linear systems.
+    pub residual: Residuals,
+    /// Violations of hard constraints.
+    pub violation: Residuals,
+    /// Steps of iterative refinement, all together.
+    pub refinements: usize,
+    /// Most redundant rows in a step.
+    pub redundant_rows: usize,
+    /// At the start.
+    pub energy_start: Energy,
+    /// At the end.
+    pub energy_end: Energy,
+    /// Taken out by damping forces.
+    pub dissipated: f64,
+    /// Linear momentum at the end.
+    pub momentum: [f64; 3],
+    /// Angular momentum about the origin at the end.
+    pub angular_momentum: [f64; 3],
+    /// Work done.
+    pub work: Work,
+    /// Time spent.
+    pub seconds: Seconds,
+    /// Positions and velocities of all nodes at the end, by name.
+    pub state: BTreeMap<String, NodeState>,
+    /// Forces of compliant springs and constraints in the last step, by name; a cable's is positive when it pushes.
+    pub reactions: BTreeMap<String, Vec<f64>>,
+}
+
+/// What was solved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Sizes {
+    /// Nodes of the model.
+    pub nodes: usize,
+    /// Independent degrees of freedom.
+    pub dofs: usize,
+    /// Of these, fixed at the start.
+    pub fixed: usize,
+    /// Rows of constraints and compliant springs.
+    pub rows: usize,
+    /// Stored entries of the response matrix `W`.
+    pub w_entries: usize,
+    /// Stored entries of the constraint Jacobian `J`.
+    pub j_entries: usize,
+}
+
+/// The last and the worst of something over all steps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Residuals {
+    /// In the last step.
+    pub last: f64,
+    /// In the worst step.
+    pub worst: f64,
+}
+
+/// Energies.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Energy {
+    /// Of motion.
+    pub kinetic: f64,
+    /// Of gravity and springs.
+    pub potential: f64,
+    /// Both.
+    pub total: f64,
+}
+
+/// Work done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Work {
+    /// Plans of the assembly.
+    pub plans: usize,
+    /// Orderings and symbolic factorisations.
+    pub symbolic_analyses: usize,
+    /// Numeric factorisations.
+    pub factorisations: usize,
+    /// Triangular solves.
+    pub solves: usize,
+    /// Stored entries of the factor.
+    pub factor_entries: usize,
+    /// Stored entries of the matrix that is factored.
+    pub matrix_entries: usize,
+}
+
+/// Time spent, in seconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Seconds {
+    /// Everything, from the initial state to the end.
+    pub total: f64,
+    /// Forces, Jacobians, assembly.
+    pub fill: f64,
+    /// Ordering and factorisation.
+    pub factor: f64,
+    /// Solve and refinement.
+    pub solve: f64,
+    /// Stabilisation of positions.
+    pub stabilise: f64,
+    /// Update and mappings.
+    pub update: f64,
+}
+
+/// A node at the end.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct NodeState {
+    /// `scalars`, `points of space` or `rigid bodies`.
+    pub space: String,
+    /// `independent` or `mapped`.
+    pub kind: &'static str,
+    /// One list per element; bodies: position, then quaternion (w, x, y, z).
+    pub positions: Vec<Vec<f64>>,
+    /// One list per element; bodies: linear in world axes, then angular in body axes.
+    pub velocities: Vec<Vec<f64>>,
+}
+
+impl Residuals {
+    fn add(&mut self, value: f64) {
+        self.last = value;
+        // A NaN is the worst, and must not hide behind `max`.
+        if !(value <= self.worst) {
+            self.worst = value;
+        }
+    }
+}
+
+impl From<Energies> for Energy {
+    fn from(e: Energies) -> Self {
+        Self { kinetic: e.kinetic, potential: e.potential, total: e.total() }
+    }
+}
+
+impl Sizes {
+    /// Of a simulation that was just set up.
+    pub fn of(simulation: &Simulation) -> Self {
+        let (model, system) = (simulation.model(), simulation.system());
+        Self {
+            nodes: model.nodes().len(),
+            dofs: model.dof_count(),
+            fixed: system.fixed.iter().filter(|f| **f).count(),
+            rows: model.row_count(),
+            w_entries: system.w.values().len(),
+            j_entries: system.j.values().len(),
+        }
+    }
+}
+
+impl Summary {
+    pub(super) fn start(scene: &BuiltScene, simulation: &Simulation, energies: Energies) -> Self {
+        Self {
+            schema: 1,
+            pliant: env!("CARGO_PKG_VERSION"),
+            scene: scene.file.clone(),
+            title: scene.title.clone(),
+            status: "ok",
+            error: None,
+            parameters: scene.parameters.clone(),
+            sizes: Sizes::of(simulation),
+            step: scene.plan.step,
+            steps: 0,
+            time: 0.0,
+            duration: scene.plan.duration,
+            residual: Residuals::default(),
+            violation: Residuals::default(),
+            refinements: 0,
+            redundant_rows: 0,
+            energy_start: energies.into(),
+            energy_end: energies.into(),
+            dissipated: 0.0,
+            momentum: [0.0; 3],
+            angular_momentum: [0.0; 3],
+            work: Work::default(),
+            seconds: Seconds::default(),
+            state: BTreeMap::new(),
+            reactions: BTreeMap::new(),
+        }
+    }
+
+    pub(super) fn add(&mut self, report: &StepReport) {
+        self.steps += 1;
+        self.time = report.time;
+        self.residual.add(report.residual.relative);
+        self.violation.add(report.violation);
+        self.refinements += report.refinements;
+        self.redundant_rows = self.redundant_rows.max(report.redundant_rows);
+        self.energy_end = report.energies.into();
+        self.dissipated = report.dissipated;
+        let t = report.timings;
+        let seconds = &mut self.seconds;
+        for (sum, lap) in [
+            (&mut seconds.fill, t.fill),
+            (&mut seconds.factor, t.factor),
+            (&mut seconds.solve, t.solve),
+            (&mut seconds.stabilise, t.stabilise),
+            (&mut seconds.update, t.update),
+        ] {
+            *sum += lap.as_secs_f64();
+        }
+    }
+
+    pub(super) fn finish(&mut self, simulation: &Simulation, error: Option<&pliant::Error>, elapsed: Duration) {
+        if let Some(error) = error {
+            self.status = "failed";
+            self.error = Some(error.to_string());
+        }
+        self.seconds.total = elapsed.as_secs_f64();
+        let (model, state) = (simulation.model(), simulation.state());
+        let Momentum { linear, angular } = model.momentum(state);
+        (self.momentum, self.angular_momentum) = (linear, angular);
+        let counters = simulation.counters();
+        self.work = Work {
+            plans: counters.plans,
+            symbolic_analyses: counters.solver.symbolic,
+            factorisations: counters.solver.numeric,
+            solves: counters.solver.solves,
+            factor_entries: counters.solver.factor_entries,
+            matrix_entries: counters.solver.matrix_entries,
+        };
+        for node in model.nodes() {
+            let rows = |numbers: &[f64], size| numbers.chunks_exact(size).map(<[f64]>::to_vec).collect();
+            let entry = NodeState {
+                space: node.space.to_string(),
+                kind: if matches!(node.kind, NodeKind::Independent { .. }) { "independent" } else { "mapped" },
+                positions: rows(&state.positions[node.position_range()], node.space.position_size()),
+                velocities: rows(&state.velocities[node.velocity_range()], node.space.velocity_size()),
+            };
+            self.state.insert(node.name.clone(), entry);
+        }
+        for group in model.row_groups() {
+            let name = model.component_name(group.component).to_owned();
+            self.reactions.insert(name, simulation.reaction(group.component).to_vec());
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! Integration tests of the facade.
+#![allow(clippy::unwrap_used, reason = "a test that cannot set up its problem should stop there")]
+
+mod energy;
+mod errors;
+mod equivalences;
+mod geometry;
+mod memory;
+mod redundancy;
+mod scenes;
+mod stiff;

@@ -69,22 +69,38 @@ impl Chain {
         model.set_gravity([0.0, 0.0, -GRAVITY])?;
         let bodies = model.add_rigid_bodies("links", &poses)?;
         let mass = |i: usize| if i + 1 == n { self.last_mass } else { 1.0 };
-        let boxes = (0..n).map(|i| RigidMass::cuboid(mass(i), [LENGTH, 0.02, 0.02])).collect();
+        let boxes = (0..n)
+            .map(|i| RigidMass::cuboid(mass(i), [LENGTH, 0.02, 0.02]))
+            .collect();
         model.add_mass("link masses", bodies, Mass::Rigid(boxes))?;
         let half = LENGTH / 2.0;
-        let ends: Vec<_> =
-            (0..n).flat_map(|i| [(i, [-half, 0.0, 0.0]), (i, [half, 0.0, 0.0])]).take(2 * n - 1).collect();
+        let ends: Vec<_> = (0..n)
+            .flat_map(|i| [(i, [-half, 0.0, 0.0]), (i, [half, 0.0, 0.0])])
+            .take(2 * n - 1)
+            .collect();
         let points = model.add_mapped("joint points", &[bodies], RigidPoints::new(&ends))?;
         let pairs: Vec<_> = (0..n)
             .map(|i| {
-                let other = if i == 0 { End::Point([0.0; 3]) } else { End::element(0, 2 * i - 1) };
+                let other = if i == 0 {
+                    End::Point([0.0; 3])
+                } else {
+                    End::element(0, 2 * i - 1)
+                };
                 (End::element(0, 2 * i), other)
             })
             .collect();
         let joints = model.add_mapped("joints", &[points], Difference::new(&pairs))?;
         let constraint = model.add_constraint("ball joints", joints, Level::CurvedPosition)?;
-        let reference_energy = (0..n).map(|i| mass(i) * GRAVITY * (i as f64 + 0.5) * LENGTH).sum();
-        Ok(MovingChain { simulation: Simulation::new(model)?, bodies, joints, constraint, reference_energy })
+        let reference_energy = (0..n)
+            .map(|i| mass(i) * GRAVITY * (i as f64 + 0.5) * LENGTH)
+            .sum();
+        Ok(MovingChain {
+            simulation: Simulation::new(model)?,
+            bodies,
+            joints,
+            constraint,
+            reference_energy,
+        })
     }
 }
 
@@ -92,7 +108,8 @@ impl MovingChain {
     /// Largest distance between the two points of a joint in metres.
     pub fn gap(&self) -> f64 {
         let gaps = self.simulation.positions(self.joints).as_chunks::<3>().0.iter();
-        gaps.map(|d| d.iter().map(|x| x * x).sum::<f64>().sqrt()).fold(0.0, f64::max)
+        gaps.map(|d| d.iter().map(|x| x * x).sum::<f64>().sqrt())
+            .fold(0.0, f64::max)
     }
 
     /// The free end of the last link.

@@ -24,7 +24,10 @@ impl References {
     pub fn expected(&self, case: &str, key: &str) -> Vec<f64> {
         let found = self.case(case).and_then(|c| c["expected"].get(key));
         let mut out = Vec::new();
-        flatten(&found.unwrap_or_else(|| panic!("case {case} has no value `{key}`"))["value"], &mut out);
+        flatten(
+            &found.unwrap_or_else(|| panic!("case {case} has no value `{key}`"))["value"],
+            &mut out,
+        );
         out
     }
 

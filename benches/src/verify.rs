@@ -40,17 +40,31 @@ pub struct Checks {
 
 impl Checks {
     /// Compares number by number; the row keeps the worst one.
-    fn compare(&mut self, case: &'static str, what: impl Into<String>, reference: &[f64], ours: &[f64], tolerance: f64) {
+    fn compare(
+        &mut self,
+        case: &'static str,
+        what: impl Into<String>,
+        reference: &[f64],
+        ours: &[f64],
+        tolerance: f64,
+    ) {
         let mut worst = (f64::NAN, f64::NAN, -1.0);
         for (r, o) in reference.iter().zip(ours) {
             let error = (r - o).abs();
-            if !(error <= worst.2) {
+            if error > worst.2 || error.is_nan() {
                 worst = (*r, *o, error);
             }
         }
         let same = reference.len() == ours.len() && !reference.is_empty();
         let error = if same { worst.2 } else { f64::NAN };
-        self.rows.push(Row { case, what: what.into(), reference: worst.0, ours: worst.1, error, tolerance });
+        self.rows.push(Row {
+            case,
+            what: what.into(),
+            reference: worst.0,
+            ours: worst.1,
+            error,
+            tolerance,
+        });
     }
 
     /// Compares with a value of the table.
@@ -62,13 +76,26 @@ impl Checks {
     /// Checks `ours <= bound`.
     fn at_most(&mut self, case: &'static str, what: impl Into<String>, bound: f64, ours: f64) {
         let error = if ours <= bound { 0.0 } else { ours - bound };
-        self.rows.push(Row { case, what: what.into(), reference: bound, ours, error, tolerance: 0.0 });
+        self.rows.push(Row {
+            case,
+            what: what.into(),
+            reference: bound,
+            ours,
+            error,
+            tolerance: 0.0,
+        });
     }
 
     /// Checks the order of convergence of errors at steps that halve.
     fn order(&mut self, case: &'static str, what: &str, expected: f64, errors: &[f64], tolerance: f64) {
         let last = &errors[errors.len() - 2..];
-        self.compare(case, format!("order of {what}"), &[expected], &[(last[0] / last[1]).log2()], tolerance);
+        self.compare(
+            case,
+            format!("order of {what}"),
+            &[expected],
+            &[(last[0] / last[1]).log2()],
+            tolerance,
+        );
     }
 }
 
@@ -77,7 +104,10 @@ impl Checks {
 /// # Errors
 /// A simulation that failed where it should not.
 pub fn run() -> Result<Vec<Row>, pliant::Error> {
-    let mut checks = Checks { references: References::load(), rows: Vec::new() };
+    let mut checks = Checks {
+        references: References::load(),
+        rows: Vec::new(),
+    };
     oscillators::run(&mut checks)?;
     cables::run(&mut checks)?;
     bodies::run(&mut checks)?;

@@ -14,7 +14,12 @@ struct Run {
 
 fn main() -> ExitCode {
     let quick = std::env::args().any(|a| a == "--quick");
-    let swing = |links, last_mass, steps| Run { links, last_mass, pose: Pose::Swing, steps };
+    let swing = |links, last_mass, steps| Run {
+        links,
+        last_mass,
+        pose: Pose::Swing,
+        steps,
+    };
     let scale = if quick { 10 } else { 1 };
     let runs = [
         swing(10, 1.0, 500),
@@ -23,12 +28,30 @@ fn main() -> ExitCode {
         swing(100, 1000.0, 500),
         swing(1000, 1000.0, 500 / scale),
         swing(10_000, 1000.0, 50 / scale),
-        Run { links: 100, last_mass: 1000.0, pose: Pose::Hang, steps: 500 },
+        Run {
+            links: 100,
+            last_mass: 1000.0,
+            pose: Pose::Hang,
+            steps: 500,
+        },
     ];
-    println!("Chain of boxes on ball joints (docs/benchmarks.md), h = 0.01 s, one linear solve per step, one thread.");
+    println!(
+        "Chain of boxes on ball joints (docs/benchmarks.md), h = 0.01 s, one linear solve per step, one thread."
+    );
     println!(
         "{:>6} {:>8} {:>6} {:>6} {:>10} {:>9} {:>9} {:>10} {:>10} {:>9} {:>8} {:>6}",
-        "links", "last kg", "pose", "steps", "steps/s", "us/step", "ns/link", "max gap m", "max dE", "residual", "nnz(L)", "fill"
+        "links",
+        "last kg",
+        "pose",
+        "steps",
+        "steps/s",
+        "us/step",
+        "ns/link",
+        "max gap m",
+        "max dE",
+        "residual",
+        "nnz(L)",
+        "fill"
     );
     for run in runs {
         if let Err(e) = time(&run) {
@@ -40,8 +63,17 @@ fn main() -> ExitCode {
 }
 
 fn time(run: &Run) -> Result<(), pliant::Error> {
-    let mut chain = Chain { links: run.links, last_mass: run.last_mass, pose: run.pose }.simulation()?;
-    let start = chain.simulation.model().energies(chain.simulation.state()).total();
+    let mut chain = Chain {
+        links: run.links,
+        last_mass: run.last_mass,
+        pose: run.pose,
+    }
+    .simulation()?;
+    let start = chain
+        .simulation
+        .model()
+        .energies(chain.simulation.state())
+        .total();
     let (mut gap, mut rise, mut residual) = (0.0f64, 0.0f64, 0.0f64);
     let mut before = start;
     let mut spent = 0.0;

@@ -12,7 +12,10 @@ fn main() -> ExitCode {
         }
     };
     let all = std::env::args().any(|a| a == "--all");
-    println!("{:5} {:>22} {:>22} {:>10} {:>10}       what", "case", "reference", "ours", "error", "tolerance");
+    println!(
+        "{:5} {:>22} {:>22} {:>10} {:>10}       what",
+        "case", "reference", "ours", "error", "tolerance"
+    );
     let mut missed = 0;
     let mut hidden = 0;
     let mut last = "";
@@ -37,5 +40,9 @@ fn main() -> ExitCode {
     }
     println!("{}", verify::LEFT);
     println!("{} comparisons, {missed} missed", rows.len());
-    if missed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    if missed == 0 {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
 }

@@ -4,7 +4,10 @@ use super::{Checks, distance};
 use pliant::dense::{Vec3, rotation};
 use pliant::prelude::*;
 
-const NO_GEOMETRY: Geometry = Geometry { forces: GeometricStiffness::Full, multipliers: GeometricStiffness::None };
+const NO_GEOMETRY: Geometry = Geometry {
+    forces: GeometricStiffness::Full,
+    multipliers: GeometricStiffness::None,
+};
 
 pub(super) fn run(checks: &mut Checks) -> Result<(), Error> {
     free_top(checks)?;
@@ -16,10 +19,18 @@ pub(super) fn run(checks: &mut Checks) -> Result<(), Error> {
 /// C01: torque-free asymmetric top.
 fn free_top(checks: &mut Checks) -> Result<(), Error> {
     let exact = checks.references.expected("C01", "omega_body(1.0)");
-    let turn = checks.references.expected("C01", "R(1) row-major, R(5) row-major");
+    let turn = checks
+        .references
+        .expected("C01", "R(1) row-major, R(5) row-major");
     for (mode, key) in [
-        (Gyroscopic::BodyPredictor, "reference err omega_b(1) body-newton h=.01,.005,.0025"),
-        (Gyroscopic::Explicit, "reference err omega_b(1) explicit h=.01,.005,.0025"),
+        (
+            Gyroscopic::BodyPredictor,
+            "reference err omega_b(1) body-newton h=.01,.005,.0025",
+        ),
+        (
+            Gyroscopic::Explicit,
+            "reference err omega_b(1) explicit h=.01,.005,.0025",
+        ),
     ] {
         let bounds = checks.references.expected("C01", key);
         let mut errors = Vec::new();
@@ -28,8 +39,18 @@ fn free_top(checks: &mut Checks) -> Result<(), Error> {
             let mut model = Model::new();
             let body = model.add_rigid_bodies("top", &[Pose::default()])?;
             model.set_body_velocity(body, 0, [0.0; 3], [1.2, 0.0, 1.0])?;
-            model.add_mass("m", body, Mass::Rigid(vec![RigidMass::principal(1.0, [1.0, 2.0, 3.0])]))?;
-            let mut s = Simulation::with_options(model, Options { gyroscopic: mode, ..Options::default() })?;
+            model.add_mass(
+                "m",
+                body,
+                Mass::Rigid(vec![RigidMass::principal(1.0, [1.0, 2.0, 3.0])]),
+            )?;
+            let mut s = Simulation::with_options(
+                model,
+                Options {
+                    gyroscopic: mode,
+                    ..Options::default()
+                },
+            )?;
             for _ in 0..(1.0f64 / h).round() as usize {
                 s.step(h)?;
             }
@@ -48,7 +69,11 @@ fn free_top(checks: &mut Checks) -> Result<(), Error> {
     let mut model = Model::new();
     let body = model.add_rigid_bodies("top", &[Pose::default()])?;
     model.set_body_velocity(body, 0, [0.0; 3], [1.2, 0.5, 1.0])?;
-    model.add_mass("m", body, Mass::Rigid(vec![RigidMass::principal(1.0, [1.0, 2.0, 3.0])]))?;
+    model.add_mass(
+        "m",
+        body,
+        Mass::Rigid(vec![RigidMass::principal(1.0, [1.0, 2.0, 3.0])]),
+    )?;
     let mut s = Simulation::new(model)?;
     s.step(0.1)?;
     let key = "one body-implicit step h=.1 from (1.2,.5,1): omega_b";
@@ -70,10 +95,20 @@ fn heavy_top(checks: &mut Checks) -> Result<(), Error> {
         let centre = l * axis;
         let top = model.add_rigid_bodies("top", &[Pose::turned(centre.into(), [0.0, 1.0, 0.0], theta)])?;
         model.set_body_velocity(top, 0, omega.cross(&centre).into(), omega.into())?;
-        model.add_mass("m", top, Mass::Rigid(vec![RigidMass::principal(1.0, [0.15, 0.15, 0.05])]))?;
+        model.add_mass(
+            "m",
+            top,
+            Mass::Rigid(vec![RigidMass::principal(1.0, [0.15, 0.15, 0.05])]),
+        )?;
         let foot = model.add_mapped("foot", &[top], RigidPoints::new(&[(0, [0.0, 0.0, -l])]))?;
         model.add_constraint("ball joint", foot, Level::Position)?;
-        let mut s = Simulation::with_options(model, Options { geometry: NO_GEOMETRY, ..Options::default() })?;
+        let mut s = Simulation::with_options(
+            model,
+            Options {
+                geometry: NO_GEOMETRY,
+                ..Options::default()
+            },
+        )?;
         for _ in 0..(0.25f64 / h).round() as usize {
             s.step(h)?;
         }
@@ -93,13 +128,19 @@ fn heavy_top(checks: &mut Checks) -> Result<(), Error> {
 fn attached_mass(checks: &mut Checks) -> Result<(), Error> {
     let exact = checks.references.expected("C09", "origin of body 1 (0.5)");
     let later = checks.references.expected("C09", "origin of body 1 (1.0)");
-    let bounds = checks.references.expected("C09", "reference err origin(0.5), h=.004,.002,.001, term=True");
+    let bounds = checks
+        .references
+        .expected("C09", "reference err origin(0.5), h=.004,.002,.001, term=True");
     let (mut errors, mut late) = (Vec::new(), Vec::new());
     for h in [0.004, 0.002, 0.001] {
         let mut model = Model::new();
         let body = model.add_rigid_bodies("body", &[Pose::default()])?;
         model.set_body_velocity(body, 0, [0.1, 0.0, -0.2], [1.0, 2.0, -1.5])?;
-        model.add_mass("m1", body, Mass::Rigid(vec![RigidMass::principal(1.0, [0.2, 0.3, 0.4])]))?;
+        model.add_mass(
+            "m1",
+            body,
+            Mass::Rigid(vec![RigidMass::principal(1.0, [0.2, 0.3, 0.4])]),
+        )?;
         let point = model.add_mapped("point", &[body], RigidPoints::new(&[(0, [0.3, -0.2, 0.1])]))?;
         model.add_mass("m2", point, Mass::Uniform(0.5))?;
         let mut s = Simulation::new(model)?;
@@ -123,14 +164,26 @@ fn attached_mass(checks: &mut Checks) -> Result<(), Error> {
 
 /// C08: Jacobian, mass pull-back and geometric stiffness of a spring to a point of a body, through `W` itself.
 fn point_on_a_body(checks: &mut Checks) -> Result<(), Error> {
-    let q = [0.6100061839757498, -0.7638575467969289, 0.12496471778007319, -0.16969950802187994];
+    let q = [
+        0.6100061839757498,
+        -0.7638575467969289,
+        0.12496471778007319,
+        -0.16969950802187994,
+    ];
     let build = |mass: f64, spring: bool| -> Result<Simulation, Error> {
         let mut model = Model::new();
-        let pose = Pose { position: [0.1, -0.2, 0.3], rotation: q };
+        let pose = Pose {
+            position: [0.1, -0.2, 0.3],
+            rotation: q,
+        };
         let body = model.add_rigid_bodies("body", &[pose])?;
         model.set_body_velocity(body, 0, [1.0, 2.0, 3.0], [-0.5, 0.7, 0.2])?;
         // A unit body that is taken off again below.
-        model.add_mass("unit", body, Mass::Rigid(vec![RigidMass::principal(1.0, [1.0; 3])]))?;
+        model.add_mass(
+            "unit",
+            body,
+            Mass::Rigid(vec![RigidMass::principal(1.0, [1.0; 3])]),
+        )?;
         let point = model.add_mapped("point", &[body], RigidPoints::new(&[(0, [0.4, 0.5, -0.6])]))?;
         if mass > 0.0 {
             model.add_mass("m", point, Mass::Uniform(mass))?;
@@ -138,14 +191,27 @@ fn point_on_a_body(checks: &mut Checks) -> Result<(), Error> {
         if spring {
             let line = Distance::to_points(&[(0, [1.0; 3])]).with_rest_lengths(&[0.9]);
             let line = model.add_mapped("line", &[point], line)?;
-            model.add_force_field("k", line, UniformCompliance::from_stiffness(50.0), Treatment::Stiffness)?;
+            model.add_force_field(
+                "k",
+                line,
+                UniformCompliance::from_stiffness(50.0),
+                Treatment::Stiffness,
+            )?;
         }
         Simulation::new(model)
     };
     let r = rotation::matrix(q);
     // W - I in world axes.
     let world = |s: &Simulation, scale: f64| -> Vec<f64> {
-        let turn = |i: usize, a: usize| if i < 3 { f64::from(u8::from(i == a)) } else if a < 3 { 0.0 } else { r[(i - 3, a - 3)] };
+        let turn = |i: usize, a: usize| {
+            if i < 3 {
+                f64::from(u8::from(i == a))
+            } else if a < 3 {
+                0.0
+            } else {
+                r[(i - 3, a - 3)]
+            }
+        };
         let w = |a: usize, b: usize| s.system().w.get(a.max(b), a.min(b)) - f64::from(u8::from(a == b));
         let mut out = vec![0.0; 36];
         for i in 0..6 {
@@ -170,6 +236,11 @@ fn point_on_a_body(checks: &mut Checks) -> Result<(), Error> {
     let h = 0.1;
     // W - M = h^2 (J^T k J - G), which is the Hessian of the potential; the reference is a finite difference of 1e-6.
     s.step(h)?;
-    checks.against("C08", "exp-coordinate Hessian of V = sym(J^T N J - G)", &world(&s, h * h), 2e-6);
+    checks.against(
+        "C08",
+        "exp-coordinate Hessian of V = sym(J^T N J - G)",
+        &world(&s, h * h),
+        2e-6,
+    );
     Ok(())
 }

@@ -3,7 +3,10 @@
 use super::{Checks, distance};
 use pliant::prelude::*;
 
-const NO_GEOMETRY: Geometry = Geometry { forces: GeometricStiffness::Full, multipliers: GeometricStiffness::None };
+const NO_GEOMETRY: Geometry = Geometry {
+    forces: GeometricStiffness::Full,
+    multipliers: GeometricStiffness::None,
+};
 
 pub(super) fn run(checks: &mut Checks) -> Result<(), Error> {
     pendulum(checks)?;
@@ -25,10 +28,26 @@ fn build_pendulum(options: Options) -> Result<(Simulation, NodeId), Error> {
 
 /// B01: position rows at J_k, and velocity rows with projection; exact scheme states, order, error, drift.
 fn pendulum(checks: &mut Checks) -> Result<(), Error> {
-    let post = Stabilisation { tolerance: 1e-14, ..Stabilisation::default() };
+    let post = Stabilisation {
+        tolerance: 1e-14,
+        ..Stabilisation::default()
+    };
     let ways = [
-        ("pos", Options { geometry: NO_GEOMETRY, ..Options::default() }),
-        ("vel+proj", Options { geometry: NO_GEOMETRY, post_stabilisation: Some(post), ..Options::default() }),
+        (
+            "pos",
+            Options {
+                geometry: NO_GEOMETRY,
+                ..Options::default()
+            },
+        ),
+        (
+            "vel+proj",
+            Options {
+                geometry: NO_GEOMETRY,
+                post_stabilisation: Some(post),
+                ..Options::default()
+            },
+        ),
     ];
     let exact = checks.references.expected("B01", "(x,y)(1.0)");
     for (way, options) in ways {
@@ -49,7 +68,9 @@ fn pendulum(checks: &mut Checks) -> Result<(), Error> {
             drifts.push(drift);
         }
         checks.order("B01", &format!("x(1), {way}"), 1.0, &errors, 0.15);
-        let bound = checks.references.expected("B01", &format!("reference err(h=.01,.005,.0025) {way}"));
+        let bound = checks
+            .references
+            .expected("B01", &format!("reference err(h=.01,.005,.0025) {way}"));
         for (e, b) in errors.iter().zip(bound) {
             checks.at_most("B01", format!("error at t = 1, {way}"), 1.5 * b, *e);
         }
@@ -63,7 +84,9 @@ fn pendulum(checks: &mut Checks) -> Result<(), Error> {
 /// B02: double pendulum, exact scheme state with multipliers, order, error.
 fn double_pendulum(checks: &mut Checks) -> Result<(), Error> {
     let exact = checks.references.expected("B02", "(x1,y1,x2,y2)(0.5)");
-    let bounds = checks.references.expected("B02", "reference err at t=.5, h=.004,.002,.001");
+    let bounds = checks
+        .references
+        .expected("B02", "reference err at t=.5, h=.004,.002,.001");
     let mut errors = Vec::new();
     for h in [0.004, 0.002, 0.001] {
         let angle = std::f64::consts::FRAC_PI_3;
@@ -72,10 +95,23 @@ fn double_pendulum(checks: &mut Checks) -> Result<(), Error> {
         model.set_gravity([0.0, -9.81, 0.0])?;
         let bobs = model.add_particles("bobs", &[[1.0, 0.0, 0.0], second])?;
         model.add_mass("m", bobs, Mass::PerElement(vec![1.0, 2.0]))?;
-        let pairs = [(End::element(0, 0), End::Point([0.0; 3])), (End::element(0, 1), End::element(0, 0))];
-        let rods = model.add_mapped("rods", &[bobs], Distance::new(&pairs).with_rest_lengths(&[1.0, 0.7]))?;
+        let pairs = [
+            (End::element(0, 0), End::Point([0.0; 3])),
+            (End::element(0, 1), End::element(0, 0)),
+        ];
+        let rods = model.add_mapped(
+            "rods",
+            &[bobs],
+            Distance::new(&pairs).with_rest_lengths(&[1.0, 0.7]),
+        )?;
         let hard = model.add_constraint("hard", rods, Level::Position)?;
-        let mut s = Simulation::with_options(model, Options { geometry: NO_GEOMETRY, ..Options::default() })?;
+        let mut s = Simulation::with_options(
+            model,
+            Options {
+                geometry: NO_GEOMETRY,
+                ..Options::default()
+            },
+        )?;
         for _ in 0..(0.5f64 / h).round() as usize {
             s.step(h)?;
         }
@@ -84,7 +120,12 @@ fn double_pendulum(checks: &mut Checks) -> Result<(), Error> {
         if h == 0.004 {
             let l = s.reaction(hard);
             let found = [x[0], x[1], x[3], x[4], v[0], v[1], v[3], v[4], l[0], l[1]];
-            checks.against("B02", "scheme state q,v,lambda after 125 steps h=.004", &found, 1e-8);
+            checks.against(
+                "B02",
+                "scheme state q,v,lambda after 125 steps h=.004",
+                &found,
+                1e-8,
+            );
         }
         errors.push(distance(&place, &exact));
     }
@@ -102,7 +143,13 @@ fn catenary(checks: &mut Checks) -> Result<(), Error> {
     // A V of the right length to start from.
     let slope = l * (1.0f64 - (span / length).powi(2)).sqrt();
     let inner: Vec<[f64; 3]> = (1..links)
-        .map(|i| [span * i as f64 / links as f64, -slope * i.min(links - i) as f64, 0.0])
+        .map(|i| {
+            [
+                span * i as f64 / links as f64,
+                -slope * i.min(links - i) as f64,
+                0.0,
+            ]
+        })
         .collect();
     let mut model = Model::new();
     model.set_gravity([0.0, -9.81, 0.0])?;
@@ -117,8 +164,18 @@ fn catenary(checks: &mut Checks) -> Result<(), Error> {
     let lengths = model.add_mapped("lengths", &[nodes], Distance::new(&pairs).with_rest_lengths(&[l]))?;
     let hard = model.add_constraint("hard", lengths, Level::Position)?;
     let mut s = Simulation::new(model)?;
-    s.settle(Settle { h: 0.3, tolerance: 1e-13, ..Settle::default() })?;
-    let y: Vec<f64> = s.positions(nodes).as_chunks::<3>().0.iter().map(|p| p[1]).collect();
+    s.settle(Settle {
+        h: 0.3,
+        tolerance: 1e-13,
+        ..Settle::default()
+    })?;
+    let y: Vec<f64> = s
+        .positions(nodes)
+        .as_chunks::<3>()
+        .0
+        .iter()
+        .map(|p| p[1])
+        .collect();
     let tensions: Vec<f64> = s.reaction(hard).iter().map(|l| -l).collect();
     checks.against("B04", "node y", &y, 1e-9);
     checks.against("B04", "link tensions (-lambda)", &tensions, 1e-8);
@@ -136,10 +193,31 @@ fn taut_bead(checks: &mut Checks) -> Result<(), Error> {
         let bead = model.add_particles("bead", &[[0.0, 1e-8, 0.0]])?;
         model.add_mass("m", bead, Mass::Uniform(1e-3))?;
         let ends = [(0, [-1.0, 0.0, 0.0]), (0, [1.0, 0.0, 0.0])];
-        let wires = model.add_mapped("wires", &[bead], Distance::to_points(&ends).with_rest_lengths(&[0.99999]))?;
-        model.add_force_field("springs", wires, UniformCompliance::from_stiffness(1e7), Treatment::Compliance)?;
-        let geometry = Geometry { multipliers, ..Geometry::default() };
-        Ok((Simulation::with_options(model, Options { geometry, ..Options::default() })?, bead))
+        let wires = model.add_mapped(
+            "wires",
+            &[bead],
+            Distance::to_points(&ends).with_rest_lengths(&[0.99999]),
+        )?;
+        model.add_force_field(
+            "springs",
+            wires,
+            UniformCompliance::from_stiffness(1e7),
+            Treatment::Compliance,
+        )?;
+        let geometry = Geometry {
+            multipliers,
+            ..Geometry::default()
+        };
+        Ok((
+            Simulation::with_options(
+                model,
+                Options {
+                    geometry,
+                    ..Options::default()
+                },
+            )?,
+            bead,
+        ))
     };
     for factor in [0.9, 1.1, 5.0] {
         let (mut s, bead) = build(GeometricStiffness::Full)?;

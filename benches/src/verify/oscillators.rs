@@ -4,11 +4,23 @@ use super::Checks;
 use pliant::prelude::*;
 
 /// One mass on one spring, as stiffness or compliance.
-fn oscillator(m: f64, k: f64, d: f64, x: f64, v: f64, treatment: Treatment) -> Result<(Simulation, NodeId), Error> {
+fn oscillator(
+    m: f64,
+    k: f64,
+    d: f64,
+    x: f64,
+    v: f64,
+    treatment: Treatment,
+) -> Result<(Simulation, NodeId), Error> {
     let mut model = Model::new();
     let node = model.add_independent("mass", Space::Real1, &[x], &[v])?;
     model.add_mass("m", node, Mass::Uniform(m))?;
-    model.add_force_field("spring", node, UniformCompliance::new(1.0 / k).with_relaxation_time(d), treatment)?;
+    model.add_force_field(
+        "spring",
+        node,
+        UniformCompliance::new(1.0 / k).with_relaxation_time(d),
+        treatment,
+    )?;
     Ok((Simulation::new(model)?, node))
 }
 
@@ -32,18 +44,33 @@ fn one_step_matrices(checks: &mut Checks) -> Result<(), Error> {
         for beta in weights {
             let key = format!("U(a={alpha:?},b={beta:?})");
             for treatment in [Treatment::Stiffness, Treatment::Compliance] {
-                for formulation in [Formulation::Velocity, Formulation::VelocityChange, Formulation::Acceleration] {
+                for formulation in [
+                    Formulation::Velocity,
+                    Formulation::VelocityChange,
+                    Formulation::Acceleration,
+                ] {
                     let mut columns = Vec::new();
                     for (x, v) in [(1.0, 0.0), (0.0, 1.0)] {
                         let (mut s, node) = oscillator(2.0, 30.0, 0.0, x, v, treatment)?;
-                        s.options = Options { alpha, beta, formulation, ..Options::default() };
+                        s.options = Options {
+                            alpha,
+                            beta,
+                            formulation,
+                            ..Options::default()
+                        };
                         s.step(0.1)?;
                         columns.push(state(&s, node));
                     }
                     let u = [columns[0][0], columns[1][0], columns[0][1], columns[1][1]];
                     let reference = checks.references.expected("A01", &key);
                     // The bound for the family; a few roundings of numbers of order one.
-                    checks.compare("A01", format!("{key} {treatment:?} {formulation:?}"), &reference, &u, 1e-13);
+                    checks.compare(
+                        "A01",
+                        format!("{key} {treatment:?} {formulation:?}"),
+                        &reference,
+                        &u,
+                        1e-13,
+                    );
                 }
             }
         }
@@ -56,7 +83,11 @@ fn energy(checks: &mut Checks) -> Result<(), Error> {
     for (alpha, beta, expected) in [(0.5, 0.5, 1.0), (0.5, 1.0, 0.0)] {
         for treatment in [Treatment::Stiffness, Treatment::Compliance] {
             let (mut s, _) = oscillator(2.0, 30.0, 0.0, 0.3, -0.4, treatment)?;
-            s.options = Options { alpha, beta, ..Options::default() };
+            s.options = Options {
+                alpha,
+                beta,
+                ..Options::default()
+            };
             let start = s.model().energies(s.state()).total();
             let mut end = 0.0;
             for _ in 0..1000 {
@@ -74,7 +105,11 @@ fn damped(checks: &mut Checks) -> Result<(), Error> {
     let (m, k, d, x, v) = (1.5, 60.0, 0.02, 0.3, -0.4);
     let exact = checks.references.expected("A02", "x(1)")[0];
     for (weight, order) in [(1.0, 1.0), (0.5, 2.0)] {
-        let options = Options { alpha: weight, beta: weight, ..Options::default() };
+        let options = Options {
+            alpha: weight,
+            beta: weight,
+            ..Options::default()
+        };
         let mut ends = Vec::new();
         for way in ["compliance", "stiffness", "dashpot"] {
             let build = || -> Result<(Simulation, NodeId), Error> {
@@ -96,7 +131,11 @@ fn damped(checks: &mut Checks) -> Result<(), Error> {
             s.options = options.clone();
             s.step(0.01)?;
             let key = format!("one step h=.01 ({weight:?}, {weight:?})");
-            let key = if checks.references.keys("A02").contains(&key) { key } else { key.replace(", ", ",") };
+            let key = if checks.references.keys("A02").contains(&key) {
+                key
+            } else {
+                key.replace(", ", ",")
+            };
             checks.against("A02", &key, &state(&s, node), 1e-14);
             let mut errors = Vec::new();
             for h in [0.01, 0.005, 0.0025] {
@@ -110,13 +149,25 @@ fn damped(checks: &mut Checks) -> Result<(), Error> {
                     ends.push(state(&s, node)[0]);
                 }
             }
-            checks.order("A02", &format!("x(1), alpha = beta = {weight}, {way}"), order, &errors, 0.15);
+            checks.order(
+                "A02",
+                &format!("x(1), alpha = beta = {weight}, {way}"),
+                order,
+                &errors,
+                0.15,
+            );
             let key = format!("err at h=.01 ({weight:?},{weight:?})");
             let bound = 1.5 * checks.references.expected("A02", &key)[0];
             checks.at_most("A02", format!("{key} {way}"), bound, errors[0]);
         }
         // The three are the same equations: rounding over 100 steps.
-        checks.compare("A02", "compliance = stiffness = dashpot", &[ends[0]; 2], &ends[1..], 1e-12);
+        checks.compare(
+            "A02",
+            "compliance = stiffness = dashpot",
+            &[ends[0]; 2],
+            &ends[1..],
+            1e-12,
+        );
     }
     Ok(())
 }
@@ -133,7 +184,13 @@ fn hard_rows(checks: &mut Checks) -> Result<(), Error> {
         };
         s.options.alpha = alpha;
         s.step(0.1)?;
-        checks.compare("A04", format!("own hard row, alpha = {alpha}"), &[0.0], &s.state().positions[..1], 1e-15);
+        checks.compare(
+            "A04",
+            format!("own hard row, alpha = {alpha}"),
+            &[0.0],
+            &s.state().positions[..1],
+            1e-15,
+        );
 
         let (mut s, node) = oscillator(1.0, 1e18, 0.0, 0.1, 0.0, Treatment::Compliance)?;
         s.options.alpha = alpha;
@@ -156,7 +213,9 @@ fn stabilisation(checks: &mut Checks) -> Result<(), Error> {
         model.add_mass("m", node, Mass::Uniform(1.0))?;
         match level {
             Some(level) => model.add_constraint("row", node, level)?,
-            None => model.add_force_field("row", node, UniformCompliance::new(0.01), Treatment::Compliance)?,
+            None => {
+                model.add_force_field("row", node, UniformCompliance::new(0.01), Treatment::Compliance)?
+            }
         };
         Ok((Simulation::new(model)?, node))
     };
@@ -171,7 +230,10 @@ fn stabilisation(checks: &mut Checks) -> Result<(), Error> {
     let plain = [
         ("linearised position row (x1,v1,x2,v2)", Level::Position),
         ("Baumgarte v+=-g phi, g=2", Level::Baumgarte { rate: 2.0 }),
-        ("velocity row alone keeps the violation", Level::Velocity { curvature: 0.0 }),
+        (
+            "velocity row alone keeps the violation",
+            Level::Velocity { curvature: 0.0 },
+        ),
     ];
     for (key, level) in plain {
         let (mut s, node) = build(Some(level))?;
@@ -191,14 +253,24 @@ fn stabilisation(checks: &mut Checks) -> Result<(), Error> {
     }
     let (mut s, node) = build(None)?;
     s.step(0.1)?;
-    checks.against("F10", "compliant row never pumps energy: implicit Euler step", &state(&s, node), 1e-15);
+    checks.against(
+        "F10",
+        "compliant row never pumps energy: implicit Euler step",
+        &state(&s, node),
+        1e-15,
+    );
     let (mut s, node) = build(Some(Level::Position))?;
     s.options.beta = 0.5;
     s.step(0.1)?;
     let key = "beta=1/2, linearised position row: v+ = -2 x0/h - v0 (velocity reflects)";
     checks.against("F10", key, &state(&s, node), 1e-14);
     s.step(0.1)?;
-    checks.against("F10", "...next step: v flips sign forever", &state(&s, node), 1e-13);
+    checks.against(
+        "F10",
+        "...next step: v flips sign forever",
+        &state(&s, node),
+        1e-13,
+    );
     Ok(())
 }
 
@@ -209,20 +281,32 @@ fn pseudo_static(checks: &mut Checks) -> Result<(), Error> {
         let x = model.add_scalars("x", &[0.0; 3])?;
         model.add_mass("m", x, Mass::Uniform(2.0))?;
         let wall = (End::element(0, 0), End::Point([0.0; 3]));
-        let pairs = [wall, (End::element(0, 1), End::element(0, 0)), (End::element(0, 2), End::element(0, 1))];
+        let pairs = [
+            wall,
+            (End::element(0, 1), End::element(0, 0)),
+            (End::element(0, 2), End::element(0, 1)),
+        ];
         let stretch = model.add_mapped("stretch", &[x], Difference::new(&pairs).in_dimension(1))?;
         let springs = DiagonalCompliance::new(&[1.0 / 20.0, 1.0 / 10.0, 1.0 / 15.0]);
         model.add_force_field("springs", stretch, springs, treatment)?;
         for (k, f) in [1.0, -2.0, 3.0].into_iter().enumerate() {
             let one = model.add_mapped(&format!("x{k}"), &[x], Subset::of_elements(Space::Real1, &[k]))?;
-            model.add_force_field(&format!("load {k}"), one, ConstantForce::new(&[f]), Treatment::Stiffness)?;
+            model.add_force_field(
+                &format!("load {k}"),
+                one,
+                ConstantForce::new(&[f]),
+                Treatment::Stiffness,
+            )?;
         }
         let mut s = Simulation::new(model)?;
         for _ in 0..20 {
             s.settle_once(0.2, 0.0)?;
         }
         checks.against("F11", "x after 20 passes (K)", s.positions(x), 1e-12);
-        s.settle(Settle { h: 10.0, ..Settle::default() })?;
+        s.settle(Settle {
+            h: 10.0,
+            ..Settle::default()
+        })?;
         checks.against("F11", "equilibrium", s.positions(x), 1e-11);
     }
     Ok(())

@@ -30,7 +30,12 @@ fn redundant(checks: &mut Checks) -> Result<(), Error> {
     let consistent = [0.5, 0.5, 0.2];
     let (hard, _) = solve(&build([0.0; 3], consistent)?)?;
     checks.against("F04", "x", &hard.x, 1e-12);
-    checks.against("F04", "mu min-norm: duplicated rows share equally", &hard.mu, 1e-12);
+    checks.against(
+        "F04",
+        "mu min-norm: duplicated rows share equally",
+        &hard.mu,
+        1e-12,
+    );
     for (key, share) in [("1)", 1.0), ("3)", 3.0)] {
         let (soft, _) = solve(&build([1e-9, share * 1e-9, 1e-9], consistent)?)?;
         let key = format!("limit of C=eps diag(1, {key}: split inversely to compliance");
@@ -41,11 +46,20 @@ fn redundant(checks: &mut Checks) -> Result<(), Error> {
     let key = "inconsistent duplicates: x of the averaged row (least-squares rows)";
     checks.against("F04", key, &compromise.x, 1e-10);
     let named = matches!(status, Status::Incompatible { row: 0 | 1, .. });
-    checks.compare("F04", "contradiction is reported", &[1.0], &[f64::from(u8::from(named))], 0.0);
+    checks.compare(
+        "F04",
+        "contradiction is reported",
+        &[1.0],
+        &[f64::from(u8::from(named))],
+        0.0,
+    );
     for eps in [1e-6, 1e-9] {
         let (s, _) = solve(&build([eps; 3], contradictory)?)?;
         let found = [s.x[0], s.x[1], s.x[2], eps * (s.mu[0] - s.mu[1])];
-        let key = format!("regularised eps={}: same x, eps*(mu_1-mu_2) = b2-b1", if eps > 1e-7 { "1e-06" } else { "1e-09" });
+        let key = format!(
+            "regularised eps={}: same x, eps*(mu_1-mu_2) = b2-b1",
+            if eps > 1e-7 { "1e-06" } else { "1e-09" }
+        );
         checks.against("F04", &key, &found, 1e-5);
     }
     Ok(())
@@ -64,6 +78,11 @@ fn fixed(checks: &mut Checks) -> Result<(), Error> {
     system.c.copy_from_slice(&[0.1, 0.2, 0.3]);
     system.fixed[1] = true;
     let (s, _) = solve(&system)?;
-    checks.against("F07", "one compliant step with a fixed dof: lambda", &[s.mu[0] / 0.1], 1e-13);
+    checks.against(
+        "F07",
+        "one compliant step with a fixed dof: lambda",
+        &[s.mu[0] / 0.1],
+        1e-13,
+    );
     Ok(())
 }

@@ -4,7 +4,13 @@ use pliant::prelude::*;
 use pliant_benches::chain::{Chain, MovingChain, Pose};
 
 fn chain(links: usize, last_mass: f64, pose: Pose) -> MovingChain {
-    Chain { links, last_mass, pose }.simulation().unwrap()
+    Chain {
+        links,
+        last_mass,
+        pose,
+    }
+    .simulation()
+    .unwrap()
 }
 
 /// Largest gap and largest rise of the energy in one step, relative to the reference energy.
@@ -26,7 +32,10 @@ fn heavy_chains_hold_and_never_gain_energy() {
     // Bounds of the issue; the tenth significant digit of an energy is rounding.
     for (links, mass, steps, gap) in [(10, 1e3, 500, 1e-4), (10, 1e6, 500, 5e-4), (100, 1e3, 200, 1e-4)] {
         let (worst, rise) = swing(links, mass, steps);
-        assert!(worst <= gap && rise <= 1e-12, "{links} links, {mass} kg: gap {worst:e}, rise {rise:e}");
+        assert!(
+            worst <= gap && rise <= 1e-12,
+            "{links} links, {mass} kg: gap {worst:e}, rise {rise:e}"
+        );
     }
 }
 
@@ -46,14 +55,21 @@ fn hanging_at_rest_is_a_fixed_point() {
         for _ in 0..100 {
             c.simulation.step(0.01).unwrap();
         }
-        let moved = start.positions.iter().zip(&c.simulation.state().positions).map(|(a, b)| (a - b).abs());
+        let moved = start
+            .positions
+            .iter()
+            .zip(&c.simulation.state().positions)
+            .map(|(a, b)| (a - b).abs());
         // Rounding of coordinates of up to 10 m.
         assert!(moved.fold(0.0, f64::max) < 1e-13);
         // Force of joint i: the weight below it.
         let forces = c.simulation.reaction(c.constraint).as_chunks::<3>().0;
         for (i, f) in forces.iter().enumerate() {
             let weight = ((links - 1 - i) as f64 + 1e3) * 9.81;
-            assert!((f[2] - weight).abs() < 1e-9 * weight, "joint {i}: {f:?} against {weight}");
+            assert!(
+                (f[2] - weight).abs() < 1e-9 * weight,
+                "joint {i}: {f:?} against {weight}"
+            );
         }
     }
 }
@@ -98,6 +114,9 @@ fn the_factor_of_a_chain_is_its_block_tree() {
         let counters = c.simulation.counters().solver;
         // Bodies 6 x 6, joints 3 x 3, couplings 3 x 6; where elimination from both ends meets, one 3 x 3 block.
         assert_eq!(counters.matrix_entries, 63 * links - 18);
-        assert!(counters.factor_entries <= counters.matrix_entries + 9, "{counters:?}");
+        assert!(
+            counters.factor_entries <= counters.matrix_entries + 9,
+            "{counters:?}"
+        );
     }
 }

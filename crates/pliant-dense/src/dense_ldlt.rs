@@ -39,17 +39,25 @@ impl DenseLdlt {
     pub fn new(matrix: &DMatrix<f64>) -> Result<Self, DenseError> {
         let n = matrix.nrows();
         if matrix.ncols() != n {
-            return Err(DenseError::Size { expected: n, found: matrix.ncols() });
+            return Err(DenseError::Size {
+                expected: n,
+                found: matrix.ncols(),
+            });
         }
         let mut factors = matrix.clone();
         for j in 0..n {
-            let pivot = factors[(j, j)] - (0..j).map(|k| factors[(j, k)].powi(2) * factors[(k, k)]).sum::<f64>();
+            let pivot = factors[(j, j)]
+                - (0..j)
+                    .map(|k| factors[(j, k)].powi(2) * factors[(k, k)])
+                    .sum::<f64>();
             if pivot == 0.0 || !pivot.is_finite() {
                 return Err(DenseError::Pivot { index: j, pivot });
             }
             factors[(j, j)] = pivot;
             for i in j + 1..n {
-                let sum: f64 = (0..j).map(|k| factors[(i, k)] * factors[(j, k)] * factors[(k, k)]).sum();
+                let sum: f64 = (0..j)
+                    .map(|k| factors[(i, k)] * factors[(j, k)] * factors[(k, k)])
+                    .sum();
                 factors[(i, j)] = (factors[(i, j)] - sum) / pivot;
             }
         }
@@ -69,7 +77,10 @@ impl DenseLdlt {
     pub fn solve(&self, b: &DVector<f64>) -> Result<DVector<f64>, DenseError> {
         let n = self.factors.nrows();
         if b.len() != n {
-            return Err(DenseError::Size { expected: n, found: b.len() });
+            return Err(DenseError::Size {
+                expected: n,
+                found: b.len(),
+            });
         }
         let mut x = b.clone();
         for i in 0..n {
@@ -92,7 +103,9 @@ impl DenseLdlt {
 pub fn minimum_norm(a: &DMatrix<f64>, b: &DVector<f64>, threshold: f64) -> DVector<f64> {
     let svd = a.clone().svd(true, true);
     let cut = threshold * svd.singular_values.max();
-    let (Some(u), Some(v_t)) = (svd.u, svd.v_t) else { return DVector::zeros(a.ncols()) };
+    let (Some(u), Some(v_t)) = (svd.u, svd.v_t) else {
+        return DVector::zeros(a.ncols());
+    };
     let mut y = u.transpose() * b;
     for (y, s) in y.iter_mut().zip(svd.singular_values.iter()) {
         *y = if *s > cut { *y / s } else { 0.0 };
@@ -113,13 +126,19 @@ mod tests {
         // Oracle: LU with partial pivoting of another library.
         let x = a.clone().lu().solve(&b).unwrap();
         assert!((f.solve(&b).unwrap() - x).norm() < 1e-15);
-        assert!(matches!(f.solve(&DVector::zeros(2)), Err(DenseError::Size { .. })));
+        assert!(matches!(
+            f.solve(&DVector::zeros(2)),
+            Err(DenseError::Size { .. })
+        ));
     }
 
     #[test]
     fn a_zero_pivot_is_named() {
         let a = DMatrix::from_row_slice(2, 2, &[1.0, 1.0, 1.0, 1.0]);
-        assert_eq!(DenseLdlt::new(&a).unwrap_err(), DenseError::Pivot { index: 1, pivot: 0.0 });
+        assert_eq!(
+            DenseLdlt::new(&a).unwrap_err(),
+            DenseError::Pivot { index: 1, pivot: 0.0 }
+        );
         let x = minimum_norm(&a, &DVector::from_vec(vec![2.0, 2.0]), 1e-12);
         assert!((x - DVector::from_vec(vec![1.0, 1.0])).norm() < 1e-14);
     }

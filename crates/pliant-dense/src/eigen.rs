@@ -18,7 +18,10 @@ pub fn symmetric_eigen(n: usize, a: &mut [f64], v: &mut [f64]) -> bool {
         return false;
     }
     for _ in 0..30 {
-        let off: f64 = (0..n).flat_map(|i| (0..i).map(move |j| (i, j))).map(|(i, j)| a[i * n + j].powi(2)).sum();
+        let off: f64 = (0..n)
+            .flat_map(|i| (0..i).map(move |j| (i, j)))
+            .map(|(i, j)| a[i * n + j].powi(2))
+            .sum();
         let diagonal: f64 = (0..n).map(|i| a[i * n + i].powi(2)).sum();
         if off <= 1e-34 * diagonal || off == 0.0 {
             break;
@@ -73,7 +76,9 @@ pub fn map_eigenvalues(n: usize, a: &mut [f64], scratch: &mut [f64], map: impl F
     }
     for i in 0..n {
         for j in 0..n {
-            a[i * n + j] = (0..n).map(|k| v[i * n + k] * map(d[k * n + k]) * v[j * n + k]).sum();
+            a[i * n + j] = (0..n)
+                .map(|k| v[i * n + k] * map(d[k * n + k]) * v[j * n + k])
+                .sum();
         }
     }
 }

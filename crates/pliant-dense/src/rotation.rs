@@ -101,10 +101,11 @@ fn inverse_coefficients(angle: f64) -> (f64, f64) {
     if angle < 0.1 {
         // Bernoulli series of the cotangent: c = 1/12 + x^2/720 + x^4/30240 + x^6/1209600 + x^8/47900160 + ...
         let s = angle * angle;
-        let c = 1.0 / 12.0
-            + s * (1.0 / 720.0 + s * (1.0 / 30240.0 + s * (1.0 / 1_209_600.0 + s / 47_900_160.0)));
+        let c =
+            1.0 / 12.0 + s * (1.0 / 720.0 + s * (1.0 / 30240.0 + s * (1.0 / 1_209_600.0 + s / 47_900_160.0)));
         let d = 1.0 / 360.0
-            + s * (1.0 / 7560.0 + s * (1.0 / 201_600.0 + s * (1.0 / 5_987_520.0 + s * 691.0 / 130_767_436_800.0)));
+            + s * (1.0 / 7560.0
+                + s * (1.0 / 201_600.0 + s * (1.0 / 5_987_520.0 + s * 691.0 / 130_767_436_800.0)));
         (c, d)
     } else {
         let half = 0.5 * angle;
@@ -141,7 +142,8 @@ pub fn inverse_right_jacobian_derivative(r: Vec3, a: Vec3) -> Mat3 {
 fn double_cross_derivative(r: Vec3, a: Vec3) -> Mat3 {
     let (c, d) = inverse_coefficients(r.norm());
     let twice = r.cross(&r.cross(&a));
-    c * (Mat3::identity() * r.dot(&a) + r * a.transpose() - 2.0 * a * r.transpose()) + d * twice * r.transpose()
+    c * (Mat3::identity() * r.dot(&a) + r * a.transpose() - 2.0 * a * r.transpose())
+        + d * twice * r.transpose()
 }
 
 #[cfg(test)]

@@ -89,11 +89,22 @@ impl Assembler {
     }
 
     /// Fills `W`, `J`, `R`, `c` and `b` of one step. `evaluation` must be up to date with `input.state`. Allocates nothing.
-    pub fn fill(&mut self, model: &Model, evaluation: &mut Evaluation, scheme: &Scheme, input: StepInput<'_>) {
+    pub fn fill(
+        &mut self,
+        model: &Model,
+        evaluation: &mut Evaluation,
+        scheme: &Scheme,
+        input: StepInput<'_>,
+    ) {
         self.plan.jacobians.fill(evaluation);
         self.gather_gamma(model, evaluation, scheme, input.multipliers);
         let h = scheme.h;
-        for ((r, f), i) in self.rhs.iter_mut().zip(evaluation.force()).zip(evaluation.inertial_force()) {
+        for ((r, f), i) in self
+            .rhs
+            .iter_mut()
+            .zip(evaluation.force())
+            .zip(evaluation.inertial_force())
+        {
             *r = h * (f + i);
         }
         self.system.w.clear();
@@ -156,7 +167,11 @@ impl Assembler {
         match scheme.formulation {
             Formulation::VelocityChange => {}
             Formulation::Acceleration => {
-                solution.x.iter_mut().chain(&mut solution.mu).for_each(|x| *x *= scheme.h);
+                solution
+                    .x
+                    .iter_mut()
+                    .chain(&mut solution.mu)
+                    .for_each(|x| *x *= scheme.h);
             }
             Formulation::Velocity => {
                 for node in model.nodes() {
@@ -274,18 +289,29 @@ impl Assembler {
         let gain = scheme.h * scheme.h * scheme.alpha;
         self.add_inertial_geometry(model, scheme, state, mode, from_rows);
         for (index, node) in model.nodes().iter().enumerate() {
-            let NodeKind::Mapped { ranges, .. } = &node.kind else { continue };
-            let gamma = if from_rows { &self.row_gamma } else { &self.force_gamma };
+            let NodeKind::Mapped { ranges, .. } = &node.kind else {
+                continue;
+            };
+            let gamma = if from_rows {
+                &self.row_gamma
+            } else {
+                &self.force_gamma
+            };
             if !self.plan.nodes[index].geometric || gamma[node.velocity_range()].iter().all(|g| *g == 0.0) {
                 continue;
             }
-            if evaluation.geometric_stiffness(model, state, index, gamma).is_none() {
+            if evaluation
+                .geometric_stiffness(model, state, index, gamma)
+                .is_none()
+            {
                 continue;
             }
             for e in 0..node.count {
                 let height = self.plan.jacobians.stack_height(index, e);
                 let block = &mut self.geometry[..height * height];
-                let Some(source) = evaluation.geometric_blocks(index) else { break };
+                let Some(source) = evaluation.geometric_blocks(index) else {
+                    break;
+                };
                 // K_geo = -G.
                 for (b, g) in block.iter_mut().zip(source.block(e)) {
                     *b = -g;
@@ -310,10 +336,20 @@ impl Assembler {
                     *b *= gain * scheme.beta;
                 }
                 let width = self.plan.jacobians.width(index, e);
-                self.plan.jacobians.stack(index, e, &mut self.stack[..height * width]);
-                congruence(block, &self.stack, height, width, &mut self.product, &mut self.site_block);
+                self.plan
+                    .jacobians
+                    .stack(index, e, &mut self.stack[..height * width]);
+                congruence(
+                    block,
+                    &self.stack,
+                    height,
+                    width,
+                    &mut self.product,
+                    &mut self.site_block,
+                );
                 let site = &self.plan.nodes[index].sites[e];
-                self.plan.add_to_response(site, &self.site_block, self.system.w.values_mut());
+                self.plan
+                    .add_to_response(site, &self.site_block, self.system.w.values_mut());
             }
         }
     }
@@ -335,14 +371,24 @@ impl Assembler {
         let gain = scheme.h * scheme.h * scheme.alpha;
         for attachment in model.masses() {
             let node = model.node(attachment.node);
-            let (Some(first), Some(_)) = (node.first_dof(), attachment.component.rigid(0)) else { continue };
+            let (Some(first), Some(_)) = (node.first_dof(), attachment.component.rigid(0)) else {
+                continue;
+            };
             for e in 0..node.count {
-                let gamma = if from_rows { &self.row_gamma } else { &self.force_gamma };
+                let gamma = if from_rows {
+                    &self.row_gamma
+                } else {
+                    &self.force_gamma
+                };
                 let at = node.first_velocity + 6 * e + 3;
                 let torque = vec3(gamma, at);
-                let (Some(rigid), false) = (attachment.component.rigid(e), torque == Vec3::zeros()) else { continue };
+                let (Some(rigid), false) = (attachment.component.rigid(e), torque == Vec3::zeros()) else {
+                    continue;
+                };
                 let inertia = rigid.inertia_matrix();
-                let Some(acceleration) = inertia.lu().solve(&torque) else { continue };
+                let Some(acceleration) = inertia.lu().solve(&torque) else {
+                    continue;
+                };
                 let second = Mat3::identity() * (0.5 * inertia.trace()) - inertia;
                 let g = -skew(acceleration) * second;
                 let block = &mut self.geometry[..9];
@@ -372,7 +418,11 @@ impl Assembler {
             let width = self.plan.jacobians.width(node, e);
             for i in 0..group.size {
                 // Columns of an element and of a CSR row are both ascending in the degree of freedom.
-                let slots = self.system.j.pattern().row_slots(group.first_row + e * group.size + i);
+                let slots = self
+                    .system
+                    .j
+                    .pattern()
+                    .row_slots(group.first_row + e * group.size + i);
                 let row = &mut self.system.j.values_mut()[slots];
                 match self.plan.jacobians.block(node, e) {
                     Some(block) => row.copy_from_slice(&block[i * width..(i + 1) * width]),
@@ -386,7 +436,14 @@ impl Assembler {
     }
 
     /// `R` and `b` in the velocity-change form (equations.md B.4).
-    fn fill_row_law(&mut self, model: &Model, evaluation: &Evaluation, scheme: &Scheme, state: &State, group: &RowGroup) {
+    fn fill_row_law(
+        &mut self,
+        model: &Model,
+        evaluation: &Evaluation,
+        scheme: &Scheme,
+        state: &State,
+        group: &RowGroup,
+    ) {
         let (h, beta) = (scheme.h, scheme.beta);
         let alpha = scheme.alpha_of(group.component);
         let node = model.node(group.node);
@@ -404,7 +461,9 @@ impl Assembler {
         for k in 0..group.size * group.count {
             let row = group.first_row + k;
             if !evaluation.is_hard(group, k) {
-                let ComponentId::ForceField(i) = group.component else { continue };
+                let ComponentId::ForceField(i) = group.component else {
+                    continue;
+                };
                 let gain = alpha * (h * beta + relaxation);
                 let (e, local) = (k / group.size, k % group.size);
                 let c = &evaluation.compliance(i).block(e)[local * group.size..][..=local];
@@ -431,7 +490,11 @@ impl Assembler {
         match scheme.formulation {
             Formulation::VelocityChange => {}
             Formulation::Acceleration => {
-                self.system.c.iter_mut().chain(&mut self.system.b).for_each(|x| *x /= scheme.h);
+                self.system
+                    .c
+                    .iter_mut()
+                    .chain(&mut self.system.b)
+                    .for_each(|x| *x /= scheme.h);
             }
             Formulation::Velocity => {
                 // Fixed coordinates keep their velocity: only the free part is shifted into the unknown.

@@ -61,16 +61,28 @@ impl Jacobians {
             match &node.kind {
                 NodeKind::Independent { first_dof, .. } => {
                     for e in 0..node.count {
-                        let columns = vec![Column { dof: first_dof + e * height, size: height, at: 0 }];
-                        elements.push(Element { columns, width: height, ..Element::default() });
+                        let columns = vec![Column {
+                            dof: first_dof + e * height,
+                            size: height,
+                            at: 0,
+                        }];
+                        elements.push(Element {
+                            columns,
+                            width: height,
+                            ..Element::default()
+                        });
                     }
                 }
                 NodeKind::Mapped { parents, .. } => {
                     for e in 0..node.count {
                         let list = evaluation.dependencies(index, e);
-                        let source = |d: &pliant_model::Dependency| &nodes[parents[d.parent].index()].elements[d.element];
-                        let mut runs: Vec<(usize, usize)> =
-                            list.iter().flat_map(|d| source(d).columns.iter().map(|c| (c.dof, c.size))).collect();
+                        let source = |d: &pliant_model::Dependency| {
+                            &nodes[parents[d.parent].index()].elements[d.element]
+                        };
+                        let mut runs: Vec<(usize, usize)> = list
+                            .iter()
+                            .flat_map(|d| source(d).columns.iter().map(|c| (c.dof, c.size)))
+                            .collect();
                         runs.sort_unstable();
                         runs.dedup();
                         let mut width = 0;
@@ -78,31 +90,56 @@ impl Jacobians {
                             .into_iter()
                             .map(|(dof, size)| {
                                 width += size;
-                                Column { dof, size, at: width - size }
+                                Column {
+                                    dof,
+                                    size,
+                                    at: width - size,
+                                }
                             })
                             .collect();
                         let mut local = 0;
                         let mut links = Vec::with_capacity(list.len());
                         for d in list {
                             let parent = parents[d.parent].index();
-                            let target = |c: &Column| columns.iter().find(|t| t.dof == c.dof).map_or(0, |t| t.at);
+                            let target =
+                                |c: &Column| columns.iter().find(|t| t.dof == c.dof).map_or(0, |t| t.at);
                             let size = nodes[parent].height;
                             let targets = source(d).columns.iter().map(target).collect();
-                            links.push(Link { node: parent, element: d.element, local, size, targets });
+                            links.push(Link {
+                                node: parent,
+                                element: d.element,
+                                local,
+                                size,
+                                targets,
+                            });
                             local += size;
                         }
-                        elements.push(Element { columns, width, start, links });
+                        elements.push(Element {
+                            columns,
+                            width,
+                            start,
+                            links,
+                        });
                         start += height * width;
                     }
                 }
             }
             let independent = node.first_dof().is_some();
-            nodes.push(NodeJacobian { independent, needed: wanted[index], height, elements, values: vec![0.0; start] });
+            nodes.push(NodeJacobian {
+                independent,
+                needed: wanted[index],
+                height,
+                elements,
+                values: vec![0.0; start],
+            });
         }
         for index in (0..nodes.len()).rev() {
             if nodes[index].needed {
-                let parents: Vec<usize> =
-                    nodes[index].elements.iter().flat_map(|e| e.links.iter().map(|l| l.node)).collect();
+                let parents: Vec<usize> = nodes[index]
+                    .elements
+                    .iter()
+                    .flat_map(|e| e.links.iter().map(|l| l.node))
+                    .collect();
                 for parent in parents {
                     nodes[parent].needed = true;
                 }
@@ -119,7 +156,9 @@ impl Jacobians {
             if node.independent || !node.needed {
                 continue;
             }
-            let Some(blocks) = evaluation.jacobian(index) else { continue };
+            let Some(blocks) = evaluation.jacobian(index) else {
+                continue;
+            };
             let height = node.height;
             for (e, element) in node.elements.iter().enumerate() {
                 let (local, local_width) = (blocks.block(e), blocks.width(e));
@@ -177,7 +216,11 @@ impl Jacobians {
 
     /// Largest stack of parent coordinates of any element of a node.
     pub(crate) fn stack_height(&self, node: usize, element: usize) -> usize {
-        self.nodes[node].elements[element].links.iter().map(|l| l.size).sum()
+        self.nodes[node].elements[element]
+            .links
+            .iter()
+            .map(|l| l.size)
+            .sum()
     }
 
     /// Writes the stacked Jacobians of an element's parents: (sum of parent sizes) x width, row-major.
@@ -194,7 +237,9 @@ impl Jacobians {
                     if parent.independent {
                         row[k] = 1.0;
                     } else {
-                        row.copy_from_slice(&parent.values[source.start + k * source.width + column.at..][..column.size]);
+                        row.copy_from_slice(
+                            &parent.values[source.start + k * source.width + column.at..][..column.size],
+                        );
                     }
                 }
             }

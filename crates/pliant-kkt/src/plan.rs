@@ -48,8 +48,10 @@ impl Plan {
                 nodes[index].geometric = !mapping.is_linear();
             }
         }
-        let mut wanted: Vec<bool> =
-            nodes.iter().map(|n| n.geometric || !n.masses.is_empty() || !n.stiffnesses.is_empty()).collect();
+        let mut wanted: Vec<bool> = nodes
+            .iter()
+            .map(|n| n.geometric || !n.masses.is_empty() || !n.stiffnesses.is_empty())
+            .collect();
         for group in model.row_groups() {
             wanted[group.node.index()] = true;
         }
@@ -62,7 +64,11 @@ impl Plan {
                 continue;
             }
             for element in 0..model.nodes()[node].count {
-                entry.sites.push(Site { node, element, first_slot: slots.len() });
+                entry.sites.push(Site {
+                    node,
+                    element,
+                    first_slot: slots.len(),
+                });
                 let columns = jacobians.columns(node, element);
                 for (a, one) in columns.iter().enumerate() {
                     for i in 0..one.size {
@@ -98,7 +104,14 @@ impl Plan {
             }
         }
         let system = KktSystem::new(w, j.finish()?, r.finish()?, primal_blocks, row_blocks)?;
-        Ok((Self { jacobians, nodes, slots }, system))
+        Ok((
+            Self {
+                jacobians,
+                nodes,
+                slots,
+            },
+            system,
+        ))
     }
 
     /// Adds the lower triangle of a dense symmetric block over the columns of a site to the values of `W`.

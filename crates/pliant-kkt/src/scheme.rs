@@ -27,7 +27,10 @@ pub struct Geometry {
 
 impl Geometry {
     /// No geometric stiffness at all.
-    pub const NONE: Self = Self { forces: GeometricStiffness::None, multipliers: GeometricStiffness::None };
+    pub const NONE: Self = Self {
+        forces: GeometricStiffness::None,
+        multipliers: GeometricStiffness::None,
+    };
 }
 
 /// The unknown of the linear system. All three give the same step to rounding.
@@ -45,7 +48,7 @@ pub enum Formulation {
 /// One step of the two-parameter family of equations.md B.3 and B.4.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scheme {
-    /// Time step `h` [s], positive.
+    /// Time step `h` (s), positive.
     pub h: f64,
     /// Weight of the end of the step in forces, in `(0, 1]`.
     pub alpha: f64,
@@ -76,6 +79,9 @@ impl Scheme {
     }
 
     pub(crate) fn alpha_of(&self, component: ComponentId) -> f64 {
-        self.own_alpha.iter().find(|(c, _)| *c == component).map_or(self.alpha, |(_, a)| *a)
+        self.own_alpha
+            .iter()
+            .find(|(c, _)| *c == component)
+            .map_or(self.alpha, |(_, a)| *a)
     }
 }

@@ -20,7 +20,11 @@ impl Blocks {
             starts.push(end);
             widths.push(width);
         }
-        Self { values: vec![0.0; end], starts, widths }
+        Self {
+            values: vec![0.0; end],
+            starts,
+            widths,
+        }
     }
 
     /// Number of blocks.

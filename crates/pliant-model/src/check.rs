@@ -27,7 +27,15 @@ pub struct MappingCheck {
 impl MappingCheck {
     /// The largest of them.
     pub fn worst(&self) -> f64 {
-        [self.jacobian, self.adjoint, self.bias, self.geometric, self.symmetry].into_iter().fold(0.0, f64::max)
+        [
+            self.jacobian,
+            self.adjoint,
+            self.bias,
+            self.geometric,
+            self.symmetry,
+        ]
+        .into_iter()
+        .fold(0.0, f64::max)
     }
 }
 
@@ -64,10 +72,20 @@ pub fn mapping<M: Mapping + Clone + 'static>(
         let size = space.position_size() * count;
         let found = positions.len().saturating_sub(start);
         if found < size {
-            return Err(ModelError::Size { name: format!("parent {k}"), what: "positions", expected: size, found });
+            return Err(ModelError::Size {
+                name: format!("parent {k}"),
+                what: "positions",
+                expected: size,
+                found,
+            });
         }
         let v = numbers(seed + k as u64, space.velocity_size() * count);
-        ids.push(model.add_independent(&format!("parent {k}"), *space, &positions[start..start + size], &v)?);
+        ids.push(model.add_independent(
+            &format!("parent {k}"),
+            *space,
+            &positions[start..start + size],
+            &v,
+        )?);
         start += size;
     }
     let child = model.add_mapped("child", &ids, mapping.clone())?;
@@ -77,13 +95,19 @@ pub fn mapping<M: Mapping + Clone + 'static>(
     let range = model.node(child).velocity_range();
     let force = numbers(seed + 99, range.len());
 
-    let dofs: Vec<usize> = ids.iter().flat_map(|id| model.node(*id).velocity_range()).collect();
+    let dofs: Vec<usize> = ids
+        .iter()
+        .flat_map(|id| model.node(*id).velocity_range())
+        .collect();
     let moved = |direction: &[f64], t: f64| -> Result<State, ModelError> {
         let mut s = state.clone();
         let mut at = 0;
         for id in &ids {
             let node = model.node(*id);
-            let step: Vec<f64> = direction[at..at + node.velocity_range().len()].iter().map(|d| d * t).collect();
+            let step: Vec<f64> = direction[at..at + node.velocity_range().len()]
+                .iter()
+                .map(|d| d * t)
+                .collect();
             node.space.retract(&mut s.positions[node.position_range()], &step);
             at += step.len();
         }
@@ -111,7 +135,11 @@ pub fn mapping<M: Mapping + Clone + 'static>(
         e[k] = 1.0;
         let (plus, minus) = (moved(&e, h)?, moved(&e, -h)?);
         let mut difference = vec![0.0; range.len()];
-        space.local(model.positions(&minus, child), model.positions(&plus, child), &mut difference);
+        space.local(
+            model.positions(&minus, child),
+            model.positions(&plus, child),
+            &mut difference,
+        );
         let mut s = state.clone();
         for (j, dof) in dofs.iter().enumerate() {
             s.velocities[*dof] = e[j];
@@ -129,7 +157,12 @@ pub fn mapping<M: Mapping + Clone + 'static>(
     // Adjoint.
     let back = pulled(&state, &mut evaluation)?;
     let v: Vec<f64> = dofs.iter().map(|k| state.velocities[*k]).collect();
-    let one: f64 = model.velocities(&state, child).iter().zip(&force).map(|(a, b)| a * b).sum();
+    let one: f64 = model
+        .velocities(&state, child)
+        .iter()
+        .zip(&force)
+        .map(|(a, b)| a * b)
+        .sum();
     let other: f64 = v.iter().zip(&back).map(|(a, b)| a * b).sum();
     out.adjoint = relative(one, other);
 
@@ -139,7 +172,12 @@ pub fn mapping<M: Mapping + Clone + 'static>(
     evaluation.propagate(&model, &mut s)?;
     evaluation.evaluate(&model, &s)?;
     let bias = evaluation.bias()[range.clone()].to_vec();
-    for ((p, m), b) in model.velocities(&plus, child).iter().zip(model.velocities(&minus, child)).zip(&bias) {
+    for ((p, m), b) in model
+        .velocities(&plus, child)
+        .iter()
+        .zip(model.velocities(&minus, child))
+        .zip(&bias)
+    {
         out.bias = out.bias.max(relative((p - m) / (2.0 * h), *b));
     }
 
@@ -148,8 +186,9 @@ pub fn mapping<M: Mapping + Clone + 'static>(
     total[range].copy_from_slice(&force);
     let mut ours = vec![0.0; n * n];
     let index = child.index();
-    let lists: Vec<Vec<Dependency>> =
-        (0..model.node(child).count).map(|e| evaluation.dependencies(index, e).to_vec()).collect();
+    let lists: Vec<Vec<Dependency>> = (0..model.node(child).count)
+        .map(|e| evaluation.dependencies(index, e).to_vec())
+        .collect();
     if let Some(blocks) = evaluation.geometric_stiffness(&model, &s, index, &total) {
         for (e, list) in lists.iter().enumerate() {
             let map: Vec<usize> = list
@@ -193,7 +232,9 @@ pub struct ForceFieldCheck {
 impl ForceFieldCheck {
     /// The largest of them.
     pub fn worst(&self) -> f64 {
-        [self.force, self.stiffness, self.damping, self.compliance].into_iter().fold(0.0, f64::max)
+        [self.force, self.stiffness, self.damping, self.compliance]
+            .into_iter()
+            .fold(0.0, f64::max)
     }
 }
 
@@ -201,7 +242,12 @@ impl ForceFieldCheck {
 ///
 /// # Errors
 /// What the force field says of the node or of its stiffness.
-pub fn force_field(law: &dyn ForceField, space: Space, x: &[f64], v: &[f64]) -> Result<ForceFieldCheck, ModelError> {
+pub fn force_field(
+    law: &dyn ForceField,
+    space: Space,
+    x: &[f64],
+    v: &[f64],
+) -> Result<ForceFieldCheck, ModelError> {
     let size = space.velocity_size();
     let count = x.len() / size;
     law.check("checked force field", space, count)?;
@@ -215,7 +261,10 @@ pub fn force_field(law: &dyn ForceField, space: Space, x: &[f64], v: &[f64]) -> 
     };
     let h = 1e-5;
     let rest = vec![0.0; v.len()];
-    let lost = |e: crate::NotInvertible| ModelError::NotInvertible { name: "checked force field".into(), element: e.element };
+    let lost = |e: crate::NotInvertible| ModelError::NotInvertible {
+        name: "checked force field".into(),
+        element: e.element,
+    };
     let stiffness = {
         let mut b = blocks.clone();
         law.stiffness(x, &mut b).map_err(lost)?;
@@ -234,9 +283,19 @@ pub fn force_field(law: &dyn ForceField, space: Space, x: &[f64], v: &[f64]) -> 
         let (fp, fm) = (force(&plus, v), force(&minus, v));
         let (gp, gm) = (force(x, &shifted(v, h)), force(x, &shifted(v, -h)));
         for i in 0..x.len() {
-            let block = |b: &crate::Blocks| if i / size == k / size { b.block(k / size)[i % size * size + k % size] } else { 0.0 };
-            out.stiffness = out.stiffness.max(relative(block(&stiffness), (fm[i] - fp[i]) / (2.0 * h)));
-            out.damping = out.damping.max(relative(block(&blocks), (gm[i] - gp[i]) / (2.0 * h)));
+            let block = |b: &crate::Blocks| {
+                if i / size == k / size {
+                    b.block(k / size)[i % size * size + k % size]
+                } else {
+                    0.0
+                }
+            };
+            out.stiffness = out
+                .stiffness
+                .max(relative(block(&stiffness), (fm[i] - fp[i]) / (2.0 * h)));
+            out.damping = out
+                .damping
+                .max(relative(block(&blocks), (gm[i] - gp[i]) / (2.0 * h)));
         }
     }
     let mut compliance = blocks.clone();

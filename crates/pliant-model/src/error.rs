@@ -35,7 +35,9 @@ pub enum ModelError {
         bound: &'static str,
     },
     /// A quaternion of length zero.
-    #[error("the orientation of `{name}`, element {element}, is not a rotation: its quaternion has length zero")]
+    #[error(
+        "the orientation of `{name}`, element {element}, is not a rotation: its quaternion has length zero"
+    )]
     ZeroQuaternion {
         /// Name of the node.
         name: String,
@@ -111,7 +113,9 @@ pub enum ModelError {
         action: &'static str,
     },
     /// A hard (zero-compliance) force field treated as a stiffness.
-    #[error("`{name}`, element {element}, has compliance zero: its stiffness is infinite; treat it as a compliance")]
+    #[error(
+        "`{name}`, element {element}, has compliance zero: its stiffness is infinite; treat it as a compliance"
+    )]
     NotInvertible {
         /// Name of the force field.
         name: String,

@@ -1,6 +1,8 @@
 //! Forces, Jacobian blocks, stiffness blocks, energies and momentum of a state.
 
-use crate::{Blocks, ComponentId, Dependency, Model, ModelError, Node, NodeKind, RowGroup, Space, State, Treatment};
+use crate::{
+    Blocks, ComponentId, Dependency, Model, ModelError, Node, NodeKind, RowGroup, Space, State, Treatment,
+};
 use pliant_dense::{Vec3, rotation, vec3};
 
 /// Scratch for evaluating one model: buffers of fixed layout, refilled without allocation.
@@ -17,7 +19,7 @@ pub struct Evaluation {
     bias: Vec<f64>,
 }
 
-/// Energies of a state [J].
+/// Energies of a state (J).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Energies {
     /// Of all masses.
@@ -63,18 +65,26 @@ impl Evaluation {
                 })
                 .collect();
             let width = |list: &Vec<Dependency>| -> usize {
-                list.iter().map(|d| model.node(parents[d.parent]).space.velocity_size()).sum()
+                list.iter()
+                    .map(|d| model.node(parents[d.parent]).space.velocity_size())
+                    .sum()
             };
             let size = node.space.velocity_size();
             jacobians.push(Some(Blocks::new(lists.iter().map(|l| (size, width(l))))));
-            geometry.push((!mapping.is_linear()).then(|| Blocks::new(lists.iter().map(|l| (width(l), width(l))))));
+            geometry.push(
+                (!mapping.is_linear()).then(|| Blocks::new(lists.iter().map(|l| (width(l), width(l))))),
+            );
             dependencies.push(lists);
         }
         let square = |node: &Node| {
             let size = node.space.velocity_size();
             Blocks::new(std::iter::repeat_n((size, size), node.count))
         };
-        let blocks: Vec<Blocks> = model.force_fields().iter().map(|a| square(model.node(a.node))).collect();
+        let blocks: Vec<Blocks> = model
+            .force_fields()
+            .iter()
+            .map(|a| square(model.node(a.node)))
+            .collect();
         Self {
             jacobians,
             dependencies,
@@ -118,7 +128,9 @@ impl Evaluation {
         match group.component {
             ComponentId::ForceField(i) => {
                 let block = self.compliance[i].block(k / group.size);
-                block[k % group.size * group.size..][..group.size].iter().all(|c| *c == 0.0)
+                block[k % group.size * group.size..][..group.size]
+                    .iter()
+                    .all(|c| *c == 0.0)
             }
             _ => true,
         }
@@ -145,17 +157,29 @@ impl Evaluation {
     /// # Errors
     /// [`ModelError::Degenerate`] where a mapping is not defined, [`ModelError::State`] for a state of another model.
     pub fn propagate(&mut self, model: &Model, state: &mut State) -> Result<(), ModelError> {
-        let sizes = model.nodes().last().map_or((0, 0), |n| (n.position_range().end, n.velocity_range().end));
-        for (what, expected, found) in
-            [("positions", sizes.0, state.positions.len()), ("velocities", sizes.1, state.velocities.len())]
-        {
+        let sizes = model
+            .nodes()
+            .last()
+            .map_or((0, 0), |n| (n.position_range().end, n.velocity_range().end));
+        for (what, expected, found) in [
+            ("positions", sizes.0, state.positions.len()),
+            ("velocities", sizes.1, state.velocities.len()),
+        ] {
             if expected != found {
-                return Err(ModelError::State { what, expected, found });
+                return Err(ModelError::State {
+                    what,
+                    expected,
+                    found,
+                });
             }
         }
         for (index, node) in model.nodes().iter().enumerate() {
-            let NodeKind::Mapped { mapping, ranges, .. } = &node.kind else { continue };
-            let Some(blocks) = &mut self.jacobians[index] else { continue };
+            let NodeKind::Mapped { mapping, ranges, .. } = &node.kind else {
+                continue;
+            };
+            let Some(blocks) = &mut self.jacobians[index] else {
+                continue;
+            };
             // Parents come first in the arena, so their numbers lie before the child's.
             let (before, child) = state.positions.split_at_mut(node.first_position);
             let child = &mut child[..node.count * node.space.position_size()];
@@ -165,7 +189,10 @@ impl Evaluation {
             mapping
                 .apply(parents, child)
                 .and_then(|()| mapping.jacobian(parents, blocks))
-                .map_err(|cause| ModelError::Degenerate { name: node.name.clone(), cause })?;
+                .map_err(|cause| ModelError::Degenerate {
+                    name: node.name.clone(),
+                    cause,
+                })?;
             let size = node.space.velocity_size();
             let v_child = &mut v_child[..node.count * size];
             v_child.fill(0.0);
@@ -203,13 +230,24 @@ impl Evaluation {
                 }
             }
             let range = node.velocity_range();
-            attachment.component.add_product(node.space, -1.0, &self.bias[range.clone()], &mut self.inertial[range]);
+            attachment.component.add_product(
+                node.space,
+                -1.0,
+                &self.bias[range.clone()],
+                &mut self.inertial[range],
+            );
         }
         for (i, attachment) in model.force_fields().iter().enumerate() {
             let node = model.node(attachment.node);
-            let (x, v) = (&state.positions[node.position_range()], &state.velocities[node.velocity_range()]);
+            let (x, v) = (
+                &state.positions[node.position_range()],
+                &state.velocities[node.velocity_range()],
+            );
             let law = &attachment.component.law;
-            let lost = |e: crate::NotInvertible| ModelError::NotInvertible { name: attachment.name.clone(), element: e.element };
+            let lost = |e: crate::NotInvertible| ModelError::NotInvertible {
+                name: attachment.name.clone(),
+                element: e.element,
+            };
             self.damping[i].clear();
             law.damping(x, v, &mut self.damping[i]);
             match attachment.component.treatment {
@@ -230,8 +268,12 @@ impl Evaluation {
     fn push_bias(&mut self, model: &Model, state: &State) {
         self.bias.fill(0.0);
         for (index, node) in model.nodes().iter().enumerate() {
-            let NodeKind::Mapped { mapping, ranges, .. } = &node.kind else { continue };
-            let Some(blocks) = &self.jacobians[index] else { continue };
+            let NodeKind::Mapped { mapping, ranges, .. } = &node.kind else {
+                continue;
+            };
+            let Some(blocks) = &self.jacobians[index] else {
+                continue;
+            };
             let (before, child) = self.bias.split_at_mut(node.first_velocity);
             let size = node.space.velocity_size();
             let child = &mut child[..node.count * size];
@@ -240,7 +282,13 @@ impl Evaluation {
                 for at in &self.dependencies[index][e] {
                     let (_, first, space) = ranges[at.parent];
                     let width = space.velocity_size();
-                    add_block_product(blocks, e, column, &before[first + at.element * width..][..width], a);
+                    add_block_product(
+                        blocks,
+                        e,
+                        column,
+                        &before[first + at.element * width..][..width],
+                        a,
+                    );
                     column += width;
                 }
             }
@@ -257,8 +305,12 @@ impl Evaluation {
     /// If `force` is shorter than [`Model::velocity_count`].
     pub fn pull_back(&self, model: &Model, force: &mut [f64]) {
         for (index, node) in model.nodes().iter().enumerate().rev() {
-            let NodeKind::Mapped { ranges, .. } = &node.kind else { continue };
-            let Some(blocks) = &self.jacobians[index] else { continue };
+            let NodeKind::Mapped { ranges, .. } = &node.kind else {
+                continue;
+            };
+            let Some(blocks) = &self.jacobians[index] else {
+                continue;
+            };
             let (before, child) = force.split_at_mut(node.first_velocity);
             let size = node.space.velocity_size();
             for (e, f) in child[..node.count * size].chunks_exact(size).enumerate() {
@@ -286,10 +338,18 @@ impl Evaluation {
 
     /// Computes the geometric stiffness blocks `G` of one mapped node under the given total forces on all nodes; `None`
     /// for linear mappings. Allocates nothing.
-    pub fn geometric_stiffness(&mut self, model: &Model, state: &State, node: usize, force: &[f64]) -> Option<&Blocks> {
+    pub fn geometric_stiffness(
+        &mut self,
+        model: &Model,
+        state: &State,
+        node: usize,
+        force: &[f64],
+    ) -> Option<&Blocks> {
         let blocks = self.geometry[node].as_mut()?;
         let entry = &model.nodes()[node];
-        let NodeKind::Mapped { mapping, ranges, .. } = &entry.kind else { return None };
+        let NodeKind::Mapped { mapping, ranges, .. } = &entry.kind else {
+            return None;
+        };
         blocks.clear();
         let parents = model.parents(ranges, &state.positions, &state.velocities);
         mapping.geometric_stiffness(parents, &force[entry.velocity_range()], blocks);
@@ -314,7 +374,10 @@ impl Model {
         for attachment in self.masses() {
             let node = self.node(attachment.node);
             let size = (node.space.position_size(), node.space.velocity_size());
-            let (x, v) = (&state.positions[node.position_range()], &state.velocities[node.velocity_range()]);
+            let (x, v) = (
+                &state.positions[node.position_range()],
+                &state.velocities[node.velocity_range()],
+            );
             for (e, (x, v)) in x.chunks_exact(size.0).zip(v.chunks_exact(size.1)).enumerate() {
                 let m = attachment.component.of(e);
                 let linear = size.1.min(3);
@@ -330,7 +393,10 @@ impl Model {
         }
         for attachment in self.force_fields() {
             let node = self.node(attachment.node);
-            out.potential += attachment.component.law.energy(node.space, &state.positions[node.position_range()]);
+            out.potential += attachment
+                .component
+                .law
+                .energy(node.space, &state.positions[node.position_range()]);
         }
         out
     }
@@ -344,7 +410,10 @@ impl Model {
                 continue;
             }
             let size = (node.space.position_size(), node.space.velocity_size());
-            let (x, v) = (&state.positions[node.position_range()], &state.velocities[node.velocity_range()]);
+            let (x, v) = (
+                &state.positions[node.position_range()],
+                &state.velocities[node.velocity_range()],
+            );
             for (e, (x, v)) in x.chunks_exact(size.0).zip(v.chunks_exact(size.1)).enumerate() {
                 let point = |a: &[f64]| Vec3::new(a[0], a[1], if a.len() > 2 { a[2] } else { 0.0 });
                 let p = attachment.component.of(e) * point(v);
@@ -356,7 +425,9 @@ impl Model {
                 }
             }
         }
-        Momentum { linear: linear.into(), angular: angular.into() }
+        Momentum {
+            linear: linear.into(),
+            angular: angular.into(),
+        }
     }
 }
-

@@ -14,7 +14,7 @@ pub struct NotInvertible {
 /// distance): the force field then acts on the mapped coordinate.
 ///
 /// Two views of the same law. As a *stiffness*: `f = -dV/dx - B v`, `K = d2V/dx2`, `B = -df/dv`. As a *compliance*:
-/// `C f = -(x + d v)` with `C = K^-1` and the relaxation time `d` [s]; then `C = 0` is a hard constraint.
+/// `C f = -(x + d v)` with `C = K^-1` and the relaxation time `d` (s); then `C = 0` is a hard constraint.
 pub trait ForceField: Debug + Send + Sync {
     /// Checks the parameters against the node's space and number of elements; `name` is for errors.
     ///
@@ -22,7 +22,7 @@ pub trait ForceField: Debug + Send + Sync {
     /// A [`ModelError`] naming what is wrong.
     fn check(&self, name: &str, space: Space, count: usize) -> Result<(), ModelError>;
 
-    /// Potential energy `V` [J] at positions `x` of a node of `space`; zero for a hard law, which stores none.
+    /// Potential energy `V` (J) at positions `x` of a node of `space`; zero for a hard law, which stores none.
     fn energy(&self, space: Space, x: &[f64]) -> f64;
 
     /// Adds the force on a node of `space`, damping included.
@@ -45,7 +45,7 @@ pub trait ForceField: Debug + Send + Sync {
         Err(NotInvertible { element: 0 })
     }
 
-    /// Relaxation time `d` of the compliance view [s].
+    /// Relaxation time `d` of the compliance view (s).
     fn relaxation_time(&self) -> f64 {
         0.0
     }
@@ -61,7 +61,10 @@ pub struct UniformCompliance {
 impl UniformCompliance {
     /// Compliance `c` [m/N, rad/(N m)].
     pub fn new(compliance: f64) -> Self {
-        Self { compliance, relaxation_time: 0.0 }
+        Self {
+            compliance,
+            relaxation_time: 0.0,
+        }
     }
 
     /// The spring of stiffness `k` [N/m, N m/rad].
@@ -69,7 +72,7 @@ impl UniformCompliance {
         Self::new(stiffness.recip())
     }
 
-    /// Adds the damping `b = d/c` through the relaxation time `d` [s].
+    /// Adds the damping `b = d/c` through the relaxation time `d` (s).
     #[must_use]
     pub fn with_relaxation_time(mut self, d: f64) -> Self {
         self.relaxation_time = d;
@@ -87,10 +90,13 @@ pub struct DiagonalCompliance {
 impl DiagonalCompliance {
     /// Compliances [m/N, rad/(N m)], one per coordinate of the node, or per coordinate of one element for all elements.
     pub fn new(compliances: &[f64]) -> Self {
-        Self { compliances: compliances.to_vec(), relaxation_time: 0.0 }
+        Self {
+            compliances: compliances.to_vec(),
+            relaxation_time: 0.0,
+        }
     }
 
-    /// Adds the damping `b_i = d/c_i` through the relaxation time `d` [s].
+    /// Adds the damping `b_i = d/c_i` through the relaxation time `d` (s).
     #[must_use]
     pub fn with_relaxation_time(mut self, d: f64) -> Self {
         self.relaxation_time = d;
@@ -103,7 +109,15 @@ impl DiagonalCompliance {
 }
 
 fn check_finite(name: &str, what: &'static str, value: f64) -> Result<(), ModelError> {
-    if value.is_finite() { Ok(()) } else { Err(ModelError::NotFinite { name: name.into(), what, value }) }
+    if value.is_finite() {
+        Ok(())
+    } else {
+        Err(ModelError::NotFinite {
+            name: name.into(),
+            what,
+            value,
+        })
+    }
 }
 
 fn check_not_negative(name: &str, what: &'static str, value: f64) -> Result<(), ModelError> {
@@ -111,13 +125,22 @@ fn check_not_negative(name: &str, what: &'static str, value: f64) -> Result<(), 
     if value >= 0.0 {
         Ok(())
     } else {
-        Err(ModelError::OutOfRange { name: name.into(), what, value, bound: "zero or more" })
+        Err(ModelError::OutOfRange {
+            name: name.into(),
+            what,
+            value,
+            bound: "zero or more",
+        })
     }
 }
 
 fn check_real(name: &str, space: Space) -> Result<(), ModelError> {
     if space == Space::Rigid3 {
-        Err(ModelError::Space { name: name.into(), expected: "scalars or points (map the bodies first)", found: space })
+        Err(ModelError::Space {
+            name: name.into(),
+            expected: "scalars or points (map the bodies first)",
+            found: space,
+        })
     } else {
         Ok(())
     }
@@ -128,7 +151,10 @@ mod diagonal {
     use super::{Blocks, NotInvertible};
 
     pub(super) fn energy(c: impl Fn(usize) -> f64, x: &[f64]) -> f64 {
-        x.iter().enumerate().map(|(i, x)| if c(i) > 0.0 { 0.5 * x * x / c(i) } else { 0.0 }).sum()
+        x.iter()
+            .enumerate()
+            .map(|(i, x)| if c(i) > 0.0 { 0.5 * x * x / c(i) } else { 0.0 })
+            .sum()
     }
 
     pub(super) fn add_force(c: impl Fn(usize) -> f64, d: f64, x: &[f64], v: &[f64], f: &mut [f64]) {
@@ -146,7 +172,11 @@ mod diagonal {
         }
     }
 
-    pub(super) fn inverse_blocks(c: impl Fn(usize) -> f64, s: f64, out: &mut Blocks) -> Result<(), NotInvertible> {
+    pub(super) fn inverse_blocks(
+        c: impl Fn(usize) -> f64,
+        s: f64,
+        out: &mut Blocks,
+    ) -> Result<(), NotInvertible> {
         for e in 0..out.len() {
             let size = out.width(e);
             for i in 0..size {
@@ -202,7 +232,12 @@ impl ForceField for DiagonalCompliance {
         let (one, all) = (space.velocity_size(), space.velocity_size() * count);
         if self.compliances.len() != one && self.compliances.len() != all {
             let found = self.compliances.len();
-            return Err(ModelError::Size { name: name.into(), what: "compliances", expected: all, found });
+            return Err(ModelError::Size {
+                name: name.into(),
+                what: "compliances",
+                expected: all,
+                found,
+            });
         }
         for c in &self.compliances {
             check_not_negative(name, "a compliance", *c)?;
@@ -224,7 +259,16 @@ impl ForceField for DiagonalCompliance {
 
     fn damping(&self, _x: &[f64], _v: &[f64], out: &mut Blocks) {
         if self.relaxation_time > 0.0 {
-            diagonal::blocks(|i| if self.at(i) > 0.0 { self.relaxation_time / self.at(i) } else { 0.0 }, out);
+            diagonal::blocks(
+                |i| {
+                    if self.at(i) > 0.0 {
+                        self.relaxation_time / self.at(i)
+                    } else {
+                        0.0
+                    }
+                },
+                out,
+            );
         }
     }
 
@@ -259,7 +303,11 @@ impl Damping {
     }
 
     fn at(&self, size: usize, i: usize) -> f64 {
-        if size == 6 && i >= 3 { self.angular } else { self.linear }
+        if size == 6 && i >= 3 {
+            self.angular
+        } else {
+            self.linear
+        }
     }
 }
 
@@ -301,9 +349,11 @@ pub struct ConstantForce {
 }
 
 impl ConstantForce {
-    /// Force [N], one number per coordinate of a point (three for bodies).
+    /// Force (N), one number per coordinate of a point (three for bodies).
     pub fn new(force: &[f64]) -> Self {
-        Self { force: force.to_vec() }
+        Self {
+            force: force.to_vec(),
+        }
     }
 }
 
@@ -312,13 +362,22 @@ impl ForceField for ConstantForce {
         let expected = space.velocity_size().min(3);
         if self.force.len() != expected {
             let found = self.force.len();
-            return Err(ModelError::Size { name: name.into(), what: "force coordinates", expected, found });
+            return Err(ModelError::Size {
+                name: name.into(),
+                what: "force coordinates",
+                expected,
+                found,
+            });
         }
-        self.force.iter().try_for_each(|f| check_finite(name, "a force", *f))
+        self.force
+            .iter()
+            .try_for_each(|f| check_finite(name, "a force", *f))
     }
 
     fn energy(&self, space: Space, x: &[f64]) -> f64 {
-        -x.chunks_exact(space.position_size()).map(|x| x.iter().zip(&self.force).map(|(x, f)| x * f).sum::<f64>()).sum::<f64>()
+        -x.chunks_exact(space.position_size())
+            .map(|x| x.iter().zip(&self.force).map(|(x, f)| x * f).sum::<f64>())
+            .sum::<f64>()
     }
 
     fn add_force(&self, space: Space, _x: &[f64], _v: &[f64], f: &mut [f64]) {

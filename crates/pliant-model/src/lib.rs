@@ -37,10 +37,13 @@ pub use force_field::{
     ConstantForce, Damping, DiagonalCompliance, ForceField, NotInvertible, UniformCompliance,
 };
 pub use mapping::{Degenerate, Dependency, Mapping, Parents};
-pub use mappings::{Affine, AffineEntry, Difference, Distance, End, Identity, RelativeRotation, RigidPoints, Subset};
+pub use mappings::{
+    Affine, AffineEntry, Difference, Distance, End, Identity, RelativeRotation, RigidPoints, Subset,
+};
 pub use mass::{Mass, RigidMass};
 pub use model::{
-    Attachment, ComponentId, ForceFieldEntry, Level, MassEntry, Model, Node, NodeId, NodeKind, RowGroup, Treatment,
+    Attachment, ComponentId, ForceFieldEntry, Level, MassEntry, Model, Node, NodeId, NodeKind, RowGroup,
+    Treatment,
 };
 pub use space::{Pose, Space};
 pub use state::State;

@@ -39,7 +39,11 @@ pub struct Parents<'a> {
 impl<'a> Parents<'a> {
     /// Views into flat arrays; each range is (first position, first velocity, space) of a parent.
     pub fn new(positions: &'a [f64], velocities: &'a [f64], ranges: &'a [(usize, usize, Space)]) -> Self {
-        Self { positions, velocities, ranges }
+        Self {
+            positions,
+            velocities,
+            ranges,
+        }
     }
 
     /// Position of one element of one parent.

@@ -19,7 +19,7 @@ use crate::{Degenerate, Dependency, ModelError, Parents, Space};
 pub enum End {
     /// An element of a parent.
     Element(Dependency),
-    /// A point that does not move [m].
+    /// A point that does not move (m).
     Point([f64; 3]),
 }
 
@@ -61,15 +61,22 @@ impl End {
 
 /// Checks that a dependency exists.
 fn check_dependency(name: &str, at: Dependency, parents: &[(Space, usize)]) -> Result<Space, ModelError> {
-    let (space, count) = parents.get(at.parent).copied().ok_or_else(|| ModelError::Parent {
-        name: name.into(),
-        parent: at.parent,
-        count: parents.len(),
-    })?;
+    let (space, count) = parents
+        .get(at.parent)
+        .copied()
+        .ok_or_else(|| ModelError::Parent {
+            name: name.into(),
+            parent: at.parent,
+            count: parents.len(),
+        })?;
     if at.element < count {
         Ok(space)
     } else {
-        Err(ModelError::Element { name: name.into(), element: at.element, count })
+        Err(ModelError::Element {
+            name: name.into(),
+            element: at.element,
+            count,
+        })
     }
 }
 
@@ -87,20 +94,34 @@ fn check_pairs(
                     let space = check_dependency(name, *at, parents)?;
                     if space != Space::real(dimension).unwrap_or(Space::Real3) {
                         let expected = ["scalars", "points of the plane", "points of space"][dimension - 1];
-                        return Err(ModelError::Space { name: name.into(), expected, found: space });
+                        return Err(ModelError::Space {
+                            name: name.into(),
+                            expected,
+                            found: space,
+                        });
                     }
                 }
                 End::Point(p) => {
                     if let Some(value) = p.iter().find(|x| !x.is_finite()) {
-                        return Err(ModelError::NotFinite { name: name.into(), what: "a fixed point", value: *value });
+                        return Err(ModelError::NotFinite {
+                            name: name.into(),
+                            what: "a fixed point",
+                            value: *value,
+                        });
                     }
                 }
             }
         }
         if a.dependency() == b.dependency() {
             let element = a.dependency().map_or(0, |at| at.element);
-            let cause = Degenerate { element, reason: "its two ends are the same" };
-            return Err(ModelError::Degenerate { name: name.into(), cause });
+            let cause = Degenerate {
+                element,
+                reason: "its two ends are the same",
+            };
+            return Err(ModelError::Degenerate {
+                name: name.into(),
+                cause,
+            });
         }
     }
     Ok(())

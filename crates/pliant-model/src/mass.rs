@@ -6,10 +6,10 @@ use pliant_dense::Mat3;
 /// Inertia of the elements of one node.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Mass {
-    /// The same mass [kg] for every element of points or scalars. On a mapped node it is carried to the independent degrees
+    /// The same mass (kg) for every element of points or scalars. On a mapped node it is carried to the independent degrees
     /// of freedom by `J^T M J`, with the velocity-dependent term (equations.md B.2).
     Uniform(f64),
-    /// A mass [kg] for each element of points or scalars.
+    /// A mass (kg) for each element of points or scalars.
     PerElement(Vec<f64>),
     /// Mass and inertia of rigid bodies: one for all, or one for each. Independent nodes only.
     Rigid(Vec<RigidMass>),
@@ -18,7 +18,7 @@ pub enum Mass {
 /// Mass and inertia of one rigid body about its centre of mass.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RigidMass {
-    /// Mass [kg].
+    /// Mass (kg).
     pub mass: f64,
     /// Inertia in body axes [kg m^2]: symmetric, rows first.
     pub inertia: [[f64; 3]; 3],
@@ -28,16 +28,19 @@ impl RigidMass {
     /// Principal moments [kg m^2] about the body axes.
     pub fn principal(mass: f64, moments: [f64; 3]) -> Self {
         let [x, y, z] = moments;
-        Self { mass, inertia: [[x, 0.0, 0.0], [0.0, y, 0.0], [0.0, 0.0, z]] }
+        Self {
+            mass,
+            inertia: [[x, 0.0, 0.0], [0.0, y, 0.0], [0.0, 0.0, z]],
+        }
     }
 
-    /// A homogeneous box with the given edge lengths [m].
+    /// A homogeneous box with the given edge lengths (m).
     pub fn cuboid(mass: f64, size: [f64; 3]) -> Self {
         let [a, b, c] = size.map(|s| s * s);
         Self::principal(mass, [b + c, a + c, a + b].map(|s| mass / 12.0 * s))
     }
 
-    /// A homogeneous ball of the given radius [m].
+    /// A homogeneous ball of the given radius (m).
     pub fn sphere(mass: f64, radius: f64) -> Self {
         Self::principal(mass, [0.4 * mass * radius * radius; 3])
     }
@@ -50,7 +53,13 @@ impl RigidMass {
     fn check(&self, name: &str, element: usize) -> Result<(), ModelError> {
         check_mass(name, self.mass)?;
         let i = self.inertia_matrix();
-        let error = |reason| Err(ModelError::Inertia { name: name.into(), element, reason });
+        let error = |reason| {
+            Err(ModelError::Inertia {
+                name: name.into(),
+                element,
+                reason,
+            })
+        };
         if !i.iter().all(|x| x.is_finite()) {
             return error("an entry is not finite");
         }
@@ -72,10 +81,19 @@ impl RigidMass {
 
 fn check_mass(name: &str, mass: f64) -> Result<(), ModelError> {
     if !mass.is_finite() {
-        return Err(ModelError::NotFinite { name: name.into(), what: "the mass", value: mass });
+        return Err(ModelError::NotFinite {
+            name: name.into(),
+            what: "the mass",
+            value: mass,
+        });
     }
     if mass <= 0.0 {
-        return Err(ModelError::OutOfRange { name: name.into(), what: "the mass", value: mass, bound: "positive" });
+        return Err(ModelError::OutOfRange {
+            name: name.into(),
+            what: "the mass",
+            value: mass,
+            bound: "positive",
+        });
     }
     Ok(())
 }
@@ -86,21 +104,30 @@ impl Mass {
             if found == count {
                 Ok(())
             } else {
-                Err(ModelError::Size { name: name.into(), what: "masses", expected: count, found })
+                Err(ModelError::Size {
+                    name: name.into(),
+                    what: "masses",
+                    expected: count,
+                    found,
+                })
             }
         };
         match self {
-            Self::Uniform(_) | Self::PerElement(_) if space == Space::Rigid3 => {
-                Err(ModelError::Space { name: name.into(), expected: "points or scalars", found: space })
-            }
+            Self::Uniform(_) | Self::PerElement(_) if space == Space::Rigid3 => Err(ModelError::Space {
+                name: name.into(),
+                expected: "points or scalars",
+                found: space,
+            }),
             Self::Uniform(m) => check_mass(name, *m),
             Self::PerElement(list) => {
                 size(list.len())?;
                 list.iter().try_for_each(|m| check_mass(name, *m))
             }
-            Self::Rigid(_) if space != Space::Rigid3 => {
-                Err(ModelError::Space { name: name.into(), expected: "rigid bodies", found: space })
-            }
+            Self::Rigid(_) if space != Space::Rigid3 => Err(ModelError::Space {
+                name: name.into(),
+                expected: "rigid bodies",
+                found: space,
+            }),
             Self::Rigid(list) => {
                 if list.len() != 1 {
                     size(list.len())?;
@@ -110,7 +137,7 @@ impl Mass {
         }
     }
 
-    /// Mass of element `e` [kg].
+    /// Mass of element `e` (kg).
     pub fn of(&self, e: usize) -> f64 {
         match self {
             Self::Uniform(m) => *m,

@@ -191,12 +191,17 @@ impl Model {
         self.gravity
     }
 
-    /// Adds particles at rest at the given positions [m].
+    /// Adds particles at rest at the given positions (m).
     ///
     /// # Errors
     /// [`ModelError::DuplicateName`], [`ModelError::NotFinite`].
     pub fn add_particles(&mut self, name: &str, positions: &[[f64; 3]]) -> Result<NodeId, ModelError> {
-        self.add_independent(name, Space::Real3, positions.as_flattened(), &vec![0.0; 3 * positions.len()])
+        self.add_independent(
+            name,
+            Space::Real3,
+            positions.as_flattened(),
+            &vec![0.0; 3 * positions.len()],
+        )
     }
 
     /// Adds scalars at rest.
@@ -233,25 +238,43 @@ impl Model {
         let count = positions.len() / space.position_size();
         let sizes = [
             ("position numbers", count * space.position_size(), positions.len()),
-            ("velocity numbers", count * space.velocity_size(), velocities.len()),
+            (
+                "velocity numbers",
+                count * space.velocity_size(),
+                velocities.len(),
+            ),
         ];
         for (what, expected, found) in sizes {
             if expected != found {
-                return Err(ModelError::Size { name: name.into(), what, expected, found });
+                return Err(ModelError::Size {
+                    name: name.into(),
+                    what,
+                    expected,
+                    found,
+                });
             }
         }
         let mut positions = positions.to_vec();
         if space == Space::Rigid3 {
             for (element, x) in positions.as_chunks_mut::<7>().0.iter_mut().enumerate() {
-                let q = rotation::normalize(crate::space::quaternion(x))
-                    .ok_or_else(|| ModelError::ZeroQuaternion { name: name.into(), element })?;
+                let q = rotation::normalize(crate::space::quaternion(x)).ok_or_else(|| {
+                    ModelError::ZeroQuaternion {
+                        name: name.into(),
+                        element,
+                    }
+                })?;
                 x[3..].copy_from_slice(&q);
             }
         }
         let first_dof = self.fixed.len();
-        let kind = NodeKind::Independent { first_dof, positions, velocities: velocities.to_vec() };
+        let kind = NodeKind::Independent {
+            first_dof,
+            positions,
+            velocities: velocities.to_vec(),
+        };
         let id = self.push(name, space, count, kind)?;
-        self.fixed.resize(first_dof + count * space.velocity_size(), false);
+        self.fixed
+            .resize(first_dof + count * space.velocity_size(), false);
         Ok(id)
     }
 
@@ -287,7 +310,16 @@ impl Model {
         }
         mapping.check(name, &shapes)?;
         let (space, count) = mapping.child();
-        self.push(name, space, count, NodeKind::Mapped { mapping, parents: parents.to_vec(), ranges })
+        self.push(
+            name,
+            space,
+            count,
+            NodeKind::Mapped {
+                mapping,
+                parents: parents.to_vec(),
+                ranges,
+            },
+        )
     }
 
     fn push(&mut self, name: &str, space: Space, count: usize, kind: NodeKind) -> Result<NodeId, ModelError> {
@@ -297,12 +329,22 @@ impl Model {
         let (first_position, first_velocity) = (self.positions, self.velocities);
         self.positions += count * space.position_size();
         self.velocities += count * space.velocity_size();
-        self.nodes.push(Node { name: name.into(), space, count, first_position, first_velocity, kind });
+        self.nodes.push(Node {
+            name: name.into(),
+            space,
+            count,
+            first_position,
+            first_velocity,
+            kind,
+        });
         Ok(NodeId(self.nodes.len() - 1))
     }
 
     fn checked(&self, name: &str, node: NodeId) -> Result<&Node, ModelError> {
-        self.nodes.get(node.0).ok_or_else(|| ModelError::UnknownNode { name: name.into(), node: node.0 })
+        self.nodes.get(node.0).ok_or_else(|| ModelError::UnknownNode {
+            name: name.into(),
+            node: node.0,
+        })
     }
 
     fn check_component_name(&self, name: &str) -> Result<(), ModelError> {
@@ -324,9 +366,16 @@ impl Model {
         let target = self.checked(name, node)?;
         mass.check(name, target.space, target.count)?;
         if matches!(mass, Mass::Rigid(_)) && target.first_dof().is_none() {
-            return Err(ModelError::NotIndependent { name: target.name.clone(), action: "given a rigid mass" });
+            return Err(ModelError::NotIndependent {
+                name: target.name.clone(),
+                action: "given a rigid mass",
+            });
         }
-        self.masses.push(Attachment { name: name.into(), node, component: mass });
+        self.masses.push(Attachment {
+            name: name.into(),
+            node,
+            component: mass,
+        });
         Ok(ComponentId::Mass(self.masses.len() - 1))
     }
 
@@ -351,9 +400,14 @@ impl Model {
         match treatment {
             Treatment::Compliance => {
                 if space == Space::Rigid3 {
-                    return Err(ModelError::Space { name: name.into(), expected: "scalars or points", found: space });
+                    return Err(ModelError::Space {
+                        name: name.into(),
+                        expected: "scalars or points",
+                        found: space,
+                    });
                 }
-                law.compliance(&mut blocks).map_err(|_| ModelError::NoCompliance { name: name.into() })?;
+                law.compliance(&mut blocks)
+                    .map_err(|_| ModelError::NoCompliance { name: name.into() })?;
                 self.push_rows(id, node, size, count);
             }
             Treatment::Stiffness => {
@@ -362,11 +416,21 @@ impl Model {
                 } else {
                     law.stiffness(&vec![0.0; count * space.position_size()], &mut blocks)
                 }
-                .map_err(|e| ModelError::NotInvertible { name: name.into(), element: e.element })?;
+                .map_err(|e| ModelError::NotInvertible {
+                    name: name.into(),
+                    element: e.element,
+                })?;
             }
         }
-        let component = ForceFieldEntry { law: Box::new(law), treatment };
-        self.force_fields.push(Attachment { name: name.into(), node, component });
+        let component = ForceFieldEntry {
+            law: Box::new(law),
+            treatment,
+        };
+        self.force_fields.push(Attachment {
+            name: name.into(),
+            node,
+            component,
+        });
         Ok(id)
     }
 
@@ -374,28 +438,52 @@ impl Model {
     ///
     /// # Errors
     /// [`ModelError`] naming the constraint.
-    pub fn add_constraint(&mut self, name: &str, node: NodeId, level: Level) -> Result<ComponentId, ModelError> {
+    pub fn add_constraint(
+        &mut self,
+        name: &str,
+        node: NodeId,
+        level: Level,
+    ) -> Result<ComponentId, ModelError> {
         self.check_component_name(name)?;
         let target = self.checked(name, node)?;
         let (space, count) = (target.space, target.count);
         if space == Space::Rigid3 {
-            return Err(ModelError::Space { name: name.into(), expected: "scalars or points", found: space });
+            return Err(ModelError::Space {
+                name: name.into(),
+                expected: "scalars or points",
+                found: space,
+            });
         }
         match level {
             Level::Velocity { curvature } => check_finite(name, "the curvature factor", &[curvature])?,
             Level::Baumgarte { rate } if !(rate > 0.0 && rate.is_finite()) => {
-                return Err(ModelError::OutOfRange { name: name.into(), what: "the rate", value: rate, bound: "positive" });
+                return Err(ModelError::OutOfRange {
+                    name: name.into(),
+                    what: "the rate",
+                    value: rate,
+                    bound: "positive",
+                });
             }
             _ => {}
         }
         let id = ComponentId::Constraint(self.constraints.len());
         self.push_rows(id, node, space.velocity_size(), count);
-        self.constraints.push(Attachment { name: name.into(), node, component: level });
+        self.constraints.push(Attachment {
+            name: name.into(),
+            node,
+            component: level,
+        });
         Ok(id)
     }
 
     fn push_rows(&mut self, component: ComponentId, node: NodeId, size: usize, count: usize) {
-        self.groups.push(RowGroup { component, node, first_row: self.rows, size, count });
+        self.groups.push(RowGroup {
+            component,
+            node,
+            first_row: self.rows,
+            size,
+            count,
+        });
         self.rows += size * count;
     }
 
@@ -420,14 +508,26 @@ impl Model {
         let target = self.checked("a fixed node", node)?;
         let name = target.name.clone();
         let Some(first) = target.first_dof() else {
-            return Err(ModelError::NotIndependent { name, action: "fixed" });
+            return Err(ModelError::NotIndependent {
+                name,
+                action: "fixed",
+            });
         };
         if element >= target.count {
-            return Err(ModelError::Element { name, element, count: target.count });
+            return Err(ModelError::Element {
+                name,
+                element,
+                count: target.count,
+            });
         }
         let expected = target.space.velocity_size();
         if coordinates != expected {
-            return Err(ModelError::Size { name, what: "coordinates", expected, found: coordinates });
+            return Err(ModelError::Size {
+                name,
+                what: "coordinates",
+                expected,
+                found: coordinates,
+            });
         }
         Ok(first + element * expected)
     }
@@ -444,17 +544,32 @@ impl Model {
         angular: [f64; 3],
     ) -> Result<(), ModelError> {
         self.dofs_of(node, element, 6)?;
-        let Node { name, kind, space, .. } = &mut self.nodes[node.0];
+        let Node {
+            name, kind, space, ..
+        } = &mut self.nodes[node.0];
         check_finite(name, "a velocity", &linear)?;
         check_finite(name, "an angular velocity", &angular)?;
-        let NodeKind::Independent { positions, velocities, .. } = kind else {
-            return Err(ModelError::NotIndependent { name: name.clone(), action: "given a velocity" });
+        let NodeKind::Independent {
+            positions,
+            velocities,
+            ..
+        } = kind
+        else {
+            return Err(ModelError::NotIndependent {
+                name: name.clone(),
+                action: "given a velocity",
+            });
         };
         if *space != Space::Rigid3 {
-            return Err(ModelError::Space { name: name.clone(), expected: "rigid bodies", found: *space });
+            return Err(ModelError::Space {
+                name: name.clone(),
+                expected: "rigid bodies",
+                found: *space,
+            });
         }
         let x = &positions.as_chunks::<7>().0[element];
-        let body = rotation::matrix(crate::space::quaternion(x)).transpose() * pliant_dense::Vec3::from(angular);
+        let body =
+            rotation::matrix(crate::space::quaternion(x)).transpose() * pliant_dense::Vec3::from(angular);
         let v = &mut velocities.as_chunks_mut::<6>().0[element];
         v[..3].copy_from_slice(&linear);
         v[3..].copy_from_slice(body.as_slice());
@@ -530,7 +645,11 @@ impl Model {
 
     /// A degree of freedom in words.
     pub fn describe_dof(&self, dof: usize) -> String {
-        let owner = self.nodes.iter().rev().find(|n| n.first_dof().is_some_and(|f| f <= dof && n.count > 0));
+        let owner = self
+            .nodes
+            .iter()
+            .rev()
+            .find(|n| n.first_dof().is_some_and(|f| f <= dof && n.count > 0));
         let Some((node, first)) = owner.and_then(|n| Some((n, n.first_dof()?))) else {
             return format!("degree of freedom {dof}");
         };
@@ -549,13 +668,22 @@ impl Model {
 
     /// A constraint row in words.
     pub fn describe_row(&self, row: usize) -> String {
-        let Some(group) = self.groups.iter().rev().find(|g| g.first_row <= row && g.count > 0) else {
+        let Some(group) = self
+            .groups
+            .iter()
+            .rev()
+            .find(|g| g.first_row <= row && g.count > 0)
+        else {
             return format!("row {row}");
         };
         let name = self.component_name(group.component);
         let axis = ["x", "y", "z"][((row - group.first_row) % group.size).min(2)];
         let element = (row - group.first_row) / group.size;
-        if group.size == 1 { format!("`{name}`, element {element}") } else { format!("`{name}`, element {element}, {axis}") }
+        if group.size == 1 {
+            format!("`{name}`, element {element}")
+        } else {
+            format!("`{name}`, element {element}, {axis}")
+        }
     }
 
     /// The initial state, mapped nodes included.
@@ -563,9 +691,17 @@ impl Model {
     /// # Errors
     /// [`ModelError::Degenerate`] where a mapping is not defined.
     pub fn initial_state(&self) -> Result<State, ModelError> {
-        let mut state = State { positions: vec![0.0; self.positions], velocities: vec![0.0; self.velocities] };
+        let mut state = State {
+            positions: vec![0.0; self.positions],
+            velocities: vec![0.0; self.velocities],
+        };
         for node in &self.nodes {
-            if let NodeKind::Independent { positions, velocities, .. } = &node.kind {
+            if let NodeKind::Independent {
+                positions,
+                velocities,
+                ..
+            } = &node.kind
+            {
                 state.positions[node.position_range()].copy_from_slice(positions);
                 state.velocities[node.velocity_range()].copy_from_slice(velocities);
             }
@@ -600,14 +736,23 @@ impl Model {
     }
 
     /// The parents of a mapped node, as seen in a state.
-    pub(crate) fn parents<'a>(&self, ranges: &'a [(usize, usize, Space)], positions: &'a [f64], velocities: &'a [f64]) -> Parents<'a> {
+    pub(crate) fn parents<'a>(
+        &self,
+        ranges: &'a [(usize, usize, Space)],
+        positions: &'a [f64],
+        velocities: &'a [f64],
+    ) -> Parents<'a> {
         Parents::new(positions, velocities, ranges)
     }
 }
 
 fn check_finite(name: &str, what: &'static str, values: &[f64]) -> Result<(), ModelError> {
     match values.iter().find(|x| !x.is_finite()) {
-        Some(value) => Err(ModelError::NotFinite { name: name.into(), what, value: *value }),
+        Some(value) => Err(ModelError::NotFinite {
+            name: name.into(),
+            what,
+            value: *value,
+        }),
         None => Ok(()),
     }
 }

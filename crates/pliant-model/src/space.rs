@@ -12,7 +12,7 @@ pub enum Space {
     Real2,
     /// A point of space.
     Real3,
-    /// A rigid body: position of its centre of mass [m] and unit quaternion `(w, x, y, z)`; velocity is that of the
+    /// A rigid body: position of its centre of mass (m) and unit quaternion `(w, x, y, z)`; velocity is that of the
     /// centre of mass in world axes [m/s], then the angular velocity in *body* axes [rad/s].
     Rigid3,
 }
@@ -103,7 +103,10 @@ impl Space {
             for k in 0..3 {
                 d[k] = b[k] - a[k];
             }
-            let r = rotation::log(rotation::multiply(rotation::conjugate(quaternion(a)), quaternion(b)));
+            let r = rotation::log(rotation::multiply(
+                rotation::conjugate(quaternion(a)),
+                quaternion(b),
+            ));
             d[3..].copy_from_slice(r.as_slice());
         }
     }
@@ -117,7 +120,7 @@ pub(crate) fn quaternion(x: &[f64; 7]) -> Quaternion {
 /// Where a rigid body is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pose {
-    /// Position of the centre of mass [m].
+    /// Position of the centre of mass (m).
     pub position: [f64; 3],
     /// Unit quaternion `(w, x, y, z)`, body axes to world axes.
     pub rotation: Quaternion,
@@ -125,20 +128,29 @@ pub struct Pose {
 
 impl Default for Pose {
     fn default() -> Self {
-        Self { position: [0.0; 3], rotation: rotation::IDENTITY }
+        Self {
+            position: [0.0; 3],
+            rotation: rotation::IDENTITY,
+        }
     }
 }
 
 impl Pose {
     /// A pose without rotation.
     pub fn at(position: [f64; 3]) -> Self {
-        Self { position, ..Self::default() }
+        Self {
+            position,
+            ..Self::default()
+        }
     }
 
     /// Turned by `angle` radians about `axis` (any length but zero), then moved to `position`.
     pub fn turned(position: [f64; 3], axis: [f64; 3], angle: f64) -> Self {
         let axis = pliant_dense::Vec3::from(axis);
-        Self { position, rotation: rotation::exp(axis * (angle / axis.norm())) }
+        Self {
+            position,
+            rotation: rotation::exp(axis * (angle / axis.norm())),
+        }
     }
 
     pub(crate) fn numbers(&self) -> [f64; 7] {

@@ -13,7 +13,10 @@ pub struct State {
 // By hand, because the derived `clone_from` allocates anew instead of reusing the buffers.
 impl Clone for State {
     fn clone(&self) -> Self {
-        Self { positions: self.positions.clone(), velocities: self.velocities.clone() }
+        Self {
+            positions: self.positions.clone(),
+            velocities: self.velocities.clone(),
+        }
     }
 
     fn clone_from(&mut self, source: &Self) {

@@ -38,15 +38,27 @@ pub fn solve_dense(system: &KktSystem) -> Result<Solution, SolveError> {
         j.column_mut(i).fill(0.0);
         c[i] = 0.0;
     }
-    let diagonal = (0..n).map(|i| (i, w[(i, i)])).min_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((0, 0.0));
-    let cholesky = w.cholesky().ok_or(SolveError::NotPositiveDefinite { dof: diagonal.0, diagonal: diagonal.1 })?;
+    let diagonal = (0..n)
+        .map(|i| (i, w[(i, i)]))
+        .min_by(|a, b| a.1.total_cmp(&b.1))
+        .unwrap_or((0, 0.0));
+    let cholesky = w.cholesky().ok_or(SolveError::NotPositiveDefinite {
+        dof: diagonal.0,
+        diagonal: diagonal.1,
+    })?;
     let free = cholesky.solve(&c);
     if m == 0 {
-        return Ok(Solution { x: free.as_slice().to_vec(), mu: Vec::new() });
+        return Ok(Solution {
+            x: free.as_slice().to_vec(),
+            mu: Vec::new(),
+        });
     }
     let w_jt = cholesky.solve(&j.transpose());
     let rhs = -(DVector::from_column_slice(&system.b) + &j * &free);
     let mu = pliant_dense::dense_ldlt::minimum_norm(&(&j * &w_jt + r), &rhs, 1e-10);
     let x = free + w_jt * &mu;
-    Ok(Solution { x: x.as_slice().to_vec(), mu: mu.as_slice().to_vec() })
+    Ok(Solution {
+        x: x.as_slice().to_vec(),
+        mu: mu.as_slice().to_vec(),
+    })
 }

@@ -23,7 +23,13 @@ pub struct DirectOptions {
 
 impl Default for DirectOptions {
     fn default() -> Self {
-        Self { tolerance: 1e-9, max_refinements: 2, rank_threshold: 1e-10, incompatibility: 1e-6, rounding: 0.0 }
+        Self {
+            tolerance: 1e-9,
+            max_refinements: 2,
+            rank_threshold: 1e-10,
+            incompatibility: 1e-6,
+            rounding: 0.0,
+        }
     }
 }
 
@@ -114,7 +120,10 @@ impl Plan {
 
     fn new(system: &KktSystem, primal_first: bool) -> Result<Self, SolveError> {
         let (n, m) = (system.n(), system.m());
-        let Order { sequence: order, primal_first } = Order::new(system, primal_first)?;
+        let Order {
+            sequence: order,
+            primal_first,
+        } = Order::new(system, primal_first)?;
         let mut position = vec![ABSENT; n + m];
         for (k, v) in order.iter().enumerate() {
             position[*v] = k as u32;
@@ -139,7 +148,8 @@ impl Plan {
             let mut slots = Vec::with_capacity(part.pattern().len());
             for i in 0..part.pattern().rows() {
                 for k in part.pattern().row(i) {
-                    let slot = entry(row0 + i, column0 + *k as usize).and_then(|(a, b)| matrix.pattern().slot(a, b));
+                    let slot =
+                        entry(row0 + i, column0 + *k as usize).and_then(|(a, b)| matrix.pattern().slot(a, b));
                     slots.push(slot.map_or(ABSENT, |s| s as u32));
                 }
             }
@@ -147,7 +157,12 @@ impl Plan {
         });
         let symbolic = Symbolic::new(matrix.pattern())?;
         let factor = symbolic.allocate();
-        let shape = (shape(&system.w), shape(&system.j), shape(&system.r), system.fixed.clone());
+        let shape = (
+            shape(&system.w),
+            shape(&system.j),
+            shape(&system.r),
+            system.fixed.clone(),
+        );
         let scale = vec![1.0; order.len()];
         Ok(Self {
             shape,
@@ -173,7 +188,9 @@ impl Plan {
                 continue;
             }
             if !diagonal.is_finite() {
-                return Err(SolveError::NotFinite { variable: Variable::Dof(i) });
+                return Err(SolveError::NotFinite {
+                    variable: Variable::Dof(i),
+                });
             }
             if diagonal == 0.0 {
                 return Err(SolveError::NotPositiveDefinite { dof: i, diagonal });
@@ -183,12 +200,18 @@ impl Plan {
         for i in 0..system.m() {
             let (own, delassus) = (system.r_diagonal(i), system.row_scale(i));
             if !own.is_finite() || !delassus.is_finite() {
-                return Err(SolveError::NotFinite { variable: Variable::Row(i) });
+                return Err(SolveError::NotFinite {
+                    variable: Variable::Row(i),
+                });
             }
             if own < 0.0 {
                 return Err(SolveError::NegativeCompliance { row: i, value: own });
             }
-            let (threshold, size) = if own > 0.0 { (ROUNDOFF, own + delassus) } else { (options.rank_threshold, delassus) };
+            let (threshold, size) = if own > 0.0 {
+                (ROUNDOFF, own + delassus)
+            } else {
+                (options.rank_threshold, delassus)
+            };
             // A row without free variables has size 0: any scale shows its zero pivot.
             let size = if size > 0.0 { size } else { 1.0 };
             self.scale[self.position[n + i] as usize] = power_of_two(1.0 / (threshold * size));
@@ -225,7 +248,11 @@ impl Plan {
 
     fn variable(&self, position: usize, n: usize) -> Variable {
         let v = self.order[position];
-        if v < n { Variable::Dof(v) } else { Variable::Row(v - n) }
+        if v < n {
+            Variable::Dof(v)
+        } else {
+            Variable::Row(v - n)
+        }
     }
 }
 
@@ -238,7 +265,10 @@ fn power_of_two(a: f64) -> f64 {
 impl DirectSolver {
     /// A solver with given tolerances.
     pub fn new(options: DirectOptions) -> Self {
-        Self { options, ..Self::default() }
+        Self {
+            options,
+            ..Self::default()
+        }
     }
 
     /// Work done so far.
@@ -266,7 +296,11 @@ impl DirectSolver {
     /// kernels say.
     pub fn prepare(&mut self, system: &KktSystem) -> Result<(), SolveError> {
         if system.fixed.len() != system.n() {
-            return Err(SolveError::Size { what: "fixed mask", expected: system.n(), found: system.fixed.len() });
+            return Err(SolveError::Size {
+                what: "fixed mask",
+                expected: system.n(),
+                found: system.fixed.len(),
+            });
         }
         if !self.plan.as_ref().is_some_and(|p| p.fits(system)) {
             let primal_first = std::mem::take(&mut self.start_primal_first);
@@ -297,18 +331,27 @@ impl DirectSolver {
         plan.fill(system);
         self.counters.numeric += 1;
         let n = system.n();
-        let report = plan.factor.factor(&plan.symbolic, &plan.matrix, PivotRule::Drop { threshold: 1.0 });
+        let report = plan
+            .factor
+            .factor(&plan.symbolic, &plan.matrix, PivotRule::Drop { threshold: 1.0 });
         let report = report.map_err(|e| match e {
-            SparseError::Pivot { index } => SolveError::NotFinite { variable: plan.variable(index, n) },
+            SparseError::Pivot { index } => SolveError::NotFinite {
+                variable: plan.variable(index, n),
+            },
             other => other.into(),
         })?;
         self.inertia = (report.positive, report.negative);
         let free = system.fixed.iter().filter(|f| !**f).count();
         if report.positive != free {
             // By Sylvester's law W is not positive definite on the null space of J, wherever the odd signs came up.
-            let odd = |k: &usize| plan.order[*k] < n && (plan.factor.is_dropped(*k) || plan.factor.pivots()[*k] < 0.0);
+            let odd = |k: &usize| {
+                plan.order[*k] < n && (plan.factor.is_dropped(*k) || plan.factor.pivots()[*k] < 0.0)
+            };
             let dof = (0..plan.order.len()).find(odd).map_or(0, |k| plan.order[k]);
-            return Err(SolveError::NotPositiveDefinite { dof, diagonal: system.w_diagonal(dof) });
+            return Err(SolveError::NotPositiveDefinite {
+                dof,
+                diagonal: system.w_diagonal(dof),
+            });
         }
         Ok(report.dropped)
     }
@@ -319,7 +362,9 @@ impl DirectSolver {
         self.null_space.reset(m);
         let plan = self.plan.as_mut().ok_or(SolveError::NotPrepared)?;
         for k in 0..plan.order.len() {
-            let Variable::Row(d) = plan.variable(k, n) else { continue };
+            let Variable::Row(d) = plan.variable(k, n) else {
+                continue;
+            };
             if !plan.factor.is_dropped(k) {
                 continue;
             }
@@ -351,14 +396,22 @@ impl DirectSolver {
     /// answer is not finite. A large residual is a [`Status`], not an error.
     pub fn solve(&mut self, system: &KktSystem, solution: &mut Solution) -> Result<SolveReport, SolveError> {
         let (n, m) = (system.n(), system.m());
-        let plan = self.plan.as_mut().filter(|p| p.position.len() == n + m).ok_or(SolveError::NotPrepared)?;
+        let plan = self
+            .plan
+            .as_mut()
+            .filter(|p| p.position.len() == n + m)
+            .ok_or(SolveError::NotPrepared)?;
         for (i, value) in system.c.iter().enumerate() {
             if !value.is_finite() && !system.fixed[i] {
-                return Err(SolveError::NotFinite { variable: Variable::Dof(i) });
+                return Err(SolveError::NotFinite {
+                    variable: Variable::Dof(i),
+                });
             }
         }
         if let Some(i) = system.b.iter().position(|b| !b.is_finite()) {
-            return Err(SolveError::NotFinite { variable: Variable::Row(i) });
+            return Err(SolveError::NotFinite {
+                variable: Variable::Row(i),
+            });
         }
         self.b.clear();
         self.b.extend_from_slice(&system.b);
@@ -376,7 +429,11 @@ impl DirectSolver {
         for pass in 0..=self.options.max_refinements {
             self.rhs.clear();
             self.rhs.extend(plan.order.iter().zip(&plan.scale).map(|(v, s)| {
-                s * if *v < n { self.residual.primal[*v] } else { self.residual.row[*v - n] }
+                s * if *v < n {
+                    self.residual.primal[*v]
+                } else {
+                    self.residual.row[*v - n]
+                }
             }));
             plan.factor.solve_in_place(&plan.symbolic, &mut self.rhs);
             self.counters.solves += 1;
@@ -404,11 +461,19 @@ impl DirectSolver {
         }
         if !measure.is_finite() {
             let bad = |v: &[f64]| v.iter().position(|x| !x.is_finite());
-            let variable = bad(&solution.x).map(Variable::Dof).or_else(|| bad(&solution.mu).map(Variable::Row));
-            return Err(SolveError::NotFinite { variable: variable.unwrap_or(Variable::Dof(0)) });
+            let variable = bad(&solution.x)
+                .map(Variable::Dof)
+                .or_else(|| bad(&solution.mu).map(Variable::Row));
+            return Err(SolveError::NotFinite {
+                variable: variable.unwrap_or(Variable::Dof(0)),
+            });
         }
         let converged = measure.relative <= self.options.tolerance;
-        let mut status = if converged { Status::Converged } else { Status::Stagnated };
+        let mut status = if converged {
+            Status::Converged
+        } else {
+            Status::Stagnated
+        };
         if !self.null_space.is_empty() {
             measure = evaluate(system, solution, &system.b, &mut self.residual);
             if let Some((row, violation)) = self.contradiction(system, solution) {
@@ -430,14 +495,19 @@ impl DirectSolver {
             let j = system.j.pattern();
             let terms = j.row_slots(i).zip(j.row(i));
             system.b[i].abs()
-                + terms.map(|(slot, k)| (system.j.values()[slot] * solution.x[*k as usize]).abs()).sum::<f64>()
+                + terms
+                    .map(|(slot, k)| (system.j.values()[slot] * solution.x[*k as usize]).abs())
+                    .sum::<f64>()
         };
         let rows = (0..system.m()).map(|i| (i, self.residual.row[i].abs()));
         let worst = rows.max_by(|a, b| a.1.total_cmp(&b.1))?;
         let row = system.j.pattern().row_slots(worst.0);
         let size = row.fold(0.0f64, |a, k| a.max(system.j.values()[k].abs()));
         // Below the roundoff of the largest unknowns there is nothing to contradict.
-        let noise = self.options.rounding.max(roundoff(system) * size * self.residual.velocity_scale);
+        let noise = self
+            .options
+            .rounding
+            .max(roundoff(system) * size * self.residual.velocity_scale);
         (worst.1 > self.options.incompatibility * scale(worst.0) + noise).then_some(worst)
     }
 }

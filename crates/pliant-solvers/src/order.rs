@@ -30,7 +30,11 @@ const NEARLY_HARD: f64 = 1e-6;
 impl Blocks {
     fn new(system: &KktSystem) -> Self {
         let of = |bounds: &[usize]| -> Vec<usize> {
-            bounds.windows(2).enumerate().flat_map(|(k, w)| std::iter::repeat_n(k, w[1] - w[0])).collect()
+            bounds
+                .windows(2)
+                .enumerate()
+                .flat_map(|(k, w)| std::iter::repeat_n(k, w[1] - w[0]))
+                .collect()
         };
         let of_dof = of(system.primal_blocks());
         let count = |w: &[usize]| (w[0]..w[1]).filter(|i| !system.fixed[*i]).count();
@@ -48,9 +52,17 @@ impl Blocks {
             list.sort_unstable();
             list.dedup();
             touched.push(list);
-            hard.push(rows.clone().any(|i| system.r_diagonal(i) <= NEARLY_HARD * system.row_scale(i)));
+            hard.push(
+                rows.clone()
+                    .any(|i| system.r_diagonal(i) <= NEARLY_HARD * system.row_scale(i)),
+            );
         }
-        Self { of_dof, touched, hard, free }
+        Self {
+            of_dof,
+            touched,
+            hard,
+            free,
+        }
     }
 
     /// Matches every hard row block with a primal block of its own that has room for its rows: augmenting paths, first
@@ -123,7 +135,10 @@ impl Order {
                 sequence.extend((bounds[0]..bounds[1]).map(|i| n + i));
             }
         }
-        Ok(Self { sequence, primal_first })
+        Ok(Self {
+            sequence,
+            primal_first,
+        })
     }
 }
 
@@ -131,7 +146,9 @@ impl Order {
 fn primal_edges(system: &KktSystem, blocks: &Blocks) -> impl Iterator<Item = (usize, usize)> {
     (0..system.n()).filter(|i| !system.fixed[*i]).flat_map(move |i| {
         let others = system.w.pattern().row(i).iter().map(|k| *k as usize);
-        others.filter(|k| !system.fixed[*k]).map(move |k| (blocks.of_dof[i], blocks.of_dof[k]))
+        others
+            .filter(|k| !system.fixed[*k])
+            .map(move |k| (blocks.of_dof[i], blocks.of_dof[k]))
     })
 }
 
@@ -192,7 +209,13 @@ fn primal_then_rows(system: &KktSystem, blocks: &Blocks) -> Result<Vec<usize>, S
     }
     let soft = |v: &usize| *v < primal || !blocks.hard[*v - primal];
     let mut out: Vec<usize> = first.minimum_degree()?.into_iter().filter(soft).collect();
-    out.extend(second.minimum_degree()?.into_iter().filter(|k| blocks.hard[*k]).map(|k| primal + k));
+    out.extend(
+        second
+            .minimum_degree()?
+            .into_iter()
+            .filter(|k| blocks.hard[*k])
+            .map(|k| primal + k),
+    );
     Ok(out)
 }
 

@@ -54,12 +54,26 @@ impl ResidualScratch {
 #[inline]
 fn row_of(a: &CsrMatrix, i: usize) -> impl Iterator<Item = (usize, f64)> {
     let slots = a.pattern().row_slots(i);
-    a.pattern().indices()[slots.clone()].iter().zip(&a.values()[slots]).map(|(k, v)| (*k as usize, *v))
+    a.pattern().indices()[slots.clone()]
+        .iter()
+        .zip(&a.values()[slots])
+        .map(|(k, v)| (*k as usize, *v))
 }
 
 /// `r = rhs - K z` into the scratch (zero at fixed variables) and its measures. Cost `8 nnz`.
-pub(crate) fn evaluate(system: &KktSystem, solution: &Solution, b: &[f64], scratch: &mut ResidualScratch) -> KktResidual {
-    let ResidualScratch { primal, row, primal_scale, row_scale, velocity_scale } = scratch;
+pub(crate) fn evaluate(
+    system: &KktSystem,
+    solution: &Solution,
+    b: &[f64],
+    scratch: &mut ResidualScratch,
+) -> KktResidual {
+    let ResidualScratch {
+        primal,
+        row,
+        primal_scale,
+        row_scale,
+        velocity_scale,
+    } = scratch;
     let (n, m) = (system.n(), system.m());
     primal.clear();
     primal.extend_from_slice(&system.c);
@@ -115,7 +129,9 @@ pub(crate) fn evaluate(system: &KktSystem, solution: &Solution, b: &[f64], scrat
     // `max` of IEEE drops NaN; a NaN residual must survive.
     let max = |a: f64, b: f64| if b.is_nan() || b > a { b } else { a };
     let free = |i: &usize| !system.fixed[*i];
-    let u = (0..n).filter(free).fold(0.0, |a, i| max(a, primal_scale[i] / system.w_diagonal(i).abs()));
+    let u = (0..n)
+        .filter(free)
+        .fold(0.0, |a, i| max(a, primal_scale[i] / system.w_diagonal(i).abs()));
     *velocity_scale = u;
     let roundoff = roundoff(system);
     let ratio = |r: f64, s: f64, floor: f64| {
@@ -133,7 +149,10 @@ pub(crate) fn evaluate(system: &KktSystem, solution: &Solution, b: &[f64], scrat
             continue;
         }
         out.primal = max(out.primal, (primal[i] / system.w_diagonal(i)).abs());
-        out.relative = max(out.relative, ratio(primal[i].abs(), primal_scale[i], system.w_diagonal(i).abs() * u));
+        out.relative = max(
+            out.relative,
+            ratio(primal[i].abs(), primal_scale[i], system.w_diagonal(i).abs() * u),
+        );
     }
     for i in 0..m {
         out.row = max(out.row, row[i].abs());

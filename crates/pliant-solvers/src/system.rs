@@ -36,7 +36,10 @@ pub struct Solution {
 // By hand, because the derived `clone_from` allocates anew instead of reusing the buffers.
 impl Clone for Solution {
     fn clone(&self) -> Self {
-        Self { x: self.x.clone(), mu: self.mu.clone() }
+        Self {
+            x: self.x.clone(),
+            mu: self.mu.clone(),
+        }
     }
 
     fn clone_from(&mut self, source: &Self) {
@@ -60,18 +63,41 @@ impl KktSystem {
     ) -> Result<Self, SolveError> {
         let (n, m) = (w.rows(), j.rows());
         let check = |what, expected, found| {
-            if expected == found { Ok(()) } else { Err(SolveError::Size { what, expected, found }) }
+            if expected == found {
+                Ok(())
+            } else {
+                Err(SolveError::Size {
+                    what,
+                    expected,
+                    found,
+                })
+            }
         };
         check("columns of W", n, w.columns())?;
         check("columns of J", n, j.columns())?;
         check("rows of R", m, r.rows())?;
         check("columns of R", m, r.columns())?;
-        check("diagonal of W", n, (0..n).filter(|i| w.slot(*i, *i).is_some()).count())?;
-        check("diagonal of R", m, (0..m).filter(|i| r.slot(*i, *i).is_some()).count())?;
-        for (what, blocks, size) in [("primal blocks", &primal_blocks, n), ("row blocks", &row_blocks, m)] {
+        check(
+            "diagonal of W",
+            n,
+            (0..n).filter(|i| w.slot(*i, *i).is_some()).count(),
+        )?;
+        check(
+            "diagonal of R",
+            m,
+            (0..m).filter(|i| r.slot(*i, *i).is_some()).count(),
+        )?;
+        for (what, blocks, size) in [
+            ("primal blocks", &primal_blocks, n),
+            ("row blocks", &row_blocks, m),
+        ] {
             let ascending = blocks.windows(2).all(|w| w[0] < w[1]);
             if blocks.first() != Some(&0) || !ascending {
-                return Err(SolveError::Size { what, expected: size, found: 0 });
+                return Err(SolveError::Size {
+                    what,
+                    expected: size,
+                    found: 0,
+                });
             }
             check(what, size, blocks[blocks.len() - 1])?;
         }
@@ -96,10 +122,18 @@ impl KktSystem {
         let n = w.len().isqrt();
         let m = r.len();
         if n * n != w.len() {
-            return Err(SolveError::Size { what: "W", expected: n * n, found: w.len() });
+            return Err(SolveError::Size {
+                what: "W",
+                expected: n * n,
+                found: w.len(),
+            });
         }
         if j.len() != m * n {
-            return Err(SolveError::Size { what: "J", expected: m * n, found: j.len() });
+            return Err(SolveError::Size {
+                what: "J",
+                expected: m * n,
+                found: j.len(),
+            });
         }
         let mut wp = PatternBuilder::new(n, n);
         wp.insert_block((0, 0), (n, n), true);
@@ -109,8 +143,13 @@ impl KktSystem {
         for i in 0..m {
             rp.insert(i, i);
         }
-        let mut system =
-            Self::new(wp.finish()?, jp.finish()?, rp.finish()?, (0..=n).collect(), (0..=m).collect())?;
+        let mut system = Self::new(
+            wp.finish()?,
+            jp.finish()?,
+            rp.finish()?,
+            (0..=n).collect(),
+            (0..=m).collect(),
+        )?;
         let lower = (0..n).flat_map(|i| (0..=i).map(move |k| w[i * n + k]));
         for (slot, value) in system.w.values_mut().iter_mut().zip(lower) {
             *slot = value;
@@ -154,9 +193,18 @@ impl KktSystem {
     /// `(J |diag(W)|^-1 J^T)_ii` over the free variables: the scale of row `i` of the Delassus operator.
     pub fn row_scale(&self, i: usize) -> f64 {
         let slots = self.j.pattern().row_slots(i);
-        self.j.pattern().row(i).iter().zip(&self.j.values()[slots]).fold(0.0, |sum, (k, a)| {
-            let k = *k as usize;
-            if self.fixed[k] { sum } else { sum + a * a / self.w_diagonal(k).abs() }
-        })
+        self.j
+            .pattern()
+            .row(i)
+            .iter()
+            .zip(&self.j.values()[slots])
+            .fold(0.0, |sum, (k, a)| {
+                let k = *k as usize;
+                if self.fixed[k] {
+                    sum
+                } else {
+                    sum + a * a / self.w_diagonal(k).abs()
+                }
+            })
     }
 }

@@ -15,7 +15,10 @@ pub struct Graph {
 impl Graph {
     /// A graph without edges.
     pub fn new(vertices: usize) -> Self {
-        Self { vertices, edges: Vec::new() }
+        Self {
+            vertices,
+            edges: Vec::new(),
+        }
     }
 
     /// Number of vertices.
@@ -33,7 +36,11 @@ impl Graph {
     /// # Panics
     /// If a vertex is not in the graph.
     pub fn connect(&mut self, a: usize, b: usize) {
-        assert!(a < self.vertices && b < self.vertices, "edge ({a}, {b}) in a graph of {}", self.vertices);
+        assert!(
+            a < self.vertices && b < self.vertices,
+            "edge ({a}, {b}) in a graph of {}",
+            self.vertices
+        );
         if a != b {
             self.edges.push((a.min(b) as u32, a.max(b) as u32));
         }
@@ -69,8 +76,16 @@ impl Graph {
         let mut order = vec![0u32; n];
         let mut inverse = vec![0u32; n];
         let mut buffer = MemBuffer::new(amd::order_scratch::<u32>(n, indices.len()));
-        amd::order(&mut order, &mut inverse, pattern, amd::Control::default(), MemStack::new(&mut buffer))
-            .map_err(|e| SparseError::Symbolic { reason: format!("{e:?}") })?;
+        amd::order(
+            &mut order,
+            &mut inverse,
+            pattern,
+            amd::Control::default(),
+            MemStack::new(&mut buffer),
+        )
+        .map_err(|e| SparseError::Symbolic {
+            reason: format!("{e:?}"),
+        })?;
         Ok(order.into_iter().map(|i| i as usize).collect())
     }
 }

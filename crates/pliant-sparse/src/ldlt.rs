@@ -4,7 +4,8 @@ use crate::{CsrMatrix, Pattern, SparseError};
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::ldlt::factor::LdltRegularization;
 use faer::sparse::linalg::cholesky::{
-    CholeskySymbolicParams, LdltRef, SymbolicCholesky, SymbolicCholeskyRaw, SymmetricOrdering, factorize_symbolic_cholesky,
+    CholeskySymbolicParams, LdltRef, SymbolicCholesky, SymbolicCholeskyRaw, SymmetricOrdering,
+    factorize_symbolic_cholesky,
 };
 use faer::sparse::{SparseColMatRef, SymbolicSparseColMatRef};
 use faer::{Conj, MatMut, Par, Side};
@@ -28,7 +29,10 @@ pub struct Factor {
 
 impl std::fmt::Debug for Factor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Factor").field("size", &self.pivots.len()).field("entries", &self.values.len()).finish()
+        f.debug_struct("Factor")
+            .field("size", &self.pivots.len())
+            .field("entries", &self.values.len())
+            .finish()
     }
 }
 
@@ -70,7 +74,11 @@ impl Symbolic {
     pub fn new(lower: &Pattern) -> Result<Self, SparseError> {
         let n = lower.rows();
         if lower.columns() != n {
-            return Err(SparseError::Size { what: "columns", expected: n, found: lower.columns() });
+            return Err(SparseError::Size {
+                what: "columns",
+                expected: n,
+                found: lower.columns(),
+            });
         }
         // Rows of the lower triangle are columns of the upper one.
         let upper = SymbolicSparseColMatRef::new_checked(n, n, lower.offsets(), None, lower.indices());
@@ -80,8 +88,14 @@ impl Symbolic {
             SymmetricOrdering::Identity,
             CholeskySymbolicParams::default(),
         )
-        .map_err(|e| SparseError::Symbolic { reason: format!("{e:?}") })?;
-        Ok(Self { raw, size: n, entries: lower.len() })
+        .map_err(|e| SparseError::Symbolic {
+            reason: format!("{e:?}"),
+        })?;
+        Ok(Self {
+            raw,
+            size: n,
+            entries: lower.len(),
+        })
     }
 
     /// Order of the matrix.
@@ -101,7 +115,9 @@ impl Symbolic {
 
     /// Allocates the numeric factors.
     pub fn allocate(&self) -> Factor {
-        let factor = self.raw.factorize_numeric_ldlt_scratch::<f64>(Par::Seq, Default::default());
+        let factor = self
+            .raw
+            .factorize_numeric_ldlt_scratch::<f64>(Par::Seq, Default::default());
         let solve = self.raw.solve_in_place_scratch::<f64>(1, Par::Seq);
         Factor {
             values: vec![0.0; self.raw.len_val()],
@@ -116,12 +132,22 @@ impl Factor {
     ///
     /// # Errors
     /// [`SparseError::Size`] if the matrix is not the one analysed, [`SparseError::Pivot`] at a zero or non-finite pivot.
-    pub fn factor(&mut self, symbolic: &Symbolic, a: &CsrMatrix, rule: PivotRule) -> Result<FactorReport, SparseError> {
+    pub fn factor(
+        &mut self,
+        symbolic: &Symbolic,
+        a: &CsrMatrix,
+        rule: PivotRule,
+    ) -> Result<FactorReport, SparseError> {
         let n = symbolic.size;
         if a.pattern().rows() != n || a.pattern().len() != symbolic.entries {
-            return Err(SparseError::Size { what: "entries", expected: symbolic.entries, found: a.pattern().len() });
+            return Err(SparseError::Size {
+                what: "entries",
+                expected: symbolic.entries,
+                found: a.pattern().len(),
+            });
         }
-        let pattern = SymbolicSparseColMatRef::new_checked(n, n, a.pattern().offsets(), None, a.pattern().indices());
+        let pattern =
+            SymbolicSparseColMatRef::new_checked(n, n, a.pattern().offsets(), None, a.pattern().indices());
         let upper = SparseColMatRef::new(pattern, a.values());
         let regularization = match rule {
             PivotRule::Keep => LdltRegularization::default(),
@@ -142,9 +168,11 @@ impl Factor {
                 MemStack::new(&mut self.scratch),
                 Default::default(),
             )
-            .map_err(|faer::linalg::cholesky::ldlt::factor::LdltError::ZeroPivot { index }| SparseError::Pivot {
-                index: index.saturating_sub(1),
-            })?;
+            .map_err(
+                |faer::linalg::cholesky::ldlt::factor::LdltError::ZeroPivot { index }| SparseError::Pivot {
+                    index: index.saturating_sub(1),
+                },
+            )?;
         self.read_pivots(symbolic);
         let mut report = FactorReport::default();
         for (index, d) in self.pivots.iter().enumerate() {
@@ -169,7 +197,8 @@ impl Factor {
                 }
             }
             SymbolicCholeskyRaw::Supernodal(s) => {
-                let factor = faer::sparse::linalg::cholesky::supernodal::SupernodalLdltRef::new(s, &self.values);
+                let factor =
+                    faer::sparse::linalg::cholesky::supernodal::SupernodalLdltRef::new(s, &self.values);
                 for k in 0..s.n_supernodes() {
                     let node = factor.supernode(k);
                     for i in 0..node.val().ncols() {
@@ -229,7 +258,11 @@ mod tests {
         let mut a = b.finish().unwrap().into_matrix();
         for (i, j) in kept {
             let slot = a.pattern().slot(i, j).unwrap();
-            a.values_mut()[slot] = if i == j { f64::from(signs[i]) * (2.0 + n as f64) } else { seed[(i * 5 + j) % seed.len()] };
+            a.values_mut()[slot] = if i == j {
+                f64::from(signs[i]) * (2.0 + n as f64)
+            } else {
+                seed[(i * 5 + j) % seed.len()]
+            };
         }
         (a, signs)
     }
@@ -275,9 +308,20 @@ mod tests {
         let symbolic = Symbolic::new(a.pattern()).unwrap();
         assert!(symbolic.is_supernodal());
         let mut factor = symbolic.allocate();
-        assert!(factor.factor(&symbolic, &a, PivotRule::Keep).is_err() || factor.pivots()[n - 1].abs() < 1e-12);
-        let report = factor.factor(&symbolic, &a, PivotRule::Drop { threshold: 1e-8 }).unwrap();
-        assert_eq!(report, FactorReport { positive: n - 2, negative: 1, dropped: 1 });
+        assert!(
+            factor.factor(&symbolic, &a, PivotRule::Keep).is_err() || factor.pivots()[n - 1].abs() < 1e-12
+        );
+        let report = factor
+            .factor(&symbolic, &a, PivotRule::Drop { threshold: 1e-8 })
+            .unwrap();
+        assert_eq!(
+            report,
+            FactorReport {
+                positive: n - 2,
+                negative: 1,
+                dropped: 1
+            }
+        );
         assert!(factor.is_dropped(n - 1));
         // min |x|^2/2 with sum x = 1: x = 1/(n - 2).
         let mut x = vec![0.0; n];

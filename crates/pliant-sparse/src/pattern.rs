@@ -23,7 +23,12 @@ pub struct PatternBuilder {
 impl PatternBuilder {
     /// An empty `rows x columns` pattern.
     pub fn new(rows: usize, columns: usize) -> Self {
-        Self { rows, columns, entries: Vec::new(), outside: None }
+        Self {
+            rows,
+            columns,
+            entries: Vec::new(),
+            outside: None,
+        }
     }
 
     /// Adds one entry. An entry outside the matrix is reported by [`finish`](Self::finish).
@@ -36,7 +41,12 @@ impl PatternBuilder {
     }
 
     /// Adds a dense block whose corner is `(row, column)`; with `lower_only`, just its entries at or below the diagonal.
-    pub fn insert_block(&mut self, (row, column): (usize, usize), (height, width): (usize, usize), lower_only: bool) {
+    pub fn insert_block(
+        &mut self,
+        (row, column): (usize, usize),
+        (height, width): (usize, usize),
+        lower_only: bool,
+    ) {
         for i in row..row + height {
             for j in column..column + width {
                 if !lower_only || j <= i {
@@ -52,9 +62,18 @@ impl PatternBuilder {
     /// [`SparseError::OutOfRange`] for the first entry outside the matrix, [`SparseError::TooLarge`] beyond 32 bits.
     pub fn finish(mut self) -> Result<Pattern, SparseError> {
         if let Some((row, column)) = self.outside {
-            return Err(SparseError::OutOfRange { row, column, rows: self.rows, columns: self.columns });
+            return Err(SparseError::OutOfRange {
+                row,
+                column,
+                rows: self.rows,
+                columns: self.columns,
+            });
         }
-        for (what, found) in [("rows", self.rows), ("columns", self.columns), ("entries", self.entries.len())] {
+        for (what, found) in [
+            ("rows", self.rows),
+            ("columns", self.columns),
+            ("entries", self.entries.len()),
+        ] {
             if found >= i32::MAX as usize {
                 return Err(SparseError::TooLarge { what, found });
             }
@@ -69,7 +88,12 @@ impl PatternBuilder {
             offsets[i + 1] += offsets[i];
         }
         let indices = self.entries.into_iter().map(|(_, j)| j).collect();
-        Ok(Pattern { rows: self.rows, columns: self.columns, offsets, indices })
+        Ok(Pattern {
+            rows: self.rows,
+            columns: self.columns,
+            offsets,
+            indices,
+        })
     }
 }
 
@@ -125,7 +149,10 @@ impl Pattern {
     /// A matrix of zeros on this pattern.
     pub fn into_matrix(self) -> CsrMatrix {
         let values = vec![0.0; self.indices.len()];
-        CsrMatrix { pattern: self, values }
+        CsrMatrix {
+            pattern: self,
+            values,
+        }
     }
 }
 
@@ -172,7 +199,10 @@ impl CsrMatrix {
         for i in 0..self.pattern.rows {
             let slots = self.pattern.row_slots(i);
             let mut sum = 0.0;
-            for (j, a) in self.pattern.indices[slots.clone()].iter().zip(&self.values[slots]) {
+            for (j, a) in self.pattern.indices[slots.clone()]
+                .iter()
+                .zip(&self.values[slots])
+            {
                 sum += a * x[*j as usize];
             }
             y[i] += s * sum;
@@ -187,7 +217,10 @@ impl CsrMatrix {
         for i in 0..self.pattern.rows {
             let slots = self.pattern.row_slots(i);
             let xi = s * x[i];
-            for (j, a) in self.pattern.indices[slots.clone()].iter().zip(&self.values[slots]) {
+            for (j, a) in self.pattern.indices[slots.clone()]
+                .iter()
+                .zip(&self.values[slots])
+            {
                 y[*j as usize] += a * xi;
             }
         }
@@ -202,7 +235,10 @@ impl CsrMatrix {
             let slots = self.pattern.row_slots(i);
             let xi = s * x[i];
             let mut sum = 0.0;
-            for (j, a) in self.pattern.indices[slots.clone()].iter().zip(&self.values[slots]) {
+            for (j, a) in self.pattern.indices[slots.clone()]
+                .iter()
+                .zip(&self.values[slots])
+            {
                 let j = *j as usize;
                 sum += a * x[j];
                 if j != i {
@@ -255,6 +291,13 @@ mod tests {
     fn an_entry_outside_is_an_error() {
         let mut b = PatternBuilder::new(2, 2);
         b.insert(0, 2);
-        assert!(matches!(b.finish(), Err(SparseError::OutOfRange { row: 0, column: 2, .. })));
+        assert!(matches!(
+            b.finish(),
+            Err(SparseError::OutOfRange {
+                row: 0,
+                column: 2,
+                ..
+            })
+        ));
     }
 }

@@ -5,7 +5,7 @@ use pliant_model::State;
 /// A simulation's memory: restore it into a simulation of the same model and options, and the motion goes on bit for bit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Checkpoint {
-    /// Time [s].
+    /// Time (s).
     pub time: f64,
     /// Positions and velocities.
     pub state: State,
@@ -15,7 +15,7 @@ pub struct Checkpoint {
     pub lagged: Vec<f64>,
     /// Which independent coordinates are fixed.
     pub fixed: Vec<bool>,
-    /// Energy taken out by damping so far [J].
+    /// Energy taken out by damping so far (J).
     pub dissipated: f64,
     /// Order of elimination that the solver has settled on: all variables first.
     pub primal_first: bool,

@@ -33,7 +33,7 @@ pub enum Error {
     NotPositiveDefinite {
         /// The degree of freedom in words.
         what: String,
-        /// Time at the start of the step [s].
+        /// Time at the start of the step (s).
         time: f64,
         /// Its entry of `W`.
         diagonal: f64,
@@ -43,7 +43,7 @@ pub enum Error {
     NotFinite {
         /// Degree of freedom or row in words.
         what: String,
-        /// Time at the start of the step [s].
+        /// Time at the start of the step (s).
         time: f64,
     },
     /// Hard constraints contradict each other.
@@ -53,7 +53,7 @@ pub enum Error {
     Incompatible {
         /// The row in words.
         constraint: String,
-        /// Time at the start of the step [s].
+        /// Time at the start of the step (s).
         time: f64,
         /// Violation of the compromise, in the units of velocity.
         violation: f64,
@@ -64,7 +64,7 @@ pub enum Error {
         .report.residual.relative
     )]
     NotConverged {
-        /// Time at the start of the step [s].
+        /// Time at the start of the step (s).
         time: f64,
         /// What was allowed.
         tolerance: f64,
@@ -72,11 +72,13 @@ pub enum Error {
         report: Box<StepReport>,
     },
     /// The implicit equation of a spinning body has no solution near: the step is too long for the spin.
-    #[error("the gyroscopic equation of {what} did not converge at t = {time} s: it turns too far in one step")]
+    #[error(
+        "the gyroscopic equation of {what} did not converge at t = {time} s: it turns too far in one step"
+    )]
     Gyroscopic {
         /// The body in words.
         what: String,
-        /// Time at the start of the step [s].
+        /// Time at the start of the step (s).
         time: f64,
     },
     /// Settling stopped before it was at rest.
@@ -98,9 +100,11 @@ impl Error {
     /// A solver error in the model's words.
     pub(crate) fn from_solver(error: SolveError, model: &Model, time: f64) -> Self {
         match error {
-            SolveError::NotPositiveDefinite { dof, diagonal } => {
-                Self::NotPositiveDefinite { what: model.describe_dof(dof), time, diagonal }
-            }
+            SolveError::NotPositiveDefinite { dof, diagonal } => Self::NotPositiveDefinite {
+                what: model.describe_dof(dof),
+                time,
+                diagonal,
+            },
             SolveError::NotFinite { variable } => {
                 let what = match variable {
                     Variable::Dof(i) => model.describe_dof(i),

@@ -46,7 +46,9 @@ pub(crate) fn impulses(
         let node = model.node(attachment.node);
         let Some(first) = node.first_dof() else { continue };
         for e in 0..node.count {
-            let Some(rigid) = attachment.component.rigid(e) else { break };
+            let Some(rigid) = attachment.component.rigid(e) else {
+                break;
+            };
             let inertia = rigid.inertia_matrix();
             let w = vec3(&state.velocities[node.velocity_range()], 6 * e + 3);
             if w == Vec3::zeros() {

@@ -52,9 +52,9 @@ pub mod prelude {
     pub use crate::{Error, Gyroscopic, Options, Settle, Simulation, Stabilisation, StepReport};
     pub use pliant_kkt::{Formulation, GeometricStiffness, Geometry, Metric};
     pub use pliant_model::{
-        Affine, AffineEntry, ComponentId, ConstantForce, Damping, Dependency, DiagonalCompliance, Difference, Distance, End,
-        Identity, Level, Mass, Model, NodeId, Pose, RelativeRotation, RigidMass, RigidPoints, Space, Subset, Treatment,
-        UniformCompliance,
+        Affine, AffineEntry, ComponentId, ConstantForce, Damping, Dependency, DiagonalCompliance, Difference,
+        Distance, End, Identity, Level, Mass, Model, NodeId, Pose, RelativeRotation, RigidMass, RigidPoints,
+        Space, Subset, Treatment, UniformCompliance,
     };
     pub use pliant_solvers::Status;
 }

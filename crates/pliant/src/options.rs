@@ -30,7 +30,11 @@ pub struct Stabilisation {
 
 impl Default for Stabilisation {
     fn default() -> Self {
-        Self { metric: Metric::Mass, iterations: 20, tolerance: 1e-12 }
+        Self {
+            metric: Metric::Mass,
+            iterations: 20,
+            tolerance: 1e-12,
+        }
     }
 }
 
@@ -88,19 +92,34 @@ impl Default for Options {
 impl Options {
     /// The trapezoidal rule: second order, no damping of its own.
     pub fn trapezoidal() -> Self {
-        Self { alpha: 0.5, beta: 0.5, ..Self::default() }
+        Self {
+            alpha: 0.5,
+            beta: 0.5,
+            ..Self::default()
+        }
     }
 
     /// The scheme of a step of length `h`, checked.
     pub(crate) fn write_scheme(&self, h: f64, scheme: &mut Scheme) -> Result<(), Error> {
         if !(h.is_finite() && h > 0.0) {
-            return Err(Error::OutOfRange { what: "the time step", value: h, bound: "positive and finite" });
+            return Err(Error::OutOfRange {
+                what: "the time step",
+                value: h,
+                bound: "positive and finite",
+            });
         }
         let weights = [("alpha", self.alpha), ("beta", self.beta)];
-        let own = self.own_alpha.iter().map(|(_, a)| ("the alpha of a component", *a));
+        let own = self
+            .own_alpha
+            .iter()
+            .map(|(_, a)| ("the alpha of a component", *a));
         for (what, value) in weights.into_iter().chain(own) {
             if !(value > 0.0 && value <= 1.0) {
-                return Err(Error::OutOfRange { what, value, bound: "in (0, 1]" });
+                return Err(Error::OutOfRange {
+                    what,
+                    value,
+                    bound: "in (0, 1]",
+                });
             }
         }
         scheme.h = h;

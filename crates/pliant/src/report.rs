@@ -40,9 +40,9 @@ impl Timings {
 /// The report of one step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StepReport {
-    /// Time at the end of the step [s].
+    /// Time at the end of the step (s).
     pub time: f64,
-    /// Length of the step [s].
+    /// Length of the step (s).
     pub h: f64,
     /// How the linear solve ended.
     pub status: Status,
@@ -65,7 +65,7 @@ pub struct StepReport {
     pub corrections: (usize, usize),
     /// Energies at the end of the step.
     pub energies: Energies,
-    /// Energy taken out by damping forces since the start [J]. What the scheme itself damps is the rest of the balance.
+    /// Energy taken out by damping forces since the start (J). What the scheme itself damps is the rest of the balance.
     pub dissipated: f64,
     /// Momentum at the end of the step.
     pub momentum: Momentum,

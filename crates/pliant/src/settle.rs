@@ -5,7 +5,7 @@ use crate::{Error, Simulation};
 /// How to come to rest: implicit steps whose velocity is scaled down after each (equations.md B.9).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settle {
-    /// Time step of the pseudo-static iteration [s]: larger is faster, and less robust far from rest.
+    /// Time step of the pseudo-static iteration (s): larger is faster, and less robust far from rest.
     pub h: f64,
     /// What is left of the velocity after each step, in `[0, 1)`.
     pub kept_velocity: f64,
@@ -17,7 +17,12 @@ pub struct Settle {
 
 impl Default for Settle {
     fn default() -> Self {
-        Self { h: 0.1, kept_velocity: 0.0, tolerance: 1e-12, max_steps: 10_000 }
+        Self {
+            h: 0.1,
+            kept_velocity: 0.0,
+            tolerance: 1e-12,
+            max_steps: 10_000,
+        }
     }
 }
 
@@ -42,7 +47,9 @@ impl Simulation {
             let entry = &self.model().nodes()[node];
             if entry.first_dof().is_some() {
                 let range = entry.velocity_range();
-                motion = self.state().velocities[range].iter().fold(motion, |m, v| m.max((h * v).abs()));
+                motion = self.state().velocities[range]
+                    .iter()
+                    .fold(motion, |m, v| m.max((h * v).abs()));
             }
         }
         self.scale_velocities(kept);
@@ -56,7 +63,11 @@ impl Simulation {
     pub fn settle(&mut self, how: Settle) -> Result<SettleReport, Error> {
         if !(0.0..1.0).contains(&how.kept_velocity) {
             let bound = "in [0, 1)";
-            return Err(Error::OutOfRange { what: "the kept part of the velocity", value: how.kept_velocity, bound });
+            return Err(Error::OutOfRange {
+                what: "the kept part of the velocity",
+                value: how.kept_velocity,
+                bound,
+            });
         }
         let mut motion = f64::INFINITY;
         for steps in 1..=how.max_steps {
@@ -66,6 +77,10 @@ impl Simulation {
                 return Ok(SettleReport { steps, motion });
             }
         }
-        Err(Error::NotSettled { steps: how.max_steps, motion, tolerance: how.tolerance })
+        Err(Error::NotSettled {
+            steps: how.max_steps,
+            motion,
+            tolerance: how.tolerance,
+        })
     }
 }

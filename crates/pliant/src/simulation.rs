@@ -65,7 +65,10 @@ impl Simulation {
             impulse: vec![0.0; model.dof_count()],
             displacement: vec![0.0; model.dof_count()],
             dissipated: 0.0,
-            counters: Counters { plans: 1, ..Counters::default() },
+            counters: Counters {
+                plans: 1,
+                ..Counters::default()
+            },
             evaluation,
             assembler,
             solver: DirectSolver::default(),
@@ -86,7 +89,7 @@ impl Simulation {
         &self.model
     }
 
-    /// Time [s].
+    /// Time (s).
     pub fn time(&self) -> f64 {
         self.time
     }
@@ -114,12 +117,17 @@ impl Simulation {
     /// Multipliers of one compliant force field or hard constraint; empty for other components.
     pub fn reaction(&self, component: ComponentId) -> &[f64] {
         let group = self.model.row_groups().iter().find(|g| g.component == component);
-        group.map_or(&[], |g| &self.multipliers[g.first_row..g.first_row + g.size * g.count])
+        group.map_or(&[], |g| {
+            &self.multipliers[g.first_row..g.first_row + g.size * g.count]
+        })
     }
 
     /// Work so far.
     pub fn counters(&self) -> Counters {
-        Counters { solver: self.solver.counters(), ..self.counters }
+        Counters {
+            solver: self.solver.counters(),
+            ..self.counters
+        }
     }
 
     /// The linear system as last filled, for inspection.
@@ -149,16 +157,33 @@ impl Simulation {
     ///
     /// # Errors
     /// [`Error::Model`] if there is no such element or a velocity is not finite.
-    pub fn hold(&mut self, node: NodeId, element: usize, coordinates: &[bool], velocity: &[f64]) -> Result<(), Error> {
+    pub fn hold(
+        &mut self,
+        node: NodeId,
+        element: usize,
+        coordinates: &[bool],
+        velocity: &[f64],
+    ) -> Result<(), Error> {
         let first = self.model.dofs_of(node, element, coordinates.len())?;
         let entry = self.model.node(node);
         let name = || entry.name.clone();
         if velocity.len() != coordinates.len() {
             let (expected, found) = (coordinates.len(), velocity.len());
-            return Err(ModelError::Size { name: name(), what: "velocities", expected, found }.into());
+            return Err(ModelError::Size {
+                name: name(),
+                what: "velocities",
+                expected,
+                found,
+            }
+            .into());
         }
         if let Some(value) = velocity.iter().find(|v| !v.is_finite()) {
-            return Err(ModelError::NotFinite { name: name(), what: "a velocity", value: *value }.into());
+            return Err(ModelError::NotFinite {
+                name: name(),
+                what: "a velocity",
+                value: *value,
+            }
+            .into());
         }
         let start = entry.first_velocity + element * coordinates.len();
         for k in (0..coordinates.len()).filter(|k| coordinates[*k]) {
@@ -200,13 +225,22 @@ impl Simulation {
     /// [`Error::Model`] if it does not fit; then nothing changes.
     pub fn restore(&mut self, checkpoint: &Checkpoint) -> Result<(), Error> {
         let sizes = [
-            ("multipliers", self.multipliers.len(), checkpoint.multipliers.len()),
+            (
+                "multipliers",
+                self.multipliers.len(),
+                checkpoint.multipliers.len(),
+            ),
             ("multipliers", self.lagged.len(), checkpoint.lagged.len()),
             ("fixed coordinates", self.impulse.len(), checkpoint.fixed.len()),
         ];
         for (what, expected, found) in sizes {
             if expected != found {
-                return Err(ModelError::State { what, expected, found }.into());
+                return Err(ModelError::State {
+                    what,
+                    expected,
+                    found,
+                }
+                .into());
             }
         }
         self.set_state(&checkpoint.state)?;
@@ -219,7 +253,7 @@ impl Simulation {
         Ok(())
     }
 
-    /// Takes one step of length `h` [s]. Steps may differ in length. After the first, a step allocates nothing and repeats no
+    /// Takes one step of length `h` (s). Steps may differ in length. After the first, a step allocates nothing and repeats no
     /// symbolic work, unless coordinates were fixed or freed.
     ///
     /// # Errors
@@ -231,7 +265,10 @@ impl Simulation {
         // Positions carry a rounding of their largest coordinate; divided by h it is noise in the constraint rows.
         let size = self.state.positions.iter().fold(0.0f64, |a, x| a.max(x.abs()));
         let rounding = self.options.solver.rounding.max(100.0 * f64::EPSILON * size / h);
-        self.solver.options = DirectOptions { rounding, ..self.options.solver };
+        self.solver.options = DirectOptions {
+            rounding,
+            ..self.options.solver
+        };
         self.previous.clone_from(&self.state);
         let result = self.advance(h);
         if result.is_err() {

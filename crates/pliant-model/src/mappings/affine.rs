@@ -42,7 +42,12 @@ impl Affine {
                 list.push(entry.from);
             }
         }
-        Self { space, offset: offset.to_vec(), entries: entries.to_vec(), dependencies }
+        Self {
+            space,
+            offset: offset.to_vec(),
+            entries: entries.to_vec(),
+            dependencies,
+        }
     }
 }
 
@@ -53,26 +58,50 @@ impl Mapping for Affine {
 
     fn check(&self, name: &str, parents: &[(Space, usize)]) -> Result<(), ModelError> {
         let size = self.space.position_size();
-        if self.offset.len() % size != 0 {
+        if !self.offset.len().is_multiple_of(size) {
             let expected = self.offset.len().next_multiple_of(size);
-            return Err(ModelError::Size { name: name.into(), what: "offsets", expected, found: self.offset.len() });
+            return Err(ModelError::Size {
+                name: name.into(),
+                what: "offsets",
+                expected,
+                found: self.offset.len(),
+            });
         }
         if let Some(value) = self.offset.iter().find(|x| !x.is_finite()) {
-            return Err(ModelError::NotFinite { name: name.into(), what: "an offset", value: *value });
+            return Err(ModelError::NotFinite {
+                name: name.into(),
+                what: "an offset",
+                value: *value,
+            });
         }
         for entry in &self.entries {
             if entry.element >= self.dependencies.len() {
                 let count = self.dependencies.len();
-                return Err(ModelError::Element { name: name.into(), element: entry.element, count });
+                return Err(ModelError::Element {
+                    name: name.into(),
+                    element: entry.element,
+                    count,
+                });
             }
             let found = check_dependency(name, entry.from, parents)?;
             if found == Space::Rigid3 {
-                return Err(ModelError::Space { name: name.into(), expected: "scalars or points", found });
+                return Err(ModelError::Space {
+                    name: name.into(),
+                    expected: "scalars or points",
+                    found,
+                });
             }
             if !entry.value.is_finite() {
-                return Err(ModelError::NotFinite { name: name.into(), what: "a coefficient", value: entry.value });
+                return Err(ModelError::NotFinite {
+                    name: name.into(),
+                    what: "a coefficient",
+                    value: entry.value,
+                });
             }
-            for (coordinate, size) in [(entry.coordinate, size), (entry.from_coordinate, found.position_size())] {
+            for (coordinate, size) in [
+                (entry.coordinate, size),
+                (entry.from_coordinate, found.position_size()),
+            ] {
                 if coordinate >= size {
                     return Err(ModelError::Size {
                         name: name.into(),
@@ -102,10 +131,13 @@ impl Mapping for Affine {
 
     fn jacobian(&self, parents: Parents<'_>, out: &mut Blocks) -> Result<(), Degenerate> {
         for entry in &self.entries {
-            let before = self.dependencies[entry.element].iter().take_while(|d| **d != entry.from);
+            let before = self.dependencies[entry.element]
+                .iter()
+                .take_while(|d| **d != entry.from);
             let column: usize = before.map(|d| parents.velocity(*d).len()).sum();
             let width = out.width(entry.element);
-            out.block_mut(entry.element)[entry.coordinate * width + column + entry.from_coordinate] += entry.value;
+            out.block_mut(entry.element)[entry.coordinate * width + column + entry.from_coordinate] +=
+                entry.value;
         }
         Ok(())
     }

@@ -4,7 +4,7 @@ use super::{End, check_pairs};
 use crate::{Blocks, Degenerate, Dependency, Mapping, ModelError, Parents, Space};
 use pliant_dense::{Mat3, Vec3};
 
-/// Lengths less rest lengths: `x_c = |a - b| - rest` [m] for each pair of ends. Not defined at length zero.
+/// Lengths less rest lengths: `x_c = |a - b| - rest` (m) for each pair of ends. Not defined at length zero.
 ///
 /// With `u = (a - b)/l`: `J = (u^T, -u^T)`, `(dJ/dt) v = (|w|^2 - (u.w)^2)/l` for the relative velocity `w`, and
 /// `G = (f/l)(I - u u^T)` on `a - b` (equations.md B.2).
@@ -18,32 +18,50 @@ pub struct Distance {
 impl Distance {
     /// The distance of each pair of ends, in space, rest lengths zero.
     pub fn new(pairs: &[(End, End)]) -> Self {
-        Self { dimension: 3, pairs: pairs.to_vec(), rests: vec![0.0; pairs.len()] }
+        Self {
+            dimension: 3,
+            pairs: pairs.to_vec(),
+            rests: vec![0.0; pairs.len()],
+        }
     }
 
     /// Distances between elements of the only parent.
     pub fn between(pairs: &[(usize, usize)]) -> Self {
-        let ends: Vec<_> = pairs.iter().map(|(a, b)| (End::element(0, *a), End::element(0, *b))).collect();
+        let ends: Vec<_> = pairs
+            .iter()
+            .map(|(a, b)| (End::element(0, *a), End::element(0, *b)))
+            .collect();
         Self::new(&ends)
     }
 
     /// Distances of elements of the only parent from fixed points.
     pub fn to_points(pairs: &[(usize, [f64; 3])]) -> Self {
-        let ends: Vec<_> = pairs.iter().map(|(a, p)| (End::element(0, *a), End::Point(*p))).collect();
+        let ends: Vec<_> = pairs
+            .iter()
+            .map(|(a, p)| (End::element(0, *a), End::Point(*p)))
+            .collect();
         Self::new(&ends)
     }
 
-    /// Sets the rest length [m] of each pair; a list of one length serves all pairs.
+    /// Sets the rest length (m) of each pair; a list of one length serves all pairs.
     #[must_use]
     pub fn with_rest_lengths(mut self, rests: &[f64]) -> Self {
-        self.rests = if let [rest] = rests { vec![*rest; self.pairs.len()] } else { rests.to_vec() };
+        self.rests = if let [rest] = rests {
+            vec![*rest; self.pairs.len()]
+        } else {
+            rests.to_vec()
+        };
         self
     }
 
     /// The same in the plane (2) or on the line (1); other dimensions count as 3.
     #[must_use]
     pub fn in_dimension(mut self, dimension: usize) -> Self {
-        self.dimension = if (1..=3).contains(&dimension) { dimension } else { 3 };
+        self.dimension = if (1..=3).contains(&dimension) {
+            dimension
+        } else {
+            3
+        };
         self
     }
 
@@ -51,12 +69,16 @@ impl Distance {
     #[inline]
     fn line(&self, e: usize, parents: &Parents<'_>) -> Result<(Vec3, f64), Degenerate> {
         let (a, b) = self.pairs[e];
-        let d = Vec3::from(a.coordinates(parents, self.dimension)) - Vec3::from(b.coordinates(parents, self.dimension));
+        let d = Vec3::from(a.coordinates(parents, self.dimension))
+            - Vec3::from(b.coordinates(parents, self.dimension));
         let length = d.norm();
         if length > 0.0 {
             Ok((d / length, length))
         } else {
-            Err(Degenerate { element: e, reason: "its two ends coincide, so that the line between them has no direction" })
+            Err(Degenerate {
+                element: e,
+                reason: "its two ends coincide, so that the line between them has no direction",
+            })
         }
     }
 }
@@ -77,7 +99,11 @@ impl Mapping for Distance {
         }
         for rest in &self.rests {
             if !rest.is_finite() {
-                return Err(ModelError::NotFinite { name: name.into(), what: "a rest length", value: *rest });
+                return Err(ModelError::NotFinite {
+                    name: name.into(),
+                    what: "a rest length",
+                    value: *rest,
+                });
             }
             if *rest < 0.0 {
                 return Err(ModelError::OutOfRange {
@@ -123,9 +149,12 @@ impl Mapping for Distance {
 
     fn add_bias(&self, parents: Parents<'_>, child: &mut [f64]) {
         for (e, x) in child.iter_mut().enumerate() {
-            let Ok((u, length)) = self.line(e, &parents) else { continue };
+            let Ok((u, length)) = self.line(e, &parents) else {
+                continue;
+            };
             let (a, b) = self.pairs[e];
-            let w = Vec3::from(a.velocity(&parents, self.dimension)) - Vec3::from(b.velocity(&parents, self.dimension));
+            let w = Vec3::from(a.velocity(&parents, self.dimension))
+                - Vec3::from(b.velocity(&parents, self.dimension));
             // |w - (u.w) u|^2 / l, without the cancellation of |w|^2 - (u.w)^2.
             *x += (w - u * u.dot(&w)).norm_squared() / length;
         }
@@ -133,7 +162,9 @@ impl Mapping for Distance {
 
     fn geometric_stiffness(&self, parents: Parents<'_>, force: &[f64], out: &mut Blocks) {
         for e in 0..self.pairs.len() {
-            let Ok((u, length)) = self.line(e, &parents) else { continue };
+            let Ok((u, length)) = self.line(e, &parents) else {
+                continue;
+            };
             let g = (Mat3::identity() - u * u.transpose()) * (force[e] / length);
             let width = out.width(e);
             let block = out.block_mut(e);
@@ -143,7 +174,8 @@ impl Mapping for Distance {
                     let sign = if p == q { 1.0 } else { -1.0 };
                     for i in 0..self.dimension {
                         for j in 0..self.dimension {
-                            block[(p * self.dimension + i) * width + q * self.dimension + j] = sign * g[(i, j)];
+                            block[(p * self.dimension + i) * width + q * self.dimension + j] =
+                                sign * g[(i, j)];
                         }
                     }
                 }

@@ -27,16 +27,27 @@ pub struct Subset {
 impl Subset {
     /// The given elements of the only parent.
     pub fn of_elements(space: Space, elements: &[usize]) -> Self {
-        Self { space, elements: elements.iter().map(|e| Dependency::new(0, *e)).collect() }
+        Self {
+            space,
+            elements: elements.iter().map(|e| Dependency::new(0, *e)).collect(),
+        }
     }
 
     /// The given elements of several parents of the same space.
     pub fn of_parents(space: Space, elements: &[Dependency]) -> Self {
-        Self { space, elements: elements.to_vec() }
+        Self {
+            space,
+            elements: elements.to_vec(),
+        }
     }
 }
 
-fn copy_elements(space: Space, elements: impl Iterator<Item = Dependency>, parents: Parents<'_>, child: &mut [f64]) {
+fn copy_elements(
+    space: Space,
+    elements: impl Iterator<Item = Dependency>,
+    parents: Parents<'_>,
+    child: &mut [f64],
+) {
     for (x, at) in child.chunks_exact_mut(space.position_size()).zip(elements) {
         x.copy_from_slice(parents.position(at));
     }
@@ -57,10 +68,19 @@ impl Mapping for Identity {
 
     fn check(&self, name: &str, parents: &[(Space, usize)]) -> Result<(), ModelError> {
         let [(space, count)] = parents else {
-            return Err(ModelError::Size { name: name.into(), what: "parents", expected: 1, found: parents.len() });
+            return Err(ModelError::Size {
+                name: name.into(),
+                what: "parents",
+                expected: 1,
+                found: parents.len(),
+            });
         };
         if *space != self.space {
-            return Err(ModelError::Space { name: name.into(), expected: "the same space", found: *space });
+            return Err(ModelError::Space {
+                name: name.into(),
+                expected: "the same space",
+                found: *space,
+            });
         }
         if *count != self.count {
             return Err(ModelError::Size {
@@ -78,7 +98,12 @@ impl Mapping for Identity {
     }
 
     fn apply(&self, parents: Parents<'_>, child: &mut [f64]) -> Result<(), Degenerate> {
-        copy_elements(self.space, (0..self.count).map(|e| Dependency::new(0, e)), parents, child);
+        copy_elements(
+            self.space,
+            (0..self.count).map(|e| Dependency::new(0, e)),
+            parents,
+            child,
+        );
         Ok(())
     }
 
@@ -101,7 +126,11 @@ impl Mapping for Subset {
         for at in &self.elements {
             let found = check_dependency(name, *at, parents)?;
             if found != self.space {
-                return Err(ModelError::Space { name: name.into(), expected: "the same space", found });
+                return Err(ModelError::Space {
+                    name: name.into(),
+                    expected: "the same space",
+                    found,
+                });
             }
         }
         Ok(())
@@ -137,20 +166,30 @@ pub struct Difference {
 impl Difference {
     /// `a - b` for each pair, in space.
     pub fn new(pairs: &[(End, End)]) -> Self {
-        Self { dimension: 3, pairs: pairs.to_vec() }
+        Self {
+            dimension: 3,
+            pairs: pairs.to_vec(),
+        }
     }
 
     /// The same in the plane (2) or on the line (1); other dimensions count as 3.
     #[must_use]
     pub fn in_dimension(mut self, dimension: usize) -> Self {
-        self.dimension = if (1..=3).contains(&dimension) { dimension } else { 3 };
+        self.dimension = if (1..=3).contains(&dimension) {
+            dimension
+        } else {
+            3
+        };
         self
     }
 }
 
 impl Mapping for Difference {
     fn child(&self) -> (Space, usize) {
-        (Space::real(self.dimension).unwrap_or(Space::Real3), self.pairs.len())
+        (
+            Space::real(self.dimension).unwrap_or(Space::Real3),
+            self.pairs.len(),
+        )
     }
 
     fn check(&self, name: &str, parents: &[(Space, usize)]) -> Result<(), ModelError> {
@@ -165,7 +204,10 @@ impl Mapping for Difference {
 
     fn apply(&self, parents: Parents<'_>, child: &mut [f64]) -> Result<(), Degenerate> {
         for (x, (a, b)) in child.chunks_exact_mut(self.dimension).zip(&self.pairs) {
-            let (a, b) = (a.coordinates(&parents, self.dimension), b.coordinates(&parents, self.dimension));
+            let (a, b) = (
+                a.coordinates(&parents, self.dimension),
+                b.coordinates(&parents, self.dimension),
+            );
             for k in 0..self.dimension {
                 x[k] = a[k] - b[k];
             }

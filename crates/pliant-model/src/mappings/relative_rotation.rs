@@ -9,7 +9,7 @@ use pliant_dense::rotation::{
 };
 use pliant_dense::{Mat3, Vec3, vec3};
 
-/// Rotation vectors `r = log(q_rest^-1 q_a^-1 q_b)` [rad] of pairs of bodies: the deformation of an angular spring.
+/// Rotation vectors `r = log(q_rest^-1 q_a^-1 q_b)` (rad) of pairs of bodies: the deformation of an angular spring.
 ///
 /// With body angular velocities, `dr/dt = J_r^-1(r) w_b - J_l^-1(r) R_rest^T w_a`. Smooth up to, not through, a half
 /// turn from rest.
@@ -22,13 +22,19 @@ pub struct RelativeRotation {
 impl RelativeRotation {
     /// Pairs `(a, b)` of bodies of the only parent, at rest when their axes agree.
     pub fn new(pairs: &[(usize, usize)]) -> Self {
-        let pairs: Vec<_> = pairs.iter().map(|(a, b)| (Dependency::new(0, *a), Dependency::new(0, *b))).collect();
+        let pairs: Vec<_> = pairs
+            .iter()
+            .map(|(a, b)| (Dependency::new(0, *a), Dependency::new(0, *b)))
+            .collect();
         Self::of_parents(&pairs)
     }
 
     /// Pairs of bodies of several parents.
     pub fn of_parents(pairs: &[(Dependency, Dependency)]) -> Self {
-        Self { pairs: pairs.to_vec(), rests: vec![pliant_dense::rotation::IDENTITY; pairs.len()] }
+        Self {
+            pairs: pairs.to_vec(),
+            rests: vec![pliant_dense::rotation::IDENTITY; pairs.len()],
+        }
     }
 
     /// Sets the rotation `q_a^-1 q_b` at rest of each pair.
@@ -40,12 +46,21 @@ impl RelativeRotation {
 
     fn at(&self, e: usize, parents: &Parents<'_>) -> Geometry {
         let (a, b) = self.pairs[e];
-        let (qa, qb) = (body_rotation(parents.position(a)), body_rotation(parents.position(b)));
+        let (qa, qb) = (
+            body_rotation(parents.position(a)),
+            body_rotation(parents.position(b)),
+        );
         let relative = multiply(conjugate(qa), qb);
         let r = log(multiply(conjugate(self.rests[e]), relative));
         let jr = inverse_right_jacobian(r);
         let rest = matrix(self.rests[e]);
-        Geometry { r, to_b: jr, to_a: -jr.transpose() * rest.transpose(), rest, relative: matrix(relative) }
+        Geometry {
+            r,
+            to_b: jr,
+            to_a: -jr.transpose() * rest.transpose(),
+            rest,
+            relative: matrix(relative),
+        }
     }
 }
 
@@ -76,18 +91,33 @@ impl Mapping for RelativeRotation {
             for at in [a, b] {
                 let found = check_dependency(name, *at, parents)?;
                 if found != Space::Rigid3 {
-                    return Err(ModelError::Space { name: name.into(), expected: "rigid bodies", found });
+                    return Err(ModelError::Space {
+                        name: name.into(),
+                        expected: "rigid bodies",
+                        found,
+                    });
                 }
             }
             if a == b {
-                let cause = Degenerate { element, reason: "its two bodies are the same" };
-                return Err(ModelError::Degenerate { name: name.into(), cause });
+                let cause = Degenerate {
+                    element,
+                    reason: "its two bodies are the same",
+                };
+                return Err(ModelError::Degenerate {
+                    name: name.into(),
+                    cause,
+                });
             }
             let unit = normalize(self.rests[element]).is_some_and(|q| {
-                q.iter().zip(&self.rests[element]).all(|(a, b)| (a - b).abs() < 1e-9)
+                q.iter()
+                    .zip(&self.rests[element])
+                    .all(|(a, b)| (a - b).abs() < 1e-9)
             });
             if !unit {
-                return Err(ModelError::ZeroQuaternion { name: name.into(), element });
+                return Err(ModelError::ZeroQuaternion {
+                    name: name.into(),
+                    element,
+                });
             }
         }
         Ok(())

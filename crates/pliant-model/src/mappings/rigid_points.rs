@@ -6,9 +6,9 @@ use crate::{Blocks, Degenerate, Dependency, Mapping, ModelError, Parents, Space}
 use pliant_dense::rotation;
 use pliant_dense::{Mat3, Vec3, skew, vec3};
 
-/// Particles attached to bodies: `x_c = p + R r` with `r` in body axes [m].
+/// Particles attached to bodies: `x_c = p + R r` with `r` in body axes (m).
 ///
-/// With angular velocity in body axes: `J = (I, -R [r])`, `(dJ/dt) v = R (w x (w x r))`, and for a force `f` the
+/// With angular velocity in body axes: `J = (I, -R (r))`, `(dJ/dt) v = R (w x (w x r))`, and for a force `f` the
 /// rotational block `G = sym([r] [R^T f])` (equations.md B.1, B.2).
 #[derive(Clone, Debug, PartialEq)]
 pub struct RigidPoints {
@@ -18,12 +18,16 @@ pub struct RigidPoints {
 impl RigidPoints {
     /// Points of bodies of the only parent: (body, local coordinates).
     pub fn new(points: &[(usize, [f64; 3])]) -> Self {
-        Self { points: points.iter().map(|(e, r)| (Dependency::new(0, *e), *r)).collect() }
+        Self {
+            points: points.iter().map(|(e, r)| (Dependency::new(0, *e), *r)).collect(),
+        }
     }
 
     /// Points of bodies of several parents.
     pub fn of_parents(points: &[(Dependency, [f64; 3])]) -> Self {
-        Self { points: points.to_vec() }
+        Self {
+            points: points.to_vec(),
+        }
     }
 }
 
@@ -41,10 +45,18 @@ impl Mapping for RigidPoints {
         for (at, r) in &self.points {
             let found = check_dependency(name, *at, parents)?;
             if found != Space::Rigid3 {
-                return Err(ModelError::Space { name: name.into(), expected: "rigid bodies", found });
+                return Err(ModelError::Space {
+                    name: name.into(),
+                    expected: "rigid bodies",
+                    found,
+                });
             }
             if let Some(value) = r.iter().find(|x| !x.is_finite()) {
-                return Err(ModelError::NotFinite { name: name.into(), what: "a local point", value: *value });
+                return Err(ModelError::NotFinite {
+                    name: name.into(),
+                    what: "a local point",
+                    value: *value,
+                });
             }
         }
         Ok(())

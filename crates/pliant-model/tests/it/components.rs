@@ -1,8 +1,9 @@
 //! Every component against its checker, at random and at awkward states.
 
 use pliant_model::{
-    Affine, AffineEntry, ConstantForce, Damping, Dependency, DiagonalCompliance, Difference, Distance, End, ForceField,
-    Identity, Mapping, Pose, RelativeRotation, RigidPoints, Space, Subset, UniformCompliance, check,
+    Affine, AffineEntry, ConstantForce, Damping, Dependency, DiagonalCompliance, Difference, Distance, End,
+    ForceField, Identity, Mapping, Pose, RelativeRotation, RigidPoints, Space, Subset, UniformCompliance,
+    check,
 };
 use proptest::prelude::*;
 
@@ -86,9 +87,19 @@ proptest! {
 
 fn relative_angles(positions: &[f64], rest: &[f64; 4]) -> Vec<f64> {
     use pliant_dense::rotation::{conjugate, log, multiply};
-    let q = |k: usize| [positions[7 * k + 3], positions[7 * k + 4], positions[7 * k + 5], positions[7 * k + 6]];
+    let q = |k: usize| {
+        [
+            positions[7 * k + 3],
+            positions[7 * k + 4],
+            positions[7 * k + 5],
+            positions[7 * k + 6],
+        ]
+    };
     let relative = |a: usize, b: usize| multiply(conjugate(q(a)), q(b));
-    vec![log(multiply(conjugate(*rest), relative(0, 1))).norm(), log(relative(2, 0)).norm()]
+    vec![
+        log(multiply(conjugate(*rest), relative(0, 1))).norm(),
+        log(relative(2, 0)).norm(),
+    ]
 }
 
 #[test]
@@ -117,7 +128,11 @@ fn the_checker_sees_a_wrong_geometric_stiffness() {
         fn dependencies(&self, element: usize, out: &mut Vec<Dependency>) {
             self.0.dependencies(element, out);
         }
-        fn apply(&self, p: pliant_model::Parents<'_>, child: &mut [f64]) -> Result<(), pliant_model::Degenerate> {
+        fn apply(
+            &self,
+            p: pliant_model::Parents<'_>,
+            child: &mut [f64],
+        ) -> Result<(), pliant_model::Degenerate> {
             self.0.apply(p, child)
         }
         fn jacobian(
@@ -133,5 +148,8 @@ fn the_checker_sees_a_wrong_geometric_stiffness() {
     }
     let x = [0.0, 0.0, 0.0, 1.0, 0.5, 0.0];
     let found = check::mapping(&Wrong(Distance::between(&[(0, 1)])), &[(Space::Real3, 2)], &x, 1).unwrap();
-    assert!(found.jacobian < TOLERANCE && found.geometric > 0.01 && found.bias > 0.01, "{found:?}");
+    assert!(
+        found.jacobian < TOLERANCE && found.geometric > 0.01 && found.bias > 0.01,
+        "{found:?}"
+    );
 }

@@ -1,4 +1,5 @@
 //! Integration tests of the model.
+#![allow(clippy::unwrap_used, reason = "a test that cannot set up its problem should stop there")]
 
 mod bad_input;
 mod components;

@@ -4,16 +4,27 @@ use pliant_dense::rotation::matrix;
 use pliant_dense::{Mat3, Vec3, skew};
 use pliant_model::{Distance, Evaluation, Model, RigidPoints, Space};
 
-const Q: [f64; 4] = [0.6100061839757498, -0.7638575467969289, 0.12496471778007319, -0.16969950802187994];
+const Q: [f64; 4] = [
+    0.6100061839757498,
+    -0.7638575467969289,
+    0.12496471778007319,
+    -0.16969950802187994,
+];
 const LOCAL: [f64; 3] = [0.4, 0.5, -0.6];
 
 #[test]
 fn velocity_of_the_point() {
     let mut model = Model::new();
     let x = [0.1, -0.2, 0.3, Q[0], Q[1], Q[2], Q[3]];
-    let body = model.add_independent("body", Space::Rigid3, &x, &[0.0; 6]).unwrap();
-    model.set_body_velocity(body, 0, [1.0, 2.0, 3.0], [-0.5, 0.7, 0.2]).unwrap();
-    let point = model.add_mapped("point", &[body], RigidPoints::new(&[(0, LOCAL)])).unwrap();
+    let body = model
+        .add_independent("body", Space::Rigid3, &x, &[0.0; 6])
+        .unwrap();
+    model
+        .set_body_velocity(body, 0, [1.0, 2.0, 3.0], [-0.5, 0.7, 0.2])
+        .unwrap();
+    let point = model
+        .add_mapped("point", &[body], RigidPoints::new(&[(0, LOCAL)]))
+        .unwrap();
     let state = model.initial_state().unwrap();
     let expected = [0.9331579959925043, 1.8623343046169702, 3.3147249238218652];
     for (a, b) in model.velocities(&state, point).iter().zip(expected) {
@@ -26,10 +37,18 @@ fn velocity_of_the_point() {
 fn mass_and_stiffness_pull_back() {
     let mut model = Model::new();
     let x = [0.1, -0.2, 0.3, Q[0], Q[1], Q[2], Q[3]];
-    let body = model.add_independent("body", Space::Rigid3, &x, &[0.0; 6]).unwrap();
-    let point = model.add_mapped("point", &[body], RigidPoints::new(&[(0, LOCAL)])).unwrap();
+    let body = model
+        .add_independent("body", Space::Rigid3, &x, &[0.0; 6])
+        .unwrap();
+    let point = model
+        .add_mapped("point", &[body], RigidPoints::new(&[(0, LOCAL)]))
+        .unwrap();
     let spring = model
-        .add_mapped("spring", &[point], Distance::to_points(&[(0, [1.0; 3])]).with_rest_lengths(&[0.9]))
+        .add_mapped(
+            "spring",
+            &[point],
+            Distance::to_points(&[(0, [1.0; 3])]).with_rest_lengths(&[0.9]),
+        )
         .unwrap();
     let mut state = model.initial_state().unwrap();
     let mut evaluation = Evaluation::new(&model);
@@ -51,8 +70,16 @@ fn mass_and_stiffness_pull_back() {
     let mut total = vec![0.0; model.velocity_count()];
     total[model.node(spring).velocity_range()][0] = force;
     evaluation.pull_back(&model, &mut total);
-    let on_line = evaluation.geometric_stiffness(&model, &state, spring.index(), &total).unwrap().block(0).to_vec();
-    let on_body = evaluation.geometric_stiffness(&model, &state, point.index(), &total).unwrap().block(0).to_vec();
+    let on_line = evaluation
+        .geometric_stiffness(&model, &state, spring.index(), &total)
+        .unwrap()
+        .block(0)
+        .to_vec();
+    let on_body = evaluation
+        .geometric_stiffness(&model, &state, point.index(), &total)
+        .unwrap()
+        .block(0)
+        .to_vec();
     // The case's Hessian is sym(J^T k u u^T J - G) with G = G_point + J^T G_line J, in world axes.
     let x = Vec3::from_fn(|i, _| model.positions(&state, point)[i]) - Vec3::new(1.0, 1.0, 1.0);
     let u = x.normalize();

@@ -1,6 +1,8 @@
 //! The sparse direct solver against references and against the dense oracle.
 
-use pliant_solvers::{DirectSolver, KktSystem, Solution, SolveError, SolveReport, Status, Variable, solve_dense};
+use pliant_solvers::{
+    DirectSolver, KktSystem, Solution, SolveError, SolveReport, Status, Variable, solve_dense,
+};
 use proptest::prelude::*;
 
 fn solve(system: &KktSystem) -> (Solution, SolveReport) {
@@ -33,23 +35,41 @@ fn f04_duplicated_hard_rows_share_equally() {
     let (solution, report) = solve(&f04([0.0; 3], [0.5, 0.5, 0.2]));
     assert_eq!(report.status, Status::Converged);
     assert_eq!((report.redundant_rows, report.inertia), (1, (3, 2)));
-    close(&solution.x, &[0.04285714285714, -0.5428571428571, 0.3428571428571], 1e-12);
-    close(&solution.mu, &[-0.4785714285714, -0.4785714285714, -0.6285714285714], 1e-12);
+    close(
+        &solution.x,
+        &[0.04285714285714, -0.5428571428571, 0.3428571428571],
+        1e-12,
+    );
+    close(
+        &solution.mu,
+        &[-0.4785714285714, -0.4785714285714, -0.6285714285714],
+        1e-12,
+    );
 }
 
 #[test]
 fn f04_small_compliances_share_inversely() {
     // The limit is reached to O(eps); the tolerance is that of the reference case.
     let (solution, _) = solve(&f04([1e-9, 3e-9, 1e-9], [0.5, 0.5, 0.2]));
-    close(&solution.mu, &[-0.7178571428571, -0.2392857142857, -0.6285714285714], 1e-6);
+    close(
+        &solution.mu,
+        &[-0.7178571428571, -0.2392857142857, -0.6285714285714],
+        1e-6,
+    );
 }
 
 #[test]
 fn f04_contradictory_rows_are_named_and_compromised() {
     let (solution, report) = solve(&f04([0.0; 3], [0.5, 0.7, 0.2]));
-    let Status::Incompatible { row, violation } = report.status else { panic!("{report:?}") };
+    let Status::Incompatible { row, violation } = report.status else {
+        panic!("{report:?}")
+    };
     assert!(row < 2 && (violation - 0.1).abs() < 1e-12);
-    close(&solution.x, &[-0.04285714285714, -0.5571428571429, 0.3571428571429], 1e-10);
+    close(
+        &solution.x,
+        &[-0.04285714285714, -0.5571428571429, 0.3571428571429],
+        1e-10,
+    );
 }
 
 #[test]
@@ -67,7 +87,11 @@ fn a_change_of_the_fixed_mask_is_noticed_and_costs_one_analysis() {
     system.c.copy_from_slice(&[1.0, 3.0]);
     let mut solver = DirectSolver::default();
     let mut solution = Solution::default();
-    for (fixed, expected, analyses) in [(false, [-0.5, 0.5], 1), (false, [-0.5, 0.5], 1), (true, [0.0, 0.0], 2)] {
+    for (fixed, expected, analyses) in [
+        (false, [-0.5, 0.5], 1),
+        (false, [-0.5, 0.5], 1),
+        (true, [0.0, 0.0], 2),
+    ] {
         system.fixed[0] = fixed;
         solver.prepare(&system).unwrap();
         solver.solve(&system, &mut solution).unwrap();
@@ -78,23 +102,56 @@ fn a_change_of_the_fixed_mask_is_noticed_and_costs_one_analysis() {
 
 #[test]
 fn bad_input_is_named() {
-    let prepare = |w: &[f64], j: &[f64], r: &[f64]| DirectSolver::default().prepare(&KktSystem::dense(w, j, r).unwrap());
-    assert_eq!(prepare(&[-1.0], &[], &[]), Err(SolveError::NotPositiveDefinite { dof: 0, diagonal: -1.0 }));
+    let prepare = |w: &[f64], j: &[f64], r: &[f64]| {
+        DirectSolver::default().prepare(&KktSystem::dense(w, j, r).unwrap())
+    };
     assert_eq!(
-        prepare(&[1.0, 2.0, 2.0, 1.0], &[], &[]).map_err(|e| matches!(e, SolveError::NotPositiveDefinite { .. })),
+        prepare(&[-1.0], &[], &[]),
+        Err(SolveError::NotPositiveDefinite {
+            dof: 0,
+            diagonal: -1.0
+        })
+    );
+    assert_eq!(
+        prepare(&[1.0, 2.0, 2.0, 1.0], &[], &[])
+            .map_err(|e| matches!(e, SolveError::NotPositiveDefinite { .. })),
         Err(true)
     );
-    assert_eq!(prepare(&[1.0], &[1.0], &[-1.0]), Err(SolveError::NegativeCompliance { row: 0, value: -1.0 }));
-    assert_eq!(prepare(&[f64::NAN], &[], &[]), Err(SolveError::NotFinite { variable: Variable::Dof(0) }));
-    assert_eq!(prepare(&[1.0], &[f64::NAN], &[0.0]), Err(SolveError::NotFinite { variable: Variable::Row(0) }));
+    assert_eq!(
+        prepare(&[1.0], &[1.0], &[-1.0]),
+        Err(SolveError::NegativeCompliance { row: 0, value: -1.0 })
+    );
+    assert_eq!(
+        prepare(&[f64::NAN], &[], &[]),
+        Err(SolveError::NotFinite {
+            variable: Variable::Dof(0)
+        })
+    );
+    assert_eq!(
+        prepare(&[1.0], &[f64::NAN], &[0.0]),
+        Err(SolveError::NotFinite {
+            variable: Variable::Row(0)
+        })
+    );
     let mut system = KktSystem::dense(&[1.0], &[1.0], &[0.0]).unwrap();
     system.b[0] = f64::INFINITY;
     let mut solver = DirectSolver::default();
-    assert_eq!(solver.solve(&system, &mut Solution::default()).unwrap_err(), SolveError::NotPrepared);
+    assert_eq!(
+        solver.solve(&system, &mut Solution::default()).unwrap_err(),
+        SolveError::NotPrepared
+    );
     solver.prepare(&system).unwrap();
     let found = solver.solve(&system, &mut Solution::default()).unwrap_err();
-    assert_eq!(found, SolveError::NotFinite { variable: Variable::Row(0) });
-    assert!(KktSystem::dense(&[1.0, 2.0], &[], &[]).is_err() && KktSystem::dense(&[1.0], &[1.0, 2.0], &[0.0]).is_err());
+    assert_eq!(
+        found,
+        SolveError::NotFinite {
+            variable: Variable::Row(0)
+        }
+    );
+    assert!(
+        KktSystem::dense(&[1.0, 2.0], &[], &[]).is_err()
+            && KktSystem::dense(&[1.0], &[1.0, 2.0], &[0.0]).is_err()
+    );
 }
 
 /// Collinear hard rows on one particle defeat the paired order; the safe order must take over.

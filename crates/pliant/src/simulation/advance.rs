@@ -32,21 +32,32 @@ impl Simulation {
         timings.stabilise += lap();
 
         self.evaluation.evaluate(&self.model, &self.state)?;
-        gyroscopic::impulses(&self.model, &self.state, self.options.gyroscopic, h, self.time, &mut self.impulse)?;
+        gyroscopic::impulses(
+            &self.model,
+            &self.state,
+            self.options.gyroscopic,
+            h,
+            self.time,
+            &mut self.impulse,
+        )?;
         self.lag_for_step.clone_from(&self.lagged);
         let mut passes = 0;
         let mut clamped = false;
         let solved = loop {
             clamped |= self.prepare(&mut timings, &mut lap)?;
             let in_words = |e| Error::from_solver(e, &self.model, self.time);
-            let solved = self.solver.solve(self.assembler.system(), &mut self.solution).map_err(in_words)?;
+            let solved = self
+                .solver
+                .solve(self.assembler.system(), &mut self.solution)
+                .map_err(in_words)?;
             passes += 1;
             timings.solve += lap();
             if passes >= self.options.geometry_passes || !self.refresh_multipliers(h) {
                 break solved;
             }
         };
-        self.assembler.interpret(&self.model, &self.scheme, &self.state, &mut self.solution);
+        self.assembler
+            .interpret(&self.model, &self.scheme, &self.state, &mut self.solution);
         timings.solve += lap();
 
         self.update(h)?;
@@ -79,8 +90,13 @@ impl Simulation {
     fn prepare(&mut self, timings: &mut Timings, lap: &mut impl FnMut() -> Duration) -> Result<bool, Error> {
         let mut clamped = false;
         loop {
-            let input = StepInput { state: &self.state, multipliers: &self.lag_for_step, impulse: &self.impulse };
-            self.assembler.fill(&self.model, &mut self.evaluation, &self.scheme, input);
+            let input = StepInput {
+                state: &self.state,
+                multipliers: &self.lag_for_step,
+                impulse: &self.impulse,
+            };
+            self.assembler
+                .fill(&self.model, &mut self.evaluation, &self.scheme, input);
             let system = self.assembler.system();
             for (i, soft) in self.soft.iter_mut().enumerate() {
                 *soft = system.r_diagonal(i) >= SOFT * system.row_scale(i);
@@ -94,7 +110,10 @@ impl Simulation {
                     if !clamped && self.options.clamp_geometry && self.scheme.geometry != Geometry::NONE =>
                 {
                     clamped = true;
-                    for mode in [&mut self.scheme.geometry.forces, &mut self.scheme.geometry.multipliers] {
+                    for mode in [
+                        &mut self.scheme.geometry.forces,
+                        &mut self.scheme.geometry.multipliers,
+                    ] {
                         if *mode != GeometricStiffness::None {
                             *mode = GeometricStiffness::AbsoluteValue;
                         }
@@ -113,7 +132,11 @@ impl Simulation {
         if self.scheme.geometry.multipliers == GeometricStiffness::None {
             return false;
         }
-        let per_force = if self.scheme.formulation == Formulation::Acceleration { 1.0 } else { h };
+        let per_force = if self.scheme.formulation == Formulation::Acceleration {
+            1.0
+        } else {
+            h
+        };
         let new = |row: usize| self.solution.mu[row] / per_force;
         let mut changed = false;
         for group in self.model.row_groups() {
@@ -140,12 +163,17 @@ impl Simulation {
             let range = node.velocity_range();
             let step = &mut self.displacement[first..first + range.len()];
             let change = &self.solution.x[first..first + range.len()];
-            for ((v, dv), d) in self.state.velocities[range].iter_mut().zip(change).zip(&mut *step) {
+            for ((v, dv), d) in self.state.velocities[range]
+                .iter_mut()
+                .zip(change)
+                .zip(&mut *step)
+            {
                 let old = *v;
                 *v += dv;
                 *d = h * (beta * *v + (1.0 - beta) * old);
             }
-            node.space.retract(&mut self.state.positions[node.position_range()], step);
+            node.space
+                .retract(&mut self.state.positions[node.position_range()], step);
         }
         self.evaluation.propagate(&self.model, &mut self.state)?;
         Ok(())
@@ -158,21 +186,39 @@ impl Simulation {
                 return Ok(iteration);
             }
             self.evaluation.evaluate(&self.model, &self.state)?;
-            let input = StepInput { state: &self.state, multipliers: &self.lagged, impulse: &self.impulse };
-            self.assembler.fill_correction(&self.model, &mut self.evaluation, &self.scheme, input, how.metric);
+            let input = StepInput {
+                state: &self.state,
+                multipliers: &self.lagged,
+                impulse: &self.impulse,
+            };
+            self.assembler.fill_correction(
+                &self.model,
+                &mut self.evaluation,
+                &self.scheme,
+                input,
+                how.metric,
+            );
             let in_words = |e| Error::from_solver(e, &self.model, self.time);
             self.solver.prepare(self.assembler.system()).map_err(in_words)?;
-            let report = self.solver.solve(self.assembler.system(), &mut self.correction).map_err(in_words)?;
+            let report = self
+                .solver
+                .solve(self.assembler.system(), &mut self.correction)
+                .map_err(in_words)?;
             if let Status::Incompatible { row, violation } = report.status
                 && !self.options.accept_failed_steps
             {
                 let constraint = self.model.describe_row(row);
-                return Err(Error::Incompatible { constraint, time: self.time, violation });
+                return Err(Error::Incompatible {
+                    constraint,
+                    time: self.time,
+                    violation,
+                });
             }
             for node in self.model.nodes() {
                 let Some(first) = node.first_dof() else { continue };
                 let step = &self.correction.x[first..first + node.velocity_range().len()];
-                node.space.retract(&mut self.state.positions[node.position_range()], step);
+                node.space
+                    .retract(&mut self.state.positions[node.position_range()], step);
             }
             self.evaluation.propagate(&self.model, &mut self.state)?;
         }
@@ -186,7 +232,7 @@ impl Simulation {
             let phi = self.model.positions(&self.state, group.node);
             for (k, phi) in phi.iter().enumerate() {
                 // A NaN must not hide behind `max`.
-                if self.evaluation.is_hard(group, k) && !(phi.abs() <= worst) {
+                if self.evaluation.is_hard(group, k) && (phi.abs() > worst || phi.is_nan()) {
                     worst = phi.abs();
                 }
             }
@@ -241,7 +287,10 @@ impl Simulation {
 
     fn check(&self, report: &StepReport) -> Result<(), Error> {
         if !report.energies.total().is_finite() {
-            return Err(Error::NotFinite { what: "the energy".into(), time: self.time });
+            return Err(Error::NotFinite {
+                what: "the energy".into(),
+                time: self.time,
+            });
         }
         if self.options.accept_failed_steps {
             return Ok(());
@@ -250,7 +299,11 @@ impl Simulation {
             Status::Converged => Ok(()),
             Status::Incompatible { row, violation } => {
                 let constraint = self.model.describe_row(row);
-                Err(Error::Incompatible { constraint, time: self.time, violation })
+                Err(Error::Incompatible {
+                    constraint,
+                    time: self.time,
+                    violation,
+                })
             }
             _ => Err(Error::NotConverged {
                 time: self.time,
@@ -275,7 +328,9 @@ impl Simulation {
     /// Overwrites the lagged multipliers of compliant rows by their law; of soft ones only, unless `all`.
     fn law_multipliers(&mut self, all: bool) {
         for group in self.model.row_groups() {
-            let ComponentId::ForceField(i) = group.component else { continue };
+            let ComponentId::ForceField(i) = group.component else {
+                continue;
+            };
             let node = self.model.node(group.node);
             let range = node.velocity_range();
             let force = &mut self.law_force[range.clone()];
@@ -296,8 +351,13 @@ impl Simulation {
     pub(crate) fn scale_velocities(&mut self, factor: f64) {
         let fixed = &self.assembler.system().fixed;
         for node in self.model.nodes() {
-            let NodeKind::Independent { first_dof, .. } = node.kind else { continue };
-            for (k, v) in self.state.velocities[node.velocity_range()].iter_mut().enumerate() {
+            let NodeKind::Independent { first_dof, .. } = node.kind else {
+                continue;
+            };
+            for (k, v) in self.state.velocities[node.velocity_range()]
+                .iter_mut()
+                .enumerate()
+            {
                 if !fixed[first_dof + k] {
                     *v *= factor;
                 }

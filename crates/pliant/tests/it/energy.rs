@@ -10,17 +10,27 @@ fn the_trapezoid_loses_exactly_what_damping_takes() {
         let mut model = Model::new();
         let x = model.add_scalars("x", &[0.3, -0.1]).unwrap();
         model.add_mass("m", x, Mass::PerElement(vec![1.0, 2.0])).unwrap();
-        let pairs = [(End::element(0, 0), End::Point([0.0; 3])), (End::element(0, 1), End::element(0, 0))];
-        let d = model.add_mapped("d", &[x], Difference::new(&pairs).in_dimension(1)).unwrap();
+        let pairs = [
+            (End::element(0, 0), End::Point([0.0; 3])),
+            (End::element(0, 1), End::element(0, 0)),
+        ];
+        let d = model
+            .add_mapped("d", &[x], Difference::new(&pairs).in_dimension(1))
+            .unwrap();
         let law = DiagonalCompliance::new(&[0.01, 0.02]).with_relaxation_time(0.03);
         model.add_force_field("springs", d, law, treatment).unwrap();
-        model.add_force_field("air", x, Damping::new(0.4), Treatment::Stiffness).unwrap();
+        model
+            .add_force_field("air", x, Damping::new(0.4), Treatment::Stiffness)
+            .unwrap();
         let mut s = Simulation::with_options(model, Options::trapezoidal()).unwrap();
         let start = s.model().energies(s.state()).total();
         for _ in 0..200 {
             let report = s.step(0.01).unwrap();
             let balance = start - report.energies.total() - report.dissipated;
-            assert!(balance.abs() < 1e-12 * start, "{treatment:?}: {balance:e} of {start}");
+            assert!(
+                balance.abs() < 1e-12 * start,
+                "{treatment:?}: {balance:e} of {start}"
+            );
         }
     }
 }
@@ -40,10 +50,16 @@ fn implicit_euler_never_gains() {
 fn a_free_pair_keeps_its_momentum() {
     let mut model = Model::new();
     let v = [0.1, 0.5, 0.0, -0.3, -0.2, 0.4];
-    let p = model.add_independent("p", Space::Real3, &[0.0, 0.0, 0.0, 1.0, 0.3, 0.0], &v).unwrap();
+    let p = model
+        .add_independent("p", Space::Real3, &[0.0, 0.0, 0.0, 1.0, 0.3, 0.0], &v)
+        .unwrap();
     model.add_mass("m", p, Mass::PerElement(vec![1.0, 3.0])).unwrap();
-    let d = model.add_mapped("d", &[p], Distance::between(&[(0, 1)]).with_rest_lengths(&[0.9])).unwrap();
-    model.add_force_field("k", d, UniformCompliance::new(1e-3), Treatment::Compliance).unwrap();
+    let d = model
+        .add_mapped("d", &[p], Distance::between(&[(0, 1)]).with_rest_lengths(&[0.9]))
+        .unwrap();
+    model
+        .add_force_field("k", d, UniformCompliance::new(1e-3), Treatment::Compliance)
+        .unwrap();
     let mut s = Simulation::new(model).unwrap();
     let start = s.model().momentum(s.state());
     for (found, expected) in start.linear.iter().zip([-0.8, -0.1, 1.2]) {
@@ -62,7 +78,9 @@ fn a_spinning_body_stays_a_rotation() {
     let mut model = Model::new();
     let b = model.add_rigid_bodies("b", &[Pose::default()]).unwrap();
     model.set_body_velocity(b, 0, [0.0; 3], [30.0, 1.0, 0.5]).unwrap();
-    model.add_mass("m", b, Mass::Rigid(vec![RigidMass::cuboid(1.0, [0.3, 0.2, 0.1])])).unwrap();
+    model
+        .add_mass("m", b, Mass::Rigid(vec![RigidMass::cuboid(1.0, [0.3, 0.2, 0.1])]))
+        .unwrap();
     let mut s = Simulation::new(model).unwrap();
     for _ in 0..1000 {
         s.step(0.01).unwrap();

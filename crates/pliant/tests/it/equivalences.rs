@@ -8,7 +8,13 @@ fn run(model: Model, options: Options, h: f64, steps: usize) -> (Vec<f64>, Vec<f
     for _ in 0..steps {
         s.step(h).unwrap();
     }
-    let all = s.state().positions.iter().chain(&s.state().velocities).copied().collect();
+    let all = s
+        .state()
+        .positions
+        .iter()
+        .chain(&s.state().velocities)
+        .copied()
+        .collect();
     (all, s.multipliers().to_vec())
 }
 
@@ -24,11 +30,26 @@ const WEIGHTS: [(f64, f64); 5] = [(1.0, 1.0), (0.5, 0.5), (0.5, 1.0), (1.0, 0.5)
 #[test]
 fn three_formulations_give_one_step() {
     for (alpha, beta) in WEIGHTS {
-        let step = |formulation| run(machine(), Options { alpha, beta, formulation, ..Options::default() }, 0.01, 1);
+        let step = |formulation| {
+            run(
+                machine(),
+                Options {
+                    alpha,
+                    beta,
+                    formulation,
+                    ..Options::default()
+                },
+                0.01,
+                1,
+            )
+        };
         let (x, l) = step(Formulation::VelocityChange);
         for formulation in [Formulation::Velocity, Formulation::Acceleration] {
             let (y, k) = step(formulation);
-            assert!(worst(&x, &y) < 1e-13 && worst(&l, &k) < 1e-13, "{formulation:?} at ({alpha}, {beta})");
+            assert!(
+                worst(&x, &y) < 1e-13 && worst(&l, &k) < 1e-13,
+                "{formulation:?} at ({alpha}, {beta})"
+            );
         }
     }
 }
@@ -36,10 +57,23 @@ fn three_formulations_give_one_step() {
 /// Many steps of a non-chaotic motion: rounding of each step, carried along.
 #[test]
 fn three_formulations_give_one_motion() {
-    let options = |formulation| Options { formulation, ..Options::default() };
-    let (x, _) = run(truss(300.0, 0.01, Treatment::Compliance), options(Formulation::VelocityChange), 0.005, 100);
+    let options = |formulation| Options {
+        formulation,
+        ..Options::default()
+    };
+    let (x, _) = run(
+        truss(300.0, 0.01, Treatment::Compliance),
+        options(Formulation::VelocityChange),
+        0.005,
+        100,
+    );
     for formulation in [Formulation::Velocity, Formulation::Acceleration] {
-        let (y, _) = run(truss(300.0, 0.01, Treatment::Compliance), options(formulation), 0.005, 100);
+        let (y, _) = run(
+            truss(300.0, 0.01, Treatment::Compliance),
+            options(formulation),
+            0.005,
+            100,
+        );
         assert!(worst(&x, &y) < 1e-11, "{formulation:?}");
     }
 }
@@ -50,11 +84,29 @@ fn stiffness_is_compliance_for_moderate_springs() {
     for (alpha, beta) in WEIGHTS {
         for geometry in [Geometry::NONE, Geometry::default()] {
             for relaxation in [0.0, 0.02] {
-                let options = || Options { alpha, beta, geometry, ..Options::default() };
-                let (x, _) = run(truss(400.0, relaxation, Treatment::Stiffness), options(), 0.01, 100);
-                let (y, _) = run(truss(400.0, relaxation, Treatment::Compliance), options(), 0.01, 100);
+                let options = || Options {
+                    alpha,
+                    beta,
+                    geometry,
+                    ..Options::default()
+                };
+                let (x, _) = run(
+                    truss(400.0, relaxation, Treatment::Stiffness),
+                    options(),
+                    0.01,
+                    100,
+                );
+                let (y, _) = run(
+                    truss(400.0, relaxation, Treatment::Compliance),
+                    options(),
+                    0.01,
+                    100,
+                );
                 let found = worst(&x, &y);
-                assert!(found < 1e-10, "({alpha}, {beta}), {geometry:?}, d = {relaxation}: {found:e}");
+                assert!(
+                    found < 1e-10,
+                    "({alpha}, {beta}), {geometry:?}, d = {relaxation}: {found:e}"
+                );
             }
         }
     }
@@ -65,14 +117,27 @@ fn stiffness_is_compliance_for_moderate_springs() {
 #[test]
 fn orders_of_convergence() {
     let end = |weight: f64, h: f64| {
-        let options = Options { alpha: weight, beta: weight, ..Options::default() };
-        run(truss(400.0, 0.0, Treatment::Compliance), options, h, (0.2f64 / h).round() as usize).0
+        let options = Options {
+            alpha: weight,
+            beta: weight,
+            ..Options::default()
+        };
+        run(
+            truss(400.0, 0.0, Treatment::Compliance),
+            options,
+            h,
+            (0.2f64 / h).round() as usize,
+        )
+        .0
     };
     let fine = end(0.5, 2e-5);
     for (weight, order) in [(1.0, 1.0), (0.5, 2.0)] {
         let errors = [0.0008, 0.0004].map(|h| worst(&fine, &end(weight, h)));
         let found = (errors[0] / errors[1]).log2();
-        assert!((found - order).abs() < 0.15, "alpha = beta = {weight}: order {found}, errors {errors:?}");
+        assert!(
+            (found - order).abs() < 0.15,
+            "alpha = beta = {weight}: order {found}, errors {errors:?}"
+        );
     }
 }
 
@@ -88,19 +153,25 @@ fn small_compliance_tends_to_the_hard_constraint() {
         let rod = model.add_mapped("rod", &[bob], length).unwrap();
         match compliance {
             None => model.add_constraint("rod", rod, Level::Position).unwrap(),
-            Some(c) => {
-                model.add_force_field("rod", rod, UniformCompliance::new(c), Treatment::Compliance).unwrap()
-            }
+            Some(c) => model
+                .add_force_field("rod", rod, UniformCompliance::new(c), Treatment::Compliance)
+                .unwrap(),
         };
         // One pass: compliant rows know their first force, hard ones do not.
-        let options = Options { geometry: Geometry::NONE, ..Options::default() };
+        let options = Options {
+            geometry: Geometry::NONE,
+            ..Options::default()
+        };
         run(model, options, 0.01, 100).0
     };
     let hard = pendulum(None);
     assert_eq!(hard, pendulum(Some(0.0)));
     let errors = [1e-6, 1e-8, 1e-15].map(|c| worst(&hard, &pendulum(Some(c))));
     // First order in the compliance until rounding.
-    assert!(errors[0] < 1e-3 && errors[1] < 1.1e-2 * errors[0] && errors[2] < 1e-11, "{errors:?}");
+    assert!(
+        errors[0] < 1e-3 && errors[1] < 1.1e-2 * errors[0] && errors[2] < 1e-11,
+        "{errors:?}"
+    );
 }
 
 /// A step of h is not two of h/2, but variable steps are as good as their sizes: order 1 with alternating steps.
@@ -109,7 +180,12 @@ fn steps_may_vary() {
     let end = |h: f64, vary: f64| {
         let mut s = Simulation::new(truss(400.0, 0.01, Treatment::Compliance)).unwrap();
         for k in 0..(0.2f64 / h).round() as usize {
-            s.step(if k % 2 == 0 { h * (1.0 + vary) } else { h * (1.0 - vary) }).unwrap();
+            s.step(if k % 2 == 0 {
+                h * (1.0 + vary)
+            } else {
+                h * (1.0 - vary)
+            })
+            .unwrap();
         }
         assert!((s.time() - 0.2).abs() < 1e-12);
         s.state().positions.clone()
@@ -126,8 +202,13 @@ fn a_stiff_row_with_its_own_alpha_does_not_ring() {
         let mut model = Model::new();
         let x = model.add_scalars("x", &[0.1]).unwrap();
         model.add_mass("m", x, Mass::Uniform(1.0)).unwrap();
-        let row = model.add_force_field("row", x, UniformCompliance::new(1e-14), Treatment::Compliance).unwrap();
-        let mut options = Options { alpha: 0.5, ..Options::default() };
+        let row = model
+            .add_force_field("row", x, UniformCompliance::new(1e-14), Treatment::Compliance)
+            .unwrap();
+        let mut options = Options {
+            alpha: 0.5,
+            ..Options::default()
+        };
         if own {
             options.own_alpha.push((row, 1.0));
         }

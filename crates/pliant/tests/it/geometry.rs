@@ -5,14 +5,40 @@ use pliant::prelude::*;
 /// A bead between two hard rods of which the ends are pushed together: compression.
 fn strut(load: f64, geometry: Geometry) -> (Simulation, NodeId) {
     let mut model = Model::new();
-    let beads = model.add_particles("beads", &[[0.0, 1.0, 0.0], [0.0, 2.0, 0.0]]).unwrap();
+    let beads = model
+        .add_particles("beads", &[[0.0, 1.0, 0.0], [0.0, 2.0, 0.0]])
+        .unwrap();
     model.add_mass("m", beads, Mass::Uniform(1e-3)).unwrap();
-    let pairs = [(End::element(0, 0), End::Point([0.0; 3])), (End::element(0, 1), End::element(0, 0))];
-    let rods = model.add_mapped("rods", &[beads], Distance::new(&pairs).with_rest_lengths(&[1.0])).unwrap();
+    let pairs = [
+        (End::element(0, 0), End::Point([0.0; 3])),
+        (End::element(0, 1), End::element(0, 0)),
+    ];
+    let rods = model
+        .add_mapped("rods", &[beads], Distance::new(&pairs).with_rest_lengths(&[1.0]))
+        .unwrap();
     model.add_constraint("rods", rods, Level::Position).unwrap();
-    let top = model.add_mapped("top", &[beads], Subset::of_elements(Space::Real3, &[1])).unwrap();
-    model.add_force_field("load", top, ConstantForce::new(&[0.0, -load, 0.0]), Treatment::Stiffness).unwrap();
-    (Simulation::with_options(model, Options { geometry, ..Options::default() }).unwrap(), beads)
+    let top = model
+        .add_mapped("top", &[beads], Subset::of_elements(Space::Real3, &[1]))
+        .unwrap();
+    model
+        .add_force_field(
+            "load",
+            top,
+            ConstantForce::new(&[0.0, -load, 0.0]),
+            Treatment::Stiffness,
+        )
+        .unwrap();
+    (
+        Simulation::with_options(
+            model,
+            Options {
+                geometry,
+                ..Options::default()
+            },
+        )
+        .unwrap(),
+        beads,
+    )
 }
 
 #[test]
@@ -27,8 +53,18 @@ fn compression_beyond_the_mass_is_clamped_and_reported() {
     let error = s.step(0.01).unwrap_err();
     assert!(matches!(error, Error::NotPositiveDefinite { .. }), "{error}");
     // Never one with a definite part, nor under light loads.
-    for mode in [GeometricStiffness::PositivePart, GeometricStiffness::AbsoluteValue, GeometricStiffness::None] {
-        let (mut s, _) = strut(100.0, Geometry { forces: mode, multipliers: mode });
+    for mode in [
+        GeometricStiffness::PositivePart,
+        GeometricStiffness::AbsoluteValue,
+        GeometricStiffness::None,
+    ] {
+        let (mut s, _) = strut(
+            100.0,
+            Geometry {
+                forces: mode,
+                multipliers: mode,
+            },
+        );
         s.options.clamp_geometry = false;
         assert!(!s.step(0.01).unwrap().geometry_clamped);
     }
@@ -40,14 +76,23 @@ fn compression_beyond_the_mass_is_clamped_and_reported() {
 #[test]
 fn positive_part_and_absolute_value_are_full_under_tension() {
     let end = |mode| {
-        let (mut s, beads) = strut(-100.0, Geometry { forces: mode, multipliers: mode });
+        let (mut s, beads) = strut(
+            -100.0,
+            Geometry {
+                forces: mode,
+                multipliers: mode,
+            },
+        );
         for _ in 0..20 {
             s.step(0.01).unwrap();
         }
         s.positions(beads).to_vec()
     };
     let full = end(GeometricStiffness::Full);
-    for mode in [GeometricStiffness::PositivePart, GeometricStiffness::AbsoluteValue] {
+    for mode in [
+        GeometricStiffness::PositivePart,
+        GeometricStiffness::AbsoluteValue,
+    ] {
         for (a, b) in full.iter().zip(end(mode)) {
             assert!((a - b).abs() < 1e-12);
         }
@@ -66,8 +111,19 @@ fn the_price_on_a_pendulum() {
         let length = Distance::to_points(&[(0, [0.0; 3])]).with_rest_lengths(&[1.0]);
         let rod = model.add_mapped("rod", &[bob], length).unwrap();
         model.add_constraint("rod", rod, Level::Position).unwrap();
-        let geometry = Geometry { multipliers, ..Geometry::default() };
-        let mut s = Simulation::with_options(model, Options { geometry, geometry_passes: 1, ..Options::default() }).unwrap();
+        let geometry = Geometry {
+            multipliers,
+            ..Geometry::default()
+        };
+        let mut s = Simulation::with_options(
+            model,
+            Options {
+                geometry,
+                geometry_passes: 1,
+                ..Options::default()
+            },
+        )
+        .unwrap();
         let mut energy = 0.0;
         for _ in 0..200 {
             energy = s.step(0.01).unwrap().energies.total();
@@ -75,7 +131,10 @@ fn the_price_on_a_pendulum() {
         energy / 9.81
     };
     let (without, with) = (loss(GeometricStiffness::None), loss(GeometricStiffness::Full));
-    assert!((without - 0.013).abs() < 0.002 && (with + 0.32).abs() < 0.02, "{without} {with}");
+    assert!(
+        (without - 0.013).abs() < 0.002 && (with + 0.32).abs() < 0.02,
+        "{without} {with}"
+    );
 }
 
 /// The inertial part: a thin free link under a force across its end must not turn `W` indefinite in the spin about its axis.
@@ -83,9 +142,24 @@ fn the_price_on_a_pendulum() {
 fn a_force_across_a_thin_link_keeps_w_definite() {
     let mut model = Model::new();
     let links = model.add_rigid_bodies("link", &[Pose::default()]).unwrap();
-    model.add_mass("m", links, Mass::Rigid(vec![RigidMass::principal(1.0, [1e-9, 1e-3, 1e-3])])).unwrap();
-    let end = model.add_mapped("end", &[links], RigidPoints::new(&[(0, [0.1, 0.0, 0.0])])).unwrap();
-    model.add_force_field("push", end, ConstantForce::new(&[0.0, 5.0, 0.0]), Treatment::Stiffness).unwrap();
+    model
+        .add_mass(
+            "m",
+            links,
+            Mass::Rigid(vec![RigidMass::principal(1.0, [1e-9, 1e-3, 1e-3])]),
+        )
+        .unwrap();
+    let end = model
+        .add_mapped("end", &[links], RigidPoints::new(&[(0, [0.1, 0.0, 0.0])]))
+        .unwrap();
+    model
+        .add_force_field(
+            "push",
+            end,
+            ConstantForce::new(&[0.0, 5.0, 0.0]),
+            Treatment::Stiffness,
+        )
+        .unwrap();
     let mut s = Simulation::new(model).unwrap();
     let report = s.step(0.01).unwrap();
     assert!(!report.geometry_clamped && report.inertia == (6, 0));

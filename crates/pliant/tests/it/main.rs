@@ -1,9 +1,12 @@
 //! Integration tests of the facade.
-#![allow(clippy::unwrap_used, reason = "a test that cannot set up its problem should stop there")]
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that cannot set up its problem should stop there"
+)]
 
 mod energy;
-mod errors;
 mod equivalences;
+mod errors;
 mod geometry;
 mod memory;
 mod redundancy;

@@ -15,7 +15,10 @@ fn a_restored_simulation_goes_on_bit_for_bit() {
         other.restore(&checkpoint).unwrap();
         for _ in 0..20 {
             let (a, b) = (s.step(0.01).unwrap(), other.step(0.01).unwrap());
-            assert_eq!((a.energies, a.dissipated, a.residual), (b.energies, b.dissipated, b.residual));
+            assert_eq!(
+                (a.energies, a.dissipated, a.residual),
+                (b.energies, b.dissipated, b.residual)
+            );
         }
         assert_eq!(s.checkpoint(), other.checkpoint());
     }
@@ -35,11 +38,19 @@ fn two_runs_are_one() {
 
 #[test]
 fn no_allocation_in_any_formulation_or_with_stabilisation() {
-    for formulation in [Formulation::Velocity, Formulation::VelocityChange, Formulation::Acceleration] {
+    for formulation in [
+        Formulation::Velocity,
+        Formulation::VelocityChange,
+        Formulation::Acceleration,
+    ] {
         for stabilise in [false, true] {
             let how = stabilise.then(Stabilisation::default);
-            let options =
-                Options { formulation, pre_stabilisation: how, post_stabilisation: how, ..Options::default() };
+            let options = Options {
+                formulation,
+                pre_stabilisation: how,
+                post_stabilisation: how,
+                ..Options::default()
+            };
             let mut s = Simulation::with_options(machine(), options).unwrap();
             for _ in 0..3 {
                 s.step(0.01).unwrap();

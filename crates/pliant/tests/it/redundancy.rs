@@ -8,11 +8,23 @@ fn a_duplicated_joint_shares_its_load() {
     let run = |copies: usize| {
         let mut model = Model::new();
         model.set_gravity([0.0, -9.81, 0.0]).unwrap();
-        let body = model.add_rigid_bodies("body", &[Pose::at([0.5, 0.0, 0.0])]).unwrap();
-        model.add_mass("m", body, Mass::Rigid(vec![RigidMass::cuboid(2.0, [1.0, 0.1, 0.1])])).unwrap();
-        let point = model.add_mapped("point", &[body], RigidPoints::new(&[(0, [-0.5, 0.0, 0.0])])).unwrap();
+        let body = model
+            .add_rigid_bodies("body", &[Pose::at([0.5, 0.0, 0.0])])
+            .unwrap();
+        model
+            .add_mass(
+                "m",
+                body,
+                Mass::Rigid(vec![RigidMass::cuboid(2.0, [1.0, 0.1, 0.1])]),
+            )
+            .unwrap();
+        let point = model
+            .add_mapped("point", &[body], RigidPoints::new(&[(0, [-0.5, 0.0, 0.0])]))
+            .unwrap();
         for k in 0..copies {
-            model.add_constraint(&format!("joint {k}"), point, Level::Position).unwrap();
+            model
+                .add_constraint(&format!("joint {k}"), point, Level::Position)
+                .unwrap();
         }
         let mut s = Simulation::new(model).unwrap();
         let mut report = s.step(0.01).unwrap();
@@ -29,7 +41,10 @@ fn a_duplicated_joint_shares_its_load() {
         assert!((a - b).abs() < 1e-11);
     }
     for k in 0..3 {
-        assert!((two[k] - 0.5 * one[k]).abs() < 1e-9 && (two[3 + k] - two[k]).abs() < 1e-10, "{one:?} {two:?}");
+        assert!(
+            (two[k] - 0.5 * one[k]).abs() < 1e-9 && (two[3 + k] - two[k]).abs() < 1e-10,
+            "{one:?} {two:?}"
+        );
     }
 }
 
@@ -38,7 +53,12 @@ fn a_duplicated_joint_shares_its_load() {
 fn an_overbraced_square_is_solved() {
     let mut model = Model::new();
     model.set_gravity([0.0, -9.81, 0.0]).unwrap();
-    let corners = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, -1.0, 0.0], [0.0, -1.0, 0.0]];
+    let corners = [
+        [0.0, 0.0, 0.0],
+        [1.0, 0.0, 0.0],
+        [1.0, -1.0, 0.0],
+        [0.0, -1.0, 0.0],
+    ];
     let p = model.add_particles("corners", &corners).unwrap();
     model.add_mass("m", p, Mass::Uniform(1.0)).unwrap();
     model.fix(p, 0, &[true; 3]).unwrap();
@@ -57,7 +77,10 @@ fn an_overbraced_square_is_solved() {
     let (side, bottom) = (-9.81 - g / d, -g / d);
     let l = s.reaction(hard);
     for (found, expected) in l.iter().zip([side, bottom, side, g, g]) {
-        assert!((found - expected).abs() < 1e-9, "{l:?} against {side} {bottom} {g}");
+        assert!(
+            (found - expected).abs() < 1e-9,
+            "{l:?} against {side} {bottom} {g}"
+        );
     }
 }
 
@@ -67,12 +90,22 @@ fn stabilisation_reaches_the_constraints() {
     for metric in [Metric::Mass, Metric::Response] {
         for pre in [true, false] {
             let mut model = Model::new();
-            let p = model.add_particles("p", &[[1.1, 0.2, 0.0], [2.3, -0.1, 0.3]]).unwrap();
+            let p = model
+                .add_particles("p", &[[1.1, 0.2, 0.0], [2.3, -0.1, 0.3]])
+                .unwrap();
             model.add_mass("m", p, Mass::PerElement(vec![1.0, 2.0])).unwrap();
-            let pairs = [(End::element(0, 0), End::Point([0.0; 3])), (End::element(0, 1), End::element(0, 0))];
-            let rods = model.add_mapped("rods", &[p], Distance::new(&pairs).with_rest_lengths(&[1.0])).unwrap();
+            let pairs = [
+                (End::element(0, 0), End::Point([0.0; 3])),
+                (End::element(0, 1), End::element(0, 0)),
+            ];
+            let rods = model
+                .add_mapped("rods", &[p], Distance::new(&pairs).with_rest_lengths(&[1.0]))
+                .unwrap();
             model.add_constraint("rods", rods, Level::Position).unwrap();
-            let how = Some(Stabilisation { metric, ..Stabilisation::default() });
+            let how = Some(Stabilisation {
+                metric,
+                ..Stabilisation::default()
+            });
             let mut options = Options::default();
             if pre {
                 options.pre_stabilisation = how;
@@ -82,7 +115,10 @@ fn stabilisation_reaches_the_constraints() {
             let mut s = Simulation::with_options(model, options).unwrap();
             let report = s.step(0.01).unwrap();
             let used = report.corrections.0 + report.corrections.1;
-            assert!(report.violation < 1e-12 && (3..8).contains(&used), "{metric:?} {pre}: {report:?}");
+            assert!(
+                report.violation < 1e-12 && (3..8).contains(&used),
+                "{metric:?} {pre}: {report:?}"
+            );
             // Velocities are left alone: at rest, without forces, it stays at rest.
             assert!(s.velocities(p).iter().all(|v| v.abs() < 1e-12));
         }
@@ -94,13 +130,26 @@ fn stabilisation_reaches_the_constraints() {
 fn a_redundant_frame_at_rest_stays_at_rest() {
     let mut model = Model::new();
     // Coordinates of a few kilometres: lengths carry a rounding of 1e-12 m.
-    let corners = [[3000.1, 0.3, 7.0], [3001.3, 0.1, 7.2], [3000.7, 1.2, 6.7], [3000.9, 0.4, 8.1], [3000.2, -0.9, 7.7]];
+    let corners = [
+        [3000.1, 0.3, 7.0],
+        [3001.3, 0.1, 7.2],
+        [3000.7, 1.2, 6.7],
+        [3000.9, 0.4, 8.1],
+        [3000.2, -0.9, 7.7],
+    ];
     let p = model.add_particles("corners", &corners).unwrap();
     model.add_mass("m", p, Mass::Uniform(1.0)).unwrap();
     let all: Vec<(usize, usize)> = (0..5).flat_map(|i| (0..i).map(move |j| (i, j))).collect();
-    let length = |(i, j): (usize, usize)| (0..3).map(|k| (corners[i][k] - corners[j][k]).powi(2)).sum::<f64>().sqrt();
+    let length = |(i, j): (usize, usize)| {
+        (0..3)
+            .map(|k| (corners[i][k] - corners[j][k]).powi(2))
+            .sum::<f64>()
+            .sqrt()
+    };
     let rests: Vec<f64> = all.iter().map(|pair| length(*pair)).collect();
-    let rods = model.add_mapped("rods", &[p], Distance::between(&all).with_rest_lengths(&rests)).unwrap();
+    let rods = model
+        .add_mapped("rods", &[p], Distance::between(&all).with_rest_lengths(&rests))
+        .unwrap();
     model.add_constraint("rods", rods, Level::Position).unwrap();
     let mut s = Simulation::new(model).unwrap();
     for _ in 0..20 {

@@ -8,7 +8,10 @@ fn hanging(compliance: f64, treatment: Treatment) -> Result<f64, Error> {
     model.set_gravity([0.0, -9.81, 0.0])?;
     let p = model.add_particles("p", &[[0.3, -1.0, 0.0], [0.3, -2.0, 0.0]])?;
     model.add_mass("m", p, Mass::PerElement(vec![1.0, 3.0]))?;
-    let pairs = [(End::element(0, 0), End::Point([0.3, 0.0, 0.0])), (End::element(0, 1), End::element(0, 0))];
+    let pairs = [
+        (End::element(0, 0), End::Point([0.3, 0.0, 0.0])),
+        (End::element(0, 1), End::element(0, 0)),
+    ];
     let lengths = model.add_mapped("lengths", &[p], Distance::new(&pairs).with_rest_lengths(&[1.0]))?;
     let id = model.add_force_field("springs", lengths, UniformCompliance::new(compliance), treatment)?;
     let mut s = Simulation::new(model)?;

@@ -1,5 +1,8 @@
 //! Integration tests of the model.
-#![allow(clippy::unwrap_used, reason = "a test that cannot set up its problem should stop there")]
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that cannot set up its problem should stop there"
+)]
 
 mod bad_input;
 mod components;

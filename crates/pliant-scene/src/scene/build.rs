@@ -200,7 +200,12 @@ fn model_error(source: &SourceText, error: ModelError) -> SceneError {
     };
     // Parts name what they make `part.something`.
     let part = name.split_once('.').map_or(name, |(part, _)| part);
-    let key = what.rsplit(' ').next().unwrap_or_default();
+    let key = match what {
+        "a rest length" | "rest lengths" | "rest rotations" => "rest",
+        "masses" => "mass",
+        "forces" | "force coordinates" => "law",
+        _ => what.rsplit(' ').next().unwrap_or_default(),
+    };
     let mut places = Vec::new();
     for owner in [name, part] {
         if !key.is_empty() {

@@ -51,8 +51,8 @@ impl<'de, const LISTS: bool> Visitor<'de> for Loose<LISTS> {
     type Value = LooseValue;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a number, an expression in quotes")?;
-        f.write_str(if LISTS { " or a list of them" } else { "" })
+        f.write_str("a number or an expression in quotes")?;
+        f.write_str(if LISTS { ", or a list of them" } else { "" })
     }
 
     fn visit_f64<E>(self, value: f64) -> Result<LooseValue, E> {

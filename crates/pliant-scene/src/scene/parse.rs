@@ -34,8 +34,11 @@ fn parse_ron(source: &SourceText) -> Result<Scene, SceneError> {
         let (start, end) = (error.span.start, error.span.end);
         let byte = byte_at(&source.text, start.line, start.col);
         let stop = byte_at(&source.text, end.line, end.col);
+        let after = matches!(error.code, RonError::InvalidValueForType { .. });
         let complaint = Complaint::of_ron(error.code);
         let place = complaint.word.as_ref().and_then(|word| source.word_near(word, stop));
+        // A word of the wrong type is complained of once it is read.
+        let place = place.or_else(|| if after { source.value_before(stop) } else { None });
         let place = place.or_else(|| source.token_at(byte)).unwrap_or(byte..stop);
         SceneError::Syntax(Box::new(source.at(place, complaint.message, complaint.help)))
     })
@@ -105,7 +108,8 @@ impl Complaint {
                 word: Some(field.to_owned()),
             },
             RonError::InvalidValueForType { expected, found } => {
-                wrong(format!("expected {expected}, found {found}"))
+                let found = found.replace("a unit value", "a bare word").replace("a sequence", "a list");
+                wrong(format!("expected {expected}; found {found}"))
             }
             RonError::ExpectedDifferentLength { expected, found } => {
                 wrong(format!("expected {expected}, found {found} of them"))

@@ -46,7 +46,7 @@ pub struct Scene {
 
 /// How steps are taken.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(rename = "run", deny_unknown_fields)]
 pub struct Run {
     /// Simulated time.
     pub duration: Number,
@@ -92,6 +92,7 @@ fn one() -> Number {
 
 /// Which part of the geometric stiffness enters the step.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename = "geometric_stiffness")]
 pub enum GeometrySpec {
     /// All of it.
     #[default]
@@ -101,7 +102,6 @@ pub enum GeometrySpec {
     /// Its positive-semidefinite part.
     PositivePart,
     /// One choice for forces and one for multipliers.
-    #[serde(rename = "Each")]
     Each {
         /// Of springs treated as stiffness, and gravity.
         forces: PartSpec,
@@ -112,6 +112,7 @@ pub enum GeometrySpec {
 
 /// A part of the geometric stiffness.
 #[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename = "geometric_stiffness")]
 pub enum PartSpec {
     /// All of it.
     Full,
@@ -123,6 +124,7 @@ pub enum PartSpec {
 
 /// The unknown of the linear system.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename = "formulation")]
 pub enum FormulationSpec {
     /// The velocity at the end of the step.
     Velocity,
@@ -135,6 +137,7 @@ pub enum FormulationSpec {
 
 /// Treatment of spinning bodies.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename = "gyroscopic")]
 pub enum GyroscopicSpec {
     /// Left out.
     None,
@@ -147,7 +150,7 @@ pub enum GyroscopicSpec {
 
 /// A correction of positions.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(rename = "stabilisation", deny_unknown_fields)]
 pub struct StabilisationSpec {
     /// What a displacement costs.
     #[serde(default)]
@@ -162,6 +165,7 @@ pub struct StabilisationSpec {
 
 /// What a displacement costs.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename = "metric")]
 pub enum MetricSpec {
     /// The mass matrix.
     #[default]
@@ -172,6 +176,7 @@ pub enum MetricSpec {
 
 /// A node, or a part that expands to several nodes and what belongs to them.
 #[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "nodes")]
 pub enum Node {
     /// Mass points.
     Particles(Particles),
@@ -213,7 +218,7 @@ pub struct Particles {
 
 /// Points evenly from one to another, both included.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(rename = "line", deny_unknown_fields)]
 pub struct Line {
     /// The first.
     pub from: Triple,
@@ -225,7 +230,7 @@ pub struct Line {
 
 /// Points by expressions in `$i`, which counts from zero.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(rename = "formula", deny_unknown_fields)]
 pub struct Formula {
     /// How many.
     pub count: Number,
@@ -263,7 +268,7 @@ pub struct Bodies {
 
 /// A rigid body.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(rename = "bodies", deny_unknown_fields)]
 pub struct Body {
     /// Its centre of mass; the origin by default.
     #[serde(default)]
@@ -289,6 +294,7 @@ pub struct Body {
 
 /// A rotation.
 #[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "rotation")]
 pub enum Rotation {
     /// About an axis of any length but zero.
     Axis(AxisAngle),
@@ -298,7 +304,7 @@ pub enum Rotation {
 
 /// A turn about an axis.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(rename = "Axis", deny_unknown_fields)]
 pub struct AxisAngle {
     /// The axis.
     pub around: Triple,
@@ -308,6 +314,7 @@ pub struct AxisAngle {
 
 /// The shape of a body about its centre of mass.
 #[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "shape")]
 pub enum ShapeSpec {
     /// A box of these edge lengths.
     Box(Triple),
@@ -329,6 +336,7 @@ pub struct Mapped {
 
 /// A mapping. An element of a parent is written `3` (of the first parent) or `("node", 3)`.
 #[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "mapping")]
 pub enum Mapping {
     /// Lengths less rest lengths.
     Distance(DistanceSpec),
@@ -348,7 +356,7 @@ pub enum Mapping {
 
 /// Lengths less rest lengths.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(rename = "Distance", deny_unknown_fields)]
 pub struct DistanceSpec {
     /// Pairs of ends, elements or points (x, y, z); by default each element with the next.
     #[serde(default)]
@@ -360,7 +368,7 @@ pub struct DistanceSpec {
 
 /// Differences of positions.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(rename = "Difference", deny_unknown_fields)]
 pub struct DifferenceSpec {
     /// Pairs of ends, elements or points (x, y, z); by default each element with the next.
     #[serde(default)]
@@ -369,7 +377,7 @@ pub struct DifferenceSpec {
 
 /// Points that ride on bodies.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(rename = "RigidPoints", deny_unknown_fields)]
 pub struct RigidPointsSpec {
     /// The body and the point in body axes.
     pub points: Vec<(EndSpec, Triple)>,
@@ -377,7 +385,7 @@ pub struct RigidPointsSpec {
 
 /// Rotation vectors of one body against another.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(rename = "RelativeRotation", deny_unknown_fields)]
 pub struct RelativeRotationSpec {
     /// Pairs of bodies; by default each body with the next.
     #[serde(default)]
@@ -389,6 +397,7 @@ pub struct RelativeRotationSpec {
 
 /// Where a relative rotation is zero.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename = "rest")]
 pub enum RestRotation {
     /// As at the start.
     #[default]
@@ -399,7 +408,7 @@ pub enum RestRotation {
 
 /// Chosen elements.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(rename = "Subset", deny_unknown_fields)]
 pub struct SubsetSpec {
     /// The elements, in any order.
     pub elements: Vec<EndSpec>,
@@ -407,7 +416,7 @@ pub struct SubsetSpec {
 
 /// A matrix and an offset.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(rename = "Affine", deny_unknown_fields)]
 pub struct AffineSpec {
     /// Coordinates per element of the result: 1, 2 or 3.
     pub dimension: Number,
@@ -419,7 +428,7 @@ pub struct AffineSpec {
 
 /// One coefficient.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(rename = "entries", deny_unknown_fields)]
 pub struct AffineEntrySpec {
     /// Element and coordinate of the result.
     pub to: (Number, Number),
@@ -482,6 +491,7 @@ fn free_end() -> CableEnd {
 
 /// The end of a cable.
 #[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "ends of Cable")]
 pub enum CableEnd {
     /// Free.
     Free,
@@ -554,7 +564,7 @@ pub struct Net {
 
 /// A further mass, for instance on a mapped node.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(rename = "masses", deny_unknown_fields)]
 pub struct MassSpec {
     /// Its name.
     pub name: String,
@@ -566,7 +576,7 @@ pub struct MassSpec {
 
 /// A force on a node.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(rename = "force_fields", deny_unknown_fields)]
 pub struct ForceFieldSpec {
     /// Its name.
     pub name: String,
@@ -587,6 +597,7 @@ pub struct ForceFieldSpec {
 
 /// What a force does.
 #[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "law")]
 pub enum Law {
     /// A spring to zero of this compliance in every coordinate.
     Compliance(Number),
@@ -602,7 +613,7 @@ pub enum Law {
 
 /// Viscous damping.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(rename = "Damping", deny_unknown_fields)]
 pub struct DampingSpec {
     /// Of points, scalars and the centre of mass of bodies, in N s/m.
     pub linear: Number,
@@ -613,6 +624,7 @@ pub struct DampingSpec {
 
 /// How a force enters the system.
 #[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename = "treatment")]
 pub enum TreatmentSpec {
     /// As a compliance.
     Compliance,
@@ -622,7 +634,7 @@ pub enum TreatmentSpec {
 
 /// A node that is held at zero.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(rename = "constraints", deny_unknown_fields)]
 pub struct ConstraintSpec {
     /// Its name.
     pub name: String,
@@ -635,6 +647,7 @@ pub struct ConstraintSpec {
 
 /// How a constraint is kept.
 #[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename = "level")]
 pub enum LevelSpec {
     /// The linearised constraint holds at the end of the step.
     #[default]
@@ -647,7 +660,7 @@ pub enum LevelSpec {
 
 /// A constraint on velocities.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(rename = "Velocity", deny_unknown_fields)]
 pub struct VelocityLevelSpec {
     /// Share of the curvature term; 0.5 by default.
     #[serde(default = "half")]
@@ -660,7 +673,7 @@ fn half() -> Number {
 
 /// Decay of the violation.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(rename = "Baumgarte", deny_unknown_fields)]
 pub struct BaumgarteSpec {
     /// Rate of decay in 1/s.
     pub rate: Number,
@@ -668,7 +681,7 @@ pub struct BaumgarteSpec {
 
 /// Coordinates that are held, always or for a time.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(rename = "fixed", deny_unknown_fields)]
 pub struct FixedSpec {
     /// The node.
     pub node: String,
@@ -691,7 +704,7 @@ pub struct FixedSpec {
 
 /// A velocity coordinate of an element; rotations are about body axes.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename = "axes", rename_all = "lowercase")]
 pub enum Axis {
     /// The first.
     X,

@@ -88,6 +88,12 @@ impl SourceText {
         self.tokens.iter().map(|t| &t.range).rfind(|r| r.start < byte).cloned()
     }
 
+    /// The word or text that ends last before a byte or at it.
+    pub(crate) fn value_before(&self, byte: usize) -> Option<Range<usize>> {
+        let value = |t: &&Token| matches!(t.kind, Kind::Word | Kind::Text) && t.range.end <= byte;
+        self.tokens.iter().rfind(value).map(|t| t.range.clone())
+    }
+
     /// The place of a word near a byte: the last one that starts before it, or else the first after.
     pub(crate) fn word_near(&self, word: &str, byte: usize) -> Option<Range<usize>> {
         let is_it = |r: &&Range<usize>| self.text[(*r).clone()].trim_matches('"') == word;

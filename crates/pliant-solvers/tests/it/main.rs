@@ -1,4 +1,7 @@
 //! Integration tests of the solvers.
-#![allow(clippy::unwrap_used, reason = "a test that cannot set up its problem should stop there")]
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that cannot set up its problem should stop there"
+)]
 
 mod direct;

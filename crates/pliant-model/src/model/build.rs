@@ -1,0 +1,416 @@
+//! Building a model: every addition is checked, and names what is wrong by the user's name for it.
+
+use super::{
+    Attachment, ComponentId, ForceFieldEntry, Level, Model, Node, NodeId, NodeKind, RowGroup, Treatment,
+};
+use crate::{Blocks, ForceField, Mapping, Mass, ModelError, Pose, Space};
+use pliant_dense::rotation;
+
+impl Model {
+    /// Sets gravity [m/s^2]. It acts on the masses of points of space and bodies, and on points of the plane by its first
+    /// two coordinates; never on scalars.
+    ///
+    /// # Errors
+    /// [`ModelError::NotFinite`].
+    pub fn set_gravity(&mut self, gravity: [f64; 3]) -> Result<(), ModelError> {
+        check_finite("gravity", "a coordinate", &gravity)?;
+        self.gravity = gravity;
+        Ok(())
+    }
+
+    /// Adds particles at rest at the given positions (m).
+    ///
+    /// # Errors
+    /// [`ModelError::DuplicateName`], [`ModelError::NotFinite`].
+    pub fn add_particles(&mut self, name: &str, positions: &[[f64; 3]]) -> Result<NodeId, ModelError> {
+        self.add_independent(
+            name,
+            Space::Real3,
+            positions.as_flattened(),
+            &vec![0.0; 3 * positions.len()],
+        )
+    }
+
+    /// Adds scalars at rest.
+    ///
+    /// # Errors
+    /// [`ModelError::DuplicateName`], [`ModelError::NotFinite`].
+    pub fn add_scalars(&mut self, name: &str, values: &[f64]) -> Result<NodeId, ModelError> {
+        self.add_independent(name, Space::Real1, values, &vec![0.0; values.len()])
+    }
+
+    /// Adds rigid bodies at rest. Quaternions are normalised.
+    ///
+    /// # Errors
+    /// [`ModelError::DuplicateName`], [`ModelError::NotFinite`], [`ModelError::ZeroQuaternion`].
+    pub fn add_rigid_bodies(&mut self, name: &str, poses: &[Pose]) -> Result<NodeId, ModelError> {
+        let positions: Vec<f64> = poses.iter().flat_map(Pose::numbers).collect();
+        self.add_independent(name, Space::Rigid3, &positions, &vec![0.0; 6 * poses.len()])
+    }
+
+    /// Adds independent degrees of freedom with positions and velocities (bodies: linear velocity in world axes, angular in
+    /// *body* axes; see [`set_body_velocity`](Self::set_body_velocity) for world axes).
+    ///
+    /// # Errors
+    /// [`ModelError::DuplicateName`], [`ModelError::NotFinite`], [`ModelError::Size`], [`ModelError::ZeroQuaternion`].
+    pub fn add_independent(
+        &mut self,
+        name: &str,
+        space: Space,
+        positions: &[f64],
+        velocities: &[f64],
+    ) -> Result<NodeId, ModelError> {
+        check_finite(name, "a position", positions)?;
+        check_finite(name, "a velocity", velocities)?;
+        let count = positions.len() / space.position_size();
+        let sizes = [
+            ("position numbers", count * space.position_size(), positions.len()),
+            (
+                "velocity numbers",
+                count * space.velocity_size(),
+                velocities.len(),
+            ),
+        ];
+        for (what, expected, found) in sizes {
+            if expected != found {
+                return Err(ModelError::Size {
+                    name: name.into(),
+                    what,
+                    expected,
+                    found,
+                });
+            }
+        }
+        let mut positions = positions.to_vec();
+        if space == Space::Rigid3 {
+            for (element, x) in positions.as_chunks_mut::<7>().0.iter_mut().enumerate() {
+                let q = rotation::normalize(crate::space::quaternion(x)).ok_or_else(|| {
+                    ModelError::ZeroQuaternion {
+                        name: name.into(),
+                        element,
+                    }
+                })?;
+                x[3..].copy_from_slice(&q);
+            }
+        }
+        let first_dof = self.fixed.len();
+        let kind = NodeKind::Independent {
+            first_dof,
+            positions,
+            velocities: velocities.to_vec(),
+        };
+        let id = self.push(name, space, count, kind)?;
+        self.fixed
+            .resize(first_dof + count * space.velocity_size(), false);
+        Ok(id)
+    }
+
+    /// Adds a node computed from others.
+    ///
+    /// # Errors
+    /// [`ModelError::DuplicateName`], [`ModelError::UnknownNode`], or what the mapping finds wrong with its parents.
+    pub fn add_mapped(
+        &mut self,
+        name: &str,
+        parents: &[NodeId],
+        mapping: impl Mapping + 'static,
+    ) -> Result<NodeId, ModelError> {
+        self.add_boxed_mapped(name, parents, Box::new(mapping))
+    }
+
+    /// [`add_mapped`](Self::add_mapped) for a mapping chosen at run time.
+    ///
+    /// # Errors
+    /// As [`add_mapped`](Self::add_mapped).
+    pub fn add_boxed_mapped(
+        &mut self,
+        name: &str,
+        parents: &[NodeId],
+        mapping: Box<dyn Mapping>,
+    ) -> Result<NodeId, ModelError> {
+        let mut shapes = Vec::new();
+        let mut ranges = Vec::new();
+        for parent in parents {
+            let node = self.checked(name, *parent)?;
+            shapes.push((node.space, node.count));
+            ranges.push((node.first_position, node.first_velocity, node.space));
+        }
+        mapping.check(name, &shapes)?;
+        let (space, count) = mapping.child();
+        self.push(
+            name,
+            space,
+            count,
+            NodeKind::Mapped {
+                mapping,
+                parents: parents.to_vec(),
+                ranges,
+            },
+        )
+    }
+
+    fn push(&mut self, name: &str, space: Space, count: usize, kind: NodeKind) -> Result<NodeId, ModelError> {
+        if self.nodes.iter().any(|n| n.name == name) {
+            return Err(ModelError::DuplicateName { name: name.into() });
+        }
+        let (first_position, first_velocity) = (self.positions, self.velocities);
+        self.positions += count * space.position_size();
+        self.velocities += count * space.velocity_size();
+        self.nodes.push(Node {
+            name: name.into(),
+            space,
+            count,
+            first_position,
+            first_velocity,
+            kind,
+        });
+        Ok(NodeId(self.nodes.len() - 1))
+    }
+
+    fn checked(&self, name: &str, node: NodeId) -> Result<&Node, ModelError> {
+        self.nodes.get(node.0).ok_or_else(|| ModelError::UnknownNode {
+            name: name.into(),
+            node: node.0,
+        })
+    }
+
+    fn check_component_name(&self, name: &str) -> Result<(), ModelError> {
+        let masses = self.masses.iter().map(|a| &a.name);
+        let fields = self.force_fields.iter().map(|a| &a.name);
+        let constraints = self.constraints.iter().map(|a| &a.name);
+        if masses.chain(fields).chain(constraints).any(|n| n == name) {
+            return Err(ModelError::DuplicateName { name: name.into() });
+        }
+        Ok(())
+    }
+
+    /// Attaches a mass to a node, independent or mapped.
+    ///
+    /// # Errors
+    /// [`ModelError`] naming the mass and what is wrong with it.
+    pub fn add_mass(&mut self, name: &str, node: NodeId, mass: Mass) -> Result<ComponentId, ModelError> {
+        self.check_component_name(name)?;
+        let target = self.checked(name, node)?;
+        mass.check(name, target.space, target.count)?;
+        if matches!(mass, Mass::Rigid(_)) && target.first_dof().is_none() {
+            return Err(ModelError::NotIndependent {
+                name: target.name.clone(),
+                action: "given a rigid mass",
+            });
+        }
+        self.masses.push(Attachment {
+            name: name.into(),
+            node,
+            component: mass,
+        });
+        Ok(ComponentId::Mass(self.masses.len() - 1))
+    }
+
+    /// Attaches a force field to a node.
+    ///
+    /// # Errors
+    /// [`ModelError`] naming the force field: bad parameters, or a treatment that it has no form for.
+    pub fn add_force_field(
+        &mut self,
+        name: &str,
+        node: NodeId,
+        law: impl ForceField + 'static,
+        treatment: Treatment,
+    ) -> Result<ComponentId, ModelError> {
+        self.check_component_name(name)?;
+        let target = self.checked(name, node)?;
+        let (space, count) = (target.space, target.count);
+        law.check(name, space, count)?;
+        let size = space.velocity_size();
+        let mut blocks = Blocks::new(std::iter::repeat_n((size, size), count));
+        let id = ComponentId::ForceField(self.force_fields.len());
+        match treatment {
+            Treatment::Compliance => {
+                if space == Space::Rigid3 {
+                    return Err(ModelError::Space {
+                        name: name.into(),
+                        expected: "scalars or points",
+                        found: space,
+                    });
+                }
+                law.compliance(&mut blocks)
+                    .map_err(|_| ModelError::NoCompliance { name: name.into() })?;
+                self.push_rows(id, node, size, count);
+            }
+            Treatment::Stiffness => {
+                if let NodeKind::Independent { positions, .. } = &target.kind {
+                    law.stiffness(positions, &mut blocks)
+                } else {
+                    law.stiffness(&vec![0.0; count * space.position_size()], &mut blocks)
+                }
+                .map_err(|e| ModelError::NotInvertible {
+                    name: name.into(),
+                    element: e.element,
+                })?;
+            }
+        }
+        let component = ForceFieldEntry {
+            law: Box::new(law),
+            treatment,
+        };
+        self.force_fields.push(Attachment {
+            name: name.into(),
+            node,
+            component,
+        });
+        Ok(id)
+    }
+
+    /// Holds all coordinates of a node at zero, exactly (compliance zero).
+    ///
+    /// # Errors
+    /// [`ModelError`] naming the constraint.
+    pub fn add_constraint(
+        &mut self,
+        name: &str,
+        node: NodeId,
+        level: Level,
+    ) -> Result<ComponentId, ModelError> {
+        self.check_component_name(name)?;
+        let target = self.checked(name, node)?;
+        let (space, count) = (target.space, target.count);
+        if space == Space::Rigid3 {
+            return Err(ModelError::Space {
+                name: name.into(),
+                expected: "scalars or points",
+                found: space,
+            });
+        }
+        match level {
+            Level::Velocity { curvature } => check_finite(name, "the curvature factor", &[curvature])?,
+            Level::Baumgarte { rate } if !(rate > 0.0 && rate.is_finite()) => {
+                return Err(ModelError::OutOfRange {
+                    name: name.into(),
+                    what: "the rate",
+                    value: rate,
+                    bound: "positive",
+                });
+            }
+            _ => {}
+        }
+        let id = ComponentId::Constraint(self.constraints.len());
+        self.push_rows(id, node, space.velocity_size(), count);
+        self.constraints.push(Attachment {
+            name: name.into(),
+            node,
+            component: level,
+        });
+        Ok(id)
+    }
+
+    fn push_rows(&mut self, component: ComponentId, node: NodeId, size: usize, count: usize) {
+        self.groups.push(RowGroup {
+            component,
+            node,
+            first_row: self.rows,
+            size,
+            count,
+        });
+        self.rows += size * count;
+    }
+
+    /// Fixes chosen velocity coordinates of one element of an independent node (for bodies: three linear in world axes, then
+    /// three angular in body axes). A fixed coordinate keeps its initial velocity.
+    ///
+    /// # Errors
+    /// [`ModelError::NotIndependent`], [`ModelError::Element`], [`ModelError::Size`].
+    pub fn fix(&mut self, node: NodeId, element: usize, coordinates: &[bool]) -> Result<(), ModelError> {
+        let first = self.dofs_of(node, element, coordinates.len())?;
+        for (k, fixed) in coordinates.iter().enumerate() {
+            self.fixed[first + k] |= fixed;
+        }
+        Ok(())
+    }
+
+    /// First degree of freedom of one element of an independent node; `coordinates` must be as many as it has.
+    ///
+    /// # Errors
+    /// As [`fix`](Self::fix).
+    pub fn dofs_of(&self, node: NodeId, element: usize, coordinates: usize) -> Result<usize, ModelError> {
+        let target = self.checked("a fixed node", node)?;
+        let name = target.name.clone();
+        let Some(first) = target.first_dof() else {
+            return Err(ModelError::NotIndependent {
+                name,
+                action: "fixed",
+            });
+        };
+        if element >= target.count {
+            return Err(ModelError::Element {
+                name,
+                element,
+                count: target.count,
+            });
+        }
+        let expected = target.space.velocity_size();
+        if coordinates != expected {
+            return Err(ModelError::Size {
+                name,
+                what: "coordinates",
+                expected,
+                found: coordinates,
+            });
+        }
+        Ok(first + element * expected)
+    }
+
+    /// Sets the initial velocity of one body: of its centre of mass [m/s] and angular [rad/s], both in world axes.
+    ///
+    /// # Errors
+    /// [`ModelError::NotFinite`], [`ModelError::Space`], [`ModelError::NotIndependent`], [`ModelError::Element`].
+    pub fn set_body_velocity(
+        &mut self,
+        node: NodeId,
+        element: usize,
+        linear: [f64; 3],
+        angular: [f64; 3],
+    ) -> Result<(), ModelError> {
+        self.dofs_of(node, element, 6)?;
+        let Node {
+            name, kind, space, ..
+        } = &mut self.nodes[node.0];
+        check_finite(name, "a velocity", &linear)?;
+        check_finite(name, "an angular velocity", &angular)?;
+        let NodeKind::Independent {
+            positions,
+            velocities,
+            ..
+        } = kind
+        else {
+            return Err(ModelError::NotIndependent {
+                name: name.clone(),
+                action: "given a velocity",
+            });
+        };
+        if *space != Space::Rigid3 {
+            return Err(ModelError::Space {
+                name: name.clone(),
+                expected: "rigid bodies",
+                found: *space,
+            });
+        }
+        let x = &positions.as_chunks::<7>().0[element];
+        let body =
+            rotation::matrix(crate::space::quaternion(x)).transpose() * pliant_dense::Vec3::from(angular);
+        let v = &mut velocities.as_chunks_mut::<6>().0[element];
+        v[..3].copy_from_slice(&linear);
+        v[3..].copy_from_slice(body.as_slice());
+        Ok(())
+    }
+}
+
+fn check_finite(name: &str, what: &'static str, values: &[f64]) -> Result<(), ModelError> {
+    match values.iter().find(|x| !x.is_finite()) {
+        Some(value) => Err(ModelError::NotFinite {
+            name: name.into(),
+            what,
+            value: *value,
+        }),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,191 @@
+//! The permuted, scaled matrix: pattern and slots once, values every time.
+
+use super::DirectOptions;
+use crate::order::Order;
+use crate::{KktSystem, SolveError, Variable};
+use pliant_sparse::{CsrMatrix, Factor, PatternBuilder, Symbolic};
+
+/// What depends on the pattern only, and the numeric storage.
+#[derive(Debug)]
+pub(super) struct Plan {
+    /// Copies of what was analysed, to notice a change.
+    shape: (CsrShape, CsrShape, CsrShape, Vec<bool>),
+    pub(super) order: Vec<usize>,
+    pub(super) primal_first: bool,
+    /// Position of each unknown in the order, `ABSENT` for fixed variables.
+    pub(super) position: Vec<u32>,
+    pub(super) matrix: CsrMatrix,
+    /// Slot in `matrix` of every slot of W, J, R; `ABSENT` for fixed variables.
+    w_slots: Vec<u32>,
+    j_slots: Vec<u32>,
+    r_slots: Vec<u32>,
+    pub(super) scale: Vec<f64>,
+    pub(super) symbolic: Symbolic,
+    pub(super) factor: Factor,
+}
+
+type CsrShape = (Vec<u32>, Vec<u32>);
+
+pub(super) const ABSENT: u32 = u32::MAX;
+/// Relative pivot threshold of variables and compliant rows: a few roundings.
+const ROUNDOFF: f64 = 1e-15;
+
+fn shape(a: &CsrMatrix) -> CsrShape {
+    (a.pattern().offsets().to_vec(), a.pattern().indices().to_vec())
+}
+
+fn same(shape: &CsrShape, a: &CsrMatrix) -> bool {
+    shape.0 == a.pattern().offsets() && shape.1 == a.pattern().indices()
+}
+
+impl Plan {
+    pub(super) fn fits(&self, system: &KktSystem) -> bool {
+        same(&self.shape.0, &system.w)
+            && same(&self.shape.1, &system.j)
+            && same(&self.shape.2, &system.r)
+            && self.shape.3 == system.fixed
+    }
+
+    pub(super) fn new(system: &KktSystem, primal_first: bool) -> Result<Self, SolveError> {
+        let (n, m) = (system.n(), system.m());
+        let Order {
+            sequence: order,
+            primal_first,
+        } = Order::new(system, primal_first)?;
+        let mut position = vec![ABSENT; n + m];
+        for (k, v) in order.iter().enumerate() {
+            position[*v] = k as u32;
+        }
+        let entry = |i: usize, j: usize| -> Option<(usize, usize)> {
+            let (a, b) = (position[i], position[j]);
+            (a != ABSENT && b != ABSENT).then(|| (a.max(b) as usize, a.min(b) as usize))
+        };
+        let parts = [(&system.w, 0, 0), (&system.j, n, 0), (&system.r, n, n)];
+        let mut builder = PatternBuilder::new(order.len(), order.len());
+        for (matrix, row0, column0) in parts {
+            for i in 0..matrix.pattern().rows() {
+                for k in matrix.pattern().row(i) {
+                    if let Some((a, b)) = entry(row0 + i, column0 + *k as usize) {
+                        builder.insert(a, b);
+                    }
+                }
+            }
+        }
+        let matrix = builder.finish()?.into_matrix();
+        let [w_slots, j_slots, r_slots] = parts.map(|(part, row0, column0)| {
+            let mut slots = Vec::with_capacity(part.pattern().len());
+            for i in 0..part.pattern().rows() {
+                for k in part.pattern().row(i) {
+                    let slot =
+                        entry(row0 + i, column0 + *k as usize).and_then(|(a, b)| matrix.pattern().slot(a, b));
+                    slots.push(slot.map_or(ABSENT, |s| s as u32));
+                }
+            }
+            slots
+        });
+        let symbolic = Symbolic::new(matrix.pattern())?;
+        let factor = symbolic.allocate();
+        let shape = (
+            shape(&system.w),
+            shape(&system.j),
+            shape(&system.r),
+            system.fixed.clone(),
+        );
+        let scale = vec![1.0; order.len()];
+        Ok(Self {
+            shape,
+            order,
+            primal_first,
+            position,
+            matrix,
+            w_slots,
+            j_slots,
+            r_slots,
+            scale,
+            symbolic,
+            factor,
+        })
+    }
+
+    /// Scales so that a pivot of size 1 is at its threshold.
+    pub(super) fn rescale(&mut self, system: &KktSystem, options: &DirectOptions) -> Result<(), SolveError> {
+        let n = system.n();
+        for i in 0..n {
+            let diagonal = system.w_diagonal(i);
+            if system.fixed[i] {
+                continue;
+            }
+            if !diagonal.is_finite() {
+                return Err(SolveError::NotFinite {
+                    variable: Variable::Dof(i),
+                });
+            }
+            if diagonal == 0.0 {
+                return Err(SolveError::NotPositiveDefinite { dof: i, diagonal });
+            }
+            self.scale[self.position[i] as usize] = power_of_two(1.0 / (ROUNDOFF * diagonal.abs()));
+        }
+        for i in 0..system.m() {
+            let (own, delassus) = (system.r_diagonal(i), system.row_scale(i));
+            if !own.is_finite() || !delassus.is_finite() {
+                return Err(SolveError::NotFinite {
+                    variable: Variable::Row(i),
+                });
+            }
+            if own < 0.0 {
+                return Err(SolveError::NegativeCompliance { row: i, value: own });
+            }
+            let (threshold, size) = if own > 0.0 {
+                (ROUNDOFF, own + delassus)
+            } else {
+                (options.rank_threshold, delassus)
+            };
+            // A row without free variables has size 0: any scale shows its zero pivot.
+            let size = if size > 0.0 { size } else { 1.0 };
+            self.scale[self.position[n + i] as usize] = power_of_two(1.0 / (threshold * size));
+        }
+        Ok(())
+    }
+
+    pub(super) fn fill(&mut self, system: &KktSystem) {
+        self.matrix.clear();
+        let n = system.n();
+        let values = self.matrix.values_mut();
+        let parts = [
+            (&system.w, &self.w_slots, 0, 0, 1.0),
+            (&system.j, &self.j_slots, n, 0, -1.0),
+            (&system.r, &self.r_slots, n, n, -1.0),
+        ];
+        for (part, slots, row0, column0, sign) in parts {
+            for i in 0..part.pattern().rows() {
+                let position = self.position[row0 + i];
+                if position == ABSENT {
+                    continue;
+                }
+                let si = sign * self.scale[position as usize];
+                for (k, slot) in part.pattern().row_slots(i).zip(part.pattern().row(i)) {
+                    let target = slots[k];
+                    if target != ABSENT {
+                        let sj = self.scale[self.position[column0 + *slot as usize] as usize];
+                        values[target as usize] = si * part.values()[k] * sj;
+                    }
+                }
+            }
+        }
+    }
+
+    pub(super) fn variable(&self, position: usize, n: usize) -> Variable {
+        let v = self.order[position];
+        if v < n {
+            Variable::Dof(v)
+        } else {
+            Variable::Row(v - n)
+        }
+    }
+}
+
+/// The power of two nearest below `sqrt(a)` up to a factor of two, for finite positive `a`.
+fn power_of_two(a: f64) -> f64 {
+    let exponent = ((a.to_bits() >> 52) & 0x7ff) as i32 - 1023;
+    2f64.powi(exponent.div_euclid(2))
+}

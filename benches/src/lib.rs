@@ -5,4 +5,5 @@
 
 pub mod chain;
 pub mod reference;
+pub mod stiff;
 pub mod verify;

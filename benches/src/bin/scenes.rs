@@ -1,6 +1,8 @@
 //! Times the chain that engines are compared on and prints what it costs and how well it holds.
 
+use pliant::prelude::Treatment;
 use pliant_benches::chain::{Chain, Pose};
+use pliant_benches::stiff::tension_error;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -36,10 +38,10 @@ fn main() -> ExitCode {
         },
     ];
     println!(
-        "Chain of boxes on ball joints (docs/benchmarks.md), h = 0.01 s, one linear solve per step, one thread."
+        "Chain of boxes on ball joints (docs/benchmarks.md), h = 0.01 s, one thread; linear solves per step in the last column."
     );
     println!(
-        "{:>6} {:>8} {:>6} {:>6} {:>10} {:>9} {:>9} {:>10} {:>10} {:>9} {:>8} {:>6}",
+        "{:>6} {:>8} {:>6} {:>6} {:>10} {:>9} {:>9} {:>10} {:>10} {:>9} {:>8} {:>6} {:>6}",
         "links",
         "last kg",
         "pose",
@@ -51,7 +53,8 @@ fn main() -> ExitCode {
         "max dE",
         "residual",
         "nnz(L)",
-        "fill"
+        "fill",
+        "solves"
     );
     for run in runs {
         if let Err(e) = time(&run) {
@@ -59,7 +62,29 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     }
+    stiff_springs();
     ExitCode::SUCCESS
+}
+
+/// Relative error of a known tension by both treatments.
+fn stiff_springs() {
+    println!();
+    println!("Tension of a hanging spring, relative error after settling (docs/benchmarks.md).");
+    println!(
+        "{:>14} {:>14} {:>14}",
+        "compliance m/N", "as compliance", "as stiffness"
+    );
+    for c in [1e-4, 1e-6, 1e-8, 1e-10, 1e-12, 1e-14, 1e-15, 0.0] {
+        let show = |treatment| match tension_error(c, treatment) {
+            Ok(e) => format!("{e:.1e}"),
+            Err(_) => "an error".to_owned(),
+        };
+        println!(
+            "{c:>14.0e} {:>14} {:>14}",
+            show(Treatment::Compliance),
+            show(Treatment::Stiffness)
+        );
+    }
 }
 
 fn time(run: &Run) -> Result<(), pliant::Error> {
@@ -76,13 +101,14 @@ fn time(run: &Run) -> Result<(), pliant::Error> {
         .total();
     let (mut gap, mut rise, mut residual) = (0.0f64, 0.0f64, 0.0f64);
     let mut before = start;
-    let mut spent = 0.0;
+    let (mut spent, mut passes) = (0.0, 0);
     // The first step plans; peers are timed without building their model.
     for step in 0..=run.steps {
         let clock = Instant::now();
         let report = chain.simulation.step(0.01)?;
         if step > 0 {
             spent += clock.elapsed().as_secs_f64();
+            passes += report.geometry_passes;
         }
         gap = gap.max(chain.gap());
         residual = residual.max(report.residual.relative);
@@ -92,7 +118,7 @@ fn time(run: &Run) -> Result<(), pliant::Error> {
     let per_step = spent / run.steps as f64;
     let counters = chain.simulation.counters().solver;
     println!(
-        "{:>6} {:>8} {:>6} {:>6} {:>10.0} {:>9.1} {:>9.0} {:>10.1e} {:>10.1e} {:>9.1e} {:>8} {:>6.2}",
+        "{:>6} {:>8} {:>6} {:>6} {:>10.0} {:>9.1} {:>9.0} {:>10.1e} {:>10.1e} {:>9.1e} {:>8} {:>6.2} {:>6.2}",
         run.links,
         run.last_mass,
         format!("{:?}", run.pose).to_lowercase(),
@@ -105,6 +131,7 @@ fn time(run: &Run) -> Result<(), pliant::Error> {
         residual,
         counters.factor_entries,
         counters.factor_entries as f64 / counters.matrix_entries as f64,
+        passes as f64 / run.steps as f64,
     );
     Ok(())
 }

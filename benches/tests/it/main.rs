@@ -1,5 +1,9 @@
 //! Integration tests on the reference cases and on the measured scene.
-#![allow(clippy::unwrap_used, reason = "a test that cannot set up its problem should stop there")]
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that cannot set up its problem should stop there"
+)]
 
 mod chain;
 mod reference;
+mod stiff;

@@ -11,4 +11,3 @@ mod geometry;
 mod memory;
 mod redundancy;
 mod scenes;
-mod stiff;

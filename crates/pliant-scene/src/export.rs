@@ -40,6 +40,9 @@ pub enum ExportError {
         /// Entries present.
         found: usize,
     },
+    /// The recording cannot be drawn by the player.
+    #[error("cannot make the page of the player: {0}")]
+    Player(#[from] player::PlayerError),
     /// A segment or triangle names a point that does not exist.
     #[error("{what} {cell} of the recording names point {index}, but there are {points} points")]
     BadIndex {

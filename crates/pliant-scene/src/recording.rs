@@ -16,17 +16,17 @@ pub struct BodyTrack {
 pub enum Shape {
     /// A box of half extents `half` in metres.
     Box {
-        /// Half extents [m].
+        /// Half extents (m).
         half: [f64; 3],
     },
     /// A sphere of radius `radius` in metres.
     Sphere {
-        /// Radius [m].
+        /// Radius (m).
         radius: f64,
     },
     /// Three axes of length `size` in metres.
     Axes {
-        /// Length of each axis [m].
+        /// Length of each axis (m).
         size: f64,
     },
 }
@@ -45,13 +45,13 @@ pub struct PointGroup {
 /// The state at one recorded instant.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Frame {
-    /// Time [s].
+    /// Time (s).
     pub time: f64,
-    /// Positions of all points [m].
+    /// Positions of all points (m).
     pub points: Vec<[f64; 3]>,
-    /// Velocities of all points [m/s], as many as `points`.
+    /// Velocities of all points (m/s), as many as `points`.
     pub velocities: Vec<[f64; 3]>,
-    /// Poses of all bodies: position [m], then unit quaternion (w, x, y, z).
+    /// Poses of all bodies: position (m), then unit quaternion (w, x, y, z).
     pub poses: Vec<[f64; 7]>,
     /// Energies and residuals of the step that ended here.
     pub sample: Sample,
@@ -60,17 +60,17 @@ pub struct Frame {
 /// One line of the energy table.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sample {
-    /// Time [s].
+    /// Time (s).
     pub time: f64,
-    /// Kinetic energy [J].
+    /// Kinetic energy (J).
     pub kinetic: f64,
-    /// Potential energy of gravity and of all springs [J].
+    /// Potential energy of gravity and of all springs (J).
     pub potential: f64,
-    /// Energy taken out by damping since the start [J].
+    /// Energy taken out by damping since the start (J).
     pub dissipated: f64,
-    /// Relative residual of the linear system of the step [-].
+    /// Relative residual of the linear system of the step (no unit).
     pub residual: f64,
-    /// Largest violation of a hard constraint [m or rad].
+    /// Largest violation of a hard constraint (m or rad).
     pub violation: f64,
 }
 

@@ -25,8 +25,6 @@
 mod check;
 mod encode;
 #[cfg(test)]
-mod examples;
-#[cfg(test)]
 mod tests;
 
 use super::atomic::write_atomically;
@@ -34,7 +32,6 @@ use super::{ExportError, base64};
 use crate::recording::{BodyTrack, Recording, Shape};
 use encode::{escape_html, fill, script_json};
 use serde::Serialize;
-use std::io;
 use std::path::Path;
 
 const PAGE: &str = include_str!("player/player.html");
@@ -305,12 +302,8 @@ fn pack(bytes: impl Iterator<Item = u8>) -> String {
 ///
 /// # Errors
 ///
-/// [`ExportError::Io`] with `path`. If its source is of the kind [`io::ErrorKind::InvalidData`], it carries a
-/// [`PlayerError`], and no file was touched.
+/// [`ExportError::Player`] if it cannot be drawn; then no file was touched. [`ExportError::Io`] with `path`.
 pub fn write_player(path: &Path, recording: &Recording, up: [f64; 3]) -> Result<(), ExportError> {
-    let page = player_html(recording, up).map_err(|error| ExportError::Io {
-        path: path.to_path_buf(),
-        source: io::Error::new(io::ErrorKind::InvalidData, error),
-    })?;
+    let page = player_html(recording, up)?;
     write_atomically(path, |file| file.write_all(page.as_bytes()))
 }

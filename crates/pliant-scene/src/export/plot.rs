@@ -65,7 +65,7 @@ const SERIES: [Series; 4] = [
     },
 ];
 
-/// Plots kinetic, potential, dissipated and total (kinetic plus potential) energy \[J\] over time \[s\], as SVG.
+/// Plots kinetic, potential, dissipated and total (kinetic plus potential) energy (J) over time (s), as SVG.
 ///
 /// A sample with a number that is not finite (or above 1e300 in size) is left out: the curves have a gap
 /// there, and the picture says how many samples that were. Without samples, it says so.

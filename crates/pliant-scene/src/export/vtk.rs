@@ -25,13 +25,13 @@ const FRAMES: &str = "frames";
 /// Writes the recording for ParaView into the directory `dir` (created if missing).
 ///
 /// - `particles.pvd` and `frames/particles_0000.vtu`, ...: segments as lines, triangles, and a vertex for
-///   each point that is in no cell; point data `velocity` [m/s] and `node` (index into [`Recording::groups`],
+///   each point that is in no cell; point data `velocity` (m/s) and `node` (index into [`Recording::groups`],
 ///   -1 outside all).
 /// - `bodies.pvd` and `frames/bodies_0000.vtp`, ...: boxes as 6 quads, spheres as 12 x 8 latitude-longitude
 ///   meshes, axes as 3 lines; cell data `body` (index into [`Recording::bodies`]) and, for axes, `axis` (0,
 ///   1, 2; else -1).
 ///
-/// The time \[s\] of each frame is in the collections. A recording without points has no particle files, one
+/// The time (s) of each frame is in the collections. A recording without points has no particle files, one
 /// without bodies no body files. Each collection is written after its frames; frames of an earlier, longer
 /// run in `dir` are left but not listed. Returns the written files in order of writing.
 ///

@@ -50,6 +50,10 @@ class Motion {
     this.title = data.title;
     this.groups = data.groups;
     this.bodies = data.bodies;
+    // Bodies "limb 0", "limb 1", ... are one family, "limb".
+    const family = (body) => body.name.replace(/ \d+$/, "");
+    this.families = [...new Set(this.bodies.map(family))];
+    this.familyOf = this.bodies.map((body) => this.families.indexOf(family(body)));
     this.pointCount = data.points;
     this.count = data.count;
     this.times = unpack(data.times, Float64Array);

@@ -29,7 +29,10 @@ class Player {
     const { motion } = this;
     if (!motion.title.trim()) $("title").textContent = document.title = "Untitled motion";
     const parts = motion.groups.map((group, g) => ["", group.name, PALETTE[g % 8]]).concat(
-      motion.bodies.map((body, b) => ["body", body.name, body.kind === "axes" ? AXIS_COLOURS[0] : bodyColour(motion, b)]));
+      motion.families.map((family, f) => {
+        const b = motion.familyOf.indexOf(f);
+        return ["body", family, motion.bodies[b].kind === "axes" ? AXIS_COLOURS[0] : bodyColour(motion, b)];
+      }));
     this.swatches = [];
     for (const [kind, name, colour] of parts.slice(0, 8)) {
       const item = document.createElement("li"), dab = document.createElement("span");

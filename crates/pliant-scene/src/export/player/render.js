@@ -262,9 +262,9 @@ class Renderer {
   }
 }
 
-/** Colour of body `b`: the palette goes on after the groups. */
+/** Colour of body `b`: the palette goes on after the groups; bodies of one family share it. */
 function bodyColour(motion, b) {
-  return PALETTE[(motion.groups.length + b) % PALETTE.length];
+  return PALETTE[(motion.groups.length + motion.familyOf[b]) % PALETTE.length];
 }
 
 function cubeMesh() {

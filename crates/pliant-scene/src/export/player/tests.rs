@@ -4,9 +4,9 @@ use super::encode::fill;
 use super::*;
 use crate::recording::{BodyTrack, Frame, PointGroup, Recording, Sample, Shape};
 
-pub(super) const UP: [f64; 3] = [0.0, 1.0, 0.0];
+const UP: [f64; 3] = [0.0, 1.0, 0.0];
 
-pub(super) fn frame(time: f64, points: Vec<[f64; 3]>, poses: Vec<[f64; 7]>) -> Frame {
+fn frame(time: f64, points: Vec<[f64; 3]>, poses: Vec<[f64; 7]>) -> Frame {
     let velocities = vec![[0.0; 3]; points.len()];
     Frame {
         time,

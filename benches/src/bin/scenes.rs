@@ -3,6 +3,7 @@
 use pliant::prelude::Treatment;
 use pliant_benches::chain::{Chain, Pose};
 use pliant_benches::stiff::tension_error;
+use std::io::Write as _;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -37,10 +38,12 @@ fn main() -> ExitCode {
             steps: 500,
         },
     ];
-    println!(
+    let _ = writeln!(
+        std::io::stdout(),
         "Chain of boxes on ball joints (docs/benchmarks.md), h = 0.01 s, one thread; linear solves per step in the last column."
     );
-    println!(
+    let _ = writeln!(
+        std::io::stdout(),
         "{:>6} {:>8} {:>6} {:>6} {:>10} {:>9} {:>9} {:>10} {:>10} {:>9} {:>8} {:>6} {:>6}",
         "links",
         "last kg",
@@ -68,18 +71,25 @@ fn main() -> ExitCode {
 
 /// Relative error of a known tension by both treatments.
 fn stiff_springs() {
-    println!();
-    println!("Tension of a hanging spring, relative error after settling (docs/benchmarks.md).");
-    println!(
+    let _ = writeln!(std::io::stdout());
+    let _ = writeln!(
+        std::io::stdout(),
+        "Tension of a hanging spring, relative error after settling (docs/benchmarks.md)."
+    );
+    let _ = writeln!(
+        std::io::stdout(),
         "{:>14} {:>14} {:>14}",
-        "compliance m/N", "as compliance", "as stiffness"
+        "compliance m/N",
+        "as compliance",
+        "as stiffness"
     );
     for c in [1e-4, 1e-6, 1e-8, 1e-10, 1e-12, 1e-14, 1e-15, 0.0] {
         let show = |treatment| match tension_error(c, treatment) {
             Ok(e) => format!("{e:.1e}"),
             Err(_) => "an error".to_owned(),
         };
-        println!(
+        let _ = writeln!(
+            std::io::stdout(),
             "{c:>14.0e} {:>14} {:>14}",
             show(Treatment::Compliance),
             show(Treatment::Stiffness)
@@ -117,7 +127,8 @@ fn time(run: &Run) -> Result<(), pliant::Error> {
     }
     let per_step = spent / run.steps as f64;
     let counters = chain.simulation.counters().solver;
-    println!(
+    let _ = writeln!(
+        std::io::stdout(),
         "{:>6} {:>8} {:>6} {:>6} {:>10.0} {:>9.1} {:>9.0} {:>10.1e} {:>10.1e} {:>9.1e} {:>8} {:>6.2} {:>6.2}",
         run.links,
         run.last_mass,

@@ -1,6 +1,7 @@
 //! Prints every reference case: case, reference, ours, error, tolerance. Exit status 1 if one is missed.
 
 use pliant_benches::verify;
+use std::io::Write as _;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -12,9 +13,14 @@ fn main() -> ExitCode {
         }
     };
     let all = std::env::args().any(|a| a == "--all");
-    println!(
+    let _ = writeln!(
+        std::io::stdout(),
         "{:5} {:>22} {:>22} {:>10} {:>10}       what",
-        "case", "reference", "ours", "error", "tolerance"
+        "case",
+        "reference",
+        "ours",
+        "error",
+        "tolerance"
     );
     let mut missed = 0;
     let mut hidden = 0;
@@ -30,16 +36,25 @@ fn main() -> ExitCode {
             continue;
         }
         let verdict = if row.passes() { "ok  " } else { "MISS" };
-        println!(
+        let _ = writeln!(
+            std::io::stdout(),
             "{:5} {:22.15e} {:22.15e} {:10.2e} {:10.2e}  {verdict} {}",
-            row.case, row.reference, row.ours, row.error, row.tolerance, row.what
+            row.case,
+            row.reference,
+            row.ours,
+            row.error,
+            row.tolerance,
+            row.what
         );
     }
     if hidden > 0 {
-        println!("... and {hidden} more that pass (--all prints them)");
+        let _ = writeln!(
+            std::io::stdout(),
+            "... and {hidden} more that pass (--all prints them)"
+        );
     }
-    println!("{}", verify::LEFT);
-    println!("{} comparisons, {missed} missed", rows.len());
+    let _ = writeln!(std::io::stdout(), "{}", verify::LEFT);
+    let _ = writeln!(std::io::stdout(), "{} comparisons, {missed} missed", rows.len());
     if missed == 0 {
         ExitCode::SUCCESS
     } else {

@@ -3,7 +3,7 @@
 mod geometry;
 
 use crate::plan::Plan;
-use crate::{Formulation, GeometricStiffness, KktError, Scheme};
+use crate::{Formulation, GeometricStiffness, Geometry, KktError, Scheme};
 use pliant_model::{ComponentId, Evaluation, Level, Model, RowGroup, State};
 use pliant_solvers::{KktSystem, Solution};
 
@@ -186,23 +186,38 @@ impl Assembler {
         }
     }
 
-    /// Total forces on all nodes, split by origin, that the geometric stiffness is made of.
+    /// Total forces on all nodes that the geometric stiffness is made of: by origin, or together if both enter alike.
     fn gather_gamma(&mut self, model: &Model, evaluation: &Evaluation, scheme: &Scheme, multipliers: &[f64]) {
-        let geometry = scheme.geometry;
-        if geometry.forces != GeometricStiffness::None {
+        let Geometry {
+            forces,
+            multipliers: rows,
+        } = scheme.geometry;
+        self.force_gamma.fill(0.0);
+        self.row_gamma.fill(0.0);
+        if forces != GeometricStiffness::None {
             self.force_gamma.copy_from_slice(evaluation.force());
-            evaluation.pull_back(model, &mut self.force_gamma);
         }
-        if geometry.multipliers != GeometricStiffness::None {
-            self.row_gamma.fill(0.0);
+        if rows != GeometricStiffness::None {
+            let target = if rows == forces {
+                &mut self.force_gamma
+            } else {
+                &mut self.row_gamma
+            };
             for group in model.row_groups() {
-                let rows = &multipliers[group.first_row..group.first_row + group.size * group.count];
-                let range = model.node(group.node).velocity_range();
-                for (g, l) in self.row_gamma[range].iter_mut().zip(rows) {
+                let lambda = &multipliers[group.first_row..group.first_row + group.size * group.count];
+                for (g, l) in target[model.node(group.node).velocity_range()]
+                    .iter_mut()
+                    .zip(lambda)
+                {
                     *g += l;
                 }
             }
-            evaluation.pull_back(model, &mut self.row_gamma);
+            if rows != forces {
+                evaluation.pull_back(model, &mut self.row_gamma);
+            }
+        }
+        if forces != GeometricStiffness::None {
+            evaluation.pull_back(model, &mut self.force_gamma);
         }
     }
 

@@ -32,6 +32,8 @@ struct Element {
     width: usize,
     start: usize,
     links: Vec<Link>,
+    /// All parents are independent and their columns come in the order of the links.
+    stack_is_identity: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -114,11 +116,14 @@ impl Jacobians {
                             });
                             local += size;
                         }
+                        let in_place = |l: &Link| nodes[l.node].independent && l.targets == [l.local];
+                        let stack_is_identity = links.iter().all(in_place);
                         elements.push(Element {
                             columns,
                             width,
                             start,
                             links,
+                            stack_is_identity,
                         });
                         start += height * width;
                     }
@@ -212,6 +217,11 @@ impl Jacobians {
         let n = &self.nodes[node];
         let e = &n.elements[element];
         (!n.independent).then(|| &n.values[e.start..e.start + n.height * e.width])
+    }
+
+    /// Whether the stacked Jacobians of an element's parents are the identity.
+    pub(crate) fn stack_is_identity(&self, node: usize, element: usize) -> bool {
+        self.nodes[node].elements[element].stack_is_identity
     }
 
     /// Largest stack of parent coordinates of any element of a node.

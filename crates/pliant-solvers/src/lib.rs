@@ -35,7 +35,7 @@ mod redundant;
 mod residual;
 mod system;
 
-pub use dense::solve_dense;
+pub use dense::{solve_dense, solve_dense_ldlt};
 pub use direct::{DirectOptions, DirectSolver, SolverCounters};
 pub use residual::KktResidual;
 pub use system::{KktSystem, Solution};

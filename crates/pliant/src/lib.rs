@@ -58,3 +58,8 @@ pub mod prelude {
     };
     pub use pliant_solvers::Status;
 }
+
+/// The README's example, compiled and run with the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+mod readme {}

@@ -16,18 +16,10 @@ impl Assembler {
         state: &State,
     ) {
         let modes = scheme.geometry;
-        if modes.forces == modes.multipliers {
-            if modes.forces != GeometricStiffness::None {
-                let (sum, rows) = (&mut self.force_gamma, &self.row_gamma);
-                for (g, r) in sum.iter_mut().zip(rows) {
-                    *g += r;
-                }
-                self.add_geometry(model, evaluation, scheme, state, modes.forces, false);
-            }
-            return;
-        }
         self.add_geometry(model, evaluation, scheme, state, modes.forces, false);
-        self.add_geometry(model, evaluation, scheme, state, modes.multipliers, true);
+        if modes.multipliers != modes.forces {
+            self.add_geometry(model, evaluation, scheme, state, modes.multipliers, true);
+        }
     }
 
     /// `W -= h^2 alpha beta G`, `rhs += h^2 alpha G v` for the forces of one origin.
@@ -92,6 +84,12 @@ impl Assembler {
                 for b in block.iter_mut() {
                     *b *= gain * scheme.beta;
                 }
+                let site = &self.plan.nodes[index].sites[e];
+                let values = self.system.w.values_mut();
+                if self.plan.jacobians.stack_is_identity(index, e) {
+                    self.plan.add_to_response(site, block, values);
+                    continue;
+                }
                 let width = self.plan.jacobians.width(index, e);
                 self.plan
                     .jacobians
@@ -104,9 +102,7 @@ impl Assembler {
                     &mut self.product,
                     &mut self.site_block,
                 );
-                let site = &self.plan.nodes[index].sites[e];
-                self.plan
-                    .add_to_response(site, &self.site_block, self.system.w.values_mut());
+                self.plan.add_to_response(site, &self.site_block, values);
             }
         }
     }

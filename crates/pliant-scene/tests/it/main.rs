@@ -5,5 +5,9 @@
     reason = "clippy.toml allows it in tests, but not in their helpers"
 )]
 
+mod errors;
 mod export;
+mod garbage;
 mod import;
+mod runs;
+mod scenes;

@@ -2,6 +2,7 @@
 
 use pliant_solvers::{
     DirectSolver, KktSystem, Solution, SolveError, SolveReport, Status, Variable, solve_dense,
+    solve_dense_ldlt,
 };
 use proptest::prelude::*;
 
@@ -209,6 +210,15 @@ proptest! {
             let size = 1.0 + oracle.mu.iter().chain(&oracle.x).fold(0.0f64, |s, v| s.max(v.abs()));
             for (x, y) in ours.x.iter().zip(&oracle.x).chain(ours.mu.iter().zip(&oracle.mu)) {
                 prop_assert!((x - y).abs() < 1e-7 * size * size, "{:?} {:?} {:?}", ours, oracle, report);
+            }
+            if r.iter().all(|r| *r > 0.0) {
+                // Quasi-definite: a plain factorisation exists, with n positive and m negative pivots.
+                let (plain, inertia) = solve_dense_ldlt(&system).unwrap();
+                prop_assert_eq!(inertia, (n, m));
+                prop_assert_eq!(report.inertia, (free, m));
+                for (x, y) in ours.x.iter().zip(&plain.x).chain(ours.mu.iter().zip(&plain.mu)) {
+                    prop_assert!((x - y).abs() < 1e-7 * size * size);
+                }
             }
         } else {
             prop_assert!(hard > free || (duplicate && hard > 1) || hard == free, "{:?}", report);

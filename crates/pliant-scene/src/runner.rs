@@ -105,6 +105,11 @@ impl Runner {
         &self.simulation
     }
 
+    /// The simulation, to change its options or state between steps.
+    pub fn simulation_mut(&mut self) -> &mut Simulation {
+        &mut self.simulation
+    }
+
     /// Steps taken so far.
     pub fn steps_taken(&self) -> usize {
         self.summary.steps

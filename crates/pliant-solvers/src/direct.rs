@@ -69,8 +69,8 @@ pub struct DirectSolver {
     pub options: DirectOptions,
     counters: SolverCounters,
     plan: Option<Plan>,
-    /// Start the next analysis with all variables first.
-    start_primal_first: bool,
+    /// Row blocks to defer in the next analysis.
+    defer: Vec<bool>,
     inertia: (usize, usize),
     null_space: NullSpace,
     residual: ResidualScratch,
@@ -93,16 +93,20 @@ impl DirectSolver {
         self.counters
     }
 
-    /// Forgets the plan, so that the next `prepare` analyses again, from the given kind of order: with
-    /// [`is_primal_first`](Self::is_primal_first) of another solver it repeats that solver's decisions.
-    pub fn forget(&mut self, primal_first: bool) {
+    /// Forgets the plan, so that the next `prepare` analyses again, deferring the given row blocks: with
+    /// [`deferred_blocks`](Self::deferred_blocks) of another solver it repeats that solver's decisions.
+    pub fn forget(&mut self, deferred: &[usize]) {
         self.plan = None;
-        self.start_primal_first = primal_first;
+        self.defer.clear();
+        self.defer
+            .resize(deferred.iter().max().map_or(0, |k| k + 1), false);
+        deferred.iter().for_each(|k| self.defer[*k] = true);
     }
 
-    /// Whether the last plan eliminates all variables before the hard rows.
-    pub fn is_primal_first(&self) -> bool {
-        self.plan.as_ref().is_some_and(|p| p.primal_first)
+    /// Row blocks that the last plan eliminates after everything else.
+    pub fn deferred_blocks(&self) -> Vec<usize> {
+        let deferred = self.plan.as_ref().map_or(&[][..], |p| &p.deferred);
+        (0..deferred.len()).filter(|k| deferred[*k]).collect()
     }
 
     /// Analyses the pattern if it changed, then factors the values. Allocates only when the pattern or the number of
@@ -120,20 +124,42 @@ impl DirectSolver {
             });
         }
         if !self.plan.as_ref().is_some_and(|p| p.fits(system)) {
-            let primal_first = std::mem::take(&mut self.start_primal_first);
-            self.analyse(system, primal_first)?;
+            let mut defer = std::mem::take(&mut self.defer);
+            defer.resize(system.row_blocks().len() - 1, false);
+            self.analyse(system, &defer)?;
         }
-        let dropped = self.factor(system)?;
-        if dropped > 0 && !self.is_primal_first() {
-            // A zero pivot of the paired order may only mean an unlucky partner: decide the rank in the safe order.
-            self.analyse(system, true)?;
-            self.factor(system)?;
+        let mut rounds = 0;
+        // A vanishing pivot of a row that follows its owner may only mean an unlucky owner: defer it and look again.
+        while self.factor(system)? > 0 {
+            let Some(mut deferred) = self.newly_dropped(system) else {
+                break;
+            };
+            rounds += 1;
+            match rounds {
+                ..=3 => {}
+                4 => deferred.fill(true),
+                _ => break,
+            }
+            self.analyse(system, &deferred)?;
         }
         self.find_null_space(system)
     }
 
-    fn analyse(&mut self, system: &KktSystem, primal_first: bool) -> Result<(), SolveError> {
-        let plan = Plan::new(system, primal_first)?;
+    /// The deferred row blocks and those that were dropped just now; `None` if all of the latter were deferred already.
+    fn newly_dropped(&self, system: &KktSystem) -> Option<Vec<bool>> {
+        let plan = self.plan.as_ref()?;
+        let mut deferred = plan.deferred.clone();
+        let block_of = |row: usize| system.row_blocks().partition_point(|first| *first <= row) - 1;
+        for k in (0..plan.order.len()).filter(|k| plan.factor.is_dropped(*k)) {
+            if let Variable::Row(row) = plan.variable(k, system.n()) {
+                deferred[block_of(row)] = true;
+            }
+        }
+        (deferred != plan.deferred).then_some(deferred)
+    }
+
+    fn analyse(&mut self, system: &KktSystem, deferred: &[bool]) -> Result<(), SolveError> {
+        let plan = Plan::new(system, deferred)?;
         self.counters.symbolic += 1;
         self.counters.factor_entries = plan.symbolic.factor_entries();
         self.counters.matrix_entries = plan.matrix.pattern().len();

@@ -1,12 +1,10 @@
 //! The order of elimination, decided on the block graph.
 //!
-//! A hard row (`R = 0`) has a zero on the diagonal until one of its variables has been eliminated, so minimum degree alone
-//! would break down. Two orders:
-//!
-//! - *paired*: every hard row block is matched with one primal block and eliminated right after it, as one vertex. For
-//!   a tree of bodies this is the elimination from the leaves, without fill beyond the block tree.
-//! - *primal first*: all variables and soft rows by minimum degree, then the hard rows by minimum degree of their own
-//!   coupling. More fill, but every hard pivot is then an exact Schur complement pivot, so a zero one *is* a redundant row.
+//! A hard row (`R = 0`) has a zero on the diagonal until variables it acts on have been eliminated, so minimum degree alone would
+//! break down. Every hard row block is therefore *owned* by one primal block and eliminated right after it, as one vertex of
+//! the graph that minimum degree sees. For a tree of bodies this is the elimination from the leaves, without fill beyond the
+//! block tree. Rows that find no owner, or whose pivot vanished in an earlier factorisation, are *deferred*: they come after
+//! everything else, where their pivot is an exact Schur complement, so that a zero one *is* a redundant row.
 
 use crate::{KktSystem, SolveError};
 use pliant_sparse::Graph;
@@ -65,15 +63,16 @@ impl Blocks {
         }
     }
 
-    /// Matches every hard row block with a primal block of its own that has room for its rows: augmenting paths, first
-    /// come first served. `None` if there is no such matching.
-    fn pair(&self, system: &KktSystem) -> Option<Vec<Option<usize>>> {
+    /// The owner of every hard row block that is not deferred: first one each, by augmenting paths, then as many as are
+    /// linearly independent on the owner's own variables.
+    fn owners(&self, system: &KktSystem, deferred: &[bool]) -> Vec<Option<usize>> {
         let rows = |k: usize| system.row_blocks()[k + 1] - system.row_blocks()[k];
-        let mut owner: Vec<Option<usize>> = vec![None; self.free.len()];
-        let mut partner: Vec<Option<usize>> = vec![None; self.hard.len()];
+        let mut owner: Vec<Option<usize>> = vec![None; self.hard.len()];
+        let mut owned: Vec<Option<usize>> = vec![None; self.free.len()];
         let mut reached = vec![usize::MAX; self.free.len()];
         let mut from = vec![0usize; self.free.len()];
-        for start in (0..self.hard.len()).filter(|k| self.hard[*k]) {
+        let wanted = |k: &usize| self.hard[*k] && !deferred[*k];
+        for start in (0..self.hard.len()).filter(wanted) {
             // Breadth first over alternating paths; `from[p]` is the row block that reached primal block p.
             let mut queue = VecDeque::from([start]);
             let mut end = None;
@@ -85,7 +84,7 @@ impl Blocks {
                     }
                     reached[p] = start;
                     from[p] = k;
-                    match owner[p] {
+                    match owned[p] {
                         None => {
                             end = Some(p);
                             break 'search;
@@ -94,39 +93,87 @@ impl Blocks {
                     }
                 }
             }
-            let mut p = end?;
+            let Some(mut p) = end else { continue };
             loop {
                 let k = from[p];
-                owner[p] = Some(k);
-                match partner[k].replace(p) {
+                owned[p] = Some(k);
+                match owner[k].replace(p) {
                     None => break,
                     Some(q) => p = q,
                 }
             }
         }
-        Some(owner)
+        let mut load: Vec<Vec<usize>> = owned.into_iter().map(|k| k.into_iter().collect()).collect();
+        for k in (0..self.hard.len()).filter(wanted) {
+            if owner[k].is_some() {
+                continue;
+            }
+            let candidates = self.touched[k].iter().copied();
+            let best = candidates
+                .filter(|p| self.independent(system, *p, &load[*p], k))
+                .min_by_key(|p| load[*p].len());
+            if let Some(p) = best {
+                load[p].push(k);
+                owner[k] = Some(p);
+            }
+        }
+        owner
+    }
+
+    /// Whether the rows of `owned` and `k` are far from dependent on the free variables of primal block `p` alone.
+    fn independent(&self, system: &KktSystem, p: usize, owned: &[usize], k: usize) -> bool {
+        let first = system.primal_blocks()[p];
+        let size = system.primal_blocks()[p + 1] - first;
+        let mut basis: Vec<Vec<f64>> = Vec::new();
+        for block in owned.iter().copied().chain([k]) {
+            for row in system.row_blocks()[block]..system.row_blocks()[block + 1] {
+                let mut a: Vec<f64> = (first..first + size)
+                    .map(|i| {
+                        if system.fixed[i] {
+                            0.0
+                        } else {
+                            system.j.get(row, i) / system.w_diagonal(i).abs().sqrt()
+                        }
+                    })
+                    .collect();
+                let norm = |a: &[f64]| a.iter().map(|x| x * x).sum::<f64>().sqrt();
+                let before = norm(&a);
+                for q in &basis {
+                    let dot: f64 = q.iter().zip(&a).map(|(q, a)| q * a).sum();
+                    a.iter_mut().zip(q).for_each(|(a, q)| *a -= dot * q);
+                }
+                let after = norm(&a);
+                // A sine of 0.1 costs two digits of a pivot, which refinement gives back.
+                if after <= 0.1 * before || after.is_nan() {
+                    return false;
+                }
+                a.iter_mut().for_each(|x| *x /= after);
+                basis.push(a);
+            }
+        }
+        true
     }
 }
 
 /// The unknowns that are eliminated, in order: `i < n` is a variable, `n + i` a row. Fixed variables do not appear.
 pub(crate) struct Order {
     pub(crate) sequence: Vec<usize>,
-    /// Whether hard rows come after all variables, so that dropped pivots decide the rank.
-    pub(crate) primal_first: bool,
+    /// Row blocks that come after everything else: their pivots decide the rank.
+    pub(crate) deferred: Vec<bool>,
 }
 
 impl Order {
-    pub(crate) fn new(system: &KktSystem, primal_first: bool) -> Result<Self, SolveError> {
+    /// An order in which the given row blocks are deferred, and others that find no owner.
+    pub(crate) fn new(system: &KktSystem, deferred: &[bool]) -> Result<Self, SolveError> {
         let blocks = Blocks::new(system);
-        let owner = if primal_first { None } else { blocks.pair(system) };
-        let (vertices, primal_first) = match owner {
-            Some(owner) => (paired(system, &blocks, &owner)?, false),
-            None => (primal_then_rows(system, &blocks)?, true),
-        };
+        let owner = blocks.owners(system, deferred);
+        let deferred: Vec<bool> = (0..owner.len())
+            .map(|k| deferred[k] || (blocks.hard[k] && owner[k].is_none()))
+            .collect();
         let n = system.n();
         let primal = blocks.free.len();
         let mut sequence = Vec::with_capacity(n + system.m());
-        for v in vertices {
+        for v in vertices(system, &blocks, &owner, &deferred)? {
             if v < primal {
                 let bounds = &system.primal_blocks()[v..v + 2];
                 sequence.extend((bounds[0]..bounds[1]).filter(|i| !system.fixed[*i]));
@@ -135,10 +182,7 @@ impl Order {
                 sequence.extend((bounds[0]..bounds[1]).map(|i| n + i));
             }
         }
-        Ok(Self {
-            sequence,
-            primal_first,
-        })
+        Ok(Self { sequence, deferred })
     }
 }
 
@@ -152,68 +196,50 @@ fn primal_edges(system: &KktSystem, blocks: &Blocks) -> impl Iterator<Item = (us
     })
 }
 
-fn paired(system: &KktSystem, blocks: &Blocks, owner: &[Option<usize>]) -> Result<Vec<usize>, SolveError> {
+/// Primal blocks, then `primal +` row blocks, in the order of elimination.
+fn vertices(
+    system: &KktSystem,
+    blocks: &Blocks,
+    owner: &[Option<usize>],
+    deferred: &[bool],
+) -> Result<Vec<usize>, SolveError> {
     let primal = blocks.free.len();
-    // Vertex of a row block: its partner's, or its own.
-    let mut vertex: Vec<usize> = (primal..primal + blocks.hard.len()).collect();
-    for (p, k) in owner.iter().enumerate() {
-        if let Some(k) = k {
-            vertex[*k] = p;
-        }
-    }
-    let mut graph = Graph::new(primal + blocks.hard.len());
+    let mut graph = Graph::new(primal + owner.len());
     for (a, b) in primal_edges(system, blocks) {
         graph.connect(a, b);
     }
-    for (k, touched) in blocks.touched.iter().enumerate() {
-        for p in touched {
-            graph.connect(vertex[k], *p);
-        }
-    }
-    let order = graph.minimum_degree()?;
-    let mut out = Vec::with_capacity(order.len());
-    for v in order {
-        if v < primal {
-            out.push(v);
-            out.extend(owner[v].map(|k| primal + k));
-        } else if vertex[v - primal] == v {
-            out.push(v);
-        }
-    }
-    Ok(out)
-}
-
-fn primal_then_rows(system: &KktSystem, blocks: &Blocks) -> Result<Vec<usize>, SolveError> {
-    let primal = blocks.free.len();
-    let mut first = Graph::new(primal + blocks.hard.len());
-    for (a, b) in primal_edges(system, blocks) {
-        first.connect(a, b);
-    }
+    let mut owned: Vec<Vec<usize>> = vec![Vec::new(); primal];
     let mut incident: Vec<Vec<usize>> = vec![Vec::new(); primal];
     for (k, touched) in blocks.touched.iter().enumerate() {
-        for p in touched {
-            if blocks.hard[k] {
-                incident[*p].push(k);
-            } else {
-                first.connect(primal + k, *p);
-            }
+        if deferred[k] {
+            touched.iter().for_each(|p| incident[*p].push(k));
+            continue;
+        }
+        let vertex = owner[k].unwrap_or(primal + k);
+        touched.iter().for_each(|p| graph.connect(vertex, *p));
+        if let Some(p) = owner[k] {
+            owned[p].push(k);
         }
     }
-    let mut second = Graph::new(blocks.hard.len());
+    let mut out = Vec::with_capacity(primal + owner.len());
+    for v in graph.minimum_degree()? {
+        if v < primal {
+            out.push(v);
+            out.extend(owned[v].iter().map(|k| primal + k));
+        } else if owner[v - primal].is_none() && !deferred[v - primal] {
+            out.push(v);
+        }
+    }
+    let mut last = Graph::new(owner.len());
     for list in &incident {
         for (i, a) in list.iter().enumerate() {
-            for b in &list[..i] {
-                second.connect(*a, *b);
-            }
+            list[..i].iter().for_each(|b| last.connect(*a, *b));
         }
     }
-    let soft = |v: &usize| *v < primal || !blocks.hard[*v - primal];
-    let mut out: Vec<usize> = first.minimum_degree()?.into_iter().filter(soft).collect();
     out.extend(
-        second
-            .minimum_degree()?
+        last.minimum_degree()?
             .into_iter()
-            .filter(|k| blocks.hard[*k])
+            .filter(|k| deferred[*k])
             .map(|k| primal + k),
     );
     Ok(out)
@@ -261,8 +287,8 @@ mod tests {
     #[test]
     fn each_hard_row_of_a_chain_follows_its_partner() {
         let s = chain(200);
-        let order = Order::new(&s, false).unwrap();
-        assert!(!order.primal_first);
+        let order = Order::new(&s, &[false; 200]).unwrap();
+        assert!(order.deferred.iter().all(|d| !d));
         assert_eq!(order.sequence.len(), 400);
         let rank = |v: usize| order.sequence.iter().position(|x| *x == v).unwrap();
         for i in 0..200 {
@@ -271,11 +297,27 @@ mod tests {
     }
 
     #[test]
-    fn one_row_too_many_goes_primal_first() {
-        // Two hard rows on one variable cannot both have a partner.
+    fn a_row_too_many_is_deferred() {
+        // Two hard rows on one variable cannot both follow it.
         let s = KktSystem::dense(&[1.0], &[1.0, 1.0], &[0.0, 0.0]).unwrap();
-        let order = Order::new(&s, false).unwrap();
-        assert!(order.primal_first);
-        assert_eq!(order.sequence[0], 0);
+        let order = Order::new(&s, &[false; 2]).unwrap();
+        assert_eq!(
+            (order.deferred, order.sequence),
+            (vec![false, true], vec![0, 1, 2])
+        );
+    }
+
+    #[test]
+    fn one_block_owns_as_many_rows_as_are_independent() {
+        // One particle, rows along x, along x again, and along x + y.
+        let (w, j) = ([1.0, 0.0, 0.0, 1.0], [1.0, 0.0, 1.0, 0.0, 1.0, 1.0]);
+        let dense = KktSystem::dense(&w, &j, &[0.0; 3]).unwrap();
+        let patterns = [&dense.w, &dense.j, &dense.r].map(|a| a.pattern().clone());
+        let [wp, jp, rp] = patterns;
+        let mut s = KktSystem::new(wp, jp, rp, vec![0, 2], vec![0, 1, 2, 3]).unwrap();
+        s.w.values_mut().copy_from_slice(dense.w.values());
+        s.j.values_mut().copy_from_slice(dense.j.values());
+        let order = Order::new(&s, &[false; 3]).unwrap();
+        assert_eq!(order.deferred, [false, true, false]);
     }
 }

@@ -17,6 +17,6 @@ pub struct Checkpoint {
     pub fixed: Vec<bool>,
     /// Energy taken out by damping so far (J).
     pub dissipated: f64,
-    /// Order of elimination that the solver has settled on: all variables first.
-    pub primal_first: bool,
+    /// Constraint blocks that the solver has decided to eliminate last.
+    pub deferred: Vec<usize>,
 }

@@ -215,7 +215,7 @@ impl Simulation {
             lagged: self.lagged.clone(),
             fixed: self.assembler.system().fixed.clone(),
             dissipated: self.dissipated,
-            primal_first: self.solver.is_primal_first(),
+            deferred: self.solver.deferred_blocks(),
         }
     }
 
@@ -249,7 +249,7 @@ impl Simulation {
         self.lagged.copy_from_slice(&checkpoint.lagged);
         self.assembler.fixed_mut().copy_from_slice(&checkpoint.fixed);
         self.dissipated = checkpoint.dissipated;
-        self.solver.forget(checkpoint.primal_first);
+        self.solver.forget(&checkpoint.deferred);
         Ok(())
     }
 

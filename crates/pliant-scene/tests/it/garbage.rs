@@ -1,1 +1,103 @@
-//! placeholder
+//! Nothing that a file can hold makes the reader or the first steps panic.
+
+use super::scenes::path;
+use pliant_scene::runner::Runner;
+use pliant_scene::scene::{Format, SceneFile, Settings};
+use proptest::prelude::*;
+
+const SCENES: [&str; 5] = ["pendulum", "spring_chain", "heavy_cable", "net", "bow"];
+
+fn text(scene: usize) -> String {
+    std::fs::read_to_string(path(SCENES[scene])).unwrap()
+}
+
+/// Reads, builds and takes two steps, whatever comes of it; what is wrong must have words.
+fn try_everything(text: &str, format: Format) {
+    let settings = Settings { duration: Some(1e-3), ..Settings::default() };
+    let built = SceneFile::from_text(&path("garbage"), text, format).and_then(|scene| scene.build(&settings));
+    match built.and_then(Runner::new) {
+        Ok(mut runner) => {
+            for _ in 0..2 {
+                let _ = runner.step();
+            }
+        }
+        Err(error) => assert!(error.to_string().starts_with("error: ")),
+    }
+}
+
+/// Numbers and words that are awkward in place of others.
+const AWKWARD: [&str; 16] = [
+    "NaN", "inf", "-inf", "1e308", "-1e308", "1e-320", "0", "-0.0", "18446744073709551616", "\"$nothing\"", "\"1/0\"", "()",
+    "[]", "None", "\"\"", "999999",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn changed_bytes(scene in 0..SCENES.len(), at in any::<prop::sample::Index>(), byte in any::<u8>()) {
+        let mut bytes = text(scene).into_bytes();
+        let at = at.index(bytes.len());
+        bytes[at] = byte;
+        try_everything(&String::from_utf8_lossy(&bytes), Format::Ron);
+    }
+
+    #[test]
+    fn deleted_and_doubled_lines(scene in 0..SCENES.len(), at in any::<prop::sample::Index>(), double in any::<bool>()) {
+        let text = text(scene);
+        let mut lines: Vec<&str> = text.lines().collect();
+        let at = at.index(lines.len());
+        if double { lines.insert(at, lines[at]) } else { lines.remove(at); }
+        try_everything(&lines.join("\n"), Format::Ron);
+    }
+
+    #[test]
+    fn awkward_values(scene in 0..SCENES.len(), at in any::<prop::sample::Index>(), value in prop::sample::select(&AWKWARD[..])) {
+        let text = text(scene);
+        // The words after a colon, and all numbers.
+        let mut starts: Vec<usize> = text.match_indices(": ").map(|(i, _)| i + 2).collect();
+        starts.extend(text.match_indices(|c: char| c.is_ascii_digit()).map(|(i, _)| i));
+        let start = starts[at.index(starts.len())];
+        let rest = &text[start..];
+        let end = rest.find([',', ')', ']', '}', '\n']).unwrap_or(rest.len());
+        let changed = format!("{}{value}{}", &text[..start], &rest[end..]);
+        try_everything(&changed, Format::Ron);
+    }
+
+    #[test]
+    fn cut_files(scene in 0..SCENES.len(), at in any::<prop::sample::Index>()) {
+        let text = text(scene);
+        let mut at = at.index(text.len());
+        while !text.is_char_boundary(at) { at -= 1; }
+        try_everything(&text[..at], Format::Ron);
+        try_everything(&text[..at], Format::Json);
+    }
+
+    #[test]
+    fn any_text(text in "\\PC{0,60}") {
+        try_everything(&text, Format::Ron);
+        try_everything(&text, Format::Json);
+    }
+}
+
+#[test]
+fn deep_nesting_is_an_error() {
+    for (open, format) in [("(", Format::Ron), ("[", Format::Ron), ("Some(", Format::Ron), ("[", Format::Json), ("{\"a\":", Format::Json)] {
+        for start in ["", "(run: (duration: ", "(nodes: [Particles(name: \"a\", positions: "] {
+            try_everything(&format!("{start}{}", open.repeat(100_000)), format);
+        }
+    }
+    try_everything(&"/*".repeat(100_000), Format::Ron);
+}
+
+#[test]
+fn huge_counts_are_refused_before_anything_is_reserved() {
+    for count in ["1e6 + 1", "1e18", "1e300", "-1", "0.5"] {
+        let text = format!(
+            "(run: (duration: 1), nodes: [Particles(name: \"a\", line: (from: (0,0,0), to: (1,0,0), count: \"{count}\"), mass: 1)])"
+        );
+        let scene = SceneFile::from_text("a.ron".as_ref(), &text, Format::Ron).unwrap();
+        let error = scene.build(&Settings::default()).unwrap_err().to_string();
+        assert!(error.contains("`count` of `a`") && error.contains('^'), "{error}");
+    }
+}

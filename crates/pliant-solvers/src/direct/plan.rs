@@ -11,7 +11,8 @@ pub(super) struct Plan {
     /// Copies of what was analysed, to notice a change.
     shape: (CsrShape, CsrShape, CsrShape, Vec<bool>),
     pub(super) order: Vec<usize>,
-    pub(super) primal_first: bool,
+    /// Row blocks after everything else; a vanishing pivot there is a redundant row.
+    pub(super) deferred: Vec<bool>,
     /// Position of each unknown in the order, `ABSENT` for fixed variables.
     pub(super) position: Vec<u32>,
     pub(super) matrix: CsrMatrix,
@@ -46,12 +47,12 @@ impl Plan {
             && self.shape.3 == system.fixed
     }
 
-    pub(super) fn new(system: &KktSystem, primal_first: bool) -> Result<Self, SolveError> {
+    pub(super) fn new(system: &KktSystem, deferred: &[bool]) -> Result<Self, SolveError> {
         let (n, m) = (system.n(), system.m());
         let Order {
             sequence: order,
-            primal_first,
-        } = Order::new(system, primal_first)?;
+            deferred,
+        } = Order::new(system, deferred)?;
         let mut position = vec![ABSENT; n + m];
         for (k, v) in order.iter().enumerate() {
             position[*v] = k as u32;
@@ -95,7 +96,7 @@ impl Plan {
         Ok(Self {
             shape,
             order,
-            primal_first,
+            deferred,
             position,
             matrix,
             w_slots,

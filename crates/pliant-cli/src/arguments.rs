@@ -61,7 +61,11 @@ pub(crate) struct Scene {
 impl Scene {
     /// The values given beside the file.
     pub(crate) fn settings(&self, step: Option<f64>, duration: Option<f64>) -> Settings {
-        Settings { parameters: self.set.clone(), step, duration }
+        Settings {
+            parameters: self.set.clone(),
+            step,
+            duration,
+        }
     }
 }
 

@@ -24,18 +24,37 @@ fn table(arguments: &Check) -> Result<Table, SceneError> {
     let built = scene.build(&arguments.scene.settings(None, None))?;
     let (title, plan, parameters) = (built.title.clone(), built.plan, built.parameters.clone());
     let runner = Runner::new(built)?;
-    let Sizes { nodes, dofs, fixed, rows, w_entries, j_entries } = Sizes::of(runner.simulation());
+    let Sizes {
+        nodes,
+        dofs,
+        fixed,
+        rows,
+        w_entries,
+        j_entries,
+    } = Sizes::of(runner.simulation());
     let mut table = Table::default();
     table.row("scene", title);
-    let list: Vec<String> = parameters.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+    let list: Vec<String> = parameters
+        .iter()
+        .map(|(name, value)| format!("{name} = {value}"))
+        .collect();
     if !list.is_empty() {
         table.row("parameters", list.join(", "));
     }
     table.row("nodes", nodes.to_string());
     table.row("dofs", format!("{dofs}, {fixed} fixed at the start"));
     table.row("rows", rows.to_string());
-    table.row("entries", format!("{w_entries} of W (lower triangle), {j_entries} of J"));
-    table.row("run", format!("{} steps of {} s to t = {} s", plan.steps, plan.step, plan.duration));
+    table.row(
+        "entries",
+        format!("{w_entries} of W (lower triangle), {j_entries} of J"),
+    );
+    table.row(
+        "run",
+        format!(
+            "{} steps of {} s to t = {} s",
+            plan.steps, plan.step, plan.duration
+        ),
+    );
     table.row("status", "the scene is good");
     Ok(table)
 }

@@ -11,8 +11,15 @@ use std::time::{Duration, Instant};
 #[derive(Debug)]
 pub(crate) enum Watch {
     Silent,
-    Live { bar: ProgressBar, next: Instant, started: Instant },
-    Sparse { next: Instant, started: Instant },
+    Live {
+        bar: ProgressBar,
+        next: Instant,
+        started: Instant,
+    },
+    Sparse {
+        next: Instant,
+        started: Instant,
+    },
 }
 
 /// Between two lines where there is no terminal.
@@ -27,13 +34,20 @@ impl Watch {
             return Self::Silent;
         }
         if !std::io::stderr().is_terminal() {
-            return Self::Sparse { next: started + SPARSE, started };
+            return Self::Sparse {
+                next: started + SPARSE,
+                started,
+            };
         }
         let bar = ProgressBar::with_draw_target(Some(steps as u64), ProgressDrawTarget::stderr_with_hz(10));
         if let Ok(style) = ProgressStyle::with_template("{bar:24} {pos}/{len} {msg}") {
             bar.set_style(style);
         }
-        Self::Live { bar, next: started, started }
+        Self::Live {
+            bar,
+            next: started,
+            started,
+        }
     }
 
     pub(crate) fn step(&mut self, progress: &Progress<'_>) {
@@ -45,7 +59,12 @@ impl Watch {
                 *next = now + LIVE;
             }
             Self::Sparse { next, started } if now >= *next => {
-                complain(&format!("step {}/{} {}", progress.step, progress.steps, message(progress, now - *started)));
+                complain(&format!(
+                    "step {}/{} {}",
+                    progress.step,
+                    progress.steps,
+                    message(progress, now - *started)
+                ));
                 *next = now + SPARSE;
             }
             _ => {}

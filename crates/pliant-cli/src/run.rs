@@ -19,7 +19,10 @@ pub(crate) fn run(arguments: &Run) -> u8 {
     let mut code = outcome.error.as_ref().map_or(0, code_of);
     let mut files = None;
     if !arguments.no_files {
-        let dir = arguments.out.clone().unwrap_or_else(|| default_directory(&arguments.scene.path));
+        let dir = arguments
+            .out
+            .clone()
+            .unwrap_or_else(|| default_directory(&arguments.scene.path));
         let written = match write_results(&dir, &outcome) {
             Ok(written) => written,
             Err(error) => {
@@ -69,10 +72,24 @@ fn report(summary: &Summary, files: Option<&(PathBuf, Vec<PathBuf>)>) -> Table {
     let mut table = Table::default();
     let seconds = summary.seconds;
     table.row("scene", format!("{} ({})", summary.title, summary.scene));
-    table.row("system", format!("{} dofs, {} rows", summary.sizes.dofs, summary.sizes.rows));
+    table.row(
+        "system",
+        format!("{} dofs, {} rows", summary.sizes.dofs, summary.sizes.rows),
+    );
     let rate = summary.steps as f64 / seconds.total.max(1e-9);
-    table.row("steps", format!("{} of {} s, {} steps/s", summary.steps, number(summary.step), number(rate.round())));
-    table.row("time", format!("{} s simulated in {:.2} s", number(summary.time), seconds.total));
+    table.row(
+        "steps",
+        format!(
+            "{} of {} s, {} steps/s",
+            summary.steps,
+            number(summary.step),
+            number(rate.round())
+        ),
+    );
+    table.row(
+        "time",
+        format!("{} s simulated in {:.2} s", number(summary.time), seconds.total),
+    );
     let per_step = |s: f64| number(s / summary.steps.max(1) as f64 * 1e6);
     table.row(
         "per step",
@@ -85,10 +102,16 @@ fn report(summary: &Summary, files: Option<&(PathBuf, Vec<PathBuf>)>) -> Table {
             per_step(seconds.update)
         ),
     );
-    table.row("residual", format!("{:.1e} relative at worst", summary.residual.worst));
+    table.row(
+        "residual",
+        format!("{:.1e} relative at worst", summary.residual.worst),
+    );
     table.row(
         "violation",
-        format!("{:.1e} at worst, {:.1e} at the end", summary.violation.worst, summary.violation.last),
+        format!(
+            "{:.1e} at worst, {:.1e} at the end",
+            summary.violation.worst, summary.violation.last
+        ),
     );
     table.row(
         "solver",
@@ -98,6 +121,13 @@ fn report(summary: &Summary, files: Option<&(PathBuf, Vec<PathBuf>)>) -> Table {
             summary.redundant_rows,
             summary.work.factor_entries,
             summary.work.symbolic_analyses
+        ),
+    );
+    table.row(
+        "geometry",
+        format!(
+            "{} extra passes, {} steps clamped",
+            summary.extra_geometry_passes, summary.clamped_steps
         ),
     );
     let (a, b) = (summary.energy_start, summary.energy_end);
@@ -111,7 +141,10 @@ fn report(summary: &Summary, files: Option<&(PathBuf, Vec<PathBuf>)>) -> Table {
             change(|e| e.potential)
         ),
     );
-    table.row("dissipated", format!("{} J by damping forces", number(summary.dissipated)));
+    table.row(
+        "dissipated",
+        format!("{} J by damping forces", number(summary.dissipated)),
+    );
     table.row("momentum", format!("{} kg m/s", triple(summary.momentum)));
     if let Some((dir, written)) = files {
         let names: Vec<_> = written.iter().filter_map(|f| f.file_name()?.to_str()).collect();

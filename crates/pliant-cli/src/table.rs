@@ -19,7 +19,11 @@ impl Table {
         let mut text = String::new();
         for (name, value) in &self.rows {
             let pad = " ".repeat(width - name.len());
-            let (on, off) = if colour { ("\u{1b}[2m", "\u{1b}[0m") } else { ("", "") };
+            let (on, off) = if colour {
+                ("\u{1b}[2m", "\u{1b}[0m")
+            } else {
+                ("", "")
+            };
             text.push_str(&format!("{on}{name}{off}{pad}  {value}\n"));
         }
         text
@@ -45,7 +49,11 @@ pub(crate) fn number(x: f64) -> String {
     }
     let digits = (5 - size.log10().floor() as i32).clamp(0, 9) as usize;
     let text = format!("{x:.digits$}");
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        text
+    }
 }
 
 /// Three numbers for people.
@@ -59,7 +67,14 @@ mod tests {
 
     #[test]
     fn numbers_are_short() {
-        let cases = [(0.0, "0"), (1.0, "1"), (-9.81, "-9.81"), (1234.5678, "1234.57"), (1e-9, "1.000e-9"), (2e8, "2.000e8")];
+        let cases = [
+            (0.0, "0"),
+            (1.0, "1"),
+            (-9.81, "-9.81"),
+            (1234.5678, "1234.57"),
+            (1e-9, "1.000e-9"),
+            (2e8, "2.000e8"),
+        ];
         for (x, text) in cases {
             assert_eq!(number(x), text);
         }

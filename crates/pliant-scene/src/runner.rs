@@ -88,16 +88,35 @@ impl Runner {
         let simulation = Simulation::with_options(model, scene.options.clone());
         let mut simulation = simulation.map_err(|e| scene.simulation_error(e))?;
         let mut schedule = Schedule::new(std::mem::take(&mut scene.holds));
-        schedule.apply(&mut simulation, scene.plan.step).map_err(|e| scene.simulation_error(e))?;
+        schedule
+            .apply(&mut simulation, scene.plan.step)
+            .map_err(|e| scene.simulation_error(e))?;
         let model = simulation.model();
         let mut recording = scene.picture.recording(model, &scene.title);
         let energies = model.energies(simulation.state());
-        let sample = Sample { kinetic: energies.kinetic, potential: energies.potential, ..Sample::default() };
+        let sample = Sample {
+            kinetic: energies.kinetic,
+            potential: energies.potential,
+            ..Sample::default()
+        };
         recording.samples.push(sample);
-        recording.frames.push(scene.picture.frame(model, simulation.state(), sample));
+        recording
+            .frames
+            .push(scene.picture.frame(model, simulation.state(), sample));
         let summary = Summary::start(&scene, &simulation, energies);
-        let parts = Parts { plan: scene.plan, picture: scene.picture, up };
-        Ok(Self { simulation, scene: parts, schedule, recording, summary, started })
+        let parts = Parts {
+            plan: scene.plan,
+            picture: scene.picture,
+            up,
+        };
+        Ok(Self {
+            simulation,
+            scene: parts,
+            schedule,
+            recording,
+            summary,
+            started,
+        })
     }
 
     /// The simulation.
@@ -142,7 +161,9 @@ impl Runner {
         self.summary.add(report);
         if last || self.summary.steps.is_multiple_of(self.scene.plan.record_every) {
             let (model, state) = (self.simulation.model(), self.simulation.state());
-            self.recording.frames.push(self.scene.picture.frame(model, state, sample));
+            self.recording
+                .frames
+                .push(self.scene.picture.frame(model, state, sample));
         }
     }
 
@@ -153,7 +174,11 @@ impl Runner {
             match self.step() {
                 Ok(report) => {
                     let (step, steps) = (self.summary.steps, self.scene.plan.steps);
-                    watch(Progress { step, steps, report: &report });
+                    watch(Progress {
+                        step,
+                        steps,
+                        report: &report,
+                    });
                 }
                 Err(e) => {
                     error = Some(e);
@@ -170,11 +195,20 @@ impl Runner {
         if let (Some(sample), Some(frame)) = (self.recording.samples.last(), self.recording.frames.last())
             && frame.time < sample.time
         {
-            let frame = self.scene.picture.frame(self.simulation.model(), self.simulation.state(), *sample);
+            let frame = self
+                .scene
+                .picture
+                .frame(self.simulation.model(), self.simulation.state(), *sample);
             self.recording.frames.push(frame);
         }
-        self.summary.finish(&self.simulation, error.as_ref(), self.started.elapsed());
-        Outcome { recording: self.recording, summary: self.summary, error, up: self.scene.up }
+        self.summary
+            .finish(&self.simulation, error.as_ref(), self.started.elapsed());
+        Outcome {
+            recording: self.recording,
+            summary: self.summary,
+            error,
+            up: self.scene.up,
+        }
     }
 }
 

@@ -70,13 +70,23 @@ impl SceneFile {
         let format = match extension.as_deref() {
             Some("ron") => Format::Ron,
             Some("json") => Format::Json,
-            _ => return Err(SceneError::Extension { path: path.to_owned() }),
+            _ => {
+                return Err(SceneError::Extension {
+                    path: path.to_owned(),
+                });
+            }
         };
-        let failed = |source| SceneError::Read { path: path.to_owned(), source };
+        let failed = |source| SceneError::Read {
+            path: path.to_owned(),
+            source,
+        };
         let size = std::fs::metadata(path).map_err(failed)?.len();
         if size > LARGEST_FILE {
             let text = format!("it has {size} bytes, more than the {LARGEST_FILE} of the largest scene");
-            return Err(failed(std::io::Error::new(std::io::ErrorKind::FileTooLarge, text)));
+            return Err(failed(std::io::Error::new(
+                std::io::ErrorKind::FileTooLarge,
+                text,
+            )));
         }
         let bytes = std::fs::read(path).map_err(failed)?;
         match String::from_utf8(bytes) {
@@ -99,7 +109,11 @@ impl SceneFile {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let source = SourceText::new(path, text.to_owned());
         let schema = parse::parse(&source, format)?;
-        Ok(Self { path: path.to_owned(), source, schema })
+        Ok(Self {
+            path: path.to_owned(),
+            source,
+            schema,
+        })
     }
 
     /// What the file says.

@@ -1,12 +1,12 @@
 //! The files of a run.
 
 use super::Outcome;
+use crate::export::ExportError;
 use crate::export::atomic::write_atomically;
 use crate::export::csv::write_energy_csv;
 use crate::export::player::write_player;
 use crate::export::plot::write_energy_svg;
 use crate::export::vtk::write_vtk;
-use crate::export::ExportError;
 use std::path::{Path, PathBuf};
 
 /// Why the files of a run are not complete.
@@ -29,7 +29,10 @@ pub fn write_results(dir: &Path, outcome: &Outcome) -> Result<Vec<PathBuf>, Writ
     let mut written = Vec::new();
     let mut errors = Vec::new();
     if let Err(source) = std::fs::create_dir_all(dir) {
-        let errors = vec![ExportError::Io { path: dir.to_owned(), source }];
+        let errors = vec![ExportError::Io {
+            path: dir.to_owned(),
+            source,
+        }];
         return Err(WriteError { written, errors });
     }
     let recording = &outcome.recording;
@@ -40,12 +43,23 @@ pub fn write_results(dir: &Path, outcome: &Outcome) -> Result<Vec<PathBuf>, Writ
     keep("result.json", write_json(&dir.join("result.json"), outcome));
     keep("energy.csv", write_energy_csv(&dir.join("energy.csv"), recording));
     keep("energy.svg", write_energy_svg(&dir.join("energy.svg"), recording));
-    keep("play.html", write_player(&dir.join("play.html"), recording, outcome.up));
+    keep(
+        "play.html",
+        write_player(&dir.join("play.html"), recording, outcome.up),
+    );
     match write_vtk(dir, recording) {
-        Ok(files) => written.extend(files.into_iter().filter(|f| f.extension().is_some_and(|e| e == "pvd"))),
+        Ok(files) => written.extend(
+            files
+                .into_iter()
+                .filter(|f| f.extension().is_some_and(|e| e == "pvd")),
+        ),
         Err(error) => errors.push(error),
     }
-    if errors.is_empty() { Ok(written) } else { Err(WriteError { written, errors }) }
+    if errors.is_empty() {
+        Ok(written)
+    } else {
+        Err(WriteError { written, errors })
+    }
 }
 
 fn write_json(path: &Path, outcome: &Outcome) -> Result<(), ExportError> {

@@ -18,7 +18,9 @@ enum Phase {
 
 impl Schedule {
     pub(super) fn new(holds: Vec<Hold>) -> Self {
-        Self { holds: holds.into_iter().map(|hold| (hold, Phase::Waiting)).collect() }
+        Self {
+            holds: holds.into_iter().map(|hold| (hold, Phase::Waiting)).collect(),
+        }
     }
 
     /// Ends and starts what is due at the simulation's time.

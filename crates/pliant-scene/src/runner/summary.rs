@@ -43,6 +43,10 @@ pub struct Summary {
     pub refinements: usize,
     /// Most redundant rows in a step.
     pub redundant_rows: usize,
+    /// Linear solves beyond one per step, for the sake of the geometric stiffness.
+    pub extra_geometry_passes: usize,
+    /// Steps in which the geometric stiffness was replaced by its absolute value.
+    pub clamped_steps: usize,
     /// At the start.
     pub energy_start: Energy,
     /// At the end.
@@ -151,7 +155,7 @@ impl Residuals {
     fn add(&mut self, value: f64) {
         self.last = value;
         // A NaN is the worst, and must not hide behind `max`.
-        if !(value <= self.worst) {
+        if value.is_nan() || value > self.worst {
             self.worst = value;
         }
     }
@@ -159,7 +163,11 @@ impl Residuals {
 
 impl From<Energies> for Energy {
     fn from(e: Energies) -> Self {
-        Self { kinetic: e.kinetic, potential: e.potential, total: e.total() }
+        Self {
+            kinetic: e.kinetic,
+            potential: e.potential,
+            total: e.total(),
+        }
     }
 }
 
@@ -197,6 +205,8 @@ impl Summary {
             violation: Residuals::default(),
             refinements: 0,
             redundant_rows: 0,
+            extra_geometry_passes: 0,
+            clamped_steps: 0,
             energy_start: energies.into(),
             energy_end: energies.into(),
             dissipated: 0.0,
@@ -216,6 +226,8 @@ impl Summary {
         self.violation.add(report.violation);
         self.refinements += report.refinements;
         self.redundant_rows = self.redundant_rows.max(report.redundant_rows);
+        self.extra_geometry_passes += report.geometry_passes.saturating_sub(1);
+        self.clamped_steps += usize::from(report.geometry_clamped);
         self.energy_end = report.energies.into();
         self.dissipated = report.dissipated;
         let t = report.timings;
@@ -231,7 +243,12 @@ impl Summary {
         }
     }
 
-    pub(super) fn finish(&mut self, simulation: &Simulation, error: Option<&pliant::Error>, elapsed: Duration) {
+    pub(super) fn finish(
+        &mut self,
+        simulation: &Simulation,
+        error: Option<&pliant::Error>,
+        elapsed: Duration,
+    ) {
         if let Some(error) = error {
             self.status = "failed";
             self.error = Some(error.to_string());
@@ -253,15 +270,26 @@ impl Summary {
             let rows = |numbers: &[f64], size| numbers.chunks_exact(size).map(<[f64]>::to_vec).collect();
             let entry = NodeState {
                 space: node.space.to_string(),
-                kind: if matches!(node.kind, NodeKind::Independent { .. }) { "independent" } else { "mapped" },
-                positions: rows(&state.positions[node.position_range()], node.space.position_size()),
-                velocities: rows(&state.velocities[node.velocity_range()], node.space.velocity_size()),
+                kind: if matches!(node.kind, NodeKind::Independent { .. }) {
+                    "independent"
+                } else {
+                    "mapped"
+                },
+                positions: rows(
+                    &state.positions[node.position_range()],
+                    node.space.position_size(),
+                ),
+                velocities: rows(
+                    &state.velocities[node.velocity_range()],
+                    node.space.velocity_size(),
+                ),
             };
             self.state.insert(node.name.clone(), entry);
         }
         for group in model.row_groups() {
             let name = model.component_name(group.component).to_owned();
-            self.reactions.insert(name, simulation.reaction(group.component).to_vec());
+            self.reactions
+                .insert(name, simulation.reaction(group.component).to_vec());
         }
     }
 }

@@ -14,7 +14,7 @@ use super::schema::{Node, Scene};
 use super::source::{SourceText, Where};
 use super::{Number, SceneError, SceneFile};
 use pliant::Options;
-use pliant::model::{ModelError, Model, NodeId, State};
+use pliant::model::{Model, ModelError, NodeId, State};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -85,7 +85,11 @@ impl BuiltScene {
     /// Against gravity; up the y axis without gravity.
     pub fn up(&self) -> [f64; 3] {
         let g = self.model.gravity();
-        if g == [0.0; 3] { [0.0, 1.0, 0.0] } else { g.map(|c| -c) }
+        if g == [0.0; 3] {
+            [0.0, 1.0, 0.0]
+        } else {
+            g.map(|c| 0.0 - c)
+        }
     }
 
     /// A complaint of the simulation before its first step, with its place in the file.
@@ -94,7 +98,10 @@ impl BuiltScene {
             pliant::Error::Model(error) => model_error(&self.source, error),
             error => {
                 let diagnostic = Box::new(self.source.about(&[Where::Key("run")], error.to_string(), None));
-                SceneError::Simulation { diagnostic, source: Box::new(error) }
+                SceneError::Simulation {
+                    diagnostic,
+                    source: Box::new(error),
+                }
             }
         }
     }
@@ -135,10 +142,18 @@ pub(super) fn build(file: &SceneFile, settings: &Settings) -> Result<BuiltScene>
     builder.components(scene)?;
     builder.fixed(scene)?;
     let plan = builder.run(&scene.run, settings)?;
-    let stem = || file.path.file_stem().map_or_else(String::new, |s| s.to_string_lossy().into_owned());
+    let stem = || {
+        file.path
+            .file_stem()
+            .map_or_else(String::new, |s| s.to_string_lossy().into_owned())
+    };
     Ok(BuiltScene {
         file: file.source.file.clone(),
-        title: if scene.title.is_empty() { stem() } else { scene.title.clone() },
+        title: if scene.title.is_empty() {
+            stem()
+        } else {
+            scene.title.clone()
+        },
         parameters: builder.parameters,
         model: builder.model,
         options: builder.options,
@@ -175,7 +190,9 @@ impl Builder<'_> {
 
     /// A complaint about a place.
     fn wrong<T>(&self, places: &[Where<'_>], message: String, help: Option<String>) -> Result<T> {
-        Err(SceneError::Value(Box::new(self.source.about(places, message, help))))
+        Err(SceneError::Value(Box::new(
+            self.source.about(places, message, help),
+        )))
     }
 }
 
@@ -215,5 +232,8 @@ fn model_error(source: &SourceText, error: ModelError) -> SceneError {
     }
     places.extend([Where::Thing(name), Where::Thing(part)]);
     let diagnostic = Box::new(source.about(&places, error.to_string(), None));
-    SceneError::Model { diagnostic, source: error }
+    SceneError::Model {
+        diagnostic,
+        source: error,
+    }
 }

@@ -101,7 +101,11 @@ fn drawn(place: &Place) -> (String, usize, usize) {
     }
     let start = start.unwrap_or(line.len());
     let end = end.unwrap_or(line.len()).max(start + 1);
-    let (from, head) = if line.len() > SHOWN && start > BEFORE { (start - BEFORE, "...") } else { (0, "") };
+    let (from, head) = if line.len() > SHOWN && start > BEFORE {
+        (start - BEFORE, "...")
+    } else {
+        (0, "")
+    };
     let to = line.len().min(from + SHOWN);
     let tail = if to < line.len() { "..." } else { "" };
     let shown: String = line[from.min(to)..to].iter().collect();
@@ -127,7 +131,8 @@ mod tests {
     #[test]
     fn draws_the_line_and_the_caret() {
         let text = "one\n\ttwo: ä three\n";
-        let expected = "error: bad\n --> a.ron:2:9\n  |\n2 |     two: ä three\n  |            ^^^^^\n  = help: none";
+        let expected =
+            "error: bad\n --> a.ron:2:9\n  |\n2 |     two: ä three\n  |            ^^^^^\n  = help: none";
         assert_eq!(at(text, "three"), expected);
     }
 
@@ -147,7 +152,12 @@ mod tests {
             for a in 0..6 {
                 for b in 0..6 {
                     let place = Some(Place::of(text, a..b));
-                    let d = Diagnostic { message: String::new(), file: String::new(), place, help: None };
+                    let d = Diagnostic {
+                        message: String::new(),
+                        file: String::new(),
+                        place,
+                        help: None,
+                    };
                     assert!(d.to_string().contains('^'));
                 }
             }

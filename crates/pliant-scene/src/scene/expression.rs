@@ -13,8 +13,9 @@ pub(crate) struct ExpressionError {
 
 /// Deeper nesting is refused, not recursed into.
 const DEEPEST: usize = 64;
-/// Functions of one number.
-const FUNCTIONS: [(&str, fn(f64) -> f64); 7] = [
+/// A function of one number and its name.
+type Function = (&'static str, fn(f64) -> f64);
+const FUNCTIONS: [Function; 7] = [
     ("sqrt", f64::sqrt),
     ("sin", f64::sin),
     ("cos", f64::cos),
@@ -34,7 +35,13 @@ pub(crate) fn evaluate(
     lookup: &dyn Fn(&str) -> Option<f64>,
     names: &[&str],
 ) -> Result<f64, ExpressionError> {
-    let mut parser = Parser { text, at: 0, depth: 0, lookup, names };
+    let mut parser = Parser {
+        text,
+        at: 0,
+        depth: 0,
+        lookup,
+        names,
+    };
     let value = parser.sum()?;
     parser.skip_blanks();
     if parser.at < text.len() {
@@ -63,7 +70,11 @@ impl<'a> Parser<'a> {
     }
 
     fn error<T>(&self, range: Range<usize>, message: impl Into<String>) -> Result<T, ExpressionError> {
-        Err(ExpressionError { message: message.into(), range, help: None })
+        Err(ExpressionError {
+            message: message.into(),
+            range,
+            help: None,
+        })
     }
 
     fn unexpected(&mut self) -> ExpressionError {
@@ -71,7 +82,9 @@ impl<'a> Parser<'a> {
             Some(c) => ExpressionError {
                 message: format!("unexpected `{}` in an expression", c.escape_debug()),
                 range: self.at..self.at + c.len_utf8(),
-                help: Some("an expression is made of numbers, $parameters, pi, + - * / ^ and parentheses".into()),
+                help: Some(
+                    "an expression is made of numbers, $parameters, pi, + - * / ^ and parentheses".into(),
+                ),
             },
             None => ExpressionError {
                 message: "the expression ends too early".into(),
@@ -85,7 +98,10 @@ impl<'a> Parser<'a> {
         if value.is_finite() {
             return Ok(value);
         }
-        self.error(start..self.at, format!("the value of this expression is {value}, not a finite number"))
+        self.error(
+            start..self.at,
+            format!("the value of this expression is {value}, not a finite number"),
+        )
     }
 
     fn sum(&mut self) -> Result<f64, ExpressionError> {
@@ -206,7 +222,9 @@ impl<'a> Parser<'a> {
     /// Letters, digits and underscores from here.
     fn word(&mut self) -> &'a str {
         let rest: &'a str = &self.text[self.at..];
-        let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len());
+        let end = rest
+            .find(|c: char| !(c.is_alphanumeric() || c == '_'))
+            .unwrap_or(rest.len());
         self.at += end;
         &rest[..end]
     }
@@ -250,9 +268,17 @@ impl<'a> Parser<'a> {
         let help = if self.names.contains(&name) {
             Some(format!("parameters are written with a dollar sign: `${name}`"))
         } else {
-            suggest::hint(name, "known names", FUNCTIONS.iter().map(|(n, _)| *n).chain(["pi"]))
+            suggest::hint(
+                name,
+                "known names",
+                FUNCTIONS.iter().map(|(n, _)| *n).chain(["pi"]),
+            )
         };
-        Err(ExpressionError { message: format!("unknown name `{name}` in an expression"), range, help })
+        Err(ExpressionError {
+            message: format!("unknown name `{name}` in an expression"),
+            range,
+            help,
+        })
     }
 }
 
@@ -308,7 +334,10 @@ mod tests {
             assert!(error.message.contains(message), "{text}: {}", error.message);
             assert_eq!(error.range, range, "{text}");
         }
-        assert_eq!(value("$lenght").unwrap_err().help.as_deref(), Some("did you mean `length`?"));
+        assert_eq!(
+            value("$lenght").unwrap_err().help.as_deref(),
+            Some("did you mean `length`?")
+        );
         assert!(value("length").unwrap_err().help.unwrap().contains("`$length`"));
     }
 

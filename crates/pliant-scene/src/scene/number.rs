@@ -111,7 +111,8 @@ impl<'de> Deserialize<'de> for OneOrMany {
 
 impl<'de> Deserialize<'de> for EndSpec {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        const EXPECTED: &str = "expected an element `3`, an element of a node `(\"node\", 3)`, or a point `(x, y, z)`";
+        const EXPECTED: &str =
+            "expected an element `3`, an element of a node `(\"node\", 3)`, or a point `(x, y, z)`";
         let numbers = match deserializer.deserialize_any(Loose::<true>)? {
             LooseValue::One(number) => return Ok(Self::Element(number)),
             LooseValue::Many(numbers) => numbers,

@@ -36,7 +36,10 @@ fn parse_ron(source: &SourceText) -> Result<Scene, SceneError> {
         let stop = byte_at(&source.text, end.line, end.col);
         let after = matches!(error.code, RonError::InvalidValueForType { .. });
         let complaint = Complaint::of_ron(error.code);
-        let place = complaint.word.as_ref().and_then(|word| source.word_near(word, stop));
+        let place = complaint
+            .word
+            .as_ref()
+            .and_then(|word| source.word_near(word, stop));
         // A word of the wrong type is complained of once it is read.
         let place = place.or_else(|| if after { source.value_before(stop) } else { None });
         let place = place.or_else(|| source.token_at(byte)).unwrap_or(byte..stop);
@@ -48,8 +51,13 @@ fn parse_json(source: &SourceText) -> Result<Scene, SceneError> {
     serde_json::from_str(&source.text).map_err(|error| {
         let byte = byte_at(&source.text, error.line(), error.column());
         let complaint = Complaint::of_json(&error.to_string());
-        let place = complaint.word.as_ref().and_then(|word| source.word_near(word, byte));
-        let place = place.or_else(|| source.token_before(byte.max(1))).unwrap_or(byte..byte);
+        let place = complaint
+            .word
+            .as_ref()
+            .and_then(|word| source.word_near(word, byte));
+        let place = place
+            .or_else(|| source.token_before(byte.max(1)))
+            .unwrap_or(byte..byte);
         SceneError::Syntax(Box::new(source.at(place, complaint.message, complaint.help)))
     })
 }
@@ -64,7 +72,11 @@ fn byte_at(text: &str, line: usize, column: usize) -> usize {
         }
     }
     let rest = &text[start..];
-    start + rest.char_indices().nth(column.saturating_sub(1)).map_or(rest.len(), |(i, _)| i)
+    start
+        + rest
+            .char_indices()
+            .nth(column.saturating_sub(1))
+            .map_or(rest.len(), |(i, _)| i)
 }
 
 /// What is wrong, what may help, and the word of the file that it is about.
@@ -76,7 +88,11 @@ struct Complaint {
 
 impl Complaint {
     fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), help: None, word: None }
+        Self {
+            message: message.into(),
+            help: None,
+            word: None,
+        }
     }
 
     fn unknown(kind: &str, found: &str, outer: Option<&str>, expected: &[&str], plural: &str) -> Self {
@@ -95,12 +111,16 @@ impl Complaint {
         };
         let wrong = |message: String| Self::new(message);
         match error {
-            RonError::NoSuchStructField { expected, found, outer } => {
-                Self::unknown("key", &found, outer.as_deref(), expected, "known keys")
-            }
-            RonError::NoSuchEnumVariant { expected, found, outer } => {
-                Self::unknown("kind", &found, outer.as_deref(), expected, "known kinds")
-            }
+            RonError::NoSuchStructField {
+                expected,
+                found,
+                outer,
+            } => Self::unknown("key", &found, outer.as_deref(), expected, "known keys"),
+            RonError::NoSuchEnumVariant {
+                expected,
+                found,
+                outer,
+            } => Self::unknown("kind", &found, outer.as_deref(), expected, "known kinds"),
             RonError::MissingStructField { field, outer } => missing(field, outer.as_deref()),
             RonError::DuplicateStructField { field, .. } => Self {
                 message: format!("the key `{field}` is given twice"),
@@ -108,7 +128,9 @@ impl Complaint {
                 word: Some(field.to_owned()),
             },
             RonError::InvalidValueForType { expected, found } => {
-                let found = found.replace("a unit value", "a bare word").replace("a sequence", "a list");
+                let found = found
+                    .replace("a unit value", "a bare word")
+                    .replace("a sequence", "a list");
                 wrong(format!("expected {expected}; found {found}"))
             }
             RonError::ExpectedDifferentLength { expected, found } => {
@@ -123,7 +145,10 @@ impl Complaint {
             other => {
                 let text = other.to_string();
                 let mut characters = text.chars();
-                let first = characters.next().map(|c| c.to_lowercase().to_string()).unwrap_or_default();
+                let first = characters
+                    .next()
+                    .map(|c| c.to_lowercase().to_string())
+                    .unwrap_or_default();
                 wrong(first + characters.as_str())
             }
         }
@@ -133,13 +158,17 @@ impl Complaint {
     fn of_json(text: &str) -> Self {
         let text = text.rsplit_once(" at line ").map_or(text, |(message, _)| message);
         let mut quoted = text.split('`').skip(1).step_by(2);
-        let unknown = ["unknown field", "unknown variant"].iter().position(|s| text.starts_with(s));
+        let unknown = ["unknown field", "unknown variant"]
+            .iter()
+            .position(|s| text.starts_with(s));
         if let (Some(which), Some(found)) = (unknown, quoted.next()) {
             let known: Vec<&str> = quoted.collect();
             let (kind, plural) = [("key", "known keys"), ("kind", "known kinds")][which];
             return Self::unknown(kind, found, None, &known, plural);
         }
-        let text = text.replacen("missing field", "missing key", 1).replacen("duplicate field", "second key", 1);
+        let text =
+            text.replacen("missing field", "missing key", 1)
+                .replacen("duplicate field", "second key", 1);
         Self::new(text)
     }
 }

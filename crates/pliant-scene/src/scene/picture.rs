@@ -63,18 +63,29 @@ impl Picture {
 
     /// A recording without frames.
     pub fn recording(&self, model: &Model, title: &str) -> Recording {
-        let mut recording = Recording { title: title.to_owned(), ..Recording::default() };
+        let mut recording = Recording {
+            title: title.to_owned(),
+            ..Recording::default()
+        };
         let mut starts = BTreeMap::new();
         let mut start = 0;
         for node in &self.nodes {
             let entry = model.node(*node);
             starts.insert(*node, start);
-            recording.groups.push(PointGroup { name: entry.name.clone(), start, count: entry.count });
+            recording.groups.push(PointGroup {
+                name: entry.name.clone(),
+                start,
+                count: entry.count,
+            });
             start += entry.count;
         }
         if !self.anchors.is_empty() {
             let count = self.anchors.len();
-            recording.groups.push(PointGroup { name: "fixed points".into(), start, count });
+            recording.groups.push(PointGroup {
+                name: "fixed points".into(),
+                start,
+                count,
+            });
         }
         let index = |point: &PointRef| match point {
             PointRef::Node(node, element) => (starts.get(node).copied().unwrap_or(0) + element) as u32,
@@ -84,7 +95,11 @@ impl Picture {
         recording.triangles = self.triangles.iter().map(|s| s.each_ref().map(index)).collect();
         for (node, element, shape) in &self.bodies {
             let entry = model.node(*node);
-            let name = if entry.count == 1 { entry.name.clone() } else { format!("{} {element}", entry.name) };
+            let name = if entry.count == 1 {
+                entry.name.clone()
+            } else {
+                format!("{} {element}", entry.name)
+            };
             recording.bodies.push(BodyTrack { name, shape: *shape });
         }
         recording
@@ -100,8 +115,16 @@ impl Picture {
         }
         points.extend_from_slice(&self.anchors);
         velocities.resize(points.len(), [0.0; 3]);
-        let pose = |(node, element, _): &(NodeId, usize, Shape)| model.positions(state, *node).as_chunks::<7>().0[*element];
+        let pose = |(node, element, _): &(NodeId, usize, Shape)| {
+            model.positions(state, *node).as_chunks::<7>().0[*element]
+        };
         let poses = self.bodies.iter().map(pose).collect();
-        Frame { time: sample.time, points, velocities, poses, sample }
+        Frame {
+            time: sample.time,
+            points,
+            velocities,
+            poses,
+            sample,
+        }
     }
 }

@@ -65,6 +65,13 @@ pub struct Run {
     /// Which part of the geometric stiffness enters the step.
     #[serde(default)]
     pub geometric_stiffness: GeometrySpec,
+    /// Linear solves per step at most, where the forces that the geometric stiffness is made of change much; 2 by default.
+    #[serde(default)]
+    pub geometry_passes: Option<Number>,
+    /// Whether a geometric stiffness that makes the system indefinite is replaced by its absolute value for that step, or is
+    /// an error; replaced by default.
+    #[serde(default = "yes")]
+    pub clamp_geometry: bool,
     /// The unknown of the linear system; the same motion to rounding.
     #[serde(default)]
     pub formulation: FormulationSpec,
@@ -86,6 +93,10 @@ fn default_step() -> Number {
     0.01.into()
 }
 
+fn yes() -> bool {
+    true
+}
+
 fn one() -> Number {
     1.0.into()
 }
@@ -99,8 +110,10 @@ pub enum GeometrySpec {
     Full,
     /// None of it.
     None,
-    /// Its positive-semidefinite part.
+    /// Its positive-semidefinite part: compression adds nothing.
     PositivePart,
+    /// Its absolute value: compression stiffens like tension.
+    AbsoluteValue,
     /// One choice for forces and one for multipliers.
     Each {
         /// Of springs treated as stiffness, and gravity.
@@ -118,8 +131,10 @@ pub enum PartSpec {
     Full,
     /// None of it.
     None,
-    /// Its positive-semidefinite part.
+    /// Its positive-semidefinite part: compression adds nothing.
     PositivePart,
+    /// Its absolute value: compression stiffens like tension.
+    AbsoluteValue,
 }
 
 /// The unknown of the linear system.

@@ -46,28 +46,50 @@ struct Token {
 impl SourceText {
     pub(crate) fn new(path: &Path, text: String) -> Self {
         let tokens = tokens(&text);
-        Self { file: path.display().to_string(), text, tokens }
+        Self {
+            file: path.display().to_string(),
+            text,
+            tokens,
+        }
     }
 
     /// A complaint at a byte range.
     pub(crate) fn at(&self, range: Range<usize>, message: String, help: Option<String>) -> Diagnostic {
-        Diagnostic { message, file: self.file.clone(), place: Some(Place::of(&self.text, range)), help }
+        Diagnostic {
+            message,
+            file: self.file.clone(),
+            place: Some(Place::of(&self.text, range)),
+            help,
+        }
     }
 
     /// A complaint at the first of `places` that is found; without a place otherwise.
     pub(crate) fn about(&self, places: &[Where<'_>], message: String, help: Option<String>) -> Diagnostic {
-        let place = places.iter().find_map(|w| self.find(*w)).map(|range| Place::of(&self.text, range));
-        Diagnostic { message, file: self.file.clone(), place, help }
+        let place = places
+            .iter()
+            .find_map(|w| self.find(*w))
+            .map(|range| Place::of(&self.text, range));
+        Diagnostic {
+            message,
+            file: self.file.clone(),
+            place,
+            help,
+        }
     }
 
     /// Where that is.
     pub(crate) fn find(&self, what: Where<'_>) -> Option<Range<usize>> {
         match what {
-            Where::Key(key) => (0..self.tokens.len()).find(|i| self.is_key(*i, key)).map(|i| self.value(i)),
+            Where::Key(key) => (0..self.tokens.len())
+                .find(|i| self.is_key(*i, key))
+                .map(|i| self.value(i)),
             Where::Thing(name) => self.thing(name).map(|i| self.tokens[i].range.clone()),
             Where::Field(name, key) => {
                 let block = self.block(self.thing(name)?);
-                block.clone().find(|i| self.is_key(*i, key)).map(|i| self.value(i))
+                block
+                    .clone()
+                    .find(|i| self.is_key(*i, key))
+                    .map(|i| self.value(i))
             }
             Where::Literal(name, text) => {
                 let inside = self.thing(name).map(|i| self.block(i)).unwrap_or_default();
@@ -80,12 +102,20 @@ impl SourceText {
 
     /// The whole word or literal at a byte.
     pub(crate) fn token_at(&self, byte: usize) -> Option<Range<usize>> {
-        self.tokens.iter().map(|t| &t.range).find(|r| r.contains(&byte)).cloned()
+        self.tokens
+            .iter()
+            .map(|t| &t.range)
+            .find(|r| r.contains(&byte))
+            .cloned()
     }
 
     /// The last token that starts before a byte.
     pub(crate) fn token_before(&self, byte: usize) -> Option<Range<usize>> {
-        self.tokens.iter().map(|t| &t.range).rfind(|r| r.start < byte).cloned()
+        self.tokens
+            .iter()
+            .map(|t| &t.range)
+            .rfind(|r| r.start < byte)
+            .cloned()
     }
 
     /// The word or text that ends last before a byte or at it.
@@ -98,7 +128,10 @@ impl SourceText {
     pub(crate) fn word_near(&self, word: &str, byte: usize) -> Option<Range<usize>> {
         let is_it = |r: &&Range<usize>| self.text[(*r).clone()].trim_matches('"') == word;
         let ranges = || self.tokens.iter().map(|t| &t.range);
-        ranges().rfind(|r| r.start <= byte && is_it(r)).or_else(|| ranges().find(is_it)).cloned()
+        ranges()
+            .rfind(|r| r.start <= byte && is_it(r))
+            .or_else(|| ranges().find(is_it))
+            .cloned()
     }
 
     /// The token of a name: after `name:`, or any literal of that text.
@@ -110,21 +143,27 @@ impl SourceText {
     fn is_text(&self, i: usize, text: &str) -> bool {
         let token = &self.tokens[i];
         token.kind == Kind::Text
-            && self.text[token.range.clone()].trim_start_matches('r').strip_prefix('"').is_some_and(|t| {
-                t.strip_suffix('"').is_some_and(|t| t == text)
-            })
+            && self.text[token.range.clone()]
+                .trim_start_matches('r')
+                .strip_prefix('"')
+                .is_some_and(|t| t.strip_suffix('"').is_some_and(|t| t == text))
     }
 
     fn is_key(&self, i: usize, key: &str) -> bool {
         let token = &self.tokens[i];
-        let follows = self.tokens.get(i + 1).is_some_and(|t| t.kind == Kind::Other(b':'));
+        let follows = self
+            .tokens
+            .get(i + 1)
+            .is_some_and(|t| t.kind == Kind::Other(b':'));
         follows
             && (self.is_text(i, key) || (token.kind == Kind::Word && self.text[token.range.clone()] == *key))
     }
 
     /// What follows `key:`, up to the comma or bracket that ends it.
     fn value(&self, key: usize) -> Range<usize> {
-        let Some(first) = self.tokens.get(key + 2) else { return self.tokens[key].range.clone() };
+        let Some(first) = self.tokens.get(key + 2) else {
+            return self.tokens[key].range.clone();
+        };
         let (mut depth, mut end) = (0usize, first.range.end);
         for token in &self.tokens[key + 2..] {
             match token.kind {
@@ -220,7 +259,10 @@ fn tokens(text: &str) -> Vec<Token> {
         };
         // A cut inside a character can only come from garbage; such a token is of no use.
         if text.is_char_boundary(start) && text.is_char_boundary(at) {
-            tokens.push(Token { kind, range: start..at });
+            tokens.push(Token {
+                kind,
+                range: start..at,
+            });
         }
     }
     tokens
@@ -244,7 +286,9 @@ mod tests {
 )"#;
 
     fn found(what: Where<'_>) -> Option<&'static str> {
-        SourceText::new(Path::new("x"), SCENE.to_owned()).find(what).map(|range| &SCENE[range])
+        SourceText::new(Path::new("x"), SCENE.to_owned())
+            .find(what)
+            .map(|range| &SCENE[range])
     }
 
     #[test]

@@ -5,7 +5,12 @@ pub(crate) fn nearest<'a>(wanted: &str, candidates: impl IntoIterator<Item = &'a
     /// Longer names are no typing errors, and the cost is quadratic.
     const LONGEST: usize = 64;
     let wanted: Vec<char> = wanted.to_lowercase().chars().take(LONGEST).collect();
-    let allowed = (wanted.len() / 3).max(1);
+    // Any letter is one edit from any other.
+    let allowed = if wanted.len() < 2 {
+        0
+    } else {
+        (wanted.len() / 3).max(1)
+    };
     candidates
         .into_iter()
         .map(|candidate| (distance(&wanted, candidate, LONGEST), candidate))
@@ -70,7 +75,10 @@ mod tests {
         assert_eq!(nearest("amss", known), Some("mass"));
         assert_eq!(nearest("young", known), None);
         assert_eq!(nearest("", known), None);
-        assert_eq!(hint("young", "known", known).as_deref(), Some("known: `compliance`, `stiffness`, `mass`"));
+        assert_eq!(
+            hint("young", "known", known).as_deref(),
+            Some("known: `compliance`, `stiffness`, `mass`")
+        );
         assert_eq!(hint("x", "known", []), None);
     }
 }

@@ -20,13 +20,17 @@ const BASE: &str = r#"(
 )"#;
 
 fn build(text: &str, path: &str, format: Format) -> Result<(), SceneError> {
-    SceneFile::from_text(path.as_ref(), text, format)?.build(&Settings::default()).map(drop)
+    SceneFile::from_text(path.as_ref(), text, format)?
+        .build(&Settings::default())
+        .map(drop)
 }
 
 /// What is shown for the base scene with one change.
 fn shown(from: &str, to: &str) -> String {
     assert!(BASE.contains(from), "{from}");
-    build(&BASE.replacen(from, to, 1), "bow.ron", Format::Ron).unwrap_err().to_string()
+    build(&BASE.replacen(from, to, 1), "bow.ron", Format::Ron)
+        .unwrap_err()
+        .to_string()
 }
 
 #[test]
@@ -48,30 +52,144 @@ error: unknown key `complience` in `Cable`
 
 /// Change, message, what the carets are under, help.
 const CASES: [(&str, &str, &str, &str, &str); 24] = [
-    ("Particles(", "Particle(", "unknown kind `Particle` in `nodes`", "Particle", "did you mean `Particles`?"),
-    ("duration: 1.0", "step: 1.0", "missing key `duration` in `run`", ")", ""),
-    ("mass: 1.0", "mass: NaN", "`mass` of `bob` is NaN, not a finite number", "NaN", ""),
-    ("mass: 1.0", "mass: 1e999", "`mass` of `bob` is inf, not a finite number", "1e999", ""),
+    (
+        "Particles(",
+        "Particle(",
+        "unknown kind `Particle` in `nodes`",
+        "Particle",
+        "did you mean `Particles`?",
+    ),
+    (
+        "duration: 1.0",
+        "step: 1.0",
+        "missing key `duration` in `run`",
+        ")",
+        "",
+    ),
+    (
+        "mass: 1.0",
+        "mass: NaN",
+        "`mass` of `bob` is NaN, not a finite number",
+        "NaN",
+        "",
+    ),
+    (
+        "mass: 1.0",
+        "mass: 1e999",
+        "`mass` of `bob` is inf, not a finite number",
+        "1e999",
+        "",
+    ),
     ("mass: 1.0", "mass: -1.0", "must be positive", "-1.0", ""),
-    ("mass: 1.0", "mass: [1, 2]", "needs 1 masses, found 2", "[1, 2]", ""),
+    (
+        "mass: 1.0",
+        "mass: [1, 2]",
+        "needs 1 masses, found 2",
+        "[1, 2]",
+        "",
+    ),
     ("mass: 1.0", "mass: true", "found the boolean `true`", "true", ""),
     ("mass: 1.0", "mass: heavy", "found a bare word", "heavy", ""),
-    ("mass: 1.0", "mass: 1.0, mass: 2.0", "the key `mass` is given twice", "mass", ""),
-    ("rest: \"$length\"", "rest: -1", "a rest length of `rod` is -1", "-1", ""),
-    ("$length", "2 * $lenght", "unknown parameter `$lenght`", "$lenght", "did you mean `length`?"),
-    ("$length", "1 / ($links - 4)", "division by zero", "($links - 4)", ""),
-    ("$length", "(-1) ^ 0.5", "NaN, not a finite number", "(-1) ^ 0.5", ""),
-    ("$links", "$links / 3", "`links` of `cable` is 1.33333", "\"$links / 3\"", ""),
+    (
+        "mass: 1.0",
+        "mass: 1.0, mass: 2.0",
+        "the key `mass` is given twice",
+        "mass",
+        "",
+    ),
+    (
+        "rest: \"$length\"",
+        "rest: -1",
+        "a rest length of `rod` is -1",
+        "-1",
+        "",
+    ),
+    (
+        "$length",
+        "2 * $lenght",
+        "unknown parameter `$lenght`",
+        "$lenght",
+        "did you mean `length`?",
+    ),
+    (
+        "$length",
+        "1 / ($links - 4)",
+        "division by zero",
+        "($links - 4)",
+        "",
+    ),
+    (
+        "$length",
+        "(-1) ^ 0.5",
+        "NaN, not a finite number",
+        "(-1) ^ 0.5",
+        "",
+    ),
+    (
+        "$links",
+        "$links / 3",
+        "`links` of `cable` is 1.33333",
+        "\"$links / 3\"",
+        "",
+    ),
     ("$links", "1e9", "must be from 1 to 1000000", "\"1e9\"", ""),
     ("$links", "0", "must be from 1 to 1000000", "\"0\"", ""),
-    ("on: \"rod\"", "on: \"rdo\"", "unknown node `rdo`", "\"rdo\"", "did you mean `rod`?"),
-    ("parents: [\"bob\"]", "parents: [\"bbo\"]", "unknown node `bbo`", "\"bbo\"", "did you mean `bob`?"),
-    ("[(0, (0, 0, 0))]", "[(7, (0, 0, 0))]", "refers to element 7 of a node that has 1", "\"rod\"", ""),
-    ("[(0, (0, 0, 0))]", "[(0, (\"box\", 0))]", "`box` is no parent of `rod`", "\"box\"", "its parents: `bob`"),
-    ("Quaternion(1, 0, 0, 0)", "Quaternion(0, 0, 0, 0)", "its quaternion has length zero", "Quaternion(0, 0, 0, 0)", ""),
-    ("compliance: 0.5", "compliance: -0.5", "`compliance` of `cable` is -0.5", "-0.5", ""),
-    ("axes: [x]", "axes: [w]", "unknown kind `w` in `axes`", "w", "known kinds: `x`"),
-    ("node: \"box\"", "node: \"rod\"", "computed from other nodes", "\"rod\"", "fix a node that it is computed from"),
+    (
+        "on: \"rod\"",
+        "on: \"rdo\"",
+        "unknown node `rdo`",
+        "\"rdo\"",
+        "did you mean `rod`?",
+    ),
+    (
+        "parents: [\"bob\"]",
+        "parents: [\"bbo\"]",
+        "unknown node `bbo`",
+        "\"bbo\"",
+        "did you mean `bob`?",
+    ),
+    (
+        "[(0, (0, 0, 0))]",
+        "[(7, (0, 0, 0))]",
+        "refers to element 7 of a node that has 1",
+        "\"rod\"",
+        "",
+    ),
+    (
+        "[(0, (0, 0, 0))]",
+        "[(0, (\"box\", 0))]",
+        "`box` is no parent of `rod`",
+        "\"box\"",
+        "did you mean `bob`?",
+    ),
+    (
+        "Quaternion(1, 0, 0, 0)",
+        "Quaternion(0, 0, 0, 0)",
+        "its quaternion has length zero",
+        "Quaternion(0, 0, 0, 0)",
+        "",
+    ),
+    (
+        "compliance: 0.5",
+        "compliance: -0.5",
+        "`compliance` of `cable` is -0.5",
+        "-0.5",
+        "",
+    ),
+    (
+        "axes: [x]",
+        "axes: [w]",
+        "unknown kind `w` in `axes`",
+        "w",
+        "known kinds: `x`",
+    ),
+    (
+        "node: \"box\"",
+        "node: \"rod\"",
+        "computed from other nodes",
+        "\"rod\"",
+        "fix a node that it is computed from",
+    ),
 ];
 
 #[test]
@@ -79,14 +197,24 @@ fn mistakes_are_named_and_pointed_at() {
     for (from, to, message, under, help) in CASES {
         let text = shown(from, to);
         let lines: Vec<&str> = text.lines().collect();
-        assert!(lines[0].starts_with("error: ") && lines[0].contains(message), "{text}");
+        assert!(
+            lines[0].starts_with("error: ") && lines[0].contains(message),
+            "{text}"
+        );
         // The last one: expressions may hold a caret too.
-        let source = lines.iter().rposition(|l| l.contains('^')).unwrap_or_else(|| panic!("{text}")) - 1;
+        let source = lines
+            .iter()
+            .rposition(|l| l.contains('^'))
+            .unwrap_or_else(|| panic!("{text}"))
+            - 1;
         let marks = lines[source + 1];
         let start = marks.find('^').unwrap();
         let marked = &lines[source][start..start + marks.matches('^').count()];
         assert_eq!(marked, under, "{text}");
-        assert!(help.is_empty() || text.contains(&format!("= help: {help}")), "{text}");
+        assert!(
+            help.is_empty() || text.contains(&format!("= help: {help}")),
+            "{text}"
+        );
     }
 }
 
@@ -104,17 +232,40 @@ fn json_has_the_same_words_and_the_same_errors() {
 }"#;
     build(text, "a.json", Format::Json).unwrap();
     let cases = [
-        ("\"mass\"", "\"masss\"", "unknown key `masss`", "5:", "did you mean `mass`?"),
+        (
+            "\"mass\"",
+            "\"masss\"",
+            "unknown key `masss`",
+            "5:",
+            "did you mean `mass`?",
+        ),
         ("\"2 * 3\"", "\"2 * $x\"", "unknown parameter `$x`", "5:", ""),
         ("\"2 * 3\"", "-2", "the mass of `bob.mass` is -2", "5:", ""),
-        ("\"duration\": 0.1", "\"step\": 0.1", "missing key `duration`", "3:", ""),
-        ("Distance", "Distnce", "unknown kind `Distnce`", "6:", "did you mean `Distance`?"),
+        (
+            "\"duration\": 0.1",
+            "\"step\": 0.1",
+            "missing key `duration`",
+            "3:",
+            "",
+        ),
+        (
+            "Distance",
+            "Distnce",
+            "unknown kind `Distnce`",
+            "6:",
+            "did you mean `Distance`?",
+        ),
         ("\"run\": {", "\"run\": [", "", "3:", ""),
         ("0.1}}", "0.1", "", "", ""),
     ];
     for (from, to, message, line, help) in cases {
-        let error = build(&text.replacen(from, to, 1), "a.json", Format::Json).unwrap_err().to_string();
-        assert!(error.contains(message) && error.contains(&format!("a.json:{line}")), "{error}");
+        let error = build(&text.replacen(from, to, 1), "a.json", Format::Json)
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains(message) && error.contains(&format!("a.json:{line}")),
+            "{error}"
+        );
         assert!(error.contains(help), "{error}");
     }
 }
@@ -129,7 +280,10 @@ fn missing_files_are_named() {
     let error = build(net, "dir/a.ron", Format::Ron).unwrap_err();
     assert!(matches!(error, SceneError::Mesh { .. }));
     let text = error.to_string();
-    assert!(text.contains("no.obj") && text.contains("dir/a.ron:2:26") && text.contains("^^^^^^^^"), "{text}");
+    assert!(
+        text.contains("no.obj") && text.contains("dir/a.ron:2:26") && text.contains("^^^^^^^^"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -141,7 +295,11 @@ fn tetrahedra_are_refused_with_a_reason() {
     let scene = dir.path().join("a.ron");
     let text = "(run: (duration: 1), nodes: [Net(name: \"net\", mesh: \"a.msh\", mass: 1)])";
     std::fs::write(&scene, text).unwrap();
-    let error = SceneFile::load(&scene).unwrap().build(&Settings::default()).unwrap_err().to_string();
+    let error = SceneFile::load(&scene)
+        .unwrap()
+        .build(&Settings::default())
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("deformable solids are not built yet"), "{error}");
 }
 
@@ -155,20 +313,45 @@ fn values_beside_the_file_are_checked() {
     let shown = |settings: &Settings| scene.build(settings).unwrap_err().to_string();
     assert!(shown(&parameter("lenght", "1")).contains("did you mean `length`?"));
     assert!(shown(&parameter("length", "1 +")).contains("ends too early"));
-    assert!(shown(&Settings { step: Some(f64::NAN), ..Settings::default() }).contains("the step is NaN"));
-    assert!(shown(&Settings { duration: Some(1e30), ..Settings::default() }).contains("more than 1e7"));
-    assert_eq!(scene.build(&parameter("length", "sqrt(4)")).unwrap().parameters["length"], 2.0);
+    assert!(
+        shown(&Settings {
+            step: Some(f64::NAN),
+            ..Settings::default()
+        })
+        .contains("the step is NaN")
+    );
+    assert!(
+        shown(&Settings {
+            duration: Some(1e30),
+            ..Settings::default()
+        })
+        .contains("more than 1e7")
+    );
+    assert_eq!(
+        scene.build(&parameter("length", "sqrt(4)")).unwrap().parameters["length"],
+        2.0
+    );
 }
 
 #[test]
 fn numbers_are_read_to_the_last_bit() {
-    for x in ["0.1", "0.12345678901234567", "1e-8", "123456789012345680", "-2.2250738585072014e-308"] {
+    for x in [
+        "0.1",
+        "0.12345678901234567",
+        "1e-8",
+        "123456789012345680",
+        "-2.2250738585072014e-308",
+    ] {
         let ron = format!("(parameters: {{\"x\": {x}}}, run: (duration: 1), nodes: [])");
         let json = format!("{{\"parameters\": {{\"x\": {x}}}, \"run\": {{\"duration\": 1}}, \"nodes\": []}}");
         for (text, format) in [(ron, Format::Ron), (json, Format::Json)] {
             let scene = SceneFile::from_text("a".as_ref(), &text, format).unwrap();
             let built = scene.build(&Settings::default()).unwrap();
-            assert_eq!(built.parameters["x"].to_bits(), x.parse::<f64>().unwrap().to_bits(), "{x}");
+            assert_eq!(
+                built.parameters["x"].to_bits(),
+                x.parse::<f64>().unwrap().to_bits(),
+                "{x}"
+            );
         }
     }
 }

@@ -13,7 +13,10 @@ fn text(scene: usize) -> String {
 
 /// Reads, builds and takes two steps, whatever comes of it; what is wrong must have words.
 fn try_everything(text: &str, format: Format) {
-    let settings = Settings { duration: Some(1e-3), ..Settings::default() };
+    let settings = Settings {
+        duration: Some(1e-3),
+        ..Settings::default()
+    };
     let built = SceneFile::from_text(&path("garbage"), text, format).and_then(|scene| scene.build(&settings));
     match built.and_then(Runner::new) {
         Ok(mut runner) => {
@@ -27,8 +30,22 @@ fn try_everything(text: &str, format: Format) {
 
 /// Numbers and words that are awkward in place of others.
 const AWKWARD: [&str; 16] = [
-    "NaN", "inf", "-inf", "1e308", "-1e308", "1e-320", "0", "-0.0", "18446744073709551616", "\"$nothing\"", "\"1/0\"", "()",
-    "[]", "None", "\"\"", "999999",
+    "NaN",
+    "inf",
+    "-inf",
+    "1e308",
+    "-1e308",
+    "1e-320",
+    "0",
+    "-0.0",
+    "18446744073709551616",
+    "\"$nothing\"",
+    "\"1/0\"",
+    "()",
+    "[]",
+    "None",
+    "\"\"",
+    "999999",
 ];
 
 proptest! {
@@ -82,8 +99,18 @@ proptest! {
 
 #[test]
 fn deep_nesting_is_an_error() {
-    for (open, format) in [("(", Format::Ron), ("[", Format::Ron), ("Some(", Format::Ron), ("[", Format::Json), ("{\"a\":", Format::Json)] {
-        for start in ["", "(run: (duration: ", "(nodes: [Particles(name: \"a\", positions: "] {
+    for (open, format) in [
+        ("(", Format::Ron),
+        ("[", Format::Ron),
+        ("Some(", Format::Ron),
+        ("[", Format::Json),
+        ("{\"a\":", Format::Json),
+    ] {
+        for start in [
+            "",
+            "(run: (duration: ",
+            "(nodes: [Particles(name: \"a\", positions: ",
+        ] {
             try_everything(&format!("{start}{}", open.repeat(100_000)), format);
         }
     }

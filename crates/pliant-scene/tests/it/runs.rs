@@ -65,18 +65,34 @@ fn all_files_are_written_and_read_back() {
     let outcome = runner(text).run(|_| {});
     let out = dir.path().join("deep").join("out");
     let written = write_results(&out, &outcome).unwrap();
-    let names: Vec<_> = written.iter().map(|f| f.file_name().unwrap().to_str().unwrap()).collect();
-    let expected = ["result.json", "energy.csv", "energy.svg", "play.html", "particles.pvd", "bodies.pvd"];
+    let names: Vec<_> = written
+        .iter()
+        .map(|f| f.file_name().unwrap().to_str().unwrap())
+        .collect();
+    let expected = [
+        "result.json",
+        "energy.csv",
+        "energy.svg",
+        "play.html",
+        "particles.pvd",
+        "bodies.pvd",
+    ];
     assert_eq!(names, expected);
-    let json: serde_json::Value = serde_json::from_slice(&std::fs::read(out.join("result.json")).unwrap()).unwrap();
+    let json: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(out.join("result.json")).unwrap()).unwrap();
     assert_eq!(json["status"], "ok");
     assert_eq!(json["state"]["c"]["positions"].as_array().unwrap().len(), 4);
     assert_eq!(json["reactions"]["c.tension"].as_array().unwrap().len(), 3);
     let page = std::fs::read_to_string(out.join("play.html")).unwrap();
-    println!("{}", &page[page.find("\"up\"").unwrap()..][..40]);
-    assert!(page.contains("\"up\":[0,0,1]"));
-    let left: Vec<_> = std::fs::read_dir(&out).unwrap().map(|e| e.unwrap().file_name()).collect();
-    assert!(left.iter().all(|n| !n.to_string_lossy().contains("partial")), "{left:?}");
+    assert!(page.contains("\"up\":[0.0,0.0,1.0]"));
+    let left: Vec<_> = std::fs::read_dir(&out)
+        .unwrap()
+        .map(|e| e.unwrap().file_name())
+        .collect();
+    assert!(
+        left.iter().all(|n| !n.to_string_lossy().contains("partial")),
+        "{left:?}"
+    );
 }
 
 #[test]
@@ -88,10 +104,18 @@ fn a_failed_run_keeps_what_there_is() {
                 mapping: Distance(pairs: [(0, (0, 0, 0)), (0, (0, 0, 0))], rest: [1.0, 1.1])),
         ], constraints: [(name: \"hard\", on: \"r\")])";
     let outcome = runner(text).run(|_| {});
-    assert!(matches!(outcome.error, Some(pliant::Error::Incompatible { .. })), "{:?}", outcome.error);
+    assert!(
+        matches!(outcome.error, Some(pliant::Error::Incompatible { .. })),
+        "{:?}",
+        outcome.error
+    );
     assert_eq!((outcome.summary.status, outcome.summary.steps), ("failed", 0));
     assert!(outcome.summary.error.as_ref().unwrap().contains("hard"));
     let dir = tempfile::tempdir().unwrap();
     write_results(dir.path(), &outcome).unwrap();
-    assert!(std::fs::read_to_string(dir.path().join("result.json")).unwrap().contains("\"failed\""));
+    assert!(
+        std::fs::read_to_string(dir.path().join("result.json"))
+            .unwrap()
+            .contains("\"failed\"")
+    );
 }

@@ -11,7 +11,10 @@ use std::path::PathBuf;
 
 /// The file of a scene.
 pub(crate) fn path(name: &str) -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenes").join(name).with_extension("ron")
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join("../../scenes")
+        .join(name)
+        .with_extension("ron")
 }
 
 /// A scene with some words of its text replaced; each must be there.
@@ -27,8 +30,15 @@ fn edited(name: &str, edits: &[(&str, &str)]) -> SceneFile {
 
 /// A scene ready to run, with parameters and perhaps a step of the test's own.
 fn runner(scene: &SceneFile, parameters: &[(&str, f64)], step: Option<f64>) -> Runner {
-    let parameters = parameters.iter().map(|(name, value)| ((*name).to_owned(), Number::Value(*value))).collect();
-    let settings = Settings { parameters, step, duration: None };
+    let parameters = parameters
+        .iter()
+        .map(|(name, value)| ((*name).to_owned(), Number::Value(*value)))
+        .collect();
+    let settings = Settings {
+        parameters,
+        step,
+        duration: None,
+    };
     Runner::new(scene.build(&settings).unwrap()).unwrap()
 }
 
@@ -49,7 +59,11 @@ fn points(runner: &Runner, node: &str) -> Vec<[f64; 3]> {
 fn reaction(runner: &Runner, name: &str) -> Vec<f64> {
     let simulation = runner.simulation();
     let model = simulation.model();
-    let group = model.row_groups().iter().find(|g| model.component_name(g.component) == name).unwrap();
+    let group = model
+        .row_groups()
+        .iter()
+        .find(|g| model.component_name(g.component) == name)
+        .unwrap();
     simulation.reaction(group.component).to_vec()
 }
 

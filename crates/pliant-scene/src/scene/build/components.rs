@@ -14,8 +14,14 @@ use pliant::model::{
 impl Builder<'_> {
     pub(super) fn components(&mut self, scene: &Scene) -> Result<()> {
         scene.masses.iter().try_for_each(|spec| self.mass(spec))?;
-        scene.force_fields.iter().try_for_each(|spec| self.force_field(spec))?;
-        scene.constraints.iter().try_for_each(|spec| self.constraint(spec))
+        scene
+            .force_fields
+            .iter()
+            .try_for_each(|spec| self.force_field(spec))?;
+        scene
+            .constraints
+            .iter()
+            .try_for_each(|spec| self.constraint(spec))
     }
 
     fn mass(&mut self, spec: &MassSpec) -> Result<()> {
@@ -33,7 +39,10 @@ impl Builder<'_> {
         let node = self.node(&spec.on, name, "on")?;
         let at = Where::Field(name, "law");
         let relaxation = self.number(&spec.relaxation_time, Where::Field(name, "relaxation_time"))?;
-        let spring = matches!(spec.law, Law::Compliance(_) | Law::Stiffness(_) | Law::Diagonal(_));
+        let spring = matches!(
+            spec.law,
+            Law::Compliance(_) | Law::Stiffness(_) | Law::Diagonal(_)
+        );
         if !spring && relaxation != 0.0 {
             let message = format!("`{name}` is no spring, so it has no relaxation time");
             return self.wrong(&[Where::Field(name, "relaxation_time")], message, None);
@@ -47,21 +56,25 @@ impl Builder<'_> {
         let added = match &spec.law {
             Law::Compliance(compliance) => {
                 let law = UniformCompliance::new(self.number(compliance, at)?);
-                self.model.add_force_field(name, node, law.with_relaxation_time(relaxation), treatment)
+                self.model
+                    .add_force_field(name, node, law.with_relaxation_time(relaxation), treatment)
             }
             Law::Stiffness(stiffness) => {
                 let stiffness = self.positive(stiffness, at)?;
                 let law = UniformCompliance::from_stiffness(stiffness);
-                self.model.add_force_field(name, node, law.with_relaxation_time(relaxation), treatment)
+                self.model
+                    .add_force_field(name, node, law.with_relaxation_time(relaxation), treatment)
             }
             Law::Diagonal(list) => {
                 let law = DiagonalCompliance::new(&self.numbers(list, at)?);
-                self.model.add_force_field(name, node, law.with_relaxation_time(relaxation), treatment)
+                self.model
+                    .add_force_field(name, node, law.with_relaxation_time(relaxation), treatment)
             }
             Law::Damping(damping) => {
                 let linear = self.number(&damping.linear, Where::Field(name, "linear"))?;
                 let angular = self.number(&damping.angular, Where::Field(name, "angular"))?;
-                self.model.add_force_field(name, node, Damping::new(linear).with_angular(angular), treatment)
+                self.model
+                    .add_force_field(name, node, Damping::new(linear).with_angular(angular), treatment)
             }
             Law::Force(force) => {
                 let law = ConstantForce::new(&self.numbers(force, at)?);
@@ -82,10 +95,16 @@ impl Builder<'_> {
         let at = Where::Field(name, "level");
         let level = match &spec.level {
             LevelSpec::Position => Level::Position,
-            LevelSpec::Velocity(v) => Level::Velocity { curvature: self.number(&v.curvature, at)? },
-            LevelSpec::Baumgarte(b) => Level::Baumgarte { rate: self.number(&b.rate, at)? },
+            LevelSpec::Velocity(v) => Level::Velocity {
+                curvature: self.number(&v.curvature, at)?,
+            },
+            LevelSpec::Baumgarte(b) => Level::Baumgarte {
+                rate: self.number(&b.rate, at)?,
+            },
         };
-        self.model.add_constraint(name, node, level).map_err(|e| self.model_error(e))?;
+        self.model
+            .add_constraint(name, node, level)
+            .map_err(|e| self.model_error(e))?;
         Ok(())
     }
 
@@ -102,7 +121,11 @@ impl Builder<'_> {
         let (count, size) = (entry.count, entry.space.velocity_size());
         if entry.first_dof().is_none() {
             let message = format!("`{name}` is computed from other nodes, so it cannot be fixed");
-            return self.wrong(&places, message, Some("fix a node that it is computed from".into()));
+            return self.wrong(
+                &places,
+                message,
+                Some("fix a node that it is computed from".into()),
+            );
         }
         let at = Where::Key("fixed");
         let elements = match &spec.elements {
@@ -113,7 +136,8 @@ impl Builder<'_> {
             }
         };
         if let Some(element) = elements.iter().find(|e| **e >= count) {
-            let message = format!("there is no element {element} to fix: `{name}` has {count}, counted from zero");
+            let message =
+                format!("there is no element {element} to fix: `{name}` has {count}, counted from zero");
             return self.wrong(&places, message, None);
         }
         let coordinates = match &spec.axes {
@@ -128,7 +152,10 @@ impl Builder<'_> {
             velocity.resize(6, 0.0);
         }
         if velocity.len() != size {
-            let message = format!("the velocity of `{name}` has {} numbers, needed are {size}", velocity.len());
+            let message = format!(
+                "the velocity of `{name}` has {} numbers, needed are {size}",
+                velocity.len()
+            );
             return self.wrong(&places, message, None);
         }
         let time = |n: &Option<_>, default| match n {
@@ -140,7 +167,14 @@ impl Builder<'_> {
             let message = format!("`{name}` is fixed from {from} s until {until} s: no such time");
             return self.wrong(&[Where::Field(name, "until"), places[0], at], message, None);
         }
-        self.holds.push(Hold { node, elements, coordinates, velocity, from, until });
+        self.holds.push(Hold {
+            node,
+            elements,
+            coordinates,
+            velocity,
+            from,
+            until,
+        });
         Ok(())
     }
 
@@ -148,15 +182,29 @@ impl Builder<'_> {
     pub(super) fn fix_always(&mut self, node: NodeId, elements: Vec<usize>) {
         let size = self.model.node(node).space.velocity_size();
         let (coordinates, velocity) = (vec![true; size], vec![0.0; size]);
-        self.holds.push(Hold { node, elements, coordinates, velocity, from: 0.0, until: f64::INFINITY });
+        self.holds.push(Hold {
+            node,
+            elements,
+            coordinates,
+            velocity,
+            from: 0.0,
+            until: f64::INFINITY,
+        });
     }
 
     fn mask(&self, name: &str, axes: &[Axis], size: usize) -> Result<Vec<bool>> {
         let mut mask = vec![false; size];
         for axis in axes {
             let Some(entry) = mask.get_mut(axis.index()) else {
-                let space = self.model.node_named(name).map(|n| self.model.node(n).space.to_string());
-                let message = format!("`{name}` has no axis `{}`: its elements are {}", axis.name(), space.unwrap_or_default());
+                let space = self
+                    .model
+                    .node_named(name)
+                    .map(|n| self.model.node(n).space.to_string());
+                let message = format!(
+                    "`{name}` has no axis `{}`: its elements are {}",
+                    axis.name(),
+                    space.unwrap_or_default()
+                );
                 return self.wrong(&[Where::Key("fixed")], message, None);
             };
             *entry = true;
@@ -170,6 +218,10 @@ impl Builder<'_> {
         if value >= 0.0 {
             return Ok(value);
         }
-        self.wrong(&[at, owner(at)], format!("{} is {value}, but must be zero or more", describe(at)), None)
+        self.wrong(
+            &[at, owner(at)],
+            format!("{} is {value}, but must be zero or more", describe(at)),
+            None,
+        )
     }
 }

@@ -19,9 +19,16 @@ impl Builder<'_> {
     pub(super) fn parents<'a>(&self, user: &'a str, names: &'a [String]) -> Result<ParentList<'a>> {
         if names.is_empty() {
             let message = format!("`{user}` has no parents");
-            return self.wrong(&[Where::Field(user, "parents"), Where::Thing(user)], message, None);
+            return self.wrong(
+                &[Where::Field(user, "parents"), Where::Thing(user)],
+                message,
+                None,
+            );
         }
-        let nodes = names.iter().map(|name| self.node(name, user, "parents")).collect::<Result<_>>()?;
+        let nodes = names
+            .iter()
+            .map(|name| self.node(name, user, "parents"))
+            .collect::<Result<_>>()?;
         Ok(ParentList { user, names, nodes })
     }
 
@@ -49,7 +56,11 @@ impl Builder<'_> {
             End::Element(at) => Ok(at),
             End::Point(_) => {
                 let message = format!("`{}` needs elements here, not a fixed point", parents.user);
-                self.wrong(&[Where::Field(parents.user, "mapping"), Where::Thing(parents.user)], message, None)
+                self.wrong(
+                    &[Where::Field(parents.user, "mapping"), Where::Thing(parents.user)],
+                    message,
+                    None,
+                )
             }
         }
     }
@@ -61,10 +72,15 @@ impl Builder<'_> {
         pairs: Option<&Vec<(EndSpec, EndSpec)>>,
     ) -> Result<Vec<(End, End)>> {
         match pairs {
-            Some(list) => list.iter().map(|(a, b)| Ok((self.end(parents, a)?, self.end(parents, b)?))).collect(),
+            Some(list) => list
+                .iter()
+                .map(|(a, b)| Ok((self.end(parents, a)?, self.end(parents, b)?)))
+                .collect(),
             None => {
                 let count = self.model.node(parents.nodes[0]).count;
-                Ok((1..count).map(|i| (End::element(0, i - 1), End::element(0, i))).collect())
+                Ok((1..count)
+                    .map(|i| (End::element(0, i - 1), End::element(0, i)))
+                    .collect())
             }
         }
     }

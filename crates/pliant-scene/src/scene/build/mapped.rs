@@ -9,8 +9,8 @@ use crate::scene::schema::{
 use crate::scene::source::Where;
 use pliant::dense::rotation::{Quaternion, conjugate, multiply};
 use pliant::model::{
-    Affine, AffineEntry, Dependency, Difference, Distance, End, Identity, Mapping, NodeId, RelativeRotation, RigidPoints,
-    Space, Subset,
+    Affine, AffineEntry, Dependency, Difference, Distance, End, Identity, Mapping, NodeId, RelativeRotation,
+    RigidPoints, Space, Subset,
 };
 
 impl Builder<'_> {
@@ -23,16 +23,24 @@ impl Builder<'_> {
             Spec::Difference(difference) => {
                 let pairs = self.pairs(&parents, difference.pairs.as_ref())?;
                 let dimension = self.dimension(&parents);
-                self.add_mapped(&parents, pairs.len(), Difference::new(&pairs).in_dimension(dimension)).map(drop)
+                self.add_mapped(
+                    &parents,
+                    pairs.len(),
+                    Difference::new(&pairs).in_dimension(dimension),
+                )
+                .map(drop)
             }
             Spec::RigidPoints(points) => self.rigid_points(&parents, points),
             Spec::RelativeRotation(rotation) => self.relative_rotation(&parents, rotation),
             Spec::Subset(subset) => {
                 let elements = subset.elements.iter().map(|e| self.element(&parents, e));
                 let elements = elements.collect::<Result<Vec<_>>>()?;
-                self.add_mapped(&parents, elements.len(), Subset::of_parents(space, &elements)).map(drop)
+                self.add_mapped(&parents, elements.len(), Subset::of_parents(space, &elements))
+                    .map(drop)
             }
-            Spec::Identity => self.add_mapped(&parents, count, Identity::new(space, count)).map(drop),
+            Spec::Identity => self
+                .add_mapped(&parents, count, Identity::new(space, count))
+                .map(drop),
             Spec::Affine(affine) => self.affine(&parents, affine),
         }
     }
@@ -44,7 +52,9 @@ impl Builder<'_> {
         mapping: impl Mapping + 'static,
     ) -> Result<NodeId> {
         self.grow(parents.user, elements)?;
-        self.model.add_mapped(parents.user, &parents.nodes, mapping).map_err(|e| self.model_error(e))
+        self.model
+            .add_mapped(parents.user, &parents.nodes, mapping)
+            .map_err(|e| self.model_error(e))
     }
 
     fn distance(&mut self, parents: &ParentList<'_>, spec: &DistanceSpec) -> Result<()> {
@@ -54,7 +64,9 @@ impl Builder<'_> {
             Some(rest) => self.each(rest, pairs.len(), Where::Field(parents.user, "rest"))?,
             None => self.initial_lengths(parents, &pairs, dimension)?,
         };
-        let mapping = Distance::new(&pairs).in_dimension(dimension).with_rest_lengths(&rests);
+        let mapping = Distance::new(&pairs)
+            .in_dimension(dimension)
+            .with_rest_lengths(&rests);
         self.add_mapped(parents, pairs.len(), mapping)?;
         self.draw_pairs(parents, &pairs);
         Ok(())
@@ -102,7 +114,11 @@ impl Builder<'_> {
                 pairs.push((a, b));
             } else {
                 let message = format!("`{}` needs pairs of bodies, not fixed points", parents.user);
-                return self.wrong(&[Where::Field(parents.user, "pairs"), Where::Thing(parents.user)], message, None);
+                return self.wrong(
+                    &[Where::Field(parents.user, "pairs"), Where::Thing(parents.user)],
+                    message,
+                    None,
+                );
             }
         }
         let mut mapping = RelativeRotation::of_parents(&pairs);
@@ -124,11 +140,21 @@ impl Builder<'_> {
             for at in [a, b] {
                 let node = self.model.node(parents.nodes[at.parent]);
                 if node.space != Space::Rigid3 {
-                    let message = format!("`{}` needs bodies, but `{}` has {}", parents.user, node.name, node.space);
-                    return self.wrong(&[Where::Field(parents.user, "parents"), Where::Thing(parents.user)], message, None);
+                    let message = format!(
+                        "`{}` needs bodies, but `{}` has {}",
+                        parents.user, node.name, node.space
+                    );
+                    return self.wrong(
+                        &[Where::Field(parents.user, "parents"), Where::Thing(parents.user)],
+                        message,
+                        None,
+                    );
                 }
             }
-            let (a, b) = (self.place(parents, End::Element(*a))?, self.place(parents, End::Element(*b))?);
+            let (a, b) = (
+                self.place(parents, End::Element(*a))?,
+                self.place(parents, End::Element(*b))?,
+            );
             rests.push(multiply(conjugate(quaternion(&a)), quaternion(&b)));
         }
         Ok(rests)
@@ -149,7 +175,12 @@ impl Builder<'_> {
                 value: self.number(&entry.value, at)?,
             });
         }
-        self.add_mapped(parents, offset.len() / dimension, Affine::new(dimension, &offset, &entries)).map(drop)
+        self.add_mapped(
+            parents,
+            offset.len() / dimension,
+            Affine::new(dimension, &offset, &entries),
+        )
+        .map(drop)
     }
 }
 

@@ -17,7 +17,10 @@ impl Builder<'_> {
             (Some(list), None, None) => self.triples(list, field("positions"))?,
             (None, Some(line), None) => {
                 let count = self.count(&line.count, 2, field("count"))?;
-                let (from, to) = (self.triple(&line.from, field("line"))?, self.triple(&line.to, field("line"))?);
+                let (from, to) = (
+                    self.triple(&line.from, field("line"))?,
+                    self.triple(&line.to, field("line"))?,
+                );
                 evenly(from, to, count)
             }
             (None, None, Some(formula)) => {
@@ -51,7 +54,9 @@ impl Builder<'_> {
         self.grow(name, x.len())?;
         let rest = vec![[0.0; 3]; x.len()];
         let v = if v.is_empty() { &rest[..] } else { v };
-        let node = self.model.add_independent(name, Space::Real3, x.as_flattened(), v.as_flattened());
+        let node = self
+            .model
+            .add_independent(name, Space::Real3, x.as_flattened(), v.as_flattened());
         let node = node.map_err(|e| self.model_error(e))?;
         self.picture.show(node);
         Ok(node)
@@ -67,7 +72,9 @@ impl Builder<'_> {
     }
 
     pub(super) fn add_mass(&mut self, name: &str, node: NodeId, mass: Mass) -> Result<()> {
-        self.model.add_mass(name, node, mass).map_err(|e| self.model_error(e))?;
+        self.model
+            .add_mass(name, node, mass)
+            .map_err(|e| self.model_error(e))?;
         Ok(())
     }
 
@@ -83,7 +90,9 @@ impl Builder<'_> {
             None => vec![0.0; values.len()],
         };
         self.grow(name, values.len())?;
-        let node = self.model.add_independent(name, Space::Real1, &values, &velocities);
+        let node = self
+            .model
+            .add_independent(name, Space::Real1, &values, &velocities);
         let node = node.map_err(|e| self.model_error(e))?;
         self.point_mass(name, node, &spec.mass)
     }
@@ -100,7 +109,10 @@ impl Builder<'_> {
             masses.push(mass);
             shapes.push(shape);
         }
-        let node = self.model.add_rigid_bodies(name, &poses).map_err(|e| self.model_error(e))?;
+        let node = self
+            .model
+            .add_rigid_bodies(name, &poses)
+            .map_err(|e| self.model_error(e))?;
         for (element, (body, shape)) in spec.bodies.iter().zip(shapes).enumerate() {
             self.picture.bodies.push((node, element, shape));
             let velocity = |v: &Option<Triple>, key| match v {
@@ -109,7 +121,9 @@ impl Builder<'_> {
             };
             let linear = velocity(&body.velocity, "velocity")?;
             let angular = velocity(&body.angular_velocity, "angular_velocity")?;
-            self.model.set_body_velocity(node, element, linear, angular).map_err(|e| self.model_error(e))?;
+            self.model
+                .set_body_velocity(node, element, linear, angular)
+                .map_err(|e| self.model_error(e))?;
         }
         self.add_mass(&format!("{name}.mass"), node, Mass::Rigid(masses))
     }
@@ -133,7 +147,11 @@ impl Builder<'_> {
                 let size = axis.iter().fold(0.0f64, |m, c| m.max(c.abs()));
                 if size == 0.0 {
                     let message = format!("a rotation of `{name}` is about an axis of length zero");
-                    return self.wrong(&[Where::Literal(name, "around"), at, Where::Thing(name)], message, None);
+                    return self.wrong(
+                        &[Where::Literal(name, "around"), at, Where::Thing(name)],
+                        message,
+                        None,
+                    );
                 }
                 let axis = Vec3::from(axis.map(|c| c / size)).normalize();
                 rotation::exp(axis * degrees.to_radians())
@@ -150,7 +168,12 @@ impl Builder<'_> {
                 if size.iter().any(|s| *s <= 0.0) {
                     return self.bad_shape(name, "an edge");
                 }
-                (RigidMass::cuboid(mass, size), Some(Shape::Box { half: size.map(|s| 0.5 * s) }))
+                (
+                    RigidMass::cuboid(mass, size),
+                    Some(Shape::Box {
+                        half: size.map(|s| 0.5 * s),
+                    }),
+                )
             }
             Some(ShapeSpec::Sphere(radius)) => {
                 let radius = self.number(radius, Where::Field(name, "shape"))?;
@@ -166,7 +189,9 @@ impl Builder<'_> {
                 let moments = self.triple(moments, Where::Field(name, "inertia"))?;
                 rigid = RigidMass::principal(mass, moments);
                 let size = (2.0 * moments.iter().sum::<f64>() / (3.0 * mass)).sqrt();
-                shape = shape.or(Some(Shape::Axes { size: if size.is_normal() { size } else { 1.0 } }));
+                shape = shape.or(Some(Shape::Axes {
+                    size: if size.is_normal() { size } else { 1.0 },
+                }));
             }
             None if shape.is_none() => {
                 let message = format!("a body of `{name}` has neither `shape` nor `inertia`");

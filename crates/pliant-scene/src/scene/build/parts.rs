@@ -30,7 +30,9 @@ impl Builder<'_> {
         }
         self.add_mass(&format!("{name}.mass"), node, Mass::PerElement(masses))?;
 
-        let pairs: Vec<_> = (1..=links).map(|i| (End::element(0, i - 1), End::element(0, i))).collect();
+        let pairs: Vec<_> = (1..=links)
+            .map(|i| (End::element(0, i - 1), End::element(0, i)))
+            .collect();
         self.lengths(name, node, &pairs, &spec.compliance, &spec.relaxation_time)?;
         for (which, end, element) in [("start", &spec.start, 0), ("end", &spec.end, links)] {
             match end {
@@ -43,7 +45,13 @@ impl Builder<'_> {
     }
 
     /// Where an end of a cable is: where it says, or else where it is attached.
-    fn cable_end(&mut self, name: &str, key: &str, point: Option<&Triple>, end: &CableEnd) -> Result<[f64; 3]> {
+    fn cable_end(
+        &mut self,
+        name: &str,
+        key: &str,
+        point: Option<&Triple>,
+        end: &CableEnd,
+    ) -> Result<[f64; 3]> {
         if let CableEnd::Attached(node, element) = end {
             let target = self.attachment(name, node, element)?;
             if point.is_some() {
@@ -55,7 +63,11 @@ impl Builder<'_> {
         }
         match point {
             Some(point) => self.triple(point, Where::Field(name, key)),
-            None => self.wrong(&[Where::Thing(name)], format!("missing key `{key}` in `{name}`"), None),
+            None => self.wrong(
+                &[Where::Thing(name)],
+                format!("missing key `{key}` in `{name}`"),
+                None,
+            ),
         }
     }
 
@@ -65,12 +77,19 @@ impl Builder<'_> {
         let id = self.node(node, name, "end")?;
         let target = self.model.node(id);
         if target.space != Space::Real3 {
-            let message = format!("`{name}` can be attached to points only, but `{node}` has {}", target.space);
+            let message = format!(
+                "`{name}` can be attached to points only, but `{node}` has {}",
+                target.space
+            );
             let help = "map a point of the body first: `RigidPoints`".to_owned();
             return self.wrong(&[at, Where::Thing(name)], message, Some(help));
         }
         if target.count == 0 {
-            return self.wrong(&[at, Where::Thing(name)], format!("`{node}` has no elements"), None);
+            return self.wrong(
+                &[at, Where::Thing(name)],
+                format!("`{node}` has no elements"),
+                None,
+            );
         }
         Ok((id, self.whole(element, 0, target.count - 1, at)?))
     }
@@ -79,10 +98,16 @@ impl Builder<'_> {
     fn attach(&mut self, name: &str, which: &str, own: (NodeId, usize), to: &str, at: &Number) -> Result<()> {
         let (target, element) = self.attachment(name, to, at)?;
         let joint = format!("{name}.{which}");
-        let parents = ParentList { user: &joint, names: &[], nodes: vec![own.0, target] };
+        let parents = ParentList {
+            user: &joint,
+            names: &[],
+            nodes: vec![own.0, target],
+        };
         let pair = (End::element(0, own.1), End::element(1, element));
         let gap = self.add_mapped(&parents, 1, Difference::new(&[pair]))?;
-        self.model.add_constraint(&joint, gap, Level::Position).map_err(|e| self.model_error(e))?;
+        self.model
+            .add_constraint(&joint, gap, Level::Position)
+            .map_err(|e| self.model_error(e))?;
         Ok(())
     }
 
@@ -98,16 +123,25 @@ impl Builder<'_> {
         let compliance = self.not_negative(compliance, Where::Field(name, "compliance"))?;
         let relaxation_time = self.not_negative(relaxation_time, Where::Field(name, "relaxation_time"))?;
         let lengths = format!("{name}.lengths");
-        let parents = ParentList { user: &lengths, names: &[], nodes: vec![node] };
+        let parents = ParentList {
+            user: &lengths,
+            names: &[],
+            nodes: vec![node],
+        };
         let rests = self.initial_lengths(&parents, pairs, 3)?;
-        let mapped = self.add_mapped(&parents, pairs.len(), Distance::new(pairs).with_rest_lengths(&rests))?;
+        let mapped = self.add_mapped(
+            &parents,
+            pairs.len(),
+            Distance::new(pairs).with_rest_lengths(&rests),
+        )?;
         self.draw_pairs(&parents, pairs);
         let tension = format!("{name}.tension");
         let added = if compliance == 0.0 {
             self.model.add_constraint(&tension, mapped, Level::Position)
         } else {
             let law = UniformCompliance::new(compliance).with_relaxation_time(relaxation_time);
-            self.model.add_force_field(&tension, mapped, law, Treatment::Compliance)
+            self.model
+                .add_force_field(&tension, mapped, law, Treatment::Compliance)
         };
         added.map_err(|e| self.model_error(e))?;
         Ok(())
@@ -122,8 +156,11 @@ impl Builder<'_> {
             Some(position) => self.triple(position, field("position"))?,
             None => [0.0; 3],
         };
-        let points: Vec<_> =
-            mesh.vertices.iter().map(|v| [0, 1, 2].map(|k| origin[k] + scale * v[k])).collect();
+        let points: Vec<_> = mesh
+            .vertices
+            .iter()
+            .map(|v| [0, 1, 2].map(|k| origin[k] + scale * v[k]))
+            .collect();
         let node = self.add_points(name, &points, &[])?;
         let mass = match &spec.mass {
             OneOrMany::One(number) => Mass::Uniform(self.number(number, field("mass"))?),
@@ -131,8 +168,10 @@ impl Builder<'_> {
         };
         self.add_mass(&format!("{name}.mass"), node, mass)?;
         let edges = mesh.unique_edges();
-        let pairs: Vec<_> =
-            edges.iter().map(|[a, b]| (End::element(0, *a as usize), End::element(0, *b as usize))).collect();
+        let pairs: Vec<_> = edges
+            .iter()
+            .map(|[a, b]| (End::element(0, *a as usize), End::element(0, *b as usize)))
+            .collect();
         self.lengths(name, node, &pairs, &spec.compliance, &spec.relaxation_time)?;
 
         let mut fixed = Vec::new();
@@ -157,16 +196,30 @@ impl Builder<'_> {
     /// Reads a mesh beside the scene.
     fn mesh(&self, name: &str, file: &str) -> Result<Mesh> {
         let path = self.path.parent().unwrap_or(self.path).join(file);
-        let places = [Where::Field(name, "mesh"), Where::Literal(name, file), Where::Thing(name)];
+        let places = [
+            Where::Field(name, "mesh"),
+            Where::Literal(name, file),
+            Where::Thing(name),
+        ];
         let mesh = read_mesh(&path).map_err(|source| {
             let text = source.to_string();
             let shown = path.display().to_string();
             // Some complaints name the file already.
-            let message = if text.contains(&shown) { text } else { format!("{shown}: {text}") };
-            SceneError::Mesh { diagnostic: Box::new(self.source.about(&places, message, None)), source }
+            let message = if text.contains(&shown) {
+                text
+            } else {
+                format!("{shown}: {text}")
+            };
+            SceneError::Mesh {
+                diagnostic: Box::new(self.source.about(&places, message, None)),
+                source,
+            }
         })?;
         if !mesh.tetrahedra.is_empty() {
-            let message = format!("{} holds tetrahedra, and deformable solids are not built yet", path.display());
+            let message = format!(
+                "{} holds tetrahedra, and deformable solids are not built yet",
+                path.display()
+            );
             let help = "a `Net` takes meshes of lines, triangles and polygons".to_owned();
             return self.wrong(&places, message, Some(help));
         }

@@ -4,14 +4,14 @@ use super::ends::ParentList;
 use super::mapped::quaternion;
 use super::{Builder, Result};
 use crate::recording::Shape;
-use crate::scene::{Number, OneOrMany};
 use crate::scene::schema::Rod;
 use crate::scene::source::Where;
+use crate::scene::{Number, OneOrMany};
 use pliant::dense::rotation::{self, Quaternion, conjugate, rotate};
 use pliant::dense::{Vec3, vec3};
 use pliant::model::{
-    Dependency, DiagonalCompliance, Difference, End, Level, Mass, NodeId, Pose, RelativeRotation, RigidMass, RigidPoints, Space,
-    Subset, Treatment,
+    Dependency, DiagonalCompliance, Difference, End, Level, Mass, NodeId, Pose, RelativeRotation, RigidMass,
+    RigidPoints, Space, Subset, Treatment,
 };
 
 impl Builder<'_> {
@@ -23,7 +23,10 @@ impl Builder<'_> {
             Some((node, element)) => Some(self.base(name, node, element)?),
             None => None,
         };
-        let (from, to) = (self.triple(&spec.from, field("from"))?, self.triple(&spec.to, field("to"))?);
+        let (from, to) = (
+            self.triple(&spec.from, field("from"))?,
+            self.triple(&spec.to, field("to"))?,
+        );
         let along = Vec3::from(to) - Vec3::from(from);
         let length = along.norm();
         if !(length > 0.0 && length.is_finite()) {
@@ -35,18 +38,35 @@ impl Builder<'_> {
         // The bodies.
         let turn = from_x_to(along / length);
         let centre = |i: usize| Vec3::from(from) + along * ((i as f64 + 0.5) / segments as f64);
-        let poses: Vec<_> = (0..segments).map(|i| Pose { position: centre(i).into(), rotation: turn }).collect();
+        let poses: Vec<_> = (0..segments)
+            .map(|i| Pose {
+                position: centre(i).into(),
+                rotation: turn,
+            })
+            .collect();
         self.grow(name, segments)?;
-        let bodies = self.model.add_rigid_bodies(name, &poses).map_err(|e| self.model_error(e))?;
+        let bodies = self
+            .model
+            .add_rigid_bodies(name, &poses)
+            .map_err(|e| self.model_error(e))?;
         self.rod_masses(spec, bodies, segments, link)?;
 
         // Their two ends each, then the point of the base.
         let half = 0.5 * link;
         let mut points: Vec<_> = (0..segments)
-            .flat_map(|i| [(Dependency::new(0, i), [-half, 0.0, 0.0]), (Dependency::new(0, i), [half, 0.0, 0.0])])
+            .flat_map(|i| {
+                [
+                    (Dependency::new(0, i), [-half, 0.0, 0.0]),
+                    (Dependency::new(0, i), [half, 0.0, 0.0]),
+                ]
+            })
             .collect();
-        let mut gaps: Vec<_> = (1..segments).map(|i| (End::element(0, 2 * i - 1), End::element(0, 2 * i))).collect();
-        let mut bends: Vec<_> = (1..segments).map(|i| (Dependency::new(0, i - 1), Dependency::new(0, i))).collect();
+        let mut gaps: Vec<_> = (1..segments)
+            .map(|i| (End::element(0, 2 * i - 1), End::element(0, 2 * i)))
+            .collect();
+        let mut bends: Vec<_> = (1..segments)
+            .map(|i| (Dependency::new(0, i - 1), Dependency::new(0, i)))
+            .collect();
         let mut nodes = vec![bodies];
         if let Some((node, element)) = base {
             let positions = self.initial_positions(node)?;
@@ -60,15 +80,25 @@ impl Builder<'_> {
         }
         let sub = |what: &str| format!("{name}.{what}");
         let [ends, joints, angles, tip] = ["ends", "gaps", "bends", "tip"].map(sub);
-        let list = |user, nodes: &[NodeId]| ParentList { user, names: &[], nodes: nodes.to_vec() };
-        let ends = self.add_mapped(&list(&ends, &nodes), points.len(), RigidPoints::of_parents(&points))?;
+        let list = |user, nodes: &[NodeId]| ParentList {
+            user,
+            names: &[],
+            nodes: nodes.to_vec(),
+        };
+        let ends = self.add_mapped(
+            &list(&ends, &nodes),
+            points.len(),
+            RigidPoints::of_parents(&points),
+        )?;
         let subset = Subset::of_elements(Space::Real3, &[2 * segments - 1]);
         self.add_mapped(&list(&tip, &[ends]), 1, subset)?;
         if gaps.is_empty() {
             return Ok(());
         }
         let joints = self.add_mapped(&list(&joints, &[ends]), gaps.len(), Difference::new(&gaps))?;
-        self.model.add_constraint(&sub("joints"), joints, Level::Position).map_err(|e| self.model_error(e))?;
+        self.model
+            .add_constraint(&sub("joints"), joints, Level::Position)
+            .map_err(|e| self.model_error(e))?;
 
         let parents = list(&angles, &nodes);
         let rests = self.initial_rotations(&parents, &bends)?;
@@ -83,10 +113,13 @@ impl Builder<'_> {
             OneOrMany::One(number) => vec![self.not_negative(number, at)?; joints],
             many @ OneOrMany::Many(_) => self.each(many, joints, at)?,
         };
-        let relaxation = self.not_negative(&spec.relaxation_time, Where::Field(&spec.name, "relaxation_time"))?;
+        let relaxation =
+            self.not_negative(&spec.relaxation_time, Where::Field(&spec.name, "relaxation_time"))?;
         let compliances: Vec<f64> = compliances.iter().flat_map(|c| [*c; 3]).collect();
         let law = DiagonalCompliance::new(&compliances).with_relaxation_time(relaxation);
-        let added = self.model.add_force_field(name, angles, law, Treatment::Compliance);
+        let added = self
+            .model
+            .add_force_field(name, angles, law, Treatment::Compliance);
         added.map_err(|e| self.model_error(e))?;
         Ok(())
     }
@@ -105,7 +138,13 @@ impl Builder<'_> {
         for i in 0..segments {
             let size = [link, width_of(i), width_of(i)];
             masses.push(RigidMass::cuboid(mass * size[1] * size[1] / volume, size));
-            self.picture.bodies.push((bodies, i, Shape::Box { half: size.map(|s| 0.5 * s) }));
+            self.picture.bodies.push((
+                bodies,
+                i,
+                Shape::Box {
+                    half: size.map(|s| 0.5 * s),
+                },
+            ));
         }
         self.add_mass(&format!("{name}.mass"), bodies, Mass::Rigid(masses))
     }
@@ -115,7 +154,10 @@ impl Builder<'_> {
         let id = self.node(node, name, "base")?;
         let target = self.model.node(id);
         if target.space != Space::Rigid3 || target.count == 0 {
-            let message = format!("`{name}` can be clamped to a body only, but `{node}` has {}", target.space);
+            let message = format!(
+                "`{name}` can be clamped to a body only, but `{node}` has {}",
+                target.space
+            );
             return self.wrong(&[at, Where::Thing(name)], message, None);
         }
         Ok((id, self.whole(element, 0, target.count - 1, at)?))
@@ -126,7 +168,11 @@ impl Builder<'_> {
 fn from_x_to(d: Vec3) -> Quaternion {
     // (1 + x.d, x cross d), normalised; a half turn has many axes, of which this takes z.
     let q = [1.0 + d.x, 0.0, -d.z, d.y];
-    if q[0] < 1e-12 { [0.0, 0.0, 0.0, 1.0] } else { rotation::normalize(q).unwrap_or(rotation::IDENTITY) }
+    if q[0] < 1e-12 {
+        [0.0, 0.0, 0.0, 1.0]
+    } else {
+        rotation::normalize(q).unwrap_or(rotation::IDENTITY)
+    }
 }
 
 #[cfg(test)]
@@ -135,7 +181,13 @@ mod tests {
 
     #[test]
     fn turns_x_to_any_direction() {
-        for d in [[1.0, 0.0, 0.0], [-1.0, 0.0, 0.0], [0.0, -1.0, 0.0], [0.6, 0.0, 0.8], [-0.8, 0.6, 0.0]] {
+        for d in [
+            [1.0, 0.0, 0.0],
+            [-1.0, 0.0, 0.0],
+            [0.0, -1.0, 0.0],
+            [0.6, 0.0, 0.8],
+            [-0.8, 0.6, 0.0],
+        ] {
             let d = Vec3::from(d);
             assert!((rotate(from_x_to(d), Vec3::x()) - d).norm() < 1e-12);
         }

@@ -22,6 +22,10 @@ impl Builder<'_> {
         self.options.alpha = self.weight(&run.alpha, Where::Key("alpha"))?;
         self.options.beta = self.weight(&run.beta, Where::Key("beta"))?;
         self.options.geometry = geometry(run.geometric_stiffness);
+        if let Some(passes) = &run.geometry_passes {
+            self.options.geometry_passes = self.whole(passes, 1, 100, Where::Key("geometry_passes"))?;
+        }
+        self.options.clamp_geometry = run.clamp_geometry;
         self.options.formulation = match run.formulation {
             FormulationSpec::Velocity => Formulation::Velocity,
             FormulationSpec::VelocityChange => Formulation::VelocityChange,
@@ -41,7 +45,9 @@ impl Builder<'_> {
         let duration = self.length("duration", settings.duration, &run.duration)?;
         let ratio = duration / step;
         if ratio > MOST_STEPS {
-            let message = format!("a duration of {duration} s takes {ratio:.3e} steps of {step} s, more than {MOST_STEPS:.0e}");
+            let message = format!(
+                "a duration of {duration} s takes {ratio:.3e} steps of {step} s, more than {MOST_STEPS:.0e}"
+            );
             return self.wrong(&[Where::Key("step"), Where::Key("run")], message, None);
         }
         // A hair less than a whole number of steps is that number.
@@ -50,13 +56,29 @@ impl Builder<'_> {
             Some(number) => self.whole(number, 1, MOST_STEPS as usize, Where::Key("record_every"))?,
             None => ((1.0 / (PICTURES * step)).round() as usize).max(1),
         };
-        let numbers = self.picture.frame_numbers(&self.model).saturating_mul(steps / record_every + 2);
+        let numbers = self
+            .picture
+            .frame_numbers(&self.model)
+            .saturating_mul(steps / record_every + 2);
         if numbers > MOST_RECORDED {
-            let message = format!("the pictures of the whole run would take {:.1} GB", numbers as f64 * 8e-9);
-            let help = format!("one in `record_every: {record_every}` steps is recorded: take a larger number");
-            return self.wrong(&[Where::Key("record_every"), Where::Key("run")], message, Some(help));
+            let message = format!(
+                "the pictures of the whole run would take {:.1} GB",
+                numbers as f64 * 8e-9
+            );
+            let help =
+                format!("one in `record_every: {record_every}` steps is recorded: take a larger number");
+            return self.wrong(
+                &[Where::Key("record_every"), Where::Key("run")],
+                message,
+                Some(help),
+            );
         }
-        Ok(RunPlan { step, duration, steps, record_every })
+        Ok(RunPlan {
+            step,
+            duration,
+            steps,
+            record_every,
+        })
     }
 
     /// A positive time, from the command line or the file.
@@ -78,15 +100,22 @@ impl Builder<'_> {
             return Ok(value);
         }
         let message = format!("{} is {value}, but must be above 0 and at most 1", describe(at));
-        self.wrong(&[at, owner(at)], message, Some("1 is implicit Euler, 0.5 the trapezoidal rule".into()))
+        self.wrong(
+            &[at, owner(at)],
+            message,
+            Some("1 is implicit Euler, 0.5 the trapezoidal rule".into()),
+        )
     }
 
     fn stabilisation(&self, spec: Option<&StabilisationSpec>) -> Result<Option<Stabilisation>> {
         let Some(spec) = spec else { return Ok(None) };
-        let mut stabilisation = Stabilisation::default();
-        stabilisation.metric = match spec.metric {
+        let metric = match spec.metric {
             MetricSpec::Mass => Metric::Mass,
             MetricSpec::Response => Metric::Response,
+        };
+        let mut stabilisation = Stabilisation {
+            metric,
+            ..Stabilisation::default()
         };
         if let Some(iterations) = &spec.iterations {
             stabilisation.iterations = self.whole(iterations, 1, 1000, Where::Key("iterations"))?;
@@ -103,12 +132,17 @@ fn geometry(spec: GeometrySpec) -> Geometry {
         PartSpec::Full => GeometricStiffness::Full,
         PartSpec::None => GeometricStiffness::None,
         PartSpec::PositivePart => GeometricStiffness::PositivePart,
+        PartSpec::AbsoluteValue => GeometricStiffness::AbsoluteValue,
     };
     let (forces, multipliers) = match spec {
         GeometrySpec::Full => (PartSpec::Full, PartSpec::Full),
         GeometrySpec::None => (PartSpec::None, PartSpec::None),
         GeometrySpec::PositivePart => (PartSpec::PositivePart, PartSpec::PositivePart),
+        GeometrySpec::AbsoluteValue => (PartSpec::AbsoluteValue, PartSpec::AbsoluteValue),
         GeometrySpec::Each { forces, multipliers } => (forces, multipliers),
     };
-    Geometry { forces: part(forces), multipliers: part(multipliers) }
+    Geometry {
+        forces: part(forces),
+        multipliers: part(multipliers),
+    }
 }

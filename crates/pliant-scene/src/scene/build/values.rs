@@ -23,7 +23,10 @@ impl Builder<'_> {
                 let known = values.keys().map(String::as_str);
                 let help = suggest::hint(name, "parameters", known)
                     .or_else(|| Some("this scene has no parameters".to_owned()));
-                return Err(SceneError::Setting { message: format!("unknown parameter `{name}`"), help });
+                return Err(SceneError::Setting {
+                    message: format!("unknown parameter `{name}`"),
+                    help,
+                });
             }
             let value = match number {
                 Number::Value(value) if value.is_finite() => Ok(*value),
@@ -81,7 +84,8 @@ impl Builder<'_> {
             // One byte for the opening quote.
             Some(literal) => {
                 let end = (literal.start + 1 + range.end).min(literal.end);
-                self.source.at(literal.start + 1 + range.start..end, message, help)
+                self.source
+                    .at(literal.start + 1 + range.start..end, message, help)
             }
             None => self.source.about(&[at, owner(at)], message, help),
         };
@@ -92,7 +96,12 @@ impl Builder<'_> {
         self.triple_for(numbers, at, None)
     }
 
-    pub(super) fn triple_for(&self, numbers: &Triple, at: Where<'_>, index: Option<usize>) -> Result<[f64; 3]> {
+    pub(super) fn triple_for(
+        &self,
+        numbers: &Triple,
+        at: Where<'_>,
+        index: Option<usize>,
+    ) -> Result<[f64; 3]> {
         let [x, y, z] = numbers;
         let of = |n| self.number_for(n, at, index);
         Ok([of(x)?, of(y)?, of(z)?])
@@ -109,7 +118,11 @@ impl Builder<'_> {
             OneOrMany::Many(list) if list.len() == count => self.numbers(list, at),
             OneOrMany::Many(list) => {
                 let message = format!("{} has {} numbers, needed are {count}", describe(at), list.len());
-                self.wrong(&[at, owner(at)], message, Some("one number without a list serves all".into()))
+                self.wrong(
+                    &[at, owner(at)],
+                    message,
+                    Some("one number without a list serves all".into()),
+                )
             }
         }
     }
@@ -125,10 +138,17 @@ impl Builder<'_> {
         let rounded = value.round();
         // An expression such as `0.3 / 0.1` means 3.
         if (value - rounded).abs() > 1e-9 * rounded.abs().max(1.0) {
-            return self.wrong(&[at, owner(at)], format!("{} is {value}, not a whole number", describe(at)), None);
+            return self.wrong(
+                &[at, owner(at)],
+                format!("{} is {value}, not a whole number", describe(at)),
+                None,
+            );
         }
         if rounded < least as f64 || rounded > most as f64 {
-            let message = format!("{} is {rounded}, but must be from {least} to {most}", describe(at));
+            let message = format!(
+                "{} is {rounded}, but must be from {least} to {most}",
+                describe(at)
+            );
             return self.wrong(&[at, owner(at)], message, None);
         }
         Ok(rounded as usize)
@@ -140,7 +160,11 @@ impl Builder<'_> {
         if value > 0.0 {
             return Ok(value);
         }
-        self.wrong(&[at, owner(at)], format!("{} is {value}, but must be positive", describe(at)), None)
+        self.wrong(
+            &[at, owner(at)],
+            format!("{} is {value}, but must be positive", describe(at)),
+            None,
+        )
     }
 
     /// The node of a name that `key` of `user` refers to.
@@ -150,7 +174,11 @@ impl Builder<'_> {
         }
         let known = self.model.nodes().iter().map(|n| n.name.as_str());
         let help = suggest::hint(name, "nodes so far", known);
-        let places = [Where::Literal(user, name), Where::Field(user, key), Where::Thing(user)];
+        let places = [
+            Where::Literal(user, name),
+            Where::Field(user, key),
+            Where::Thing(user),
+        ];
         self.wrong(&places, format!("unknown node `{name}`"), help)
     }
 
@@ -171,7 +199,10 @@ impl Builder<'_> {
             self.initial = Some(self.model.initial_state().map_err(|e| self.model_error(e))?);
         }
         let range = self.model.node(node).position_range();
-        Ok(self.initial.as_ref().map_or_else(Vec::new, |state| state.positions[range].to_vec()))
+        Ok(self
+            .initial
+            .as_ref()
+            .map_or_else(Vec::new, |state| state.positions[range].to_vec()))
     }
 }
 

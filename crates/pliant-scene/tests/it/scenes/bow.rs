@@ -12,7 +12,13 @@ fn drawn(draw: f64) -> (f64, f64) {
     while run.simulation().time() < 1.14 {
         advance(&mut run, 1);
     }
-    (-hand(&run), run.simulation().model().energies(run.simulation().state()).potential)
+    (
+        -hand(&run),
+        run.simulation()
+            .model()
+            .energies(run.simulation().state())
+            .potential,
+    )
 }
 
 /// What the string pulls the nock with, along x.

@@ -16,7 +16,11 @@ fn spring_chain_swings_in_its_slowest_mode() {
         for (i, x) in points(&run, "masses").iter().enumerate() {
             let j = (i + 1) as f64;
             let expected = 0.1 * j + 0.1 * amplitude * (j * PI / (2 * n + 1) as f64).sin() * phase;
-            assert!((x[0] - expected).abs() < 1e-12, "mass {i} after {steps}: {} {expected}", x[0]);
+            assert!(
+                (x[0] - expected).abs() < 1e-12,
+                "mass {i} after {steps}: {} {expected}",
+                x[0]
+            );
         }
     }
 }
@@ -45,14 +49,24 @@ fn heavy_cable_hangs_by_the_weight_below() {
     }
     for (link, lambda) in reaction(&run, "cable.tension").iter().enumerate() {
         let below = 9.81 * (1e4 + 99.0 - link as f64);
-        assert!((-lambda / below - 1.0).abs() < 0.02, "link {link}: {lambda} {below}");
+        assert!(
+            (-lambda / below - 1.0).abs() < 0.02,
+            "link {link}: {lambda} {below}"
+        );
     }
 }
 
 /// The same scene without geometric stiffness: the sideways motion of the links is explicit there.
 #[test]
 fn heavy_cable_jitters_without_geometric_stiffness() {
-    let mut run = runner(&edited("heavy_cable", &[("geometric_stiffness: Full", "geometric_stiffness: None")]), &[], None);
+    let mut run = runner(
+        &edited(
+            "heavy_cable",
+            &[("geometric_stiffness: Full", "geometric_stiffness: None")],
+        ),
+        &[],
+        None,
+    );
     let mut worst = 0.0f64;
     for _ in 0..200 {
         if run.step().is_err() {
@@ -67,7 +81,11 @@ fn heavy_cable_jitters_without_geometric_stiffness() {
 #[test]
 fn taut_bead_comes_to_rest_in_one_step() {
     let mut run = runner(&edited("taut_bead", &[]), &[], None);
-    let reference = [9.900990099010006e-11, -9.704930889128518e-11, -2.902064542303668e-12];
+    let reference = [
+        9.900990099010006e-11,
+        -9.704930889128518e-11,
+        -2.902064542303668e-12,
+    ];
     for expected in reference {
         advance(&mut run, 1);
         let y = points(&run, "bead")[0][1];

@@ -7,7 +7,11 @@ use pliant_scene::import::read_mesh;
 #[test]
 fn net_hangs_by_its_corners() {
     let mesh = read_mesh(&super::path("x").with_file_name("meshes").join("net.obj")).unwrap();
-    let pairs: Vec<_> = mesh.unique_edges().iter().map(|[a, b]| (*a as usize, *b as usize)).collect();
+    let pairs: Vec<_> = mesh
+        .unique_edges()
+        .iter()
+        .map(|[a, b]| (*a as usize, *b as usize))
+        .collect();
     // Thick air: it shall be at rest soon.
     let mut run = runner(&edited("net", &[]), &[("damping", 0.03)], None);
     let mut energy = 0.0f64;
@@ -25,6 +29,9 @@ fn net_hangs_by_its_corners() {
     }
     let [first, last] = [0, 120].map(|corner| pull(&run, "net", &pairs, corner));
     let weight = 119.0 * 0.01 * 9.81;
-    assert!((first[1] + last[1] + weight).abs() < 1e-3 * weight, "{first:?} {last:?} {weight}");
+    assert!(
+        (first[1] + last[1] + weight).abs() < 1e-3 * weight,
+        "{first:?} {last:?} {weight}"
+    );
     assert!((first[0] + last[0]).abs() < 1e-3 * weight);
 }

@@ -10,7 +10,12 @@ fn pendulum_is_the_textbook_step() {
     let bob = run.simulation().model().node_named("bob").unwrap();
     let [x, y, _] = points(&run, "bob")[0];
     let v = run.simulation().velocities(bob);
-    let reference = [-0.9877469220527261, -0.15710351718166082, -0.2977036102869865, 1.7795140190149044];
+    let reference = [
+        -0.9877469220527261,
+        -0.15710351718166082,
+        -0.2977036102869865,
+        1.7795140190149044,
+    ];
     for (found, expected) in [x, y, v[0], v[1]].into_iter().zip(reference) {
         assert!((found - expected).abs() < 1e-9, "{found} {expected}");
     }
@@ -19,15 +24,24 @@ fn pendulum_is_the_textbook_step() {
 /// Reference: the equations of motion in angles, integrated to 1e-12 with another program.
 #[test]
 fn double_pendulum_converges_to_the_ordinary_differential_equation() {
-    let reference = [[0.4269840898647, -0.9042591370854], [1.007279309441, -1.295740245361]];
+    let reference = [
+        [0.4269840898647, -0.9042591370854],
+        [1.007279309441, -1.295740245361],
+    ];
     let error = |h: f64| {
         let mut run = runner(&edited("double_pendulum", &[]), &[], Some(h));
         advance(&mut run, (0.5 / h).round() as usize);
         let found = points(&run, "bobs");
-        let differences = found.iter().zip(&reference).flat_map(|(x, r)| [x[0] - r[0], x[1] - r[1]]);
+        let differences = found
+            .iter()
+            .zip(&reference)
+            .flat_map(|(x, r)| [x[0] - r[0], x[1] - r[1]]);
         differences.fold(0.0f64, |m, d| m.max(d.abs()))
     };
     let (coarse, fine) = (error(0.004), error(0.002));
     assert!(coarse < 1.5 * 0.00736, "{coarse}");
-    assert!((1.6..2.4).contains(&(coarse / fine)), "first order: {coarse} {fine}");
+    assert!(
+        (1.6..2.4).contains(&(coarse / fine)),
+        "first order: {coarse} {fine}"
+    );
 }

@@ -1,0 +1,211 @@
+//! The program as its users meet it: arguments, output, files, exit codes.
+
+#![allow(
+    clippy::unwrap_used,
+    reason = "clippy.toml allows it in tests, but not in their helpers"
+)]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+fn scene(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../scenes")
+        .join(name)
+}
+
+fn pliant(dir: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_pliant"))
+        .current_dir(dir)
+        .args(arguments)
+        .output()
+        .unwrap()
+}
+
+fn out(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn err(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+fn write(dir: &Path, name: &str, text: &str) -> String {
+    let path = dir.join(name);
+    std::fs::write(&path, text).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+/// Two rods of different lengths between the same two points.
+const CONTRADICTION: &str = "(run: (duration: 1), nodes: [
+    Particles(name: \"a\", positions: [(1, 0, 0)], mass: 1),
+    Mapped(name: \"r\", parents: [\"a\"], mapping: Distance(pairs: [(0, (0, 0, 0)), (0, (0, 0, 0))], rest: [1.0, 1.1])),
+], constraints: [(name: \"hard\", on: \"r\")])";
+
+/// A spring that pushes so hard that the sideways stiffness turns negative.
+const COMPRESSED: &str = "(run: (duration: 1, clamp_geometry: false), nodes: [
+    Particles(name: \"a\", positions: [(1, 0, 0)], mass: 1e-6),
+    Mapped(name: \"r\", parents: [\"a\"], mapping: Distance(pairs: [(0, (0, 0, 0))], rest: 2)),
+], force_fields: [(name: \"spring\", on: \"r\", law: Stiffness(1e9), treatment: Stiffness)])";
+
+#[test]
+fn a_run_writes_its_results_and_a_report() {
+    let dir = tempfile::tempdir().unwrap();
+    let pendulum = scene("pendulum.ron");
+    let ran = pliant(
+        dir.path(),
+        &[
+            "run",
+            pendulum.to_str().unwrap(),
+            "--duration",
+            "1",
+            "--set",
+            "length=2",
+        ],
+    );
+    assert_eq!((ran.status.code(), err(&ran).as_str()), (Some(0), ""));
+    let report = out(&ran);
+    for word in [
+        "scene",
+        "Pendulum",
+        "residual",
+        "violation",
+        "energy",
+        "momentum",
+        "out/pendulum",
+        "status",
+    ] {
+        assert!(report.contains(word), "{word}: {report}");
+    }
+    assert!(!report.contains('\u{1b}'), "no colour where there is no terminal");
+    let files = dir.path().join("out/pendulum");
+    let json: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(files.join("result.json")).unwrap()).unwrap();
+    assert_eq!(json["parameters"]["length"], 2.0);
+    assert_eq!(json["steps"], 100);
+    assert!(files.join("play.html").exists() && files.join("frames").is_dir());
+}
+
+#[test]
+fn quiet_runs_without_files_leave_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let pendulum = scene("pendulum.ron");
+    let ran = pliant(
+        dir.path(),
+        &[
+            "run",
+            pendulum.to_str().unwrap(),
+            "--no-files",
+            "--quiet",
+            "--step",
+            "0.05",
+        ],
+    );
+    assert_eq!(
+        (ran.status.code(), out(&ran), err(&ran)),
+        (Some(0), String::new(), String::new())
+    );
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn check_prints_sizes() {
+    let dir = tempfile::tempdir().unwrap();
+    let net = scene("net.ron");
+    let ran = pliant(dir.path(), &["check", net.to_str().unwrap()]);
+    assert_eq!(ran.status.code(), Some(0));
+    assert!(
+        out(&ran).contains("363, 6 fixed at the start") && out(&ran).contains("220"),
+        "{}",
+        out(&ran)
+    );
+}
+
+#[test]
+fn mistakes_have_code_2_and_a_caret() {
+    let dir = tempfile::tempdir().unwrap();
+    let bad = write(dir.path(), "bad.ron", "(run: (durations: 1), nodes: [])");
+    let ran = pliant(dir.path(), &["check", &bad]);
+    assert_eq!(ran.status.code(), Some(2));
+    assert!(
+        err(&ran).contains("did you mean `duration`?") && err(&ran).contains("^^^^^^^^^"),
+        "{}",
+        err(&ran)
+    );
+    let pendulum = scene("pendulum.ron");
+    let pendulum = pendulum.to_str().unwrap();
+    for (arguments, text) in [
+        (vec!["check", "nothing.ron"], "cannot read the scene nothing.ron"),
+        (
+            vec!["check", pendulum, "--set", "lenght=2"],
+            "did you mean `length`?",
+        ),
+        (vec!["check", pendulum, "--set", "length"], "expected NAME=VALUE"),
+        (vec!["run", pendulum, "--step", "-1"], ""),
+        (vec!["run", pendulum, "--step=-1"], "the step is -1"),
+        (vec!["run"], "Usage"),
+        (vec!["fly"], "Usage"),
+    ] {
+        let ran = pliant(dir.path(), &arguments);
+        assert_eq!(ran.status.code(), Some(2), "{arguments:?}");
+        assert!(err(&ran).contains(text), "{}", err(&ran));
+    }
+}
+
+#[test]
+fn numerical_failures_have_their_codes_and_leave_results() {
+    let dir = tempfile::tempdir().unwrap();
+    for (name, text, code, words) in [
+        (
+            "contradiction",
+            CONTRADICTION,
+            3,
+            "contradicts other hard constraints",
+        ),
+        ("compressed", COMPRESSED, 4, "no inertia left"),
+    ] {
+        let file = write(dir.path(), &format!("{name}.ron"), text);
+        let ran = pliant(dir.path(), &["run", &file]);
+        assert_eq!(ran.status.code(), Some(code), "{}", err(&ran));
+        assert!(err(&ran).contains(words), "{}", err(&ran));
+        let result = std::fs::read(dir.path().join("out").join(name).join("result.json")).unwrap();
+        let json: serde_json::Value = serde_json::from_slice(&result).unwrap();
+        assert_eq!(json["status"], "failed");
+        assert!(json["error"].as_str().unwrap().contains(words));
+    }
+}
+
+#[test]
+fn results_that_cannot_be_written_have_code_5() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = write(dir.path(), "file", "");
+    let pendulum = scene("pendulum.ron");
+    let ran = pliant(
+        dir.path(),
+        &["run", pendulum.to_str().unwrap(), "--out", &file, "--step", "0.1"],
+    );
+    assert_eq!(ran.status.code(), Some(5));
+    assert!(err(&ran).contains("cannot write"), "{}", err(&ran));
+}
+
+/// `pliant ... | head -0`: nobody reads, nothing panics.
+#[test]
+fn a_closed_pipe_is_no_error() {
+    let pendulum = scene("pendulum.ron");
+    let mut child = Command::new(env!("CARGO_BIN_EXE_pliant"))
+        .args(["run", pendulum.to_str().unwrap(), "--no-files"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let ended = child.wait_with_output().unwrap();
+    assert_eq!(ended.status.code(), Some(0));
+    assert!(!err(&ended).contains("panic"), "{}", err(&ended));
+}
+
+#[test]
+fn the_version_is_printed() {
+    let ran = pliant(Path::new("."), &["--version"]);
+    assert!(out(&ran).starts_with("pliant "));
+}

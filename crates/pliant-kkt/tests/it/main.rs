@@ -1,10 +1,14 @@
 //! The assembled system against finite differences of the model, which know nothing of plans and slots.
-#![allow(clippy::unwrap_used, reason = "a test that cannot set up its problem should stop there")]
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that cannot set up its problem should stop there"
+)]
 
 use pliant_kkt::{Assembler, Formulation, GeometricStiffness, Geometry, Scheme, StepInput};
 use pliant_model::{
-    Affine, AffineEntry, Damping, Dependency, Difference, Distance, End, Evaluation, Level, Mass, Model, NodeId,
-    Pose, RelativeRotation, RigidMass, RigidPoints, Space, State, Subset, Treatment, UniformCompliance,
+    Affine, AffineEntry, Damping, Dependency, Difference, Distance, End, Evaluation, Level, Mass, Model,
+    NodeId, Pose, RelativeRotation, RigidMass, RigidPoints, Space, State, Subset, Treatment,
+    UniformCompliance,
 };
 
 /// Bodies, points on them, particles, and mappings three deep with several parents. Inertias are spherical, so that the
@@ -12,19 +16,41 @@ use pliant_model::{
 fn model() -> (Model, Vec<NodeId>) {
     let mut m = Model::new();
     m.set_gravity([0.3, -9.81, 0.5]).unwrap();
-    let poses =
-        [Pose::turned([0.2, 0.1, 0.0], [1.0, 2.0, 3.0], 0.7), Pose::turned([1.0, -0.5, 0.3], [0.0, 1.0, -1.0], 1.1)];
+    let poses = [
+        Pose::turned([0.2, 0.1, 0.0], [1.0, 2.0, 3.0], 0.7),
+        Pose::turned([1.0, -0.5, 0.3], [0.0, 1.0, -1.0], 1.1),
+    ];
     let bodies = m.add_rigid_bodies("bodies", &poses).unwrap();
-    m.add_mass("balls", bodies, Mass::Rigid(vec![RigidMass::sphere(2.0, 0.4), RigidMass::sphere(1.0, 0.3)])).unwrap();
-    let particles = m.add_particles("particles", &[[2.0, 0.5, 0.1], [1.5, 1.5, -0.4]]).unwrap();
-    m.add_mass("dust", particles, Mass::PerElement(vec![0.5, 0.8])).unwrap();
+    m.add_mass(
+        "balls",
+        bodies,
+        Mass::Rigid(vec![RigidMass::sphere(2.0, 0.4), RigidMass::sphere(1.0, 0.3)]),
+    )
+    .unwrap();
+    let particles = m
+        .add_particles("particles", &[[2.0, 0.5, 0.1], [1.5, 1.5, -0.4]])
+        .unwrap();
+    m.add_mass("dust", particles, Mass::PerElement(vec![0.5, 0.8]))
+        .unwrap();
     let scalars = m.add_scalars("scalars", &[0.3]).unwrap();
     m.add_mass("generalised", scalars, Mass::Uniform(0.7)).unwrap();
     let points = [(0, [0.3, 0.1, -0.2]), (1, [-0.4, 0.2, 0.1]), (1, [0.1, 0.5, 0.2])];
-    let points = m.add_mapped("points", &[bodies], RigidPoints::new(&points)).unwrap();
+    let points = m
+        .add_mapped("points", &[bodies], RigidPoints::new(&points))
+        .unwrap();
     m.add_mass("riders", points, Mass::Uniform(0.4)).unwrap();
-    let both = [Dependency::new(1, 1), Dependency::new(0, 2), Dependency::new(0, 0)];
-    let some = m.add_mapped("some", &[points, particles], Subset::of_parents(Space::Real3, &both)).unwrap();
+    let both = [
+        Dependency::new(1, 1),
+        Dependency::new(0, 2),
+        Dependency::new(0, 0),
+    ];
+    let some = m
+        .add_mapped(
+            "some",
+            &[points, particles],
+            Subset::of_parents(Space::Real3, &both),
+        )
+        .unwrap();
     let entry = |element, coordinate, parent, e, c, value| AffineEntry {
         element,
         coordinate,
@@ -32,24 +58,57 @@ fn model() -> (Model, Vec<NodeId>) {
         from_coordinate: c,
         value,
     };
-    let entries =
-        [entry(0, 0, 0, 0, 1, 0.5), entry(0, 1, 0, 1, 2, -2.0), entry(0, 2, 1, 0, 0, 1.5), entry(0, 0, 0, 2, 0, 1.0)];
-    let mixed = m.add_mapped("mixed", &[some, scalars], Affine::new(3, &[0.1, 0.2, 0.3], &entries)).unwrap();
+    let entries = [
+        entry(0, 0, 0, 0, 1, 0.5),
+        entry(0, 1, 0, 1, 2, -2.0),
+        entry(0, 2, 1, 0, 0, 1.5),
+        entry(0, 0, 0, 2, 0, 1.0),
+    ];
+    let mixed = m
+        .add_mapped(
+            "mixed",
+            &[some, scalars],
+            Affine::new(3, &[0.1, 0.2, 0.3], &entries),
+        )
+        .unwrap();
     let pairs = [
         (End::element(0, 0), End::element(1, 0)),
         (End::element(1, 2), End::element(2, 0)),
         (End::element(2, 1), End::Point([3.0, 3.0, 3.0])),
     ];
     let lengths = Distance::new(&pairs).with_rest_lengths(&[0.4, 0.6, 1.0]);
-    let lengths = m.add_mapped("lengths", &[mixed, some, particles], lengths).unwrap();
-    m.add_force_field("springs", lengths, UniformCompliance::new(0.01), Treatment::Stiffness).unwrap();
-    let turn = m.add_mapped("turn", &[bodies], RelativeRotation::new(&[(0, 1)])).unwrap();
-    m.add_force_field("angular", turn, UniformCompliance::new(0.2), Treatment::Stiffness).unwrap();
-    let gaps = [(End::element(0, 1), End::element(1, 0)), (End::element(0, 0), End::Point([0.0; 3]))];
-    let gaps = m.add_mapped("gaps", &[points, mixed], Difference::new(&gaps)).unwrap();
+    let lengths = m
+        .add_mapped("lengths", &[mixed, some, particles], lengths)
+        .unwrap();
+    m.add_force_field(
+        "springs",
+        lengths,
+        UniformCompliance::new(0.01),
+        Treatment::Stiffness,
+    )
+    .unwrap();
+    let turn = m
+        .add_mapped("turn", &[bodies], RelativeRotation::new(&[(0, 1)]))
+        .unwrap();
+    m.add_force_field("angular", turn, UniformCompliance::new(0.2), Treatment::Stiffness)
+        .unwrap();
+    let gaps = [
+        (End::element(0, 1), End::element(1, 0)),
+        (End::element(0, 0), End::Point([0.0; 3])),
+    ];
+    let gaps = m
+        .add_mapped("gaps", &[points, mixed], Difference::new(&gaps))
+        .unwrap();
     m.add_constraint("hard", gaps, Level::Position).unwrap();
-    m.add_force_field("soft", lengths, UniformCompliance::new(0.3), Treatment::Compliance).unwrap();
-    m.add_force_field("drag", particles, Damping::new(0.3), Treatment::Stiffness).unwrap();
+    m.add_force_field(
+        "soft",
+        lengths,
+        UniformCompliance::new(0.3),
+        Treatment::Compliance,
+    )
+    .unwrap();
+    m.add_force_field("drag", particles, Damping::new(0.3), Treatment::Stiffness)
+        .unwrap();
     (m, vec![bodies, particles, scalars])
 }
 
@@ -78,7 +137,16 @@ fn assemble(m: &Model, state: &mut State, scheme: &Scheme, multipliers: &[f64]) 
     evaluation.evaluate(m, state).unwrap();
     let mut assembler = Assembler::new(m, &evaluation).unwrap();
     let impulse = vec![0.0; m.dof_count()];
-    assembler.fill(m, &mut evaluation, scheme, StepInput { state, multipliers, impulse: &impulse });
+    assembler.fill(
+        m,
+        &mut evaluation,
+        scheme,
+        StepInput {
+            state,
+            multipliers,
+            impulse: &impulse,
+        },
+    );
     assembler
 }
 
@@ -86,16 +154,31 @@ fn assemble(m: &Model, state: &mut State, scheme: &Scheme, multipliers: &[f64]) 
 fn jacobian_rows_are_derivatives_of_the_constraint() {
     let (m, nodes) = model();
     let mut state = m.initial_state().unwrap();
-    let a = assemble(&m, &mut state, &Scheme::implicit_euler(0.1), &vec![0.0; m.row_count()]);
+    let a = assemble(
+        &m,
+        &mut state,
+        &Scheme::implicit_euler(0.1),
+        &vec![0.0; m.row_count()],
+    );
     let h = 1e-6;
     for dof in 0..m.dof_count() {
-        let (plus, minus) = (moved(&m, &state, &nodes, &[(dof, h)]), moved(&m, &state, &nodes, &[(dof, -h)]));
+        let (plus, minus) = (
+            moved(&m, &state, &nodes, &[(dof, h)]),
+            moved(&m, &state, &nodes, &[(dof, -h)]),
+        );
         for group in m.row_groups() {
-            let pairs = m.positions(&plus, group.node).iter().zip(m.positions(&minus, group.node));
+            let pairs = m
+                .positions(&plus, group.node)
+                .iter()
+                .zip(m.positions(&minus, group.node));
             for (k, (p, q)) in pairs.enumerate() {
                 let found = a.system().j.get(group.first_row + k, dof);
                 // Central difference: h^2 and rounding 1e-16/h.
-                assert!((found - (p - q) / (2.0 * h)).abs() < 1e-8, "row {}, dof {dof}", group.first_row + k);
+                assert!(
+                    (found - (p - q) / (2.0 * h)).abs() < 1e-8,
+                    "row {}, dof {dof}",
+                    group.first_row + k
+                );
             }
         }
     }
@@ -107,15 +190,27 @@ fn jacobian_rows_are_derivatives_of_the_constraint() {
 fn response_matrix_is_mass_and_hessian() {
     let (m, nodes) = model();
     let mut state = m.initial_state().unwrap();
-    let lambda: Vec<f64> = (0..m.row_count()).map(|i| (i as f64 * 1.7).sin() * 20.0).collect();
+    let lambda: Vec<f64> = (0..m.row_count())
+        .map(|i| (i as f64 * 1.7).sin() * 20.0)
+        .collect();
     for with_multipliers in [false, true] {
         for (h, alpha, beta) in [(0.1, 1.0, 1.0), (0.3, 0.5, 0.7)] {
-            let mut scheme = Scheme { alpha, beta, ..Scheme::implicit_euler(h) };
-            scheme.geometry.multipliers =
-                if with_multipliers { GeometricStiffness::Full } else { GeometricStiffness::None };
+            let mut scheme = Scheme {
+                alpha,
+                beta,
+                ..Scheme::implicit_euler(h)
+            };
+            scheme.geometry.multipliers = if with_multipliers {
+                GeometricStiffness::Full
+            } else {
+                GeometricStiffness::None
+            };
             let full = assemble(&m, &mut state, &scheme, &lambda);
             // M + h alpha B alone: no stiffness as h^2 -> 0 at fixed h alpha.
-            let tiny = Scheme { geometry: Geometry::NONE, ..Scheme::implicit_euler(1e-12) };
+            let tiny = Scheme {
+                geometry: Geometry::NONE,
+                ..Scheme::implicit_euler(1e-12)
+            };
             let mass = assemble(&m, &mut state, &tiny, &lambda);
             let potential = |steps: &[(usize, f64)]| {
                 let s = moved(&m, &state, &nodes, steps);
@@ -136,15 +231,23 @@ fn response_matrix_is_mass_and_hessian() {
             for i in 0..n {
                 for j in 0..=i {
                     // Mixed second difference with both orders of steps averages the exponential coordinates.
-                    let hessian = (potential(&[(i, e), (j, e)]) - potential(&[(i, e), (j, -e)])
+                    let hessian = (potential(&[(i, e), (j, e)])
+                        - potential(&[(i, e), (j, -e)])
                         - potential(&[(i, -e), (j, e)])
                         + potential(&[(i, -e), (j, -e)]))
                         / (4.0 * e * e);
-                    let damping = if i == j && (12..18).contains(&i) { h * alpha * 0.3 } else { 0.0 };
+                    let damping = if i == j && (12..18).contains(&i) {
+                        h * alpha * 0.3
+                    } else {
+                        0.0
+                    };
                     let expected = mass.system().w.get(i, j) + damping + h * h * alpha * beta * hessian;
                     let found = full.system().w.get(i, j);
                     // Second differences of energies of a hundred joules: 1e-14 * 100 / e^2 = 3e-5, and e^2.
-                    assert!((found - expected).abs() < 2e-4 * h * h * 10.0 + 1e-10, "{i} {j}: {found} {expected}");
+                    assert!(
+                        (found - expected).abs() < 2e-4 * h * h * 10.0 + 1e-10,
+                        "{i} {j}: {found} {expected}"
+                    );
                 }
             }
         }
@@ -156,16 +259,29 @@ fn response_matrix_is_mass_and_hessian() {
 fn right_hand_side_is_force_and_predicted_change() {
     let (mut m, _) = model();
     let bodies = m.node_named("bodies").unwrap();
-    m.set_body_velocity(bodies, 0, [0.4, -0.3, 0.2], [0.0; 3]).unwrap();
-    m.set_body_velocity(bodies, 1, [-0.1, 0.6, 0.5], [0.0; 3]).unwrap();
+    m.set_body_velocity(bodies, 0, [0.4, -0.3, 0.2], [0.0; 3])
+        .unwrap();
+    m.set_body_velocity(bodies, 1, [-0.1, 0.6, 0.5], [0.0; 3])
+        .unwrap();
     let mut state = m.initial_state().unwrap();
     let lambda = vec![3.0; m.row_count()];
     let h = 0.05;
     let at = |alpha: f64, state: &mut State| {
-        assemble(&m, state, &Scheme { alpha, ..Scheme::implicit_euler(h) }, &lambda)
+        assemble(
+            &m,
+            state,
+            &Scheme {
+                alpha,
+                ..Scheme::implicit_euler(h)
+            },
+            &lambda,
+        )
     };
     let (one, half) = (at(1.0, &mut state), at(0.5, &mut state));
-    let tiny = Scheme { geometry: Geometry::NONE, ..Scheme::implicit_euler(1e-12) };
+    let tiny = Scheme {
+        geometry: Geometry::NONE,
+        ..Scheme::implicit_euler(1e-12)
+    };
     let mass = assemble(&m, &mut state, &tiny, &lambda);
     let n = m.dof_count();
     let v: Vec<f64> = {
@@ -179,7 +295,11 @@ fn right_hand_side_is_force_and_predicted_change() {
     mass.system().w.symmetric_add_product(-1.0, &v, &mut kv);
     for i in 0..n {
         let change = one.system().c[i] - half.system().c[i];
-        assert!((change + 0.5 * kv[i]).abs() < 1e-9 * (1.0 + kv[i].abs()), "{i}: {change} {}", kv[i]);
+        assert!(
+            (change + 0.5 * kv[i]).abs() < 1e-9 * (1.0 + kv[i].abs()),
+            "{i}: {change} {}",
+            kv[i]
+        );
     }
 }
 
@@ -194,7 +314,15 @@ fn formulations_are_the_same_equation() {
     let lambda = vec![1.0; m.row_count()];
     let h = 0.02;
     let at = |formulation, state: &mut State| {
-        assemble(&m, state, &Scheme { formulation, ..Scheme::implicit_euler(h) }, &lambda)
+        assemble(
+            &m,
+            state,
+            &Scheme {
+                formulation,
+                ..Scheme::implicit_euler(h)
+            },
+            &lambda,
+        )
     };
     let change = at(Formulation::VelocityChange, &mut state);
     let acceleration = at(Formulation::Acceleration, &mut state);

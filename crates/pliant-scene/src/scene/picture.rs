@@ -20,6 +20,8 @@ pub struct Picture {
     pub nodes: Vec<NodeId>,
     /// Points that never move.
     pub anchors: Vec<[f64; 3]>,
+    /// Places in `anchors` by the bits of a point.
+    known: BTreeMap<[u64; 3], usize>,
     /// Lines.
     pub segments: Vec<[PointRef; 2]>,
     /// Triangles.
@@ -48,11 +50,12 @@ impl Picture {
 
     /// The number of a point that never moves; equal points are one.
     pub(crate) fn anchor(&mut self, point: [f64; 3]) -> PointRef {
-        let known = self.anchors.iter().position(|p| *p == point);
-        PointRef::Anchor(known.unwrap_or_else(|| {
+        let new = self.anchors.len();
+        let place = *self.known.entry(point.map(f64::to_bits)).or_insert(new);
+        if place == new {
             self.anchors.push(point);
-            self.anchors.len() - 1
-        }))
+        }
+        PointRef::Anchor(place)
     }
 
     /// Numbers that one frame holds, about.

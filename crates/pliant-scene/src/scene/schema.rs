@@ -3,6 +3,12 @@
 //! Lengths are in metres, masses in kilograms, times in seconds, forces in newtons, compliances in metres per newton (of
 //! angles: radians per newton metre). Every [`Number`] may be an expression in quotes.
 
+mod parts;
+mod run;
+
+pub use parts::{Cable, CableEnd, Net, Rod};
+pub use run::{FormulationSpec, GeometrySpec, GyroscopicSpec, MetricSpec, PartSpec, Run, StabilisationSpec};
+
 use super::number::{EndSpec, Number, OneOrMany};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -42,151 +48,6 @@ pub struct Scene {
     /// Coordinates that are held, always or for a time.
     #[serde(default)]
     pub fixed: Vec<FixedSpec>,
-}
-
-/// How steps are taken.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename = "run", deny_unknown_fields)]
-pub struct Run {
-    /// Simulated time.
-    pub duration: Number,
-    /// Length of a step; 0.01 by default.
-    #[serde(default = "default_step")]
-    pub step: Number,
-    /// Steps per recorded picture; by default about 50 pictures per simulated second.
-    #[serde(default)]
-    pub record_every: Option<Number>,
-    /// Weight of the end of the step in forces: 1 is implicit Euler (the default), 0.5 with `beta: 0.5` is trapezoidal.
-    #[serde(default = "one")]
-    pub alpha: Number,
-    /// Weight of the end of the step in velocities.
-    #[serde(default = "one")]
-    pub beta: Number,
-    /// Which part of the geometric stiffness enters the step.
-    #[serde(default)]
-    pub geometric_stiffness: GeometrySpec,
-    /// Linear solves per step at most, where the forces that the geometric stiffness is made of change much; 2 by default.
-    #[serde(default)]
-    pub geometry_passes: Option<Number>,
-    /// Whether a geometric stiffness that makes the system indefinite is replaced by its absolute value for that step, or is
-    /// an error; replaced by default.
-    #[serde(default = "yes")]
-    pub clamp_geometry: bool,
-    /// The unknown of the linear system; the same motion to rounding.
-    #[serde(default)]
-    pub formulation: FormulationSpec,
-    /// Treatment of spinning bodies.
-    #[serde(default)]
-    pub gyroscopic: GyroscopicSpec,
-    /// Correct positions before each step.
-    #[serde(default)]
-    pub pre_stabilisation: Option<StabilisationSpec>,
-    /// Correct positions after each step.
-    #[serde(default)]
-    pub post_stabilisation: Option<StabilisationSpec>,
-    /// Largest relative residual of a converged step.
-    #[serde(default)]
-    pub tolerance: Option<Number>,
-}
-
-fn default_step() -> Number {
-    0.01.into()
-}
-
-fn yes() -> bool {
-    true
-}
-
-fn one() -> Number {
-    1.0.into()
-}
-
-/// Which part of the geometric stiffness enters the step.
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
-#[serde(rename = "geometric_stiffness")]
-pub enum GeometrySpec {
-    /// All of it.
-    #[default]
-    Full,
-    /// None of it.
-    None,
-    /// Its positive-semidefinite part: compression adds nothing.
-    PositivePart,
-    /// Its absolute value: compression stiffens like tension.
-    AbsoluteValue,
-    /// One choice for forces and one for multipliers.
-    Each {
-        /// Of springs treated as stiffness, and gravity.
-        forces: PartSpec,
-        /// Of compliant rows and hard constraints.
-        multipliers: PartSpec,
-    },
-}
-
-/// A part of the geometric stiffness.
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(rename = "geometric_stiffness")]
-pub enum PartSpec {
-    /// All of it.
-    Full,
-    /// None of it.
-    None,
-    /// Its positive-semidefinite part: compression adds nothing.
-    PositivePart,
-    /// Its absolute value: compression stiffens like tension.
-    AbsoluteValue,
-}
-
-/// The unknown of the linear system.
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
-#[serde(rename = "formulation")]
-pub enum FormulationSpec {
-    /// The velocity at the end of the step.
-    Velocity,
-    /// The change of velocity.
-    #[default]
-    VelocityChange,
-    /// The acceleration.
-    Acceleration,
-}
-
-/// Treatment of spinning bodies.
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
-#[serde(rename = "gyroscopic")]
-pub enum GyroscopicSpec {
-    /// Left out.
-    None,
-    /// At the start of the step.
-    Explicit,
-    /// Implicit in body axes.
-    #[default]
-    BodyPredictor,
-}
-
-/// A correction of positions.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename = "stabilisation", deny_unknown_fields)]
-pub struct StabilisationSpec {
-    /// What a displacement costs.
-    #[serde(default)]
-    pub metric: MetricSpec,
-    /// Iterations at most; 20 by default.
-    #[serde(default)]
-    pub iterations: Option<Number>,
-    /// Violation that is small enough; 1e-12 by default.
-    #[serde(default)]
-    pub tolerance: Option<Number>,
-}
-
-/// What a displacement costs.
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
-#[serde(rename = "metric")]
-pub enum MetricSpec {
-    /// The mass matrix.
-    #[default]
-    Mass,
-    /// The response matrix of the step.
-    Response,
 }
 
 /// A node, or a part that expands to several nodes and what belongs to them.
@@ -456,127 +317,6 @@ pub struct AffineEntrySpec {
     pub value: Number,
 }
 
-fn zero() -> Number {
-    0.0.into()
-}
-
-/// A chain of particles: nodes `name`, `name.lengths`; its tension is `name.tension`, its mass `name.mass`.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Cable {
-    /// Name of the part and of its particles.
-    pub name: String,
-    /// Where it starts; not needed if it starts attached.
-    #[serde(default)]
-    pub from: Option<Triple>,
-    /// Where it ends; not needed if it ends attached.
-    #[serde(default)]
-    pub to: Option<Triple>,
-    /// Number of links, one less than particles.
-    pub links: Number,
-    /// Mass of each particle.
-    pub link_mass: Number,
-    /// Mass of the last particle, if another.
-    #[serde(default)]
-    pub last_mass: Option<Number>,
-    /// Compliance of each link; zero, the default, is inextensible.
-    #[serde(default = "zero")]
-    pub compliance: Number,
-    /// Damping of compliant links by a relaxation time.
-    #[serde(default = "zero")]
-    pub relaxation_time: Number,
-    /// The first particle (`Fixed` by default).
-    #[serde(default = "fixed_end")]
-    pub start: CableEnd,
-    /// The last particle (`Free` by default).
-    #[serde(default = "free_end")]
-    pub end: CableEnd,
-    /// Velocity of the particle in the middle of the span and linearly less towards both ends: a pluck.
-    #[serde(default)]
-    pub pluck: Option<Triple>,
-}
-
-fn fixed_end() -> CableEnd {
-    CableEnd::Fixed
-}
-
-fn free_end() -> CableEnd {
-    CableEnd::Free
-}
-
-/// The end of a cable.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename = "ends of Cable")]
-pub enum CableEnd {
-    /// Free.
-    Free,
-    /// Does not move.
-    Fixed,
-    /// Stays at a point: element of a node of points.
-    Attached(String, Number),
-}
-
-/// A chain of rigid bodies along their x axes: nodes `name`, `name.ends`, `name.gaps`, `name.bends`, `name.tip` (the end of
-/// the last body); the joints are `name.joints`, the springs `name.bending`.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Rod {
-    /// Name of the part and of its bodies.
-    pub name: String,
-    /// Where it starts.
-    pub from: Triple,
-    /// Where it ends.
-    pub to: Triple,
-    /// Number of bodies.
-    pub segments: Number,
-    /// Mass of the whole.
-    pub mass: Number,
-    /// Edge of its square cross-section at the start.
-    pub width: Number,
-    /// Edge at the end, if another.
-    #[serde(default)]
-    pub tip_width: Option<Number>,
-    /// Compliance of each joint in rad/(N m): one for all, or one each from the start.
-    pub bending_compliance: OneOrMany,
-    /// Damping of the joints by a relaxation time.
-    #[serde(default = "zero")]
-    pub relaxation_time: Number,
-    /// The body to which the start is clamped by a joint like the others: its node and element.
-    #[serde(default)]
-    pub base: Option<(String, Number)>,
-}
-
-/// Particles at the vertices of a mesh, lengths along its edges: nodes `name`, `name.lengths`; the tension is
-/// `name.tension`, the mass `name.mass`.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Net {
-    /// Name of the part and of its particles.
-    pub name: String,
-    /// The mesh file, relative to the scene file.
-    pub mesh: String,
-    /// Factor on its coordinates; 1 by default.
-    #[serde(default = "one")]
-    pub scale: Number,
-    /// Where its origin is; the origin by default.
-    #[serde(default)]
-    pub position: Option<Triple>,
-    /// Mass of each vertex.
-    pub mass: OneOrMany,
-    /// Compliance of each edge; zero, the default, is inextensible.
-    #[serde(default = "zero")]
-    pub compliance: Number,
-    /// Damping of compliant edges by a relaxation time.
-    #[serde(default = "zero")]
-    pub relaxation_time: Number,
-    /// Vertices that do not move, counted from zero.
-    #[serde(default)]
-    pub fix: Vec<Number>,
-    /// Groups of the mesh whose vertices do not move.
-    #[serde(default)]
-    pub fix_groups: Vec<String>,
-}
-
 /// A further mass, for instance on a mapped node.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "masses", deny_unknown_fields)]
@@ -745,4 +485,12 @@ impl Axis {
     pub fn name(self) -> &'static str {
         ["x", "y", "z", "rx", "ry", "rz"][self.index()]
     }
+}
+
+fn one() -> Number {
+    1.0.into()
+}
+
+fn zero() -> Number {
+    0.0.into()
 }

@@ -45,7 +45,7 @@ const AWKWARD: [&str; 16] = [
     "[]",
     "None",
     "\"\"",
-    "999999",
+    "3000",
 ];
 
 proptest! {

@@ -70,9 +70,9 @@ impl Builder<'_> {
         let mut nodes = vec![bodies];
         if let Some((node, element)) = base {
             let positions = self.initial_positions(node)?;
-            let body = &positions.as_chunks::<7>().0[element];
-            let arm = Vec3::from(from) - vec3(body, 0);
-            let local = rotate(conjugate(quaternion(body)), arm);
+            let body = positions.as_chunks::<7>().0[element];
+            let arm = Vec3::from(from) - vec3(&body, 0);
+            let local = rotate(conjugate(quaternion(&body)), arm);
             points.push((Dependency::new(1, element), local.into()));
             gaps.insert(0, (End::element(0, 2 * segments), End::element(0, 0)));
             bends.insert(0, (Dependency::new(1, element), Dependency::new(0, 0)));

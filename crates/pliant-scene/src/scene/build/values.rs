@@ -193,16 +193,13 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// Positions of all nodes so far at the start.
-    pub(super) fn initial_positions(&mut self, node: NodeId) -> Result<Vec<f64>> {
+    /// Positions of the elements of a node at the start.
+    pub(super) fn initial_positions(&mut self, node: NodeId) -> Result<&[f64]> {
         if self.initial.is_none() {
             self.initial = Some(self.model.initial_state().map_err(|e| self.model_error(e))?);
         }
         let range = self.model.node(node).position_range();
-        Ok(self
-            .initial
-            .as_ref()
-            .map_or_else(Vec::new, |state| state.positions[range].to_vec()))
+        Ok(self.initial.as_ref().map_or(&[], |state| &state.positions[range]))
     }
 }
 

@@ -1,0 +1,146 @@
+//! How steps are taken.
+
+use super::one;
+use crate::scene::Number;
+use serde::Deserialize;
+
+/// How steps are taken.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "run", deny_unknown_fields)]
+pub struct Run {
+    /// Simulated time.
+    pub duration: Number,
+    /// Length of a step; 0.01 by default.
+    #[serde(default = "default_step")]
+    pub step: Number,
+    /// Steps per recorded picture; by default about 50 pictures per simulated second.
+    #[serde(default)]
+    pub record_every: Option<Number>,
+    /// Weight of the end of the step in forces: 1 is implicit Euler (the default), 0.5 with `beta: 0.5` is trapezoidal.
+    #[serde(default = "one")]
+    pub alpha: Number,
+    /// Weight of the end of the step in velocities.
+    #[serde(default = "one")]
+    pub beta: Number,
+    /// Which part of the geometric stiffness enters the step.
+    #[serde(default)]
+    pub geometric_stiffness: GeometrySpec,
+    /// Linear solves per step at most, where the forces that the geometric stiffness is made of change much; 2 by default.
+    #[serde(default)]
+    pub geometry_passes: Option<Number>,
+    /// Whether a geometric stiffness that makes the system indefinite is replaced by its absolute value for that step, or is
+    /// an error; replaced by default.
+    #[serde(default = "yes")]
+    pub clamp_geometry: bool,
+    /// The unknown of the linear system; the same motion to rounding.
+    #[serde(default)]
+    pub formulation: FormulationSpec,
+    /// Treatment of spinning bodies.
+    #[serde(default)]
+    pub gyroscopic: GyroscopicSpec,
+    /// Correct positions before each step.
+    #[serde(default)]
+    pub pre_stabilisation: Option<StabilisationSpec>,
+    /// Correct positions after each step.
+    #[serde(default)]
+    pub post_stabilisation: Option<StabilisationSpec>,
+    /// Largest relative residual of a converged step.
+    #[serde(default)]
+    pub tolerance: Option<Number>,
+}
+
+fn default_step() -> Number {
+    0.01.into()
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// Which part of the geometric stiffness enters the step.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename = "geometric_stiffness")]
+pub enum GeometrySpec {
+    /// All of it.
+    #[default]
+    Full,
+    /// None of it.
+    None,
+    /// Its positive-semidefinite part: compression adds nothing.
+    PositivePart,
+    /// Its absolute value: compression stiffens like tension.
+    AbsoluteValue,
+    /// One choice for forces and one for multipliers.
+    Each {
+        /// Of springs treated as stiffness, and gravity.
+        forces: PartSpec,
+        /// Of compliant rows and hard constraints.
+        multipliers: PartSpec,
+    },
+}
+
+/// A part of the geometric stiffness.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename = "geometric_stiffness")]
+pub enum PartSpec {
+    /// All of it.
+    Full,
+    /// None of it.
+    None,
+    /// Its positive-semidefinite part: compression adds nothing.
+    PositivePart,
+    /// Its absolute value: compression stiffens like tension.
+    AbsoluteValue,
+}
+
+/// The unknown of the linear system.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename = "formulation")]
+pub enum FormulationSpec {
+    /// The velocity at the end of the step.
+    Velocity,
+    /// The change of velocity.
+    #[default]
+    VelocityChange,
+    /// The acceleration.
+    Acceleration,
+}
+
+/// Treatment of spinning bodies.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename = "gyroscopic")]
+pub enum GyroscopicSpec {
+    /// Left out.
+    None,
+    /// At the start of the step.
+    Explicit,
+    /// Implicit in body axes.
+    #[default]
+    BodyPredictor,
+}
+
+/// A correction of positions.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "stabilisation", deny_unknown_fields)]
+pub struct StabilisationSpec {
+    /// What a displacement costs.
+    #[serde(default)]
+    pub metric: MetricSpec,
+    /// Iterations at most; 20 by default.
+    #[serde(default)]
+    pub iterations: Option<Number>,
+    /// Violation that is small enough; 1e-12 by default.
+    #[serde(default)]
+    pub tolerance: Option<Number>,
+}
+
+/// What a displacement costs.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename = "metric")]
+pub enum MetricSpec {
+    /// The mass matrix.
+    #[default]
+    Mass,
+    /// The response matrix of the step.
+    Response,
+}

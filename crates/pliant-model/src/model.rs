@@ -239,6 +239,28 @@ impl Model {
         &self.fixed
     }
 
+    /// The component of this name.
+    pub fn component_named(&self, name: &str) -> Option<ComponentId> {
+        let mass = self
+            .masses
+            .iter()
+            .position(|a| a.name == name)
+            .map(ComponentId::Mass);
+        let field = || {
+            self.force_fields
+                .iter()
+                .position(|a| a.name == name)
+                .map(ComponentId::ForceField)
+        };
+        let constraint = || {
+            self.constraints
+                .iter()
+                .position(|a| a.name == name)
+                .map(ComponentId::Constraint)
+        };
+        mass.or_else(field).or_else(constraint)
+    }
+
     /// The user's name of a component.
     pub fn component_name(&self, id: ComponentId) -> &str {
         match id {

@@ -179,6 +179,23 @@ impl KktSystem {
         &self.row_blocks
     }
 
+    /// What holds the fixed variables: `W x - J^T mu - c` there, zero elsewhere. Cost `6 nnz`.
+    ///
+    /// # Panics
+    /// If `out` or the solution is not as long as the system.
+    pub fn support_into(&self, solution: &Solution, out: &mut [f64]) {
+        for (o, c) in out.iter_mut().zip(&self.c) {
+            *o = -c;
+        }
+        self.w.symmetric_add_product(1.0, &solution.x, out);
+        self.j.add_transpose_product(-1.0, &solution.mu, out);
+        for (o, fixed) in out.iter_mut().zip(&self.fixed) {
+            if !fixed {
+                *o = 0.0;
+            }
+        }
+    }
+
     /// Diagonal entry `W_ii`.
     pub fn w_diagonal(&self, i: usize) -> f64 {
         // The diagonal is the last entry of a row of a lower triangle.

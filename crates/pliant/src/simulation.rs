@@ -21,6 +21,8 @@ pub struct Simulation {
     lagged: Vec<f64>,
     lag_for_step: Vec<f64>,
     impulse: Vec<f64>,
+    support: Vec<f64>,
+    support_now: Vec<f64>,
     displacement: Vec<f64>,
     dissipated: f64,
     counters: Counters,
@@ -63,6 +65,8 @@ impl Simulation {
             lagged: vec![0.0; rows],
             lag_for_step: vec![0.0; rows],
             impulse: vec![0.0; model.dof_count()],
+            support: vec![0.0; model.dof_count()],
+            support_now: vec![0.0; model.dof_count()],
             displacement: vec![0.0; model.dof_count()],
             dissipated: 0.0,
             counters: Counters {
@@ -120,6 +124,15 @@ impl Simulation {
         group.map_or(&[], |g| {
             &self.multipliers[g.first_row..g.first_row + g.size * g.count]
         })
+    }
+
+    /// Forces that held the fixed coordinates of one element of an independent node over the last step (N; bodies: force in
+    /// world axes, then torque in body axes, N m); zero for coordinates that are free, empty if there is no such element.
+    pub fn support_force(&self, node: NodeId, element: usize) -> &[f64] {
+        let entry = self.model.node(node);
+        let size = entry.space.velocity_size();
+        let first = entry.first_dof().filter(|_| element < entry.count);
+        first.map_or(&[], |first| &self.support[first + element * size..][..size])
     }
 
     /// Work so far.

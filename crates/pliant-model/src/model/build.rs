@@ -175,13 +175,10 @@ impl Model {
     }
 
     fn check_component_name(&self, name: &str) -> Result<(), ModelError> {
-        let masses = self.masses.iter().map(|a| &a.name);
-        let fields = self.force_fields.iter().map(|a| &a.name);
-        let constraints = self.constraints.iter().map(|a| &a.name);
-        if masses.chain(fields).chain(constraints).any(|n| n == name) {
-            return Err(ModelError::DuplicateName { name: name.into() });
+        match self.component_named(name) {
+            Some(_) => Err(ModelError::DuplicateName { name: name.into() }),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// Attaches a mass to a node, independent or mapped.
@@ -217,6 +214,20 @@ impl Model {
         law: impl ForceField + 'static,
         treatment: Treatment,
     ) -> Result<ComponentId, ModelError> {
+        self.add_boxed_force_field(name, node, Box::new(law), treatment)
+    }
+
+    /// [`add_force_field`](Self::add_force_field) for a law chosen at run time.
+    ///
+    /// # Errors
+    /// As [`add_force_field`](Self::add_force_field).
+    pub fn add_boxed_force_field(
+        &mut self,
+        name: &str,
+        node: NodeId,
+        law: Box<dyn ForceField>,
+        treatment: Treatment,
+    ) -> Result<ComponentId, ModelError> {
         self.check_component_name(name)?;
         let target = self.checked(name, node)?;
         let (space, count) = (target.space, target.count);
@@ -249,10 +260,7 @@ impl Model {
                 })?;
             }
         }
-        let component = ForceFieldEntry {
-            law: Box::new(law),
-            treatment,
-        };
+        let component = ForceFieldEntry { law, treatment };
         self.force_fields.push(Attachment {
             name: name.into(),
             node,

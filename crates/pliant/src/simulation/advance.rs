@@ -56,6 +56,16 @@ impl Simulation {
                 break solved;
             }
         };
+        // Before the unknown is changed: the support is what the fixed rows of the system lack.
+        self.assembler
+            .system()
+            .support_into(&self.solution, &mut self.support_now);
+        let per_force = if self.scheme.formulation == Formulation::Acceleration {
+            1.0
+        } else {
+            h
+        };
+        self.support_now.iter_mut().for_each(|s| *s /= per_force);
         self.assembler
             .interpret(&self.model, &self.scheme, &self.state, &mut self.solution);
         timings.solve += lap();
@@ -75,6 +85,7 @@ impl Simulation {
         for (lambda, mu) in self.multipliers.iter_mut().zip(&self.solution.mu) {
             *lambda = mu / h;
         }
+        self.support.copy_from_slice(&self.support_now);
         self.lag_multipliers();
         self.dissipated = report.dissipated;
         self.time = report.time;

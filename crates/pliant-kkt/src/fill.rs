@@ -4,7 +4,7 @@ mod geometry;
 
 use crate::plan::Plan;
 use crate::{Formulation, GeometricStiffness, Geometry, KktError, Scheme};
-use pliant_model::{ComponentId, Evaluation, Level, Model, RowGroup, State};
+use pliant_model::{ComponentId, Evaluation, Level, Model, NodeKind, RowGroup, State};
 use pliant_solvers::{KktSystem, Solution};
 
 /// What a step needs besides the model's evaluation.
@@ -16,6 +16,8 @@ pub struct StepInput<'a> {
     pub multipliers: &'a [f64],
     /// Extra impulse on the independent coordinates (gyroscopic predictor) [N s, N m s].
     pub impulse: &'a [f64],
+    /// Prescribed change of the velocity of fixed coordinates over the step, zero for free ones.
+    pub fixed_change: &'a [f64],
 }
 
 /// The metric of a position correction.
@@ -124,6 +126,15 @@ impl Assembler {
             self.fill_jacobian_rows(group);
             self.fill_row_law(model, evaluation, scheme, input.state, group);
         }
+        if input.fixed_change.iter().any(|d| *d != 0.0) {
+            // x = y + d with y = 0 at fixed coordinates.
+            let KktSystem { w, j, c, b, .. } = &mut self.system;
+            for (d, change) in self.shift.iter_mut().zip(input.fixed_change) {
+                *d = -change;
+            }
+            w.symmetric_add_product(1.0, &self.shift, c);
+            j.add_product(-1.0, &self.shift, b);
+        }
         self.change_unknown(model, scheme, input.state);
     }
 
@@ -147,6 +158,8 @@ impl Assembler {
             self.fill_jacobian_rows(group);
             let node = model.node(group.node);
             let x = &input.state.positions[node.position_range()];
+            let rows = group.first_row..group.first_row + group.size * group.count;
+            self.system.b_rounding[rows].fill(rounding(model, input.state, group));
             for k in 0..group.size * group.count {
                 let row = group.first_row + k;
                 if evaluation.is_hard(group, k) {
@@ -318,6 +331,8 @@ impl Assembler {
             ComponentId::ForceField(i) => model.force_fields()[i].component.law.relaxation_time(),
             _ => 0.0,
         };
+        let rows = group.first_row..group.first_row + group.size * group.count;
+        self.system.b_rounding[rows].fill(rounding(model, state, group) / h);
         for k in 0..group.size * group.count {
             let row = group.first_row + k;
             if !evaluation.is_hard(group, k) {
@@ -332,6 +347,11 @@ impl Assembler {
                     *r = c / (h * gain);
                 }
                 self.system.b[row] = (phi[k] + (relaxation + alpha * h) * u[k]) / gain;
+                continue;
+            }
+            if relaxation > 0.0 {
+                // C = 0 of the compliant law at alpha = 1: phi + d dphi/dt = 0 at the end of the step.
+                self.system.b[row] = (phi[k] + (relaxation + h) * u[k]) / (h * beta + relaxation);
                 continue;
             }
             self.system.b[row] = match level {
@@ -350,10 +370,10 @@ impl Assembler {
         match scheme.formulation {
             Formulation::VelocityChange => {}
             Formulation::Acceleration => {
-                self.system
-                    .c
-                    .iter_mut()
-                    .chain(&mut self.system.b)
+                let KktSystem { c, b, b_rounding, .. } = &mut self.system;
+                c.iter_mut()
+                    .chain(b)
+                    .chain(b_rounding)
                     .for_each(|x| *x /= scheme.h);
             }
             Formulation::Velocity => {
@@ -370,6 +390,19 @@ impl Assembler {
             }
         }
     }
+}
+
+/// Rounding of the coordinates that the rows of a group are made of: the largest of its node's parents, times a hundred
+/// roundings for the arithmetic of the mapping.
+fn rounding(model: &Model, state: &State, group: &RowGroup) -> f64 {
+    let parents = match &model.node(group.node).kind {
+        NodeKind::Mapped { parents, .. } => &parents[..],
+        NodeKind::Independent { .. } => std::slice::from_ref(&group.node),
+    };
+    let coordinates = parents
+        .iter()
+        .flat_map(|p| &state.positions[model.node(*p).position_range()]);
+    100.0 * f64::EPSILON * coordinates.fold(0.0f64, |a, x| a.max(x.abs()))
 }
 
 /// `out = J^T A J` for a symmetric `size x size` block `A` and a `size x width` block `J`; `product` is scratch.

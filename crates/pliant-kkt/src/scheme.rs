@@ -31,6 +31,19 @@ impl Geometry {
         forces: GeometricStiffness::None,
         multipliers: GeometricStiffness::None,
     };
+
+    /// The same with the absolute value wherever there is any: always positive semidefinite.
+    #[must_use]
+    pub fn clamped(self) -> Self {
+        let clamp = |mode| match mode {
+            GeometricStiffness::None => GeometricStiffness::None,
+            _ => GeometricStiffness::AbsoluteValue,
+        };
+        Self {
+            forces: clamp(self.forces),
+            multipliers: clamp(self.multipliers),
+        }
+    }
 }
 
 /// The unknown of the linear system. All three give the same step to rounding.
@@ -78,7 +91,8 @@ impl Scheme {
         }
     }
 
-    pub(crate) fn alpha_of(&self, component: ComponentId) -> f64 {
+    /// The alpha of a component: its own, or that of all.
+    pub fn alpha_of(&self, component: ComponentId) -> f64 {
         self.own_alpha
             .iter()
             .find(|(c, _)| *c == component)

@@ -60,7 +60,11 @@ impl End {
 }
 
 /// Checks that a dependency exists.
-fn check_dependency(name: &str, at: Dependency, parents: &[(Space, usize)]) -> Result<Space, ModelError> {
+pub(crate) fn check_dependency(
+    name: &str,
+    at: Dependency,
+    parents: &[(Space, usize)],
+) -> Result<Space, ModelError> {
     let (space, count) = parents
         .get(at.parent)
         .copied()

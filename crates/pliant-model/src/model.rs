@@ -346,6 +346,33 @@ impl Model {
         crate::Evaluation::new(self).propagate(self, state)
     }
 
+    /// Checks that a state fits the model and is finite, and normalises the quaternions of independent bodies.
+    ///
+    /// # Errors
+    /// [`ModelError::State`], [`ModelError::NotFinite`], [`ModelError::ZeroQuaternion`].
+    pub fn normalize(&self, state: &mut State) -> Result<(), ModelError> {
+        for (what, expected, found) in [
+            ("positions", self.positions, state.positions.len()),
+            ("velocities", self.velocities, state.velocities.len()),
+        ] {
+            if expected != found {
+                return Err(ModelError::State {
+                    what,
+                    expected,
+                    found,
+                });
+            }
+        }
+        for node in self.nodes.iter().filter(|n| n.first_dof().is_some()) {
+            build::check_finite(&node.name, "a position", &state.positions[node.position_range()])?;
+            build::check_finite(&node.name, "a velocity", &state.velocities[node.velocity_range()])?;
+            if node.space == Space::Rigid3 {
+                build::normalize_rotations(&node.name, &mut state.positions[node.position_range()])?;
+            }
+        }
+        Ok(())
+    }
+
     /// Positions of a node.
     ///
     /// # Panics

@@ -2,6 +2,7 @@
 
 mod plan;
 
+use crate::order::Elimination;
 use crate::redundant::NullSpace;
 use crate::residual::{ResidualScratch, evaluate, roundoff};
 use crate::{KktResidual, KktSystem, Solution, SolveError, SolveReport, Status, Variable};
@@ -17,10 +18,9 @@ pub struct DirectOptions {
     pub max_refinements: usize,
     /// A hard row is redundant if its pivot is below this share of its Delassus diagonal `(J diag(W)^-1 J^T)_ii`.
     pub rank_threshold: f64,
-    /// Redundant rows contradict each other if their violation is above this share of `|J| |x| + |b|`.
+    /// Redundant rows contradict each other if the part of `b` along their null space is above this share of `|J_i| u + |b_i|`,
+    /// with the largest velocity `u` of the variables they act on.
     pub incompatibility: f64,
-    /// ... and above this, in the units of `b`: what the caller knows to be rounding of its data.
-    pub rounding: f64,
 }
 
 impl Default for DirectOptions {
@@ -30,10 +30,12 @@ impl Default for DirectOptions {
             max_refinements: 2,
             rank_threshold: 1e-10,
             incompatibility: 1e-6,
-            rounding: 0.0,
         }
     }
 }
+
+/// A combination of rows exerts no force if its force is below this share of its terms.
+const NO_FORCE: f64 = 1e-3;
 
 /// Work done since the solver was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -69,12 +71,19 @@ pub struct DirectSolver {
     pub options: DirectOptions,
     counters: SolverCounters,
     plan: Option<Plan>,
-    /// Row blocks to defer in the next analysis.
-    defer: Vec<bool>,
+    /// The plan's factors belong to the last system that was prepared.
+    ready: bool,
+    /// Order to use in the next analysis, if it fits.
+    imposed: Option<Elimination>,
+    /// Rows that a small pivot wrongly called redundant: their multiplier does exert a force.
+    trusted: Vec<bool>,
+    /// Rows dropped as redundant in the last factorisation.
+    dropped: Vec<bool>,
     inertia: (usize, usize),
     null_space: NullSpace,
     residual: ResidualScratch,
     rhs: Vec<f64>,
+    column: Vec<f64>,
     b: Vec<f64>,
     best: Solution,
 }
@@ -93,73 +102,78 @@ impl DirectSolver {
         self.counters
     }
 
-    /// Forgets the plan, so that the next `prepare` analyses again, deferring the given row blocks: with
-    /// [`deferred_blocks`](Self::deferred_blocks) of another solver it repeats that solver's decisions.
-    pub fn forget(&mut self, deferred: &[usize]) {
+    /// Forgets the plan, so that the next `prepare` analyses again: in the given order if it fits the system, else from the values
+    /// it sees.
+    pub fn forget(&mut self, order: Option<Elimination>) {
         self.plan = None;
-        self.defer.clear();
-        self.defer
-            .resize(deferred.iter().max().map_or(0, |k| k + 1), false);
-        deferred.iter().for_each(|k| self.defer[*k] = true);
+        self.ready = false;
+        self.imposed = order;
     }
 
-    /// Row blocks that the last plan eliminates after everything else.
-    pub fn deferred_blocks(&self) -> Vec<usize> {
-        let deferred = self.plan.as_ref().map_or(&[][..], |p| &p.deferred);
-        (0..deferred.len()).filter(|k| deferred[*k]).collect()
+    /// The order of elimination in use, or imposed for the next analysis.
+    pub fn elimination(&self) -> Option<&Elimination> {
+        self.plan
+            .as_ref()
+            .map(|p| &p.elimination)
+            .or(self.imposed.as_ref())
     }
 
-    /// Analyses the pattern if it changed, then factors the values. Allocates only when the pattern or the number of
-    /// redundant rows changed.
+    /// Analyses the pattern if it changed, then factors the values. Allocates only when the pattern changed, or the set of
+    /// redundant rows.
     ///
     /// # Errors
-    /// [`SolveError::NotPositiveDefinite`], [`SolveError::NegativeCompliance`], [`SolveError::NotFinite`], or what the sparse
-    /// kernels say.
+    /// [`SolveError::NotPositiveDefinite`], [`SolveError::NegativeCompliance`], [`SolveError::NotFinite`], [`SolveError::Size`], or
+    /// what the sparse kernels say.
     pub fn prepare(&mut self, system: &KktSystem) -> Result<(), SolveError> {
-        if system.fixed.len() != system.n() {
-            return Err(SolveError::Size {
-                what: "fixed mask",
-                expected: system.n(),
-                found: system.fixed.len(),
-            });
-        }
+        self.ready = false;
+        system.check_sizes()?;
         if !self.plan.as_ref().is_some_and(|p| p.fits(system)) {
-            let mut defer = std::mem::take(&mut self.defer);
-            defer.resize(system.row_blocks().len() - 1, false);
-            self.analyse(system, &defer)?;
+            let order = match self.imposed.take().filter(|o| o.fits(system)) {
+                Some(order) => order,
+                None => Elimination::new(system, &vec![false; system.row_blocks().len() - 1])?,
+            };
+            self.analyse(system, order)?;
+            self.trusted.clear();
+            self.trusted.resize(system.m(), false);
         }
         let mut rounds = 0;
-        // A vanishing pivot of a row that follows its owner may only mean an unlucky owner: defer it and look again.
-        while self.factor(system)? > 0 {
-            let Some(mut deferred) = self.newly_dropped(system) else {
-                break;
-            };
-            rounds += 1;
-            match rounds {
-                ..=3 => {}
-                4 => deferred.fill(true),
-                _ => break,
+        loop {
+            // A vanishing pivot of a row that follows its owner may only mean an unlucky owner: defer it and look again.
+            while self.factor(system)? > 0 && rounds <= 4 {
+                let Some(mut deferred) = self.newly_dropped(system) else {
+                    break;
+                };
+                rounds += 1;
+                if rounds == 4 {
+                    deferred.fill(true);
+                }
+                let order = Elimination::new(system, &deferred)?;
+                self.analyse(system, order)?;
             }
-            self.analyse(system, &deferred)?;
+            match self.find_null_space(system)? {
+                None => break,
+                Some(row) => self.trusted[row] = true,
+            }
         }
-        self.find_null_space(system)
+        self.ready = true;
+        Ok(())
     }
 
     /// The deferred row blocks and those that were dropped just now; `None` if all of the latter were deferred already.
     fn newly_dropped(&self, system: &KktSystem) -> Option<Vec<bool>> {
-        let plan = self.plan.as_ref()?;
-        let mut deferred = plan.deferred.clone();
+        let deferred = &self.plan.as_ref()?.elimination.deferred;
         let block_of = |row: usize| system.row_blocks().partition_point(|first| *first <= row) - 1;
-        for k in (0..plan.order.len()).filter(|k| plan.factor.is_dropped(*k)) {
-            if let Variable::Row(row) = plan.variable(k, system.n()) {
-                deferred[block_of(row)] = true;
-            }
+        let dropped = || (0..system.m()).filter(|row| self.dropped[*row]).map(block_of);
+        if dropped().all(|k| deferred[k]) {
+            return None;
         }
-        (deferred != plan.deferred).then_some(deferred)
+        let mut out = deferred.clone();
+        dropped().for_each(|k| out[k] = true);
+        Some(out)
     }
 
-    fn analyse(&mut self, system: &KktSystem, deferred: &[bool]) -> Result<(), SolveError> {
-        let plan = Plan::new(system, deferred)?;
+    fn analyse(&mut self, system: &KktSystem, order: Elimination) -> Result<(), SolveError> {
+        let plan = Plan::new(system, order)?;
         self.counters.symbolic += 1;
         self.counters.factor_entries = plan.symbolic.factor_entries();
         self.counters.matrix_entries = plan.matrix.pattern().len();
@@ -170,7 +184,7 @@ impl DirectSolver {
     /// Scales, fills and factors; returns the number of dropped rows.
     fn factor(&mut self, system: &KktSystem) -> Result<usize, SolveError> {
         let plan = self.plan.as_mut().ok_or(SolveError::NotPrepared)?;
-        plan.rescale(system, &self.options)?;
+        plan.rescale(system, &self.options, &self.trusted)?;
         plan.fill(system);
         self.counters.numeric += 1;
         let n = system.n();
@@ -184,13 +198,23 @@ impl DirectSolver {
             other => other.into(),
         })?;
         self.inertia = (report.positive, report.negative);
+        self.dropped.clear();
+        self.dropped.resize(system.m(), false);
+        if report.dropped > 0 {
+            for k in (0..plan.scale.len()).filter(|k| plan.factor.is_dropped(*k)) {
+                if let Variable::Row(row) = plan.variable(k, n) {
+                    self.dropped[row] = true;
+                }
+            }
+        }
         let free = system.fixed.iter().filter(|f| !**f).count();
         if report.positive != free {
             // By Sylvester's law W is not positive definite on the null space of J, wherever the odd signs came up.
-            let odd = |k: &usize| {
-                plan.order[*k] < n && (plan.factor.is_dropped(*k) || plan.factor.pivots()[*k] < 0.0)
+            let odd = |k: usize| match plan.variable(k, n) {
+                Variable::Dof(dof) if plan.factor.is_dropped(k) || plan.factor.pivots()[k] < 0.0 => Some(dof),
+                _ => None,
             };
-            let dof = (0..plan.order.len()).find(odd).map_or(0, |k| plan.order[k]);
+            let dof = (0..plan.scale.len()).find_map(odd).unwrap_or(0);
             return Err(SolveError::NotPositiveDefinite {
                 dof,
                 diagonal: system.w_diagonal(dof),
@@ -199,20 +223,16 @@ impl DirectSolver {
         Ok(report.dropped)
     }
 
-    /// For each dropped row d: `n` with `n_d = 1` and `J^T n = 0`, from one solve with the rows that are left.
-    fn find_null_space(&mut self, system: &KktSystem) -> Result<(), SolveError> {
+    /// For each dropped row d: `n` with `n_d = 1` and `J^T n = 0`, from one solve with the rows that are left. Returns a row for
+    /// which that fails: it was dropped because its pivot is small against its own Delassus diagonal (a light body between
+    /// heavy ones), not because it is redundant.
+    fn find_null_space(&mut self, system: &KktSystem) -> Result<Option<usize>, SolveError> {
         let (n, m) = (system.n(), system.m());
         self.null_space.reset(m);
         let plan = self.plan.as_mut().ok_or(SolveError::NotPrepared)?;
-        for k in 0..plan.order.len() {
-            let Variable::Row(d) = plan.variable(k, n) else {
-                continue;
-            };
-            if !plan.factor.is_dropped(k) {
-                continue;
-            }
+        for d in (0..m).filter(|d| self.dropped[*d]) {
             self.rhs.clear();
-            self.rhs.resize(plan.order.len(), 0.0);
+            self.rhs.resize(plan.scale.len(), 0.0);
             for (slot, i) in system.j.pattern().row_slots(d).zip(system.j.pattern().row(d)) {
                 let position = plan.position[*i as usize];
                 if position != ABSENT {
@@ -221,15 +241,18 @@ impl DirectSolver {
             }
             plan.factor.solve_in_place(&plan.symbolic, &mut self.rhs);
             self.counters.solves += 1;
-            let mut column = vec![0.0; m];
-            for (i, c) in column.iter_mut().enumerate() {
+            self.column.clear();
+            self.column.extend((0..m).map(|i| {
                 let position = plan.position[n + i] as usize;
-                *c = self.rhs[position] * plan.scale[position];
+                self.rhs[position] * plan.scale[position]
+            }));
+            self.column[d] = 1.0;
+            if !self.trusted[d] && self.residual.force_share(system, &self.column) > NO_FORCE {
+                return Ok(Some(d));
             }
-            column[d] = 1.0;
-            self.null_space.push(column);
+            self.null_space.push(&mut self.column);
         }
-        Ok(())
+        Ok(None)
     }
 
     /// Solves for the right-hand sides `system.c` and `system.b`.
@@ -239,11 +262,9 @@ impl DirectSolver {
     /// answer is not finite. A large residual is a [`Status`], not an error.
     pub fn solve(&mut self, system: &KktSystem, solution: &mut Solution) -> Result<SolveReport, SolveError> {
         let (n, m) = (system.n(), system.m());
-        let plan = self
-            .plan
-            .as_mut()
-            .filter(|p| p.position.len() == n + m)
-            .ok_or(SolveError::NotPrepared)?;
+        system.check_sizes()?;
+        let prepared = self.plan.as_mut().filter(|p| self.ready && p.fits(system));
+        let plan = prepared.ok_or(SolveError::NotPrepared)?;
         for (i, value) in system.c.iter().enumerate() {
             if !value.is_finite() && !system.fixed[i] {
                 return Err(SolveError::NotFinite {
@@ -271,16 +292,17 @@ impl DirectSolver {
         let mut refinements = 0;
         for pass in 0..=self.options.max_refinements {
             self.rhs.clear();
-            self.rhs.extend(plan.order.iter().zip(&plan.scale).map(|(v, s)| {
-                s * if *v < n {
-                    self.residual.primal[*v]
-                } else {
-                    self.residual.row[*v - n]
-                }
-            }));
+            self.rhs
+                .extend(plan.elimination.sequence.iter().zip(&plan.scale).map(|(v, s)| {
+                    s * if *v < n {
+                        self.residual.primal[*v]
+                    } else {
+                        self.residual.row[*v - n]
+                    }
+                }));
             plan.factor.solve_in_place(&plan.symbolic, &mut self.rhs);
             self.counters.solves += 1;
-            for ((v, s), y) in plan.order.iter().zip(&plan.scale).zip(&self.rhs) {
+            for ((v, s), y) in plan.elimination.sequence.iter().zip(&plan.scale).zip(&self.rhs) {
                 if *v < n {
                     solution.x[*v] += s * y;
                 } else {
@@ -288,11 +310,11 @@ impl DirectSolver {
                 }
             }
             self.null_space.remove(&mut solution.mu);
-            measure = evaluate(system, solution, &self.b, &mut self.residual);
+            measure = evaluate(system, solution, &self.b, &self.dropped, &mut self.residual);
             refinements = pass;
             if measure.relative >= best {
                 std::mem::swap(solution, &mut self.best);
-                measure = evaluate(system, solution, &self.b, &mut self.residual);
+                measure = evaluate(system, solution, &self.b, &self.dropped, &mut self.residual);
                 break;
             }
             best = measure.relative;
@@ -317,11 +339,8 @@ impl DirectSolver {
         } else {
             Status::Stagnated
         };
-        if !self.null_space.is_empty() {
-            measure = evaluate(system, solution, &system.b, &mut self.residual);
-            if let Some((row, violation)) = self.contradiction(system, solution) {
-                status = Status::Incompatible { row, violation };
-            }
+        if let Some((row, violation)) = self.contradiction(system) {
+            status = Status::Incompatible { row, violation };
         }
         Ok(SolveReport {
             status,
@@ -332,25 +351,20 @@ impl DirectSolver {
         })
     }
 
-    /// The hard row that the answer violates most, if by more than its share allows.
-    fn contradiction(&self, system: &KktSystem, solution: &Solution) -> Option<(usize, f64)> {
-        let scale = |i: usize| {
-            let j = system.j.pattern();
-            let terms = j.row_slots(i).zip(j.row(i));
-            system.b[i].abs()
-                + terms
-                    .map(|(slot, k)| (system.j.values()[slot] * solution.x[*k as usize]).abs())
-                    .sum::<f64>()
+    /// The row whose right-hand side contradicts others most, against what it may: the part of `b` along the null space of `J^T`
+    /// was taken off, and is what the compromise misses.
+    fn contradiction(&self, system: &KktSystem) -> Option<(usize, f64)> {
+        if self.null_space.is_empty() {
+            return None;
+        }
+        let share = |i: &usize| {
+            let removed = (system.b[*i] - self.b[*i]).abs();
+            let size = self.residual.row_floor(system, *i) + system.b[*i].abs();
+            let noise = system.b_rounding[*i] + roundoff(system) * size;
+            let allowed = self.options.incompatibility * size + noise;
+            if removed == 0.0 { 0.0 } else { removed / allowed }
         };
-        let rows = (0..system.m()).map(|i| (i, self.residual.row[i].abs()));
-        let worst = rows.max_by(|a, b| a.1.total_cmp(&b.1))?;
-        let row = system.j.pattern().row_slots(worst.0);
-        let size = row.fold(0.0f64, |a, k| a.max(system.j.values()[k].abs()));
-        // Below the roundoff of the largest unknowns there is nothing to contradict.
-        let noise = self
-            .options
-            .rounding
-            .max(roundoff(system) * size * self.residual.velocity_scale);
-        (worst.1 > self.options.incompatibility * scale(worst.0) + noise).then_some(worst)
+        let worst = (0..system.m()).max_by(|a, b| share(a).total_cmp(&share(b)))?;
+        (share(&worst) > 1.0).then(|| (worst, (system.b[worst] - self.b[worst]).abs()))
     }
 }

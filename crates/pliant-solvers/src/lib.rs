@@ -7,7 +7,7 @@
 //! [ -J  -R   ] [ mu ] = [ b ]
 //! ```
 //!
-//! with `W` (n x n) symmetric, positive definite on the null space of `J`, `J` (m x n), `R` (m x m) symmetric positive semidefinite and block
+//! with `W` (n x n) symmetric, positive definite on the null space of `J` and without a zero on its diagonal, `J` (m x n), `R` (m x m) symmetric positive semidefinite and block
 //! diagonal; rows with `R = 0` are hard. Fixed variables stay at `x = 0`.
 //!
 //! What this crate is: the statement ([`KktSystem`]), solvers, and residuals that every solver shares. What it is not:
@@ -37,6 +37,7 @@ mod system;
 
 pub use dense::{solve_dense, solve_dense_ldlt};
 pub use direct::{DirectOptions, DirectSolver, SolverCounters};
+pub use order::Elimination;
 pub use residual::KktResidual;
 pub use system::{KktSystem, Solution};
 

@@ -155,14 +155,37 @@ impl Blocks {
     }
 }
 
-/// The unknowns that are eliminated, in order: `i < n` is a variable, `n + i` a row. Fixed variables do not appear.
-pub(crate) struct Order {
+/// An order of elimination, as a plain value: the decisions that a solver took from the first numbers it saw. Imposed on another
+/// solver ([`DirectSolver::forget`](crate::DirectSolver::forget)) it makes that one's answers the same bit for bit.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Elimination {
+    /// Eliminated unknowns: `i < n` is a variable, `n + i` a row. Fixed variables do not appear.
     pub(crate) sequence: Vec<usize>,
     /// Row blocks that come after everything else: their pivots decide the rank.
     pub(crate) deferred: Vec<bool>,
 }
 
-impl Order {
+impl Elimination {
+    /// Whether it eliminates each free variable and each row of the system once.
+    pub(crate) fn fits(&self, system: &KktSystem) -> bool {
+        let n = system.n();
+        let mut seen: Vec<bool> = system
+            .fixed
+            .iter()
+            .copied()
+            .chain(vec![false; system.m()])
+            .collect();
+        let once = self
+            .sequence
+            .iter()
+            .all(|v| seen.get_mut(*v).is_some_and(|s| !std::mem::replace(s, true)));
+        once && seen.iter().all(|s| *s)
+            && seen.len() == n + system.m()
+            && self.deferred.len() + 1 == system.row_blocks().len()
+    }
+}
+
+impl Elimination {
     /// An order in which the given row blocks are deferred, and others that find no owner.
     pub(crate) fn new(system: &KktSystem, deferred: &[bool]) -> Result<Self, SolveError> {
         let blocks = Blocks::new(system);
@@ -287,7 +310,7 @@ mod tests {
     #[test]
     fn each_hard_row_of_a_chain_follows_its_partner() {
         let s = chain(200);
-        let order = Order::new(&s, &[false; 200]).unwrap();
+        let order = Elimination::new(&s, &[false; 200]).unwrap();
         assert!(order.deferred.iter().all(|d| !d));
         assert_eq!(order.sequence.len(), 400);
         let rank = |v: usize| order.sequence.iter().position(|x| *x == v).unwrap();
@@ -300,7 +323,7 @@ mod tests {
     fn a_row_too_many_is_deferred() {
         // Two hard rows on one variable cannot both follow it.
         let s = KktSystem::dense(&[1.0], &[1.0, 1.0], &[0.0, 0.0]).unwrap();
-        let order = Order::new(&s, &[false; 2]).unwrap();
+        let order = Elimination::new(&s, &[false; 2]).unwrap();
         assert_eq!(
             (order.deferred, order.sequence),
             (vec![false, true], vec![0, 1, 2])
@@ -317,7 +340,7 @@ mod tests {
         let mut s = KktSystem::new(wp, jp, rp, vec![0, 2], vec![0, 1, 2, 3]).unwrap();
         s.w.values_mut().copy_from_slice(dense.w.values());
         s.j.values_mut().copy_from_slice(dense.j.values());
-        let order = Order::new(&s, &[false; 3]).unwrap();
+        let order = Elimination::new(&s, &[false; 3]).unwrap();
         assert_eq!(order.deferred, [false, true, false]);
     }
 }

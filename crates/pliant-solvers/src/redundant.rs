@@ -24,9 +24,9 @@ impl NullSpace {
     }
 
     /// Adds one vector, made orthonormal by Gram-Schmidt (twice, which is enough).
-    pub(crate) fn push(&mut self, mut column: Vec<f64>) {
+    pub(crate) fn push(&mut self, column: &mut [f64]) {
         for _ in 0..2 {
-            self.remove(&mut column);
+            self.remove(column);
         }
         let norm = column.iter().map(|a| a * a).sum::<f64>().sqrt();
         if norm > 0.0 {

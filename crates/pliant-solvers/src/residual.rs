@@ -13,7 +13,8 @@ pub struct KktResidual {
     /// Componentwise backward error `max_i |r_i| / (|K| |z| + |rhs|)_i`, without unit: the smallest relative change of
     /// the coefficients for which the answer is exact (Oettli and Prager 1964). A component whose terms are all roundoff
     /// of the others is measured against `|W_ii| u` or `|J_i|_max u` instead (after Arioli, Demmel, Duff 1989), with the
-    /// largest velocity `u = max_i (|W| |x| + |J^T| |mu| + |c|)_i / |W_ii|` that any term of the system stands for.
+    /// largest velocity `u = (|W| |x| + |J^T| |mu| + |c|)_k / |W_kk|` of the block of variable i, or of those that row i acts on.
+    /// Rows dropped as redundant do not enter: what they are off by, through truncation, is in `row`.
     pub relative: f64,
 }
 
@@ -31,8 +32,8 @@ pub(crate) struct ResidualScratch {
     pub(crate) row: Vec<f64>,
     primal_scale: Vec<f64>,
     row_scale: Vec<f64>,
-    /// Largest velocity that any term of the system stands for.
-    pub(crate) velocity_scale: f64,
+    /// For each variable, the largest velocity that a term of its block stands for.
+    velocity: Vec<f64>,
 }
 
 /// Share of the largest velocity below which a velocity is roundoff.
@@ -47,6 +48,35 @@ impl ResidualScratch {
         self.primal.extend_from_slice(c);
         self.row.clear();
         self.row.extend_from_slice(b);
+    }
+
+    /// Largest velocity that row `i` sees, times its coefficient, as of the last evaluation.
+    pub(crate) fn row_floor(&self, system: &KktSystem, i: usize) -> f64 {
+        row_of(&system.j, i).fold(0.0f64, |a, (k, v)| a.max(v.abs() * self.velocity[k]))
+    }
+
+    /// The force of a multiplier against the size of its terms: `max |J^T mu|_i / (|J^T| |mu|)_i` over the free variables whose
+    /// terms are not negligible.
+    pub(crate) fn force_share(&mut self, system: &KktSystem, mu: &[f64]) -> f64 {
+        let n = system.n();
+        self.primal.clear();
+        self.primal.resize(n, 0.0);
+        self.primal_scale.clear();
+        self.primal_scale.resize(n, 0.0);
+        for (i, mu) in mu.iter().enumerate() {
+            for (k, a) in row_of(&system.j, i) {
+                self.primal[k] += a * mu;
+                self.primal_scale[k] += (a * mu).abs();
+            }
+        }
+        let free = |i: &usize| !system.fixed[*i];
+        let largest = (0..n)
+            .filter(free)
+            .fold(0.0f64, |a, i| a.max(self.primal_scale[i]));
+        let terms = (0..n)
+            .filter(free)
+            .filter(|i| self.primal_scale[*i] > 1e-9 * largest);
+        terms.fold(0.0f64, |a, i| a.max(self.primal[i].abs() / self.primal_scale[i]))
     }
 }
 
@@ -65,6 +95,7 @@ pub(crate) fn evaluate(
     system: &KktSystem,
     solution: &Solution,
     b: &[f64],
+    dropped: &[bool],
     scratch: &mut ResidualScratch,
 ) -> KktResidual {
     let ResidualScratch {
@@ -72,7 +103,7 @@ pub(crate) fn evaluate(
         row,
         primal_scale,
         row_scale,
-        velocity_scale,
+        velocity,
     } = scratch;
     let (n, m) = (system.n(), system.m());
     primal.clear();
@@ -128,11 +159,14 @@ pub(crate) fn evaluate(
     let mut out = KktResidual::default();
     // `max` of IEEE drops NaN; a NaN residual must survive.
     let max = |a: f64, b: f64| if b.is_nan() || b > a { b } else { a };
-    let free = |i: &usize| !system.fixed[*i];
-    let u = (0..n)
-        .filter(free)
-        .fold(0.0, |a, i| max(a, primal_scale[i] / system.w_diagonal(i).abs()));
-    *velocity_scale = u;
+    velocity.clear();
+    velocity.resize(n, 0.0);
+    for block in system.primal_blocks().windows(2) {
+        let own = block[0]..block[1];
+        let free = own.clone().filter(|i| !system.fixed[*i]);
+        let largest = free.fold(0.0, |a, i| max(a, primal_scale[i] / system.w_diagonal(i).abs()));
+        velocity[own].fill(largest);
+    }
     let roundoff = roundoff(system);
     let ratio = |r: f64, s: f64, floor: f64| {
         if r == 0.0 {
@@ -151,13 +185,19 @@ pub(crate) fn evaluate(
         out.primal = max(out.primal, (primal[i] / system.w_diagonal(i)).abs());
         out.relative = max(
             out.relative,
-            ratio(primal[i].abs(), primal_scale[i], system.w_diagonal(i).abs() * u),
+            ratio(
+                primal[i].abs(),
+                primal_scale[i],
+                system.w_diagonal(i).abs() * velocity[i],
+            ),
         );
     }
     for i in 0..m {
         out.row = max(out.row, row[i].abs());
-        let size = row_of(&system.j, i).fold(0.0f64, |a, (_, v)| a.max(v.abs()));
-        out.relative = max(out.relative, ratio(row[i].abs(), row_scale[i], size * u));
+        if !dropped[i] {
+            let floor = row_of(&system.j, i).fold(0.0f64, |a, (k, v)| a.max(v.abs() * velocity[k]));
+            out.relative = max(out.relative, ratio(row[i].abs(), row_scale[i], floor));
+        }
     }
     out
 }

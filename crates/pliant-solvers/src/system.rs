@@ -20,6 +20,8 @@ pub struct KktSystem {
     pub c: Vec<f64>,
     /// Right-hand side of the constraint rows, m: `J x + R mu + b = 0`.
     pub b: Vec<f64>,
+    /// Rounding that each `b_i` is known to carry, m: redundant rows do not contradict each other by less.
+    pub b_rounding: Vec<f64>,
     primal_blocks: Vec<usize>,
     row_blocks: Vec<usize>,
 }
@@ -87,6 +89,13 @@ impl KktSystem {
             m,
             (0..m).filter(|i| r.slot(*i, *i).is_some()).count(),
         )?;
+        for (what, pattern) in [
+            ("entries of W above the diagonal", &w),
+            ("entries of R above the diagonal", &r),
+        ] {
+            let above = |i: &usize| pattern.row(*i).last().is_some_and(|k| *k as usize > *i);
+            check(what, 0, (0..pattern.rows()).filter(above).count())?;
+        }
         for (what, blocks, size) in [
             ("primal blocks", &primal_blocks, n),
             ("row blocks", &row_blocks, m),
@@ -101,6 +110,13 @@ impl KktSystem {
             }
             check(what, size, blocks[blocks.len() - 1])?;
         }
+        let first_of = |i: usize| row_blocks[row_blocks.partition_point(|first| *first <= i) - 1];
+        let outside = |i: &usize| r.row(*i).first().is_some_and(|k| (*k as usize) < first_of(*i));
+        check(
+            "entries of R outside its blocks",
+            0,
+            (0..m).filter(outside).count(),
+        )?;
         Ok(Self {
             w: w.into_matrix(),
             j: j.into_matrix(),
@@ -108,6 +124,7 @@ impl KktSystem {
             fixed: vec![false; n],
             c: vec![0.0; n],
             b: vec![0.0; m],
+            b_rounding: vec![0.0; m],
             primal_blocks,
             row_blocks,
         })
@@ -157,6 +174,24 @@ impl KktSystem {
         system.j.values_mut().copy_from_slice(j);
         system.r.values_mut().copy_from_slice(r);
         Ok(system)
+    }
+
+    /// Checks the lengths of the public vectors.
+    pub(crate) fn check_sizes(&self) -> Result<(), SolveError> {
+        let sizes = [
+            ("fixed mask", self.n(), self.fixed.len()),
+            ("c", self.n(), self.c.len()),
+            ("b", self.m(), self.b.len()),
+            ("b_rounding", self.m(), self.b_rounding.len()),
+        ];
+        match sizes.into_iter().find(|(_, expected, found)| expected != found) {
+            Some((what, expected, found)) => Err(SolveError::Size {
+                what,
+                expected,
+                found,
+            }),
+            None => Ok(()),
+        }
     }
 
     /// Number of primal unknowns.

@@ -1,6 +1,7 @@
 //! Everything that changes during a simulation, as plain values.
 
 use pliant_model::State;
+use pliant_solvers::Elimination;
 
 /// A simulation's memory: restore it into a simulation of the same model and options, and the motion goes on bit for bit.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,6 +18,10 @@ pub struct Checkpoint {
     pub fixed: Vec<bool>,
     /// Energy taken out by damping so far (J).
     pub dissipated: f64,
-    /// Constraint blocks that the solver has decided to eliminate last.
-    pub deferred: Vec<usize>,
+    /// Velocities that fixed coordinates have at the end of the next step.
+    pub held: Vec<f64>,
+    /// No step has been taken from this state.
+    pub fresh: bool,
+    /// Order of elimination that the solver has settled on.
+    pub elimination: Option<Elimination>,
 }

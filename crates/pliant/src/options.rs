@@ -2,7 +2,7 @@
 
 use crate::Error;
 use pliant_kkt::{Formulation, Geometry, Metric, Scheme};
-use pliant_model::ComponentId;
+use pliant_model::{ComponentId, Level, Model};
 use pliant_solvers::DirectOptions;
 
 /// The treatment of the torque `-w x I w` of spinning bodies.
@@ -100,7 +100,7 @@ impl Options {
     }
 
     /// The scheme of a step of length `h`, checked.
-    pub(crate) fn write_scheme(&self, h: f64, scheme: &mut Scheme) -> Result<(), Error> {
+    pub(crate) fn write_scheme(&self, model: &Model, h: f64, scheme: &mut Scheme) -> Result<(), Error> {
         if !(h.is_finite() && h > 0.0) {
             return Err(Error::OutOfRange {
                 what: "the time step",
@@ -119,6 +119,54 @@ impl Options {
                     what,
                     value,
                     bound: "in (0, 1]",
+                });
+            }
+        }
+        for (component, alpha) in &self.own_alpha {
+            if !matches!(component, ComponentId::ForceField(i) if *i < model.force_fields().len()) {
+                let bound = "given to a force field of the model";
+                return Err(Error::OutOfRange {
+                    what: "the alpha of a component",
+                    value: *alpha,
+                    bound,
+                });
+            }
+        }
+        let DirectOptions {
+            tolerance,
+            rank_threshold,
+            incompatibility,
+            ..
+        } = self.solver;
+        if !(rank_threshold > 0.0 && rank_threshold < 1.0) {
+            let bound = "between 0 and 1";
+            return Err(Error::OutOfRange {
+                what: "the rank threshold",
+                value: rank_threshold,
+                bound,
+            });
+        }
+        for (what, value) in [
+            ("the tolerance", tolerance),
+            ("the incompatibility tolerance", incompatibility),
+        ] {
+            if value.is_nan() {
+                return Err(Error::OutOfRange {
+                    what,
+                    value,
+                    bound: "a number",
+                });
+            }
+        }
+        for constraint in model.constraints() {
+            if let Level::Baumgarte { rate } = constraint.component
+                && rate * h >= 2.0
+            {
+                let what = "the time step times the rate of a Baumgarte constraint";
+                return Err(Error::OutOfRange {
+                    what,
+                    value: rate * h,
+                    bound: "below 2, where it is stable",
                 });
             }
         }

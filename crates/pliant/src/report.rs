@@ -46,8 +46,8 @@ pub struct StepReport {
     pub h: f64,
     /// How the linear solve ended.
     pub status: Status,
-    /// Residual of the KKT system: primal and row in units of velocity, relative as backward error. (In the acceleration
-    /// formulation the first two are divided by `h`.)
+    /// Residual of the KKT system: primal and row in units of velocity, relative as backward error. The relative one is
+    /// that of the system as solved: where redundant rows contradicted each other, of the compromise.
     pub residual: KktResidual,
     /// Steps of iterative refinement.
     pub refinements: usize,
@@ -65,7 +65,8 @@ pub struct StepReport {
     pub corrections: (usize, usize),
     /// Energies at the end of the step.
     pub energies: Energies,
-    /// Energy taken out by damping forces since the start (J). What the scheme itself damps is the rest of the balance.
+    /// Energy taken out by damping forces since the start (J). What the scheme itself
+    /// damps, moving supports put in and position corrections change is the rest of the balance.
     pub dissipated: f64,
     /// Momentum at the end of the step.
     pub momentum: Momentum,

@@ -36,27 +36,19 @@ pub struct SettleReport {
 }
 
 impl Simulation {
-    /// One pseudo-static pass: a step of length `h`, then velocities times `kept`. Returns the largest change of a coordinate.
+    /// One pseudo-static pass: a step of length `h`, then velocities times `kept`. Returns the largest change of a free
+    /// coordinate.
     ///
     /// # Errors
     /// As [`step`](Self::step).
     pub fn settle_once(&mut self, h: f64, kept: f64) -> Result<f64, Error> {
         self.step(h)?;
-        let mut motion = 0.0f64;
-        for node in 0..self.model().nodes().len() {
-            let entry = &self.model().nodes()[node];
-            if entry.first_dof().is_some() {
-                let range = entry.velocity_range();
-                motion = self.state().velocities[range]
-                    .iter()
-                    .fold(motion, |m, v| m.max((h * v).abs()));
-            }
-        }
+        let motion = h * self.largest_free_velocity();
         self.scale_velocities(kept);
         Ok(motion)
     }
 
-    /// Comes to rest near the present state. Time advances by the steps taken; velocities end as zero.
+    /// Comes to rest near the present state. Time advances by the steps taken; free velocities end as zero.
     ///
     /// # Errors
     /// [`Error::NotSettled`] after `max_steps`; else as [`step`](Self::step).

@@ -1,12 +1,16 @@
 //! The stepper: model, state, time.
 
 mod advance;
+mod balance;
+mod correct;
+mod multipliers;
 
 use crate::report::{Counters, StepReport};
 use crate::{Checkpoint, Error, Options};
+use pliant_dense::{Vec3, rotation};
 use pliant_kkt::{Assembler, Scheme};
-use pliant_model::{ComponentId, Evaluation, Model, ModelError, NodeId, State};
-use pliant_solvers::{DirectOptions, DirectSolver, Solution};
+use pliant_model::{ComponentId, Evaluation, Model, ModelError, NodeId, Pose, Space, State};
+use pliant_solvers::{DirectSolver, Solution};
 
 /// A model in motion.
 #[derive(Debug)]
@@ -18,12 +22,18 @@ pub struct Simulation {
     state: State,
     previous: State,
     multipliers: Vec<f64>,
+    new_multipliers: Vec<f64>,
     lagged: Vec<f64>,
     lag_for_step: Vec<f64>,
     impulse: Vec<f64>,
     support: Vec<f64>,
     support_now: Vec<f64>,
     displacement: Vec<f64>,
+    /// Velocities that fixed coordinates have at the end of the next step.
+    held: Vec<f64>,
+    fixed_change: Vec<f64>,
+    /// No step has been taken from this state: multipliers are not known.
+    fresh: bool,
     dissipated: f64,
     counters: Counters,
     evaluation: Evaluation,
@@ -62,12 +72,16 @@ impl Simulation {
             options,
             time: 0.0,
             multipliers: vec![0.0; rows],
+            new_multipliers: vec![0.0; rows],
             lagged: vec![0.0; rows],
             lag_for_step: vec![0.0; rows],
             impulse: vec![0.0; model.dof_count()],
             support: vec![0.0; model.dof_count()],
             support_now: vec![0.0; model.dof_count()],
             displacement: vec![0.0; model.dof_count()],
+            held: vec![0.0; model.dof_count()],
+            fixed_change: vec![0.0; model.dof_count()],
+            fresh: true,
             dissipated: 0.0,
             counters: Counters {
                 plans: 1,
@@ -83,8 +97,7 @@ impl Simulation {
             scheme: Scheme::implicit_euler(1.0),
             model,
         };
-        // Compliant rows know their force from the start; hard ones learn it in the first step.
-        simulation.lag_multipliers_by_law();
+        simulation.hold_present_velocities();
         Ok(simulation)
     }
 
@@ -111,6 +124,29 @@ impl Simulation {
     /// Velocities of a node (bodies: linear in world axes, angular in body axes).
     pub fn velocities(&self, node: NodeId) -> &[f64] {
         self.model.velocities(&self.state, node)
+    }
+
+    /// Pose of one body; `None` if the node does not hold bodies or has no such element.
+    pub fn pose(&self, node: NodeId, element: usize) -> Option<Pose> {
+        let bodies = self.model.node(node).space == Space::Rigid3;
+        let x = self
+            .positions(node)
+            .as_chunks::<7>()
+            .0
+            .get(element)
+            .filter(|_| bodies)?;
+        Some(Pose {
+            position: [x[0], x[1], x[2]],
+            rotation: [x[3], x[4], x[5], x[6]],
+        })
+    }
+
+    /// Velocity of the centre of mass (m/s) and angular velocity (rad/s) of one body, both in world axes.
+    pub fn world_velocity(&self, node: NodeId, element: usize) -> Option<([f64; 3], [f64; 3])> {
+        let pose = self.pose(node, element)?;
+        let v = self.velocities(node).as_chunks::<6>().0.get(element)?;
+        let angular = rotation::rotate(pose.rotation, Vec3::new(v[3], v[4], v[5]));
+        Some(([v[0], v[1], v[2]], angular.into()))
     }
 
     /// Multipliers of the last step [N, N m]: the average force over it, along each row's coordinate.
@@ -148,25 +184,32 @@ impl Simulation {
         self.assembler.system()
     }
 
-    /// Replaces positions and velocities of the independent coordinates; mapped ones are recomputed, memory of past forces is
-    /// cleared.
+    /// Replaces positions and velocities of the independent coordinates; mapped ones are recomputed, quaternions normalised,
+    /// memory of past forces is cleared. Fixed coordinates keep the velocity that the state gives them.
     ///
     /// # Errors
-    /// [`Error::Model`] if the state does not fit the model or a mapping is not defined there; then nothing changes.
+    /// [`Error::Model`] if the state does not fit the model, is not finite, or a mapping is not defined there; then nothing
+    /// changes.
     pub fn set_state(&mut self, state: &State) -> Result<(), Error> {
         let mut new = state.clone();
+        self.model.normalize(&mut new)?;
         let found = self.evaluation.propagate(&self.model, &mut new);
+        let found = found.and_then(|()| self.evaluation.evaluate(&self.model, &new));
         if let Err(e) = found {
             self.evaluation.propagate(&self.model, &mut self.state)?;
             return Err(e.into());
         }
         self.state = new;
-        self.evaluation.evaluate(&self.model, &self.state)?;
-        self.lag_multipliers_by_law();
+        self.multipliers.fill(0.0);
+        self.lagged.fill(0.0);
+        self.support.fill(0.0);
+        self.fresh = true;
+        self.hold_present_velocities();
         Ok(())
     }
 
-    /// Fixes chosen velocity coordinates of one element and gives them a velocity (bodies: angular in body axes).
+    /// Fixes chosen velocity coordinates of one element and gives them a velocity (bodies: angular in body axes), reached at the
+    /// end of the next step.
     ///
     /// # Errors
     /// [`Error::Model`] if there is no such element or a velocity is not finite.
@@ -198,12 +241,10 @@ impl Simulation {
             }
             .into());
         }
-        let start = entry.first_velocity + element * coordinates.len();
         for k in (0..coordinates.len()).filter(|k| coordinates[*k]) {
             self.assembler.fixed_mut()[first + k] = true;
-            self.state.velocities[start + k] = velocity[k];
+            self.held[first + k] = velocity[k];
         }
-        self.evaluation.propagate(&self.model, &mut self.state)?;
         Ok(())
     }
 
@@ -228,7 +269,9 @@ impl Simulation {
             lagged: self.lagged.clone(),
             fixed: self.assembler.system().fixed.clone(),
             dissipated: self.dissipated,
-            deferred: self.solver.deferred_blocks(),
+            held: self.held.clone(),
+            fresh: self.fresh,
+            elimination: self.solver.elimination().cloned(),
         }
     }
 
@@ -245,6 +288,7 @@ impl Simulation {
             ),
             ("multipliers", self.lagged.len(), checkpoint.lagged.len()),
             ("fixed coordinates", self.impulse.len(), checkpoint.fixed.len()),
+            ("held velocities", self.impulse.len(), checkpoint.held.len()),
         ];
         for (what, expected, found) in sizes {
             if expected != found {
@@ -256,13 +300,32 @@ impl Simulation {
                 .into());
             }
         }
+        let numbers = [
+            &[checkpoint.time, checkpoint.dissipated][..],
+            &checkpoint.multipliers,
+        ];
+        let numbers = numbers
+            .into_iter()
+            .chain([&checkpoint.lagged[..], &checkpoint.held])
+            .flatten();
+        if let Some(value) = numbers.into_iter().find(|x| !x.is_finite()) {
+            let name = "the checkpoint".to_owned();
+            return Err(ModelError::NotFinite {
+                name,
+                what: "a number",
+                value: *value,
+            }
+            .into());
+        }
         self.set_state(&checkpoint.state)?;
         self.time = checkpoint.time;
         self.multipliers.copy_from_slice(&checkpoint.multipliers);
         self.lagged.copy_from_slice(&checkpoint.lagged);
         self.assembler.fixed_mut().copy_from_slice(&checkpoint.fixed);
         self.dissipated = checkpoint.dissipated;
-        self.solver.forget(&checkpoint.deferred);
+        self.held.copy_from_slice(&checkpoint.held);
+        self.fresh = checkpoint.fresh;
+        self.solver.forget(checkpoint.elimination.clone());
         Ok(())
     }
 
@@ -274,14 +337,8 @@ impl Simulation {
     /// [`Error::NotPositiveDefinite`], [`Error::NotFinite`], [`Error::Gyroscopic`], [`Error::Model`] where a mapping is not
     /// defined, [`Error::OutOfRange`]. The state is then as before the step.
     pub fn step(&mut self, h: f64) -> Result<StepReport, Error> {
-        self.options.write_scheme(h, &mut self.scheme)?;
-        // Positions carry a rounding of their largest coordinate; divided by h it is noise in the constraint rows.
-        let size = self.state.positions.iter().fold(0.0f64, |a, x| a.max(x.abs()));
-        let rounding = self.options.solver.rounding.max(100.0 * f64::EPSILON * size / h);
-        self.solver.options = DirectOptions {
-            rounding,
-            ..self.options.solver
-        };
+        self.options.write_scheme(&self.model, h, &mut self.scheme)?;
+        self.solver.options = self.options.solver;
         self.previous.clone_from(&self.state);
         let result = self.advance(h);
         if result.is_err() {

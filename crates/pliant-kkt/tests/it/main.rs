@@ -145,6 +145,7 @@ fn assemble(m: &Model, state: &mut State, scheme: &Scheme, multipliers: &[f64]) 
             state,
             multipliers,
             impulse: &impulse,
+            fixed_change: &impulse,
         },
     );
     assembler

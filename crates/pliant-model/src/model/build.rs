@@ -83,15 +83,7 @@ impl Model {
         }
         let mut positions = positions.to_vec();
         if space == Space::Rigid3 {
-            for (element, x) in positions.as_chunks_mut::<7>().0.iter_mut().enumerate() {
-                let q = rotation::normalize(crate::space::quaternion(x)).ok_or_else(|| {
-                    ModelError::ZeroQuaternion {
-                        name: name.into(),
-                        element,
-                    }
-                })?;
-                x[3..].copy_from_slice(&q);
-            }
+            normalize_rotations(name, &mut positions)?;
         }
         let first_dof = self.fixed.len();
         let kind = NodeKind::Independent {
@@ -137,6 +129,14 @@ impl Model {
         }
         mapping.check(name, &shapes)?;
         let (space, count) = mapping.child();
+        let mut list = Vec::new();
+        for element in 0..count {
+            list.clear();
+            mapping.dependencies(element, &mut list);
+            for at in &list {
+                crate::mappings::check_dependency(name, *at, &shapes)?;
+            }
+        }
         self.push(
             name,
             space,
@@ -412,7 +412,7 @@ impl Model {
     }
 }
 
-fn check_finite(name: &str, what: &'static str, values: &[f64]) -> Result<(), ModelError> {
+pub(super) fn check_finite(name: &str, what: &'static str, values: &[f64]) -> Result<(), ModelError> {
     match values.iter().find(|x| !x.is_finite()) {
         Some(value) => Err(ModelError::NotFinite {
             name: name.into(),
@@ -421,4 +421,21 @@ fn check_finite(name: &str, what: &'static str, values: &[f64]) -> Result<(), Mo
         }),
         None => Ok(()),
     }
+}
+
+/// Normalises the quaternions of bodies; unit ones stay as they are, bit for bit.
+pub(super) fn normalize_rotations(name: &str, positions: &mut [f64]) -> Result<(), ModelError> {
+    for (element, x) in positions.as_chunks_mut::<7>().0.iter_mut().enumerate() {
+        let q = crate::space::quaternion(x);
+        let square: f64 = q.iter().map(|a| a * a).sum();
+        if (square - 1.0).abs() > 4.0 * f64::EPSILON {
+            let unit = rotation::normalize(q);
+            let unit = unit.ok_or_else(|| ModelError::ZeroQuaternion {
+                name: name.into(),
+                element,
+            })?;
+            x[3..].copy_from_slice(&unit);
+        }
+    }
+    Ok(())
 }

@@ -1,7 +1,7 @@
 //! The permuted, scaled matrix: pattern and slots once, values every time.
 
 use super::DirectOptions;
-use crate::order::Order;
+use crate::order::Elimination;
 use crate::{KktSystem, SolveError, Variable};
 use pliant_sparse::{CsrMatrix, Factor, PatternBuilder, Symbolic};
 
@@ -10,9 +10,7 @@ use pliant_sparse::{CsrMatrix, Factor, PatternBuilder, Symbolic};
 pub(super) struct Plan {
     /// Copies of what was analysed, to notice a change.
     shape: (CsrShape, CsrShape, CsrShape, Vec<bool>),
-    pub(super) order: Vec<usize>,
-    /// Row blocks after everything else; a vanishing pivot there is a redundant row.
-    pub(super) deferred: Vec<bool>,
+    pub(super) elimination: Elimination,
     /// Position of each unknown in the order, `ABSENT` for fixed variables.
     pub(super) position: Vec<u32>,
     pub(super) matrix: CsrMatrix,
@@ -28,6 +26,8 @@ pub(super) struct Plan {
 type CsrShape = (Vec<u32>, Vec<u32>);
 
 pub(super) const ABSENT: u32 = u32::MAX;
+/// Share of the Delassus diagonal below which a compliance counts as zero for the rank decision.
+const NEGLIGIBLE: f64 = 1e-12;
 /// Relative pivot threshold of variables and compliant rows: a few roundings.
 const ROUNDOFF: f64 = 1e-15;
 
@@ -47,12 +47,9 @@ impl Plan {
             && self.shape.3 == system.fixed
     }
 
-    pub(super) fn new(system: &KktSystem, deferred: &[bool]) -> Result<Self, SolveError> {
+    pub(super) fn new(system: &KktSystem, elimination: Elimination) -> Result<Self, SolveError> {
         let (n, m) = (system.n(), system.m());
-        let Order {
-            sequence: order,
-            deferred,
-        } = Order::new(system, deferred)?;
+        let order = &elimination.sequence;
         let mut position = vec![ABSENT; n + m];
         for (k, v) in order.iter().enumerate() {
             position[*v] = k as u32;
@@ -95,8 +92,7 @@ impl Plan {
         let scale = vec![1.0; order.len()];
         Ok(Self {
             shape,
-            order,
-            deferred,
+            elimination,
             position,
             matrix,
             w_slots,
@@ -108,8 +104,13 @@ impl Plan {
         })
     }
 
-    /// Scales so that a pivot of size 1 is at its threshold.
-    pub(super) fn rescale(&mut self, system: &KktSystem, options: &DirectOptions) -> Result<(), SolveError> {
+    /// Scales so that a pivot of size 1 is at its threshold. Rows in `trusted` are known to be independent.
+    pub(super) fn rescale(
+        &mut self,
+        system: &KktSystem,
+        options: &DirectOptions,
+        trusted: &[bool],
+    ) -> Result<(), SolveError> {
         let n = system.n();
         for i in 0..n {
             let diagonal = system.w_diagonal(i);
@@ -136,11 +137,14 @@ impl Plan {
             if own < 0.0 {
                 return Err(SolveError::NegativeCompliance { row: i, value: own });
             }
-            let (threshold, size) = if own > 0.0 {
-                (ROUNDOFF, own + delassus)
+            // A compliance that rounding of the Delassus operator swallows cannot say how redundant rows share.
+            let soft = own > NEGLIGIBLE * delassus;
+            let threshold = if soft || trusted[i] {
+                ROUNDOFF
             } else {
-                (options.rank_threshold, delassus)
+                options.rank_threshold
             };
+            let size = own + delassus;
             // A row without free variables has size 0: any scale shows its zero pivot.
             let size = if size > 0.0 { size } else { 1.0 };
             self.scale[self.position[n + i] as usize] = power_of_two(1.0 / (threshold * size));
@@ -176,7 +180,7 @@ impl Plan {
     }
 
     pub(super) fn variable(&self, position: usize, n: usize) -> Variable {
-        let v = self.order[position];
+        let v = self.elimination.sequence[position];
         if v < n {
             Variable::Dof(v)
         } else {

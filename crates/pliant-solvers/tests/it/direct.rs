@@ -225,3 +225,118 @@ proptest! {
         }
     }
 }
+
+fn status(system: &KktSystem) -> Status {
+    solve(system).1.status
+}
+
+#[test]
+fn contradictions_are_seen_beside_large_and_heavy_neighbours() {
+    // A fast light variable elsewhere must not hide that x0 = 0 and x0 = 1.
+    let mut s = KktSystem::dense(&[1.0, 0.0, 0.0, 1e-12], &[1.0, 0.0, 1.0, 0.0], &[0.0; 2]).unwrap();
+    s.b.copy_from_slice(&[0.0, -1.0]);
+    s.c[1] = 1.0;
+    assert!(matches!(status(&s), Status::Incompatible { .. }));
+    // Nor a pair that agrees to 5e-7 of large numbers hide one that contradicts itself with small ones.
+    let j = [1.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 1.0];
+    let mut s = KktSystem::dense(&[1.0, 0.0, 0.0, 1.0], &j, &[0.0; 4]).unwrap();
+    s.b.copy_from_slice(&[1e3, 1e3 * (1.0 + 5e-7), 1e-4, -1e-4]);
+    assert!(matches!(status(&s), Status::Incompatible { row: 2 | 3, .. }));
+}
+
+#[test]
+fn nearly_redundant_feasible_rows_are_truncated_not_refused() {
+    for eps in [1e-3, 2e-5, 1e-5, 1e-7, 1e-9, 0.0] {
+        let mut s = KktSystem::dense(&[1.0, 0.0, 0.0, 1.0], &[1.0, 0.0, 1.0, eps], &[0.0; 2]).unwrap();
+        s.c.copy_from_slice(&[1.0, 1.0]);
+        let (solution, report) = solve(&s);
+        assert_eq!(report.status, Status::Converged, "eps = {eps}: {report:?}");
+        // Truncated or not, no row is off by more than the rank decision allows: 1e-5 of a unit velocity.
+        assert!(
+            report.residual.row <= 1.1e-5 && solution.x[0].abs() < 1.1e-5,
+            "eps = {eps}: {report:?}"
+        );
+    }
+}
+
+#[test]
+fn a_light_body_between_heavy_ones_is_not_redundancy() {
+    // (At a ratio of 1e13 the difference of the two forces, rounded, is all that moves the light one.)
+    for light in [1e-2, 1e-6, 1e-7] {
+        // Ceiling - light - heavy, both rods hard: the heavy one must not fall.
+        let mut s = KktSystem::dense(&[light, 0.0, 0.0, 1e4], &[1.0, 0.0, -1.0, 1.0], &[0.0; 2]).unwrap();
+        s.c.copy_from_slice(&[-light, -1e4]);
+        let (solution, report) = solve(&s);
+        assert_eq!(
+            (report.status, report.redundant_rows),
+            (Status::Converged, 0),
+            "light = {light}"
+        );
+        assert!(solution.x.iter().all(|x| x.abs() < 1e-6), "{solution:?}");
+        assert!((solution.mu[1] - 1e4).abs() < 1e-4, "{solution:?}");
+    }
+}
+
+#[test]
+fn stiff_rows_on_one_coordinate_behave_like_hard_ones() {
+    for c in [1e-10, 1e-14, 3e-16, 1e-18, 1e-22, 0.0] {
+        let mut s = KktSystem::dense(&[2.0], &[1.0; 3], &[c; 3]).unwrap();
+        s.b.fill(-1.0);
+        let (solution, report) = solve(&s);
+        assert_eq!(report.status, Status::Converged, "R = {c}");
+        assert!((solution.x[0] - 1.0).abs() < 1e-9, "R = {c}: {solution:?}");
+        // Pivots of 2R above 1e-12 of the Delassus diagonal lose four digits of the share at most.
+        assert!(
+            solution.mu.iter().all(|m| (m - 2.0 / 3.0).abs() < 1e-3),
+            "R = {c}: {solution:?}"
+        );
+    }
+}
+
+#[test]
+fn a_solver_that_failed_to_prepare_does_not_solve() {
+    let bad = KktSystem::dense(&[1.0, 0.0, 0.0, -1.0], &[1.0, 1.0], &[0.0]).unwrap();
+    let mut solver = DirectSolver::default();
+    assert!(solver.prepare(&bad).is_err());
+    assert_eq!(
+        solver.solve(&bad, &mut Solution::default()),
+        Err(SolveError::NotPrepared)
+    );
+    let mut short = KktSystem::dense(&[1.0], &[1.0], &[0.0]).unwrap();
+    short.b.clear();
+    assert!(matches!(
+        solver.prepare(&short),
+        Err(SolveError::Size { what: "b", .. })
+    ));
+}
+
+#[test]
+fn an_imposed_order_repeats_the_answer_bit_for_bit() {
+    let system = f04([0.0; 3], [0.5, 0.5, 0.2]);
+    let mut first = DirectSolver::default();
+    let (mut a, mut b) = (Solution::default(), Solution::default());
+    first.prepare(&system).unwrap();
+    first.solve(&system, &mut a).unwrap();
+    let mut second = DirectSolver::default();
+    second.forget(first.elimination().cloned());
+    second.prepare(&system).unwrap();
+    second.solve(&system, &mut b).unwrap();
+    assert_eq!((&a, first.elimination()), (&b, second.elimination()));
+    assert_eq!(second.counters().symbolic, 1);
+}
+
+#[test]
+fn upper_triangles_are_refused() {
+    let mut full = pliant_sparse::PatternBuilder::new(2, 2);
+    full.insert_block((0, 0), (2, 2), false);
+    let empty = |rows| pliant_sparse::PatternBuilder::new(rows, 2).finish().unwrap();
+    let none = pliant_sparse::PatternBuilder::new(0, 0).finish().unwrap();
+    let made = KktSystem::new(full.finish().unwrap(), empty(0), none, vec![0, 1, 2], vec![0]);
+    assert!(matches!(
+        made,
+        Err(SolveError::Size {
+            what: "entries of W above the diagonal",
+            ..
+        })
+    ));
+}

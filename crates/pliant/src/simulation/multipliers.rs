@@ -1,0 +1,103 @@
+//! The multipliers that the geometric stiffness of rows is made of.
+
+use super::Simulation;
+use pliant_kkt::{GeometricStiffness, Geometry, StepInput};
+use pliant_model::ComponentId;
+use pliant_solvers::KktSystem;
+
+/// A row whose compliance term is at least this share of its Delassus diagonal is soft: its force is that of its law, so that its
+/// geometric stiffness is that of the same spring treated as a stiffness. Below, the multiplier of the last step is the better
+/// force: the deformation at the end of a step holds the curvature `(h v)^2/(2 l)` of the motion, which is not elastic, and
+/// divided by a small compliance it would freeze the motion.
+const SOFT: f64 = 0.1;
+
+/// A change of a multiplier by this share of its group's largest one asks for another pass.
+const REFRESH: f64 = 0.5;
+
+/// Whether row `i` of a filled system is soft.
+pub(super) fn is_soft(system: &KktSystem, i: usize) -> bool {
+    system.r_diagonal(i) >= SOFT * system.row_scale(i)
+}
+
+impl Simulation {
+    /// Whether a multiplier of a hard or stiff row came out so different from the one that its geometric stiffness was made
+    /// of that the step should be solved again with the new one; if so, takes it.
+    pub(super) fn refresh_multipliers(&mut self, h: f64) -> bool {
+        if self.scheme.geometry.multipliers == GeometricStiffness::None {
+            return false;
+        }
+        let per_force = self.per_force(h);
+        let new = |row: usize| self.solution.mu[row] / per_force;
+        // Multipliers that are rounding of the other impulses have no geometric stiffness worth the name.
+        let impulses = self
+            .assembler
+            .system()
+            .c
+            .iter()
+            .fold(0.0f64, |a, c| a.max(c.abs()));
+        let noise = 1e-9 * impulses / per_force;
+        let mut changed = false;
+        for group in self.model.row_groups() {
+            let rows = group.first_row..group.first_row + group.size * group.count;
+            let stiff = || rows.clone().filter(|r| !self.soft[*r]);
+            let size = stiff().fold(0.0f64, |a, r| a.max(new(r).abs()));
+            changed |= stiff().any(|r| (new(r) - self.lag_for_step[r]).abs() > REFRESH * size + noise);
+        }
+        if changed {
+            for row in 0..self.lag_for_step.len() {
+                if !self.soft[row] {
+                    self.lag_for_step[row] = self.solution.mu[row] / per_force;
+                }
+            }
+        }
+        changed
+    }
+
+    /// Before the first step: the law for soft rows, zero for the others, which learn theirs in the first solve.
+    pub(super) fn first_multipliers(&mut self) {
+        let geometry = std::mem::replace(&mut self.scheme.geometry, Geometry::NONE);
+        let input = StepInput {
+            state: &self.state,
+            multipliers: &self.lagged,
+            impulse: &self.impulse,
+            fixed_change: &self.fixed_change,
+        };
+        self.assembler
+            .fill(&self.model, &mut self.evaluation, &self.scheme, input);
+        self.scheme.geometry = geometry;
+        let system = self.assembler.system();
+        for (i, soft) in self.soft.iter_mut().enumerate() {
+            *soft = is_soft(system, i);
+        }
+        self.lagged.fill(0.0);
+        self.law_multipliers();
+    }
+
+    /// After a step: the law for soft rows, the solution for the others.
+    pub(super) fn lag_multipliers(&mut self) {
+        self.lagged.copy_from_slice(&self.multipliers);
+        self.law_multipliers();
+    }
+
+    /// Overwrites the lagged multipliers of soft rows by their law.
+    fn law_multipliers(&mut self) {
+        for group in self.model.row_groups() {
+            let ComponentId::ForceField(i) = group.component else {
+                continue;
+            };
+            let node = self.model.node(group.node);
+            let range = node.velocity_range();
+            let force = &mut self.law_force[range.clone()];
+            force.fill(0.0);
+            let law = &self.model.force_fields()[i].component.law;
+            let x = &self.state.positions[node.position_range()];
+            law.add_force(node.space, x, &self.state.velocities[range], force);
+            for (k, force) in force.iter().enumerate() {
+                let row = group.first_row + k;
+                if self.soft[row] && !self.evaluation.is_hard(group, k) {
+                    self.lagged[row] = *force;
+                }
+            }
+        }
+    }
+}

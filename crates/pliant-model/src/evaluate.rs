@@ -141,6 +141,13 @@ impl Evaluation {
         &self.force
     }
 
+    /// Adds forces from outside the model to [`force`](Self::force), on all nodes.
+    pub fn add_force(&mut self, force: &[f64]) {
+        for (f, g) in self.force.iter_mut().zip(force) {
+            *f += g;
+        }
+    }
+
     /// Inertial forces `-M (dJ/dt) v` of mapped masses, each where it acts. (The gyroscopic torque of bodies is the
     /// stepper's.)
     pub fn inertial_force(&self) -> &[f64] {
@@ -369,6 +376,11 @@ fn add_block_product(blocks: &Blocks, e: usize, column: usize, x: &[f64], y: &mu
 impl Model {
     /// Kinetic and potential energy. The state must be propagated.
     pub fn energies(&self, state: &State) -> Energies {
+        self.energies_without(state, |_| false)
+    }
+
+    /// The same without the potential of the force fields (by place) that `skip` says.
+    pub fn energies_without(&self, state: &State, skip: impl Fn(usize) -> bool) -> Energies {
         let mut out = Energies::default();
         let g = Vec3::from(self.gravity());
         for attachment in self.masses() {
@@ -391,7 +403,10 @@ impl Model {
                 }
             }
         }
-        for attachment in self.force_fields() {
+        for (i, attachment) in self.force_fields().iter().enumerate() {
+            if skip(i) {
+                continue;
+            }
             let node = self.node(attachment.node);
             out.potential += attachment
                 .component

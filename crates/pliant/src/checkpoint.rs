@@ -20,6 +20,8 @@ pub struct Checkpoint {
     pub dissipated: f64,
     /// Velocities that fixed coordinates have at the end of the next step.
     pub held: Vec<f64>,
+    /// Forces from outside the model, on all nodes.
+    pub external: Vec<f64>,
     /// No step has been taken from this state.
     pub fresh: bool,
     /// Order of elimination that the solver has settled on.

@@ -49,14 +49,17 @@ pub use simulation::Simulation;
 
 /// What most programs need.
 pub mod prelude {
-    pub use crate::{Error, Gyroscopic, Options, Settle, Simulation, Stabilisation, StepReport};
+    pub use crate::{
+        Checkpoint, Error, Gyroscopic, Options, Settle, SettleReport, Simulation, Stabilisation, StepReport,
+    };
     pub use pliant_kkt::{Formulation, GeometricStiffness, Geometry, Metric};
     pub use pliant_model::{
-        Affine, AffineEntry, ComponentId, ConstantForce, Damping, Dependency, DiagonalCompliance, Difference,
-        Distance, End, Identity, Level, Mass, Model, NodeId, Pose, RelativeRotation, RigidMass, RigidPoints,
-        Space, Subset, Treatment, UniformCompliance,
+        Affine, AffineEntry, Blocks, ComponentId, ConstantForce, Damping, Degenerate, Dependency,
+        DiagonalCompliance, Difference, Distance, End, ForceField, Identity, Level, Mapping, Mass, Model,
+        ModelError, NodeId, NotInvertible, Parents, Pose, RelativeRotation, RigidMass, RigidPoints, Space,
+        State, Subset, Treatment, UniformCompliance,
     };
-    pub use pliant_solvers::Status;
+    pub use pliant_solvers::{DirectOptions, Status};
 }
 
 /// The README's example, compiled and run with the tests.

@@ -25,6 +25,8 @@ pub struct Simulation {
     new_multipliers: Vec<f64>,
     lagged: Vec<f64>,
     lag_for_step: Vec<f64>,
+    /// Forces from outside the model, on all nodes.
+    external: Vec<f64>,
     impulse: Vec<f64>,
     support: Vec<f64>,
     support_now: Vec<f64>,
@@ -43,6 +45,8 @@ pub struct Simulation {
     correction: Solution,
     law_force: Vec<f64>,
     soft: Vec<bool>,
+    /// The rows of each force field that has any.
+    group_of_field: Vec<Option<usize>>,
     scheme: Scheme,
 }
 
@@ -75,6 +79,7 @@ impl Simulation {
             new_multipliers: vec![0.0; rows],
             lagged: vec![0.0; rows],
             lag_for_step: vec![0.0; rows],
+            external: vec![0.0; model.velocity_count()],
             impulse: vec![0.0; model.dof_count()],
             support: vec![0.0; model.dof_count()],
             support_now: vec![0.0; model.dof_count()],
@@ -94,6 +99,14 @@ impl Simulation {
             correction: Solution::default(),
             law_force: vec![0.0; model.velocity_count()],
             soft: vec![true; rows],
+            group_of_field: (0..model.force_fields().len())
+                .map(|i| {
+                    model
+                        .row_groups()
+                        .iter()
+                        .position(|g| g.component == ComponentId::ForceField(i))
+                })
+                .collect(),
             scheme: Scheme::implicit_euler(1.0),
             model,
         };
@@ -248,6 +261,45 @@ impl Simulation {
         Ok(())
     }
 
+    /// Sets the force from outside on one element of any node, mapped ones too, until it is set again (N; bodies: force in world
+    /// axes, then torque in *body* axes, N m). It has no potential: its work is not part of the energies.
+    ///
+    /// # Errors
+    /// [`Error::Model`] if there is no such element, a number is missing or not finite.
+    pub fn set_force(&mut self, node: NodeId, element: usize, force: &[f64]) -> Result<(), Error> {
+        let entry = self.model.node(node);
+        let name = || entry.name.clone();
+        let size = entry.space.velocity_size();
+        if element >= entry.count {
+            return Err(ModelError::Element {
+                name: name(),
+                element,
+                count: entry.count,
+            }
+            .into());
+        }
+        if force.len() != size {
+            let (what, found) = ("force coordinates", force.len());
+            return Err(ModelError::Size {
+                name: name(),
+                what,
+                expected: size,
+                found,
+            }
+            .into());
+        }
+        if let Some(value) = force.iter().find(|f| !f.is_finite()) {
+            return Err(ModelError::NotFinite {
+                name: name(),
+                what: "a force",
+                value: *value,
+            }
+            .into());
+        }
+        self.external[entry.first_velocity + element * size..][..size].copy_from_slice(force);
+        Ok(())
+    }
+
     /// Frees chosen velocity coordinates of one element; they keep their velocity.
     ///
     /// # Errors
@@ -270,6 +322,7 @@ impl Simulation {
             fixed: self.assembler.system().fixed.clone(),
             dissipated: self.dissipated,
             held: self.held.clone(),
+            external: self.external.clone(),
             fresh: self.fresh,
             elimination: self.solver.elimination().cloned(),
         }
@@ -289,6 +342,7 @@ impl Simulation {
             ("multipliers", self.lagged.len(), checkpoint.lagged.len()),
             ("fixed coordinates", self.impulse.len(), checkpoint.fixed.len()),
             ("held velocities", self.impulse.len(), checkpoint.held.len()),
+            ("forces", self.external.len(), checkpoint.external.len()),
         ];
         for (what, expected, found) in sizes {
             if expected != found {
@@ -306,7 +360,7 @@ impl Simulation {
         ];
         let numbers = numbers
             .into_iter()
-            .chain([&checkpoint.lagged[..], &checkpoint.held])
+            .chain([&checkpoint.lagged[..], &checkpoint.held, &checkpoint.external])
             .flatten();
         if let Some(value) = numbers.into_iter().find(|x| !x.is_finite()) {
             let name = "the checkpoint".to_owned();
@@ -324,6 +378,7 @@ impl Simulation {
         self.assembler.fixed_mut().copy_from_slice(&checkpoint.fixed);
         self.dissipated = checkpoint.dissipated;
         self.held.copy_from_slice(&checkpoint.held);
+        self.external.copy_from_slice(&checkpoint.external);
         self.fresh = checkpoint.fresh;
         self.solver.forget(checkpoint.elimination.clone());
         Ok(())

@@ -25,6 +25,7 @@ impl Simulation {
         timings.stabilise += lap();
 
         self.evaluation.evaluate(&self.model, &self.state)?;
+        self.evaluation.add_force(&self.external);
         gyroscopic::impulses(
             &self.model,
             &self.state,

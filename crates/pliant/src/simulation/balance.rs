@@ -3,7 +3,7 @@
 use super::Simulation;
 use crate::Error;
 use crate::report::{StepReport, Timings};
-use pliant_model::{ComponentId, Energies, Treatment};
+use pliant_model::{ComponentId, Energies, RowGroup, Treatment};
 use pliant_solvers::{SolveReport, Status};
 
 impl Simulation {
@@ -25,21 +25,20 @@ impl Simulation {
     /// Energies of the present state. A stiff compliant row stores `lambda^T C lambda / 2`: its deformation, of which that would be the
     /// quotient with its compliance, is mostly curvature and rounding.
     fn energies(&self) -> Energies {
-        let mut out = self.model.energies(&self.state);
-        for group in self.model.row_groups() {
+        let stiff = |group: &RowGroup| {
+            let mut rows = group.first_row..group.first_row + group.size * group.count;
+            rows.any(|r| !self.soft[r])
+        };
+        let groups = self.model.row_groups();
+        let skip = |i: usize| self.group_of_field[i].is_some_and(|g| stiff(&groups[g]));
+        let mut out = self.model.energies_without(&self.state, skip);
+        for group in groups.iter().filter(|g| stiff(g)) {
             let ComponentId::ForceField(i) = group.component else {
                 continue;
             };
-            let rows = group.first_row..group.first_row + group.size * group.count;
-            if rows.clone().all(|r| self.soft[r]) {
-                continue;
-            }
-            let node = self.model.node(group.node);
-            let x = &self.state.positions[node.position_range()];
-            out.potential -= self.model.force_fields()[i].component.law.energy(node.space, x);
             for e in 0..group.count {
                 let c = self.evaluation.compliance(i).block(e);
-                let lambda = &self.new_multipliers[rows.start + e * group.size..][..group.size];
+                let lambda = &self.new_multipliers[group.first_row + e * group.size..][..group.size];
                 for (row, l) in c.chunks_exact(group.size).zip(lambda) {
                     out.potential += 0.5 * l * row.iter().zip(lambda).map(|(c, l)| c * l).sum::<f64>();
                 }

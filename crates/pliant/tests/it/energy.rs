@@ -129,3 +129,38 @@ fn supports_carry_what_hangs_on_them() {
         assert!(s.support_force(p, 2).is_empty() && s.support_force(d, 0).is_empty());
     }
 }
+
+/// A force from outside on a point of a body: Newton and Euler.
+#[test]
+fn forces_from_outside_act_on_mapped_nodes() {
+    let mut model = Model::new();
+    let b = model.add_rigid_bodies("b", &[Pose::default()]).unwrap();
+    model
+        .add_mass(
+            "m",
+            b,
+            Mass::Rigid(vec![RigidMass::principal(2.0, [1.0, 1.0, 0.5])]),
+        )
+        .unwrap();
+    let point = model
+        .add_mapped("point", &[b], RigidPoints::new(&[(0, [0.5, 0.0, 0.0])]))
+        .unwrap();
+    let mut s = Simulation::with_options(
+        model,
+        Options {
+            geometry: Geometry::NONE,
+            ..Options::default()
+        },
+    )
+    .unwrap();
+    s.set_force(point, 0, &[0.0, 3.0, 0.0]).unwrap();
+    s.step(1e-3).unwrap();
+    let (linear, angular) = s.world_velocity(b, 0).unwrap();
+    // dv = h f/m, dw = h (r x f)/I.
+    assert!((linear[1] - 1.5e-3).abs() < 1e-15 && (angular[2] - 3e-3).abs() < 1e-15);
+    s.set_force(point, 0, &[0.0; 3]).unwrap();
+    s.step(1e-3).unwrap();
+    assert!((s.world_velocity(b, 0).unwrap().0[1] - 1.5e-3).abs() < 1e-15);
+    assert!(s.set_force(point, 1, &[0.0; 3]).is_err() && s.set_force(b, 0, &[0.0; 3]).is_err());
+    assert!(s.set_force(point, 0, &[f64::NAN; 3]).is_err());
+}

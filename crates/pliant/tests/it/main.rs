@@ -8,6 +8,7 @@ mod energy;
 mod equivalences;
 mod errors;
 mod geometry;
+mod limits;
 mod memory;
 mod redundancy;
 mod scenes;

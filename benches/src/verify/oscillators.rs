@@ -63,7 +63,7 @@ fn one_step_matrices(checks: &mut Checks) -> Result<(), Error> {
                     }
                     let u = [columns[0][0], columns[1][0], columns[0][1], columns[1][1]];
                     let reference = checks.references.expected("A01", &key);
-                    // The bound for the family; a few roundings of numbers of order one.
+                    // A few hundred roundings of numbers of order one.
                     checks.compare(
                         "A01",
                         format!("{key} {treatment:?} {formulation:?}"),

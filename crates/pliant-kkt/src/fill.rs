@@ -46,6 +46,8 @@ pub struct Assembler {
     geometry: Vec<f64>,
     eigen: Vec<f64>,
     shift: Vec<f64>,
+    /// Diagonal of the masses on independent nodes.
+    mass_diagonal: Vec<f64>,
 }
 
 impl Assembler {
@@ -77,6 +79,7 @@ impl Assembler {
             geometry: vec![0.0; (stack * stack).max(9)],
             eigen: vec![0.0; (2 * stack * stack).max(18)],
             shift: vec![0.0; model.dof_count()],
+            mass_diagonal: mass_diagonal(model),
         })
     }
 
@@ -139,7 +142,7 @@ impl Assembler {
     }
 
     /// Fills the system of a position correction: `min |dx|^2 / 2` in the metric, subject to `J dx = -phi` on the hard rows;
-    /// compliant rows take no part (equations.md B.8). Allocates nothing.
+    /// compliant rows take no part (docs/notation.md). Allocates nothing.
     pub fn fill_correction(
         &mut self,
         model: &Model,
@@ -308,7 +311,7 @@ impl Assembler {
         }
     }
 
-    /// `R` and `b` in the velocity-change form (equations.md B.4).
+    /// `R` and `b` in the velocity-change form (docs/notation.md).
     fn fill_row_law(
         &mut self,
         model: &Model,
@@ -365,7 +368,7 @@ impl Assembler {
         }
     }
 
-    /// From the velocity-change form to the formulation asked for (equations.md B.3, B.4).
+    /// From the velocity-change form to the formulation asked for (docs/notation.md).
     fn change_unknown(&mut self, model: &Model, scheme: &Scheme, state: &State) {
         match scheme.formulation {
             Formulation::VelocityChange => {}
@@ -403,6 +406,26 @@ fn rounding(model: &Model, state: &State, group: &RowGroup) -> f64 {
         .iter()
         .flat_map(|p| &state.positions[model.node(*p).position_range()]);
     100.0 * f64::EPSILON * coordinates.fold(0.0f64, |a, x| a.max(x.abs()))
+}
+
+/// Diagonal of the masses on independent nodes.
+fn mass_diagonal(model: &Model) -> Vec<f64> {
+    let mut out = vec![0.0; model.dof_count()];
+    for attachment in model.masses() {
+        let node = model.node(attachment.node);
+        let Some(first) = node.first_dof() else { continue };
+        let size = node.space.velocity_size();
+        for e in 0..node.count {
+            let mut block = [0.0; 36];
+            attachment
+                .component
+                .add_block(node.space, e, &mut block[..size * size]);
+            for i in 0..size {
+                out[first + e * size + i] += block[i * size + i];
+            }
+        }
+    }
+    out
 }
 
 /// `out = J^T A J` for a symmetric `size x size` block `A` and a `size x width` block `J`; `product` is scratch.

@@ -10,6 +10,9 @@ pub enum GeometricStiffness {
     /// All of it: implicit also transversally. `W` may lose definiteness under compression, which is an error.
     #[default]
     Full,
+    /// All of it for elements where `h^2 G` outweighs the mass it acts on, none elsewhere: what is taut beyond the explicit limit
+    /// is implicit, what is not keeps its energy (within the first order of the scheme).
+    WhereNeeded,
     /// Its positive-semidefinite part, element by element: compression adds nothing.
     PositivePart,
     /// Its absolute value, element by element: compression stiffens like tension. Never an error, more damping.
@@ -58,7 +61,7 @@ pub enum Formulation {
     Acceleration,
 }
 
-/// One step of the two-parameter family of equations.md B.3 and B.4.
+/// One step of the two-parameter family of docs/notation.md.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scheme {
     /// Time step `h` (s), positive.

@@ -104,6 +104,6 @@ pub trait Mapping: Debug + Send + Sync {
     }
 
     /// Writes the symmetric part of `G = d(J^T f)/dx` for a fixed child force `f`: per element a square block over its
-    /// dependencies (equations.md B.2).
+    /// dependencies (docs/notation.md).
     fn geometric_stiffness(&self, _parents: Parents<'_>, _force: &[f64], _out: &mut Blocks) {}
 }

@@ -7,7 +7,7 @@ use pliant_dense::Mat3;
 #[derive(Clone, Debug, PartialEq)]
 pub enum Mass {
     /// The same mass (kg) for every element of points or scalars. On a mapped node it is carried to the independent degrees
-    /// of freedom by `J^T M J`, with the velocity-dependent term (equations.md B.2).
+    /// of freedom by `J^T M J`, with the velocity-dependent term (docs/notation.md).
     Uniform(f64),
     /// A mass (kg) for each element of points or scalars.
     PerElement(Vec<f64>),

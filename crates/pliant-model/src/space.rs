@@ -60,7 +60,7 @@ impl Space {
     }
 
     /// Moves positions along a displacement in velocity coordinates: `x (+) step`, for all elements of a node. For bodies
-    /// `p += dp` and `q <- q exp(dr)` with `dr` in body axes, renormalised (equations.md B.1).
+    /// `p += dp` and `q <- q exp(dr)` with `dr` in body axes, renormalised (docs/notation.md).
     ///
     /// # Panics
     /// If the slices do not hold the same number of elements.

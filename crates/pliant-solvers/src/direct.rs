@@ -61,7 +61,7 @@ pub struct SolverCounters {
 /// space of `J`, which is an error. (`W` itself may be indefinite: geometric stiffness under load.) Hard rows below the
 /// threshold are redundant: they are dropped, the null
 /// space of the rest gives the minimum-norm multiplier, and the part of `b` along it decides whether the rows contradict.
-/// (equations.md B.6 reaches the same limits by regularisation; see docs/decisions.)
+/// (The usual alternative, regularisation with refinement, has the same limits; docs/decisions says why not.)
 ///
 /// Cost: `O(nnz(L))` memory, the factorisation's flops per `prepare`, `4 nnz(L) + 8 nnz(K)` per solve and refinement, plus
 /// one solve per redundant row.

@@ -4,7 +4,7 @@ use crate::{Error, Gyroscopic};
 use pliant_dense::{Mat3, Vec3, skew, vec3};
 use pliant_model::{Model, State};
 
-/// The body-axes angular velocity `w*` with `I (w* - w) + h w* x I w* = 0`, by Newton from `w` (equations.md B.1). `None` if
+/// The body-axes angular velocity `w*` with `I (w* - w) + h w* x I w* = 0`, by Newton from `w` (docs/notation.md). `None` if
 /// it does not converge.
 pub(crate) fn implicit_spin(inertia: &Mat3, w: Vec3, h: f64) -> Option<Vec3> {
     let scale = (inertia * w).norm();

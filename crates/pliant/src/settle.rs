@@ -2,7 +2,7 @@
 
 use crate::{Error, Simulation};
 
-/// How to come to rest: implicit steps whose velocity is scaled down after each (equations.md B.9).
+/// How to come to rest: implicit steps whose velocity is scaled down after each (docs/notation.md).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settle {
     /// Time step of the pseudo-static iteration (s): larger is faster, and less robust far from rest.

@@ -66,6 +66,37 @@ impl Assembler {
                     *b = -g;
                 }
                 filter(mode, height, block, &mut self.eigen);
+                let identity = self.plan.jacobians.stack_is_identity(index, e);
+                let width = self.plan.jacobians.width(index, e);
+                if !identity {
+                    self.plan
+                        .jacobians
+                        .stack(index, e, &mut self.stack[..height * width]);
+                    congruence(
+                        block,
+                        &self.stack,
+                        height,
+                        width,
+                        &mut self.product,
+                        &mut self.site_block,
+                    );
+                }
+                let on_dofs = if identity {
+                    &mut *block
+                } else {
+                    &mut self.site_block[..width * width]
+                };
+                on_dofs.iter_mut().for_each(|b| *b *= gain * scheme.beta);
+                let columns = self.plan.jacobians.columns(index, e);
+                let dofs = || columns.iter().flat_map(|c| c.dof..c.dof + c.size);
+                if mode == GeometricStiffness::WhereNeeded && !outweighs(on_dofs, dofs, &self.mass_diagonal) {
+                    continue;
+                }
+                let site = &self.plan.nodes[index].sites[e];
+                self.plan
+                    .add_to_response(site, on_dofs, self.system.w.values_mut());
+                // The identity stack was scaled in place.
+                let scale = if identity { scheme.beta.recip() } else { gain };
                 let list = evaluation.dependencies(index, e);
                 let coordinates = |d: &pliant_model::Dependency| {
                     let (_, first, space) = ranges[d.parent];
@@ -77,32 +108,10 @@ impl Assembler {
                     for i in coordinates(d) {
                         let terms = list.iter().flat_map(coordinates).zip(&block[row * height..]);
                         let sum: f64 = terms.map(|(k, b)| b * state.velocities[k]).sum();
-                        self.rhs[i] -= gain * sum;
+                        self.rhs[i] -= scale * sum;
                         row += 1;
                     }
                 }
-                for b in block.iter_mut() {
-                    *b *= gain * scheme.beta;
-                }
-                let site = &self.plan.nodes[index].sites[e];
-                let values = self.system.w.values_mut();
-                if self.plan.jacobians.stack_is_identity(index, e) {
-                    self.plan.add_to_response(site, block, values);
-                    continue;
-                }
-                let width = self.plan.jacobians.width(index, e);
-                self.plan
-                    .jacobians
-                    .stack(index, e, &mut self.stack[..height * width]);
-                congruence(
-                    block,
-                    &self.stack,
-                    height,
-                    width,
-                    &mut self.product,
-                    &mut self.site_block,
-                );
-                self.plan.add_to_response(site, &self.site_block, values);
             }
         }
     }
@@ -111,7 +120,7 @@ impl Assembler {
     ///
     /// The torque `tau` of all forces on a body is balanced by the inertial load `-dm w' x r` of its points, whose own
     /// `G = sum [r][g]` is `-[w'] S` with `S = tr(I)/2 - I`, the second moment of mass. With it the whole load is in equilibrium,
-    /// where the symmetric part of `G` is the exact one (equations.md B.2); without it a force across a thin link couples its
+    /// where the symmetric part of `G` is the exact one (docs/notation.md); without it a force across a thin link couples its
     /// spin about the long axis with bending, and `W` turns indefinite for no physical reason.
     fn add_inertial_geometry(
         &mut self,
@@ -151,6 +160,17 @@ impl Assembler {
                     }
                 }
                 filter(mode, 3, block, &mut self.eigen);
+                let dofs = || first + 6 * e + 3..first + 6 * e + 6;
+                if mode == GeometricStiffness::WhereNeeded {
+                    let mut scaled = [0.0; 9];
+                    scaled
+                        .iter_mut()
+                        .zip(&*block)
+                        .for_each(|(s, b)| *s = gain * scheme.beta * b);
+                    if !outweighs(&scaled, dofs, &self.mass_diagonal) {
+                        continue;
+                    }
+                }
                 let w = &state.velocities[at..at + 3];
                 for i in 0..3 {
                     self.rhs[at + i] -= gain * (0..3).map(|j| block[3 * i + j] * w[j]).sum::<f64>();
@@ -169,8 +189,15 @@ impl Assembler {
 /// Applies the eigenvalue filter of a mode to a symmetric block.
 fn filter(mode: GeometricStiffness, size: usize, block: &mut [f64], scratch: &mut [f64]) {
     match mode {
-        GeometricStiffness::None | GeometricStiffness::Full => {}
+        GeometricStiffness::None | GeometricStiffness::Full | GeometricStiffness::WhereNeeded => {}
         GeometricStiffness::PositivePart => map_eigenvalues(size, block, scratch, |d| d.max(0.0)),
         GeometricStiffness::AbsoluteValue => map_eigenvalues(size, block, scratch, f64::abs),
     }
+}
+
+/// Whether a symmetric block over the given degrees of freedom has an entry above the geometric mean of their masses.
+fn outweighs<I: Iterator<Item = usize>>(block: &[f64], dofs: impl Fn() -> I, mass: &[f64]) -> bool {
+    let width = dofs().count();
+    let mut rows = block.chunks_exact(width.max(1)).zip(dofs());
+    rows.any(|(row, i)| row.iter().zip(dofs()).any(|(b, j)| b * b > mass[i] * mass[j]))
 }

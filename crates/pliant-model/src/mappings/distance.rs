@@ -7,7 +7,7 @@ use pliant_dense::{Mat3, Vec3};
 /// Lengths less rest lengths: `x_c = |a - b| - rest` (m) for each pair of ends. Not defined at length zero.
 ///
 /// With `u = (a - b)/l`: `J = (u^T, -u^T)`, `(dJ/dt) v = (|w|^2 - (u.w)^2)/l` for the relative velocity `w`, and
-/// `G = (f/l)(I - u u^T)` on `a - b` (equations.md B.2).
+/// `G = (f/l)(I - u u^T)` on `a - b` (docs/notation.md).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Distance {
     dimension: usize,

@@ -9,7 +9,7 @@ use pliant_dense::{Mat3, Vec3, skew, vec3};
 /// Particles attached to bodies: `x_c = p + R r` with `r` in body axes (m).
 ///
 /// With angular velocity in body axes: `J = (I, -R (r))`, `(dJ/dt) v = R (w x (w x r))`, and for a force `f` the
-/// rotational block `G = sym([r] [R^T f])` (equations.md B.1, B.2).
+/// rotational block `G = sym([r] [R^T f])` (docs/notation.md).
 #[derive(Clone, Debug, PartialEq)]
 pub struct RigidPoints {
     points: Vec<(Dependency, [f64; 3])>,

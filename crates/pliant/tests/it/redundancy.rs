@@ -84,7 +84,7 @@ fn an_overbraced_square_is_solved() {
     }
 }
 
-/// Position corrections converge quadratically and reach the constraint from far off (equations.md B.8).
+/// Position corrections converge quadratically and reach the constraint from far off (docs/notation.md).
 #[test]
 fn stabilisation_reaches_the_constraints() {
     for metric in [Metric::Mass, Metric::Response] {

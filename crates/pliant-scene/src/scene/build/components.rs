@@ -95,6 +95,7 @@ impl Builder<'_> {
         let at = Where::Field(name, "level");
         let level = match &spec.level {
             LevelSpec::Position => Level::Position,
+            LevelSpec::CurvedPosition => Level::CurvedPosition,
             LevelSpec::Velocity(v) => Level::Velocity {
                 curvature: self.number(&v.curvature, at)?,
             },

@@ -136,7 +136,7 @@ impl Builder<'_> {
         )?;
         self.draw_pairs(&parents, pairs);
         let tension = format!("{name}.tension");
-        let added = if compliance == 0.0 {
+        let added = if compliance == 0.0 && relaxation_time == 0.0 {
             self.model.add_constraint(&tension, mapped, Level::Position)
         } else {
             let law = UniformCompliance::new(compliance).with_relaxation_time(relaxation_time);

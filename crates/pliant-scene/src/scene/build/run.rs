@@ -131,12 +131,14 @@ fn geometry(spec: GeometrySpec) -> Geometry {
     let part = |part| match part {
         PartSpec::Full => GeometricStiffness::Full,
         PartSpec::None => GeometricStiffness::None,
+        PartSpec::WhereNeeded => GeometricStiffness::WhereNeeded,
         PartSpec::PositivePart => GeometricStiffness::PositivePart,
         PartSpec::AbsoluteValue => GeometricStiffness::AbsoluteValue,
     };
     let (forces, multipliers) = match spec {
         GeometrySpec::Full => (PartSpec::Full, PartSpec::Full),
         GeometrySpec::None => (PartSpec::None, PartSpec::None),
+        GeometrySpec::WhereNeeded => (PartSpec::WhereNeeded, PartSpec::WhereNeeded),
         GeometrySpec::PositivePart => (PartSpec::PositivePart, PartSpec::PositivePart),
         GeometrySpec::AbsoluteValue => (PartSpec::AbsoluteValue, PartSpec::AbsoluteValue),
         GeometrySpec::Each { forces, multipliers } => (forces, multipliers),

@@ -66,6 +66,8 @@ pub enum GeometrySpec {
     Full,
     /// None of it.
     None,
+    /// All of it where `h^2 G` outweighs the mass, none elsewhere.
+    WhereNeeded,
     /// Its positive-semidefinite part: compression adds nothing.
     PositivePart,
     /// Its absolute value: compression stiffens like tension.
@@ -87,6 +89,8 @@ pub enum PartSpec {
     Full,
     /// None of it.
     None,
+    /// All of it where `h^2 G` outweighs the mass, none elsewhere.
+    WhereNeeded,
     /// Its positive-semidefinite part: compression adds nothing.
     PositivePart,
     /// Its absolute value: compression stiffens like tension.

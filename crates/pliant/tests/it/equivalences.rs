@@ -220,3 +220,29 @@ fn a_stiff_row_with_its_own_alpha_does_not_ring() {
     // Rule (37) with C = 0 alternates for ever at alpha = 1/2; R is 1e-12 of the Delassus diagonal.
     assert!((build(false) - 0.1).abs() < 1e-10 && build(true).abs() < 1e-10);
 }
+
+/// A pendulum of points of the plane is the one of points of space.
+#[test]
+fn the_plane_is_part_of_space() {
+    let end = |dimension: usize| {
+        let mut model = Model::new();
+        model.set_gravity([0.0, -9.81, 0.0]).unwrap();
+        let space = Space::real(dimension).unwrap();
+        let (x, v) = ([1.0, 0.0, 0.0], [0.0, 0.5, 0.0]);
+        let bob = model
+            .add_independent("bob", space, &x[..dimension], &v[..dimension])
+            .unwrap();
+        model.add_mass("m", bob, Mass::Uniform(1.0)).unwrap();
+        let length = Distance::to_points(&[(0, [0.0; 3])])
+            .with_rest_lengths(&[1.0])
+            .in_dimension(dimension);
+        let rod = model.add_mapped("rod", &[bob], length).unwrap();
+        model.add_constraint("rod", rod, Level::CurvedPosition).unwrap();
+        let mut s = Simulation::new(model).unwrap();
+        for _ in 0..100 {
+            s.step(0.01).unwrap();
+        }
+        s.positions(bob)[..2].to_vec()
+    };
+    assert!(worst(&end(2), &end(3)) < 1e-13);
+}

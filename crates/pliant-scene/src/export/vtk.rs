@@ -4,6 +4,7 @@
 //! XML files of VTK 1.0 with inline base64 data (little-endian, 64-bit lengths), which ParaView 5, VTK 9 and
 //! meshio read. All coordinates are world coordinates in metres.
 
+use rayon::prelude::*;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -67,18 +68,24 @@ fn write_series(
     stem: &str,
     extension: &str,
     digits: usize,
-    write: impl Fn(&Frame, &mut dyn Write) -> io::Result<()>,
+    write: impl Fn(&Frame, &mut dyn Write) -> io::Result<()> + Sync,
 ) -> Result<Vec<PathBuf>, ExportError> {
-    let mut written = Vec::with_capacity(recording.frames.len() + 1);
-    let mut names = Vec::with_capacity(recording.frames.len());
-    for (index, frame) in recording.frames.iter().enumerate() {
-        // Collections want forward slashes on every system.
-        let name = format!("{FRAMES}/{stem}_{index:0digits$}.{extension}");
-        let path = dir.join(&name);
-        write_atomically(&path, |out| write(frame, out))?;
-        written.push(path);
-        names.push(name);
-    }
+    // Collections want forward slashes on every system.
+    let name = |index: usize| format!("{FRAMES}/{stem}_{index:0digits$}.{extension}");
+    let names: Vec<String> = (0..recording.frames.len()).map(name).collect();
+    // Frames are independent files: encoding and syncing them side by side is what a run's end waits for. The first error in
+    // the order of the frames is the one reported, whichever came first.
+    let results: Vec<Result<PathBuf, ExportError>> = recording
+        .frames
+        .par_iter()
+        .zip(&names)
+        .map(|(frame, name)| {
+            let path = dir.join(name);
+            write_atomically(&path, |out| write(frame, out))?;
+            Ok(path)
+        })
+        .collect();
+    let mut written = results.into_iter().collect::<Result<Vec<_>, _>>()?;
     let path = dir.join(format!("{stem}.pvd"));
     write_atomically(&path, |out| {
         open_file(out, "Collection")?;

@@ -7,13 +7,7 @@ use pliant_benches::chain::{Chain, Pose};
 
 fn steps(c: &mut Criterion) {
     for links in [10, 100, 1000] {
-        let mut chain = Chain {
-            links,
-            last_mass: 1000.0,
-            pose: Pose::Swing,
-        }
-        .simulation()
-        .unwrap();
+        let mut chain = Chain::new(links, 1000.0, Pose::Swing).simulation().unwrap();
         chain.simulation.step(0.01).unwrap();
         c.bench_function(&format!("heavy chain of {links} links, one step"), |b| {
             b.iter(|| chain.simulation.step(0.01).unwrap());

@@ -27,6 +27,21 @@ pub struct Chain {
     pub last_mass: f64,
     /// Start.
     pub pose: Pose,
+    /// How the joints are kept.
+    pub level: Level,
+}
+
+/// How well a chain held.
+#[derive(Clone, Copy, Debug)]
+pub struct Quality {
+    /// Largest distance between the two points of a joint after any step, in metres.
+    pub gap: f64,
+    /// Largest rise of the energy in one step, relative to the reference energy; negative if it always fell.
+    pub rise: f64,
+    /// Linear solves per step.
+    pub solves: f64,
+    /// Share of steps with clamped geometric stiffness.
+    pub clamped: f64,
 }
 
 /// A chain in motion.
@@ -45,6 +60,43 @@ pub struct MovingChain {
 }
 
 impl Chain {
+    /// The measured chain: second-order rows.
+    pub fn new(links: usize, last_mass: f64, pose: Pose) -> Self {
+        Self {
+            links,
+            last_mass,
+            pose,
+            level: Level::CurvedPosition,
+        }
+    }
+
+    /// Takes steps of 0.01 s and watches joints and energy.
+    ///
+    /// # Errors
+    /// What the simulation says.
+    pub fn hold(&self, steps: usize, options: &Options) -> Result<Quality, Error> {
+        let mut c = self.simulation()?;
+        c.simulation.options = options.clone();
+        let mut energy = c.simulation.model().energies(c.simulation.state()).total();
+        let mut out = Quality {
+            gap: 0.0,
+            rise: f64::NEG_INFINITY,
+            solves: 0.0,
+            clamped: 0.0,
+        };
+        for _ in 0..steps {
+            let report = c.simulation.step(0.01)?;
+            out.gap = out.gap.max(c.gap());
+            out.rise = out
+                .rise
+                .max((report.energies.total() - energy) / c.reference_energy);
+            out.solves += report.geometry_passes as f64 / steps as f64;
+            out.clamped += f64::from(u8::from(report.geometry_clamped)) / steps as f64;
+            energy = report.energies.total();
+        }
+        Ok(out)
+    }
+
     /// Builds the scene.
     ///
     /// # Errors
@@ -90,7 +142,7 @@ impl Chain {
             })
             .collect();
         let joints = model.add_mapped("joints", &[points], Difference::new(&pairs))?;
-        let constraint = model.add_constraint("ball joints", joints, Level::CurvedPosition)?;
+        let constraint = model.add_constraint("ball joints", joints, self.level)?;
         let reference_energy = (0..n)
             .map(|i| mass(i) * GRAVITY * (i as f64 + 0.5) * LENGTH)
             .sum();

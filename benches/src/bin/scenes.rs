@@ -1,6 +1,6 @@
 //! Times the chain that engines are compared on and prints what it costs and how well it holds.
 
-use pliant::prelude::Treatment;
+use pliant::prelude::*;
 use pliant_benches::chain::{Chain, Pose};
 use pliant_benches::stiff::tension_error;
 use std::io::Write as _;
@@ -65,8 +65,73 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     }
+    variants();
     stiff_springs();
     ExitCode::SUCCESS
+}
+
+/// What the kind of row, the geometric stiffness and the second solve are worth: the chain of ten.
+fn variants() {
+    let _ = writeln!(std::io::stdout());
+    let _ = writeln!(
+        std::io::stdout(),
+        "Chain of 10 links, 500 steps of 0.01 s: joints, energy and geometric stiffness."
+    );
+    let _ = writeln!(
+        std::io::stdout(),
+        "{:>8} {:>15} {:>14} {:>11} {:>10} {:>11} {:>7} {:>8}",
+        "last kg",
+        "joints",
+        "geometric",
+        "solves max",
+        "max gap m",
+        "max rise",
+        "solves",
+        "clamped"
+    );
+    let (full, needed) = (GeometricStiffness::Full, GeometricStiffness::WhereNeeded);
+    let (curved, plain) = (Level::CurvedPosition, Level::Position);
+    for last_mass in [1.0, 1e3, 1e6] {
+        for (level, mode, passes) in [
+            (curved, full, 2),
+            (plain, full, 2),
+            (plain, full, 1),
+            (curved, needed, 2),
+            (curved, GeometricStiffness::PositivePart, 2),
+            (curved, GeometricStiffness::None, 2),
+        ] {
+            let geometry = Geometry {
+                forces: mode,
+                multipliers: mode,
+            };
+            let options = Options {
+                geometry,
+                geometry_passes: passes,
+                ..Options::default()
+            };
+            let chain = Chain {
+                level,
+                ..Chain::new(10, last_mass, Pose::Swing)
+            };
+            let found = match chain.hold(500, &options) {
+                Ok(q) if q.gap < 0.05 => {
+                    format!(
+                        "{:>10.1e} {:>11.1e} {:>7.2} {:>7.1}%",
+                        q.gap,
+                        q.rise,
+                        q.solves,
+                        100.0 * q.clamped
+                    )
+                }
+                _ => "  flies apart".to_owned(),
+            };
+            let (level, mode) = (format!("{level:?}"), format!("{mode:?}"));
+            let _ = writeln!(
+                std::io::stdout(),
+                "{last_mass:>8} {level:>15} {mode:>14} {passes:>11} {found}"
+            );
+        }
+    }
 }
 
 /// Relative error of a known tension by both treatments.
@@ -98,12 +163,7 @@ fn stiff_springs() {
 }
 
 fn time(run: &Run) -> Result<(), pliant::Error> {
-    let mut chain = Chain {
-        links: run.links,
-        last_mass: run.last_mass,
-        pose: run.pose,
-    }
-    .simulation()?;
+    let mut chain = Chain::new(run.links, run.last_mass, run.pose).simulation()?;
     let start = chain
         .simulation
         .model()
@@ -112,6 +172,7 @@ fn time(run: &Run) -> Result<(), pliant::Error> {
     let (mut gap, mut rise, mut residual) = (0.0f64, 0.0f64, 0.0f64);
     let mut before = start;
     let (mut spent, mut passes) = (0.0, 0);
+    let mut split = [0.0; 4];
     // The first step plans; peers are timed without building their model.
     for step in 0..=run.steps {
         let clock = Instant::now();
@@ -119,6 +180,10 @@ fn time(run: &Run) -> Result<(), pliant::Error> {
         if step > 0 {
             spent += clock.elapsed().as_secs_f64();
             passes += report.geometry_passes;
+            let t = report.timings;
+            for (sum, part) in split.iter_mut().zip([t.fill, t.factor, t.solve, t.update]) {
+                *sum += part.as_secs_f64();
+            }
         }
         gap = gap.max(chain.gap());
         residual = residual.max(report.residual.relative);
@@ -144,5 +209,12 @@ fn time(run: &Run) -> Result<(), pliant::Error> {
         counters.factor_entries as f64 / counters.matrix_entries as f64,
         passes as f64 / run.steps as f64,
     );
+    if run.links == 1000 {
+        let [fill, factor, solve, update] = split.map(|t| 100.0 * t / split.iter().sum::<f64>());
+        let _ = writeln!(
+            std::io::stdout(),
+            "       of which fill {fill:.0} %, factor {factor:.0} %, solve {solve:.0} %, update {update:.0} %"
+        );
+    }
     Ok(())
 }

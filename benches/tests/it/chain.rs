@@ -4,31 +4,23 @@ use pliant::prelude::*;
 use pliant_benches::chain::{Chain, MovingChain, Pose};
 
 fn chain(links: usize, last_mass: f64, pose: Pose) -> MovingChain {
-    Chain {
-        links,
-        last_mass,
-        pose,
-    }
-    .simulation()
-    .unwrap()
+    Chain::new(links, last_mass, pose).simulation().unwrap()
 }
 
 /// Largest gap and largest rise of the energy in one step, relative to the reference energy.
 fn swing(links: usize, last_mass: f64, steps: usize, mode: GeometricStiffness) -> (f64, f64) {
-    let mut c = chain(links, last_mass, Pose::Swing);
-    c.simulation.options.geometry = Geometry {
+    let geometry = Geometry {
         forces: mode,
         multipliers: mode,
     };
-    let mut energy = c.simulation.model().energies(c.simulation.state()).total();
-    let (mut gap, mut rise) = (0.0f64, f64::NEG_INFINITY);
-    for _ in 0..steps {
-        let report = c.simulation.step(0.01).unwrap();
-        gap = gap.max(c.gap());
-        rise = rise.max((report.energies.total() - energy) / c.reference_energy);
-        energy = report.energies.total();
-    }
-    (gap, rise)
+    let options = Options {
+        geometry,
+        ..Options::default()
+    };
+    let found = Chain::new(links, last_mass, Pose::Swing)
+        .hold(steps, &options)
+        .unwrap();
+    (found.gap, found.rise)
 }
 
 #[test]

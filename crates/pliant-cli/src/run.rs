@@ -61,6 +61,7 @@ fn default_directory(scene: &Path) -> PathBuf {
 fn code_of(error: &pliant::Error) -> u8 {
     match error {
         pliant::Error::NotConverged { .. }
+        | pliant::Error::CorrectionNotConverged { .. }
         | pliant::Error::NotSettled { .. }
         | pliant::Error::Incompatible { .. }
         | pliant::Error::Gyroscopic { .. } => NOT_CONVERGED,

@@ -1,4 +1,4 @@
-//! Dense oracles: the same problem by a Schur complement with singular values, and by a plain `L D L^T`.
+//! Dense oracles: the same problem by a Schur complement with eigenvalues, and by a plain `L D L^T`.
 
 use crate::{KktSystem, Solution, SolveError, Variable};
 use nalgebra::{DMatrix, DVector};
@@ -84,8 +84,8 @@ pub fn solve_dense_ldlt(system: &KktSystem) -> Result<(Solution, (usize, usize))
     ))
 }
 
-/// Solves a small system densely, by `(J W^-1 J^T + R) mu = -(b + J W^-1 c)` with the minimum-norm multiplier (singular
-/// values below `1e-10` of the largest count as zero). Cost `O((n + m)^3)`; shares no code with the sparse solvers.
+/// Solves a small system densely, by `(J W^-1 J^T + R) mu = -(b + J W^-1 c)` with the minimum-norm multiplier
+/// (eigenvalues below `1e-10` of the largest count as zero). Cost `O((n + m)^3)`; shares no code with the sparse solvers.
 ///
 /// # Errors
 /// [`SolveError::NotPositiveDefinite`] if `W` restricted to the free variables has no Cholesky factor.

@@ -71,6 +71,14 @@ pub enum Error {
         /// The report of the step that was not taken.
         report: Box<StepReport>,
     },
+    /// The linear solve of a position correction (stabilisation) ended above the tolerance.
+    #[error("the position correction at t = {time} s did not converge: relative residual {residual:e}")]
+    CorrectionNotConverged {
+        /// Time at the start of the step (s).
+        time: f64,
+        /// Relative residual reached.
+        residual: f64,
+    },
     /// The implicit equation of a spinning body has no solution near: the step is too long for the spin.
     #[error(
         "the gyroscopic equation of {what} did not converge at t = {time} s: it turns too far in one step"

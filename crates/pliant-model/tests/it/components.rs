@@ -27,7 +27,7 @@ fn bodies(numbers: &[f64], count: usize) -> Vec<f64> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(60))]
+    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
     #[test]
     fn mappings_of_points(x in prop::collection::vec(-2.0..2.0f64, 12), seed in 1u64..1000) {
         // Distances below 0.1 make the finite differences, not the mapping, inaccurate.

@@ -167,7 +167,7 @@ fn a_hard_row_with_an_unlucky_partner_is_not_called_redundant() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(ProptestConfig::default())]
     #[test]
     fn agrees_with_the_dense_oracle(
         n in 1usize..9,

@@ -19,45 +19,41 @@ impl Simulation {
                 impulse: &self.impulse,
                 fixed_change: &self.fixed_change,
             };
-            self.assembler.fill_correction(
-                &self.model,
-                &mut self.evaluation,
-                &self.scheme,
-                input,
-                how.metric,
-            );
-            let mut prepared = self.solver.prepare(self.assembler.system());
-            if matches!(prepared, Err(SolveError::NotPositiveDefinite { .. }))
-                && how.metric == Metric::Response
-                && self.options.clamp_geometry
-            {
+            let mut clamped = false;
+            let prepared = loop {
+                let system = &mut self.assembler;
+                system.fill_correction(&self.model, &mut self.evaluation, &self.scheme, input, how.metric);
+                let prepared = self.solver.prepare(self.assembler.system());
+                let indefinite = matches!(prepared, Err(SolveError::NotPositiveDefinite { .. }));
+                if !indefinite || clamped || how.metric != Metric::Response || !self.options.clamp_geometry {
+                    break prepared;
+                }
                 // As in a step: the response matrix with the absolute value of the geometric stiffness is definite.
+                clamped = true;
                 self.scheme.geometry = self.scheme.geometry.clamped();
-                self.assembler.fill_correction(
-                    &self.model,
-                    &mut self.evaluation,
-                    &self.scheme,
-                    input,
-                    how.metric,
-                );
-                self.scheme.geometry = self.options.geometry;
-                prepared = self.solver.prepare(self.assembler.system());
-            }
+            };
+            self.scheme.geometry = self.options.geometry;
             let in_words = |e| Error::from_solver(e, &self.model, self.time);
             prepared.map_err(in_words)?;
             let report = self
                 .solver
                 .solve(self.assembler.system(), &mut self.correction)
                 .map_err(in_words)?;
-            if let Status::Incompatible { row, violation } = report.status
-                && !self.options.accept_failed_steps
-            {
-                let constraint = self.model.describe_row(row);
-                return Err(Error::Incompatible {
-                    constraint,
-                    time: self.time,
-                    violation,
-                });
+            match report.status {
+                Status::Converged => {}
+                _ if self.options.accept_failed_steps => {}
+                Status::Incompatible { row, violation } => {
+                    let constraint = self.model.describe_row(row);
+                    return Err(Error::Incompatible {
+                        constraint,
+                        time: self.time,
+                        violation,
+                    });
+                }
+                _ => {
+                    let (time, residual) = (self.time, report.residual.relative);
+                    return Err(Error::CorrectionNotConverged { time, residual });
+                }
             }
             for node in self.model.nodes() {
                 let Some(first) = node.first_dof() else { continue };

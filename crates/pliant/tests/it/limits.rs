@@ -134,6 +134,67 @@ fn held_coordinates_carry_mapped_masses() {
     }
 }
 
+/// A held coordinate that jumps in velocity takes along what is rigidly or softly tied to it, within the same step.
+#[test]
+fn held_coordinates_drive_constraints() {
+    for formulation in [
+        Formulation::Velocity,
+        Formulation::VelocityChange,
+        Formulation::Acceleration,
+    ] {
+        for compliance in [0.0, 0.02] {
+            let mut model = Model::new();
+            let q = model.add_scalars("q", &[0.0, 0.0]).unwrap();
+            model.add_mass("m", q, Mass::Uniform(1.0)).unwrap();
+            let pair = [(End::element(0, 1), End::element(0, 0))];
+            let gap = model
+                .add_mapped("gap", &[q], Difference::new(&pair).in_dimension(1))
+                .unwrap();
+            model
+                .add_force_field(
+                    "tie",
+                    gap,
+                    UniformCompliance::new(compliance),
+                    Treatment::Compliance,
+                )
+                .unwrap();
+            let mut s = Simulation::with_options(
+                model,
+                Options {
+                    formulation,
+                    ..Options::default()
+                },
+            )
+            .unwrap();
+            s.hold(q, 0, &[true], &[2.0]).unwrap();
+            let h = 0.1;
+            s.step(h).unwrap();
+            // Implicit Euler: m v1 = h (h 2 - h v1)/C, so v1 = 2/(1 + C/h^2).
+            let expected = 2.0 / (1.0 + compliance / (h * h));
+            let v = s.velocities(q);
+            assert!(
+                v[0] == 2.0 && (v[1] - expected).abs() < 1e-14,
+                "{formulation:?} {compliance}: {v:?}"
+            );
+        }
+    }
+}
+
+/// A correction whose solve misses its tolerance is an error, not a shrug.
+#[test]
+fn a_correction_that_does_not_converge_is_an_error() {
+    let (mut s, _) = pendulum(0.0, Options::default());
+    s.options.pre_stabilisation = Some(Stabilisation {
+        tolerance: -1.0,
+        iterations: 1,
+        ..Stabilisation::default()
+    });
+    s.step(0.01).unwrap();
+    s.options.solver.tolerance = -1.0;
+    let error = s.step(0.01).unwrap_err();
+    assert!(matches!(error, Error::CorrectionNotConverged { .. }), "{error}");
+}
+
 /// The energy of a stiff rod is what its force stores, whatever its compliance.
 #[test]
 fn energies_are_continuous_in_the_compliance() {
@@ -145,6 +206,34 @@ fn energies_are_continuous_in_the_compliance() {
         }
         assert!(energy.abs() < 3.0, "C = {c:e}: {energy}");
     }
+}
+
+/// What a stiff spring stores under a weight at rest: `C (m g)^2 / 2`, against twice that given up by the weight.
+#[test]
+fn a_stiff_spring_stores_what_its_force_says() {
+    let c = 1e-7;
+    let mut model = Model::new();
+    model.set_gravity([0.0, -9.81, 0.0]).unwrap();
+    let bob = model.add_particles("bob", &[[0.0, -1.0, 0.0]]).unwrap();
+    model.add_mass("m", bob, Mass::Uniform(1.0)).unwrap();
+    let length = Distance::to_points(&[(0, [0.0; 3])]).with_rest_lengths(&[1.0]);
+    let rod = model.add_mapped("rod", &[bob], length).unwrap();
+    model
+        .add_force_field("rod", rod, UniformCompliance::new(c), Treatment::Compliance)
+        .unwrap();
+    let mut s = Simulation::new(model).unwrap();
+    let mut potential = 0.0;
+    for _ in 0..100 {
+        potential = s.step(0.01).unwrap().energies.potential;
+    }
+    // From the unstretched height, -9.81 J.
+    let expected = -9.81 - 0.5 * c * 9.81 * 9.81;
+    assert!(
+        (potential - expected).abs() < 1e-13,
+        "{:e} {:e}",
+        potential + 9.81,
+        expected + 9.81
+    );
 }
 
 /// `C lambda = -(phi + d dphi/dt)` at C = 0 is an exponential approach with time d.

@@ -13,7 +13,7 @@ fn oscillator(
     treatment: Treatment,
 ) -> Result<(Simulation, NodeId), Error> {
     let mut model = Model::new();
-    let node = model.add_independent("mass", Space::Real1, &[x], &[v])?;
+    let node = model.add_independent("mass", Space::Real(1), &[x], &[v])?;
     model.add_mass("m", node, Mass::Uniform(m))?;
     model.add_force_field(
         "spring",
@@ -118,7 +118,7 @@ fn damped(checks: &mut Checks) -> Result<(), Error> {
                     "stiffness" => oscillator(m, k, d, x, v, Treatment::Stiffness),
                     _ => {
                         let mut model = Model::new();
-                        let node = model.add_independent("mass", Space::Real1, &[x], &[v])?;
+                        let node = model.add_independent("mass", Space::Real(1), &[x], &[v])?;
                         model.add_mass("m", node, Mass::Uniform(m))?;
                         let law = UniformCompliance::from_stiffness(k);
                         model.add_force_field("spring", node, law, Treatment::Stiffness)?;
@@ -209,7 +209,7 @@ fn hard_rows(checks: &mut Checks) -> Result<(), Error> {
 fn stabilisation(checks: &mut Checks) -> Result<(), Error> {
     let build = |level: Option<Level>| -> Result<(Simulation, NodeId), Error> {
         let mut model = Model::new();
-        let node = model.add_independent("x", Space::Real1, &[0.2], &[0.5])?;
+        let node = model.add_independent("x", Space::Real(1), &[0.2], &[0.5])?;
         model.add_mass("m", node, Mass::Uniform(1.0))?;
         match level {
             Some(level) => model.add_constraint("row", node, level)?,
@@ -290,7 +290,7 @@ fn pseudo_static(checks: &mut Checks) -> Result<(), Error> {
         let springs = DiagonalCompliance::new(&[1.0 / 20.0, 1.0 / 10.0, 1.0 / 15.0]);
         model.add_force_field("springs", stretch, springs, treatment)?;
         for (k, f) in [1.0, -2.0, 3.0].into_iter().enumerate() {
-            let one = model.add_mapped(&format!("x{k}"), &[x], Subset::of_elements(Space::Real1, &[k]))?;
+            let one = model.add_mapped(&format!("x{k}"), &[x], Subset::of_elements(Space::Real(1), &[k]))?;
             model.add_force_field(
                 &format!("load {k}"),
                 one,

@@ -3,11 +3,15 @@
 //! ```
 //! use pliant_model::{check, Distance, End, Space};
 //! let mapping = Distance::new(&[(End::element(0, 0), End::element(0, 1))]);
-//! let found = check::mapping(&mapping, &[(Space::Real3, 2)], &[0.0, 0.0, 0.0, 1.0, 2.0, -1.0], 1);
+//! let found = check::mapping(&mapping, &[(Space::Real(3), 2)], &[0.0, 0.0, 0.0, 1.0, 2.0, -1.0], 1);
 //! assert!(found.unwrap().worst() < 1e-6);
 //! ```
 
-use crate::{Dependency, ForceField, Mapping, Model, ModelError, Space, State};
+mod exact;
+
+pub use exact::{ExactCheck, mapping_exactly};
+
+use crate::{Dependency, ForceField, Mapping, Model, ModelError, NodeId, Space, State};
 
 /// Largest differences found, each relative to `1 +` the size of what it is compared with.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -65,36 +69,12 @@ pub fn mapping<M: Mapping + Clone + 'static>(
     positions: &[f64],
     seed: u64,
 ) -> Result<MappingCheck, ModelError> {
-    let mut model = Model::new();
-    let mut ids = Vec::new();
-    let mut start = 0;
-    for (k, (space, count)) in parents.iter().enumerate() {
-        let size = space.position_size() * count;
-        let found = positions.len().saturating_sub(start);
-        if found < size {
-            return Err(ModelError::Size {
-                name: format!("parent {k}"),
-                what: "positions",
-                expected: size,
-                found,
-            });
-        }
-        let v = numbers(seed + k as u64, space.velocity_size() * count);
-        ids.push(model.add_independent(
-            &format!("parent {k}"),
-            *space,
-            &positions[start..start + size],
-            &v,
-        )?);
-        start += size;
-    }
-    let child = model.add_mapped("child", &ids, mapping.clone())?;
+    let (model, ids, child) = model_of(mapping, parents, positions, seed)?;
     let state = model.initial_state()?;
     let mut evaluation = crate::Evaluation::new(&model);
     let n = model.dof_count();
     let range = model.node(child).velocity_range();
     let force = numbers(seed + 99, range.len());
-
     let dofs: Vec<usize> = ids
         .iter()
         .flat_map(|id| model.node(*id).velocity_range())
@@ -104,12 +84,10 @@ pub fn mapping<M: Mapping + Clone + 'static>(
         let mut at = 0;
         for id in &ids {
             let node = model.node(*id);
-            let step: Vec<f64> = direction[at..at + node.velocity_range().len()]
-                .iter()
-                .map(|d| d * t)
-                .collect();
+            let size = node.velocity_range().len();
+            let step: Vec<f64> = direction[at..at + size].iter().map(|d| d * t).collect();
             node.space.retract(&mut s.positions[node.position_range()], &step);
-            at += step.len();
+            at += size;
         }
         model.propagate(&mut s)?;
         Ok(s)
@@ -125,10 +103,10 @@ pub fn mapping<M: Mapping + Clone + 'static>(
 
     let h = 1e-5;
     let mut out = MappingCheck::default();
-    let relative = |a: f64, b: f64| (a - b).abs() / (1.0 + a.abs().max(b.abs()));
     let space = model.node(child).space;
+    let jacobian = jacobian_of(&model, &mut evaluation, &ids, child, &state)?;
 
-    // Jacobian, through the pushed velocity of every unit direction; and G, through the pulled force.
+    // Jacobian, and G through the pulled force.
     let mut geometry = vec![0.0; n * n];
     for k in 0..n {
         let mut e = vec![0.0; n];
@@ -140,13 +118,8 @@ pub fn mapping<M: Mapping + Clone + 'static>(
             model.positions(&plus, child),
             &mut difference,
         );
-        let mut s = state.clone();
-        for (j, dof) in dofs.iter().enumerate() {
-            s.velocities[*dof] = e[j];
-        }
-        evaluation.propagate(&model, &mut s)?;
-        for (a, d) in model.velocities(&s, child).iter().zip(&difference) {
-            out.jacobian = out.jacobian.max(relative(*a, d / (2.0 * h)));
+        for (i, d) in difference.iter().enumerate() {
+            out.jacobian = out.jacobian.max(relative(jacobian[i * n + k], d / (2.0 * h)));
         }
         let (fp, fm) = (pulled(&plus, &mut evaluation)?, pulled(&minus, &mut evaluation)?);
         for i in 0..n {
@@ -157,55 +130,24 @@ pub fn mapping<M: Mapping + Clone + 'static>(
     // Adjoint.
     let back = pulled(&state, &mut evaluation)?;
     let v: Vec<f64> = dofs.iter().map(|k| state.velocities[*k]).collect();
-    let one: f64 = model
-        .velocities(&state, child)
-        .iter()
-        .zip(&force)
-        .map(|(a, b)| a * b)
-        .sum();
-    let other: f64 = v.iter().zip(&back).map(|(a, b)| a * b).sum();
-    out.adjoint = relative(one, other);
+    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    out.adjoint = relative(dot(model.velocities(&state, child), &force), dot(&v, &back));
 
     // Bias: derivative of the pushed velocity along the motion at constant velocity coordinates.
     let (plus, minus) = (moved(&v, h)?, moved(&v, -h)?);
     let mut s = state.clone();
     evaluation.propagate(&model, &mut s)?;
     evaluation.evaluate(&model, &s)?;
-    let bias = evaluation.bias()[range.clone()].to_vec();
-    for ((p, m), b) in model
+    let pushed = model
         .velocities(&plus, child)
         .iter()
-        .zip(model.velocities(&minus, child))
-        .zip(&bias)
-    {
+        .zip(model.velocities(&minus, child));
+    for ((p, m), b) in pushed.zip(&evaluation.bias()[range]) {
         out.bias = out.bias.max(relative((p - m) / (2.0 * h), *b));
     }
 
     // Geometric stiffness.
-    let mut total = vec![0.0; model.velocity_count()];
-    total[range].copy_from_slice(&force);
-    let mut ours = vec![0.0; n * n];
-    let index = child.index();
-    let lists: Vec<Vec<Dependency>> = (0..model.node(child).count)
-        .map(|e| evaluation.dependencies(index, e).to_vec())
-        .collect();
-    if let Some(blocks) = evaluation.geometric_stiffness(&model, &s, index, &total) {
-        for (e, list) in lists.iter().enumerate() {
-            let map: Vec<usize> = list
-                .iter()
-                .flat_map(|d| {
-                    let node = model.node(ids[d.parent]);
-                    let (size, first) = (node.space.velocity_size(), node.first_dof().unwrap_or(0));
-                    first + d.element * size..first + (d.element + 1) * size
-                })
-                .collect();
-            for (a, i) in map.iter().enumerate() {
-                for (b, j) in map.iter().enumerate() {
-                    ours[i * n + j] += blocks.block(e)[a * map.len() + b];
-                }
-            }
-        }
-    }
+    let ours = geometry_of(&model, &mut evaluation, &ids, child, &s, &force);
     for i in 0..n {
         for j in 0..n {
             out.symmetry = out.symmetry.max(relative(ours[i * n + j], ours[j * n + i]));
@@ -214,6 +156,117 @@ pub fn mapping<M: Mapping + Clone + 'static>(
         }
     }
     Ok(out)
+}
+
+fn relative(a: f64, b: f64) -> f64 {
+    let difference = (a - b).abs() / (1.0 + a.abs().max(b.abs()));
+    if difference.is_nan() {
+        f64::INFINITY
+    } else {
+        difference
+    }
+}
+
+fn largest_difference(a: &[f64], b: &[f64]) -> f64 {
+    if a.len() != b.len() {
+        return f64::INFINITY;
+    }
+    a.iter()
+        .zip(b)
+        .fold(0.0, |worst, (a, b)| worst.max(relative(*a, *b)))
+}
+
+/// A model of one mapped node: its parents (moving), its child.
+fn model_of<M: Mapping + Clone + 'static>(
+    mapping: &M,
+    parents: &[(Space, usize)],
+    positions: &[f64],
+    seed: u64,
+) -> Result<(Model, Vec<NodeId>, NodeId), ModelError> {
+    let mut model = Model::new();
+    let mut ids = Vec::new();
+    let mut start = 0;
+    for (k, (space, count)) in parents.iter().enumerate() {
+        let size = space.position_size() * count;
+        let found = positions.len().saturating_sub(start);
+        if found < size {
+            return Err(ModelError::Size {
+                name: format!("parent {k}"),
+                what: "positions",
+                expected: size,
+                found,
+            });
+        }
+        let v = numbers(seed + k as u64, space.velocity_size() * count);
+        let name = format!("parent {k}");
+        ids.push(model.add_independent(&name, *space, &positions[start..start + size], &v)?);
+        start += size;
+    }
+    let child = model.add_mapped("child", &ids, mapping.clone())?;
+    Ok((model, ids, child))
+}
+
+/// `J` of the child over all parents, row-major, column by column from the pushed velocity.
+fn jacobian_of(
+    model: &Model,
+    evaluation: &mut crate::Evaluation,
+    ids: &[NodeId],
+    child: NodeId,
+    state: &State,
+) -> Result<Vec<f64>, ModelError> {
+    let dofs: Vec<usize> = ids
+        .iter()
+        .flat_map(|id| model.node(*id).velocity_range())
+        .collect();
+    let (n, rows) = (dofs.len(), model.node(child).velocity_range().len());
+    let mut out = vec![0.0; rows * n];
+    for k in 0..n {
+        let mut s = state.clone();
+        for (j, dof) in dofs.iter().enumerate() {
+            s.velocities[*dof] = f64::from(u8::from(j == k));
+        }
+        evaluation.propagate(model, &mut s)?;
+        for (i, v) in model.velocities(&s, child).iter().enumerate() {
+            out[i * n + k] = *v;
+        }
+    }
+    Ok(out)
+}
+
+/// `G` of the child over all parents, row-major.
+fn geometry_of(
+    model: &Model,
+    evaluation: &mut crate::Evaluation,
+    ids: &[NodeId],
+    child: NodeId,
+    state: &State,
+    force: &[f64],
+) -> Vec<f64> {
+    let n = model.dof_count();
+    let mut total = vec![0.0; model.velocity_count()];
+    total[model.node(child).velocity_range()].copy_from_slice(force);
+    let mut out = vec![0.0; n * n];
+    let index = child.index();
+    let lists: Vec<Vec<Dependency>> = (0..model.node(child).count)
+        .map(|e| evaluation.dependencies(index, e).to_vec())
+        .collect();
+    let Some(blocks) = evaluation.geometric_stiffness(model, state, index, &total) else {
+        return out;
+    };
+    for (e, list) in lists.iter().enumerate() {
+        let coordinates = |d: &Dependency| {
+            let node = model.node(ids[d.parent]);
+            let (size, first) = (node.space.velocity_size(), node.first_dof().unwrap_or(0));
+            first + d.element * size..first + (d.element + 1) * size
+        };
+        let map: Vec<usize> = list.iter().flat_map(coordinates).collect();
+        for (a, i) in map.iter().enumerate() {
+            for (b, j) in map.iter().enumerate() {
+                out[i * n + j] += blocks.block(e)[a * map.len() + b];
+            }
+        }
+    }
+    out
 }
 
 /// Largest differences found for a force field, each relative to `1 +` the size of what it is compared with.

@@ -1,8 +1,6 @@
 //! Forces, Jacobian blocks, stiffness blocks, energies and momentum of a state.
 
-use crate::{
-    Blocks, ComponentId, Dependency, Model, ModelError, Node, NodeKind, RowGroup, Space, State, Treatment,
-};
+use crate::{Blocks, ComponentId, Dependency, Model, ModelError, Node, NodeKind, RowGroup, State, Treatment};
 use pliant_dense::{Vec3, rotation, vec3};
 
 /// Scratch for evaluating one model: buffers of fixed layout, refilled without allocation.
@@ -17,6 +15,8 @@ pub struct Evaluation {
     force: Vec<f64>,
     inertial: Vec<f64>,
     bias: Vec<f64>,
+    /// Unit forces on one node, for the bias of mappings that have no formula of their own.
+    unit: Vec<f64>,
 }
 
 /// Energies of a state (J).
@@ -95,6 +95,15 @@ impl Evaluation {
             force: vec![0.0; model.velocity_count()],
             inertial: vec![0.0; model.velocity_count()],
             bias: vec![0.0; model.velocity_count()],
+            unit: vec![
+                0.0;
+                model
+                    .nodes()
+                    .iter()
+                    .map(|n| n.velocity_range().len())
+                    .max()
+                    .unwrap_or(0)
+            ],
         }
     }
 
@@ -229,7 +238,7 @@ impl Evaluation {
             let force = &mut self.force[node.velocity_range()];
             let gravity = model.gravity();
             let size = node.space.velocity_size();
-            if node.space != Space::Real1 {
+            if node.space.is_spatial() {
                 for (e, f) in force.chunks_exact_mut(size).enumerate() {
                     for (f, g) in f.iter_mut().take(3).zip(gravity) {
                         *f += attachment.component.of(e) * g;
@@ -274,6 +283,10 @@ impl Evaluation {
 
     fn push_bias(&mut self, model: &Model, state: &State) {
         self.bias.fill(0.0);
+        // Nothing moves: nothing accelerates.
+        if state.velocities.iter().all(|v| *v == 0.0) {
+            return;
+        }
         for (index, node) in model.nodes().iter().enumerate() {
             let NodeKind::Mapped { mapping, ranges, .. } = &node.kind else {
                 continue;
@@ -299,8 +312,31 @@ impl Evaluation {
                     column += width;
                 }
             }
-            if !mapping.is_linear() {
-                mapping.add_bias(model.parents(ranges, &state.positions, &state.velocities), child);
+            let parents = model.parents(ranges, &state.positions, &state.velocities);
+            let Some(geometry) = &mut self.geometry[index] else {
+                continue;
+            };
+            if mapping.add_bias(parents, child) {
+                continue;
+            }
+            let unit = &mut self.unit[..child.len()];
+            for i in 0..size {
+                unit.fill(0.0);
+                unit.iter_mut().skip(i).step_by(size).for_each(|f| *f = 1.0);
+                geometry.clear();
+                mapping.geometric_stiffness(parents, unit, geometry);
+                for (e, a) in child.iter_mut().skip(i).step_by(size).enumerate() {
+                    let velocity = || {
+                        self.dependencies[index][e]
+                            .iter()
+                            .flat_map(|at| parents.velocity(*at))
+                    };
+                    let rows = geometry.block(e).chunks_exact(geometry.width(e).max(1));
+                    *a += rows
+                        .zip(velocity())
+                        .map(|(row, v)| v * row.iter().zip(velocity()).map(|(g, w)| g * w).sum::<f64>())
+                        .sum::<f64>();
+                }
             }
         }
     }
@@ -398,7 +434,7 @@ impl Model {
                     let w = vec3(v, 3);
                     out.kinetic += 0.5 * w.dot(&(rigid.inertia_matrix() * w));
                 }
-                if node.space != Space::Real1 {
+                if node.space.is_spatial() {
                     out.potential -= m * x[..linear].iter().zip(g.iter()).map(|(x, g)| x * g).sum::<f64>();
                 }
             }
@@ -421,7 +457,7 @@ impl Model {
         let (mut linear, mut angular) = (Vec3::zeros(), Vec3::zeros());
         for attachment in self.masses() {
             let node = self.node(attachment.node);
-            if node.space == Space::Real1 {
+            if !node.space.is_spatial() {
                 continue;
             }
             let size = (node.space.position_size(), node.space.velocity_size());

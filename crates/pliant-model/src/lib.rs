@@ -20,6 +20,7 @@
 
 mod blocks;
 pub mod check;
+pub mod dual;
 mod error;
 mod evaluate;
 mod force_field;

@@ -46,6 +46,11 @@ impl<'a> Parents<'a> {
         }
     }
 
+    /// Space of one parent.
+    pub fn space(&self, parent: usize) -> Space {
+        self.ranges[parent].2
+    }
+
     /// Position of one element of one parent.
     #[inline]
     pub fn position(&self, at: Dependency) -> &'a [f64] {
@@ -83,6 +88,9 @@ pub trait Mapping: Debug + Send + Sync {
 
     /// Writes the positions of the child.
     ///
+    /// On entry `child` holds its last positions (zero in a new state). A mapping with several branches, such as an angle that
+    /// is only known up to full turns, takes the branch nearest to them and so stays continuous.
+    ///
     /// # Errors
     /// [`Degenerate`] where the mapping has no value.
     fn apply(&self, parents: Parents<'_>, child: &mut [f64]) -> Result<(), Degenerate>;
@@ -95,8 +103,12 @@ pub trait Mapping: Debug + Send + Sync {
     fn jacobian(&self, parents: Parents<'_>, out: &mut Blocks) -> Result<(), Degenerate>;
 
     /// Adds `(dJ/dt) v`, the acceleration of the child that the parents' velocities alone cause. Called after
-    /// [`jacobian`](Self::jacobian) succeeded.
-    fn add_bias(&self, _parents: Parents<'_>, _child: &mut [f64]) {}
+    /// [`jacobian`](Self::jacobian) succeeded, and returns true. False (the default) has it made of the geometric stiffness,
+    /// `v^T G_i v` with the `G_i` of a unit force along coordinate `i`: the same for children of real coordinates, wrong for
+    /// bodies.
+    fn add_bias(&self, _parents: Parents<'_>, _child: &mut [f64]) -> bool {
+        false
+    }
 
     /// Whether `J` never changes, so that there is no geometric stiffness and no bias.
     fn is_linear(&self) -> bool {

@@ -96,7 +96,7 @@ fn check_pairs(
             match end {
                 End::Element(at) => {
                     let space = check_dependency(name, *at, parents)?;
-                    if space != Space::real(dimension).unwrap_or(Space::Real3) {
+                    if space != Space::real(dimension).unwrap_or(Space::Real(3)) {
                         let expected = ["scalars", "points of the plane", "points of space"][dimension - 1];
                         return Err(ModelError::Space {
                             name: name.into(),

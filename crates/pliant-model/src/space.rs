@@ -6,12 +6,8 @@ use pliant_dense::vec3;
 /// The space of one element of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Space {
-    /// A scalar: a coordinate, a length, a strain.
-    Real1,
-    /// A point of the plane.
-    Real2,
-    /// A point of space.
-    Real3,
+    /// This many real coordinates: a scalar (1), a point of the plane (2) or of space (3), joint coordinates, strains.
+    Real(usize),
     /// A rigid body: position of its centre of mass (m) and unit quaternion `(w, x, y, z)`; velocity is that of the
     /// centre of mass in world axes [m/s], then the angular velocity in *body* axes [rad/s].
     Rigid3,
@@ -19,12 +15,13 @@ pub enum Space {
 
 impl std::fmt::Display for Space {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Real1 => "scalars",
-            Self::Real2 => "points of the plane",
-            Self::Real3 => "points of space",
-            Self::Rigid3 => "rigid bodies",
-        })
+        match self {
+            Self::Real(1) => f.write_str("scalars"),
+            Self::Real(2) => f.write_str("points of the plane"),
+            Self::Real(3) => f.write_str("points of space"),
+            Self::Real(n) => write!(f, "elements of {n} coordinates"),
+            Self::Rigid3 => f.write_str("rigid bodies"),
+        }
     }
 }
 
@@ -32,9 +29,7 @@ impl Space {
     /// Numbers per position of one element.
     pub const fn position_size(self) -> usize {
         match self {
-            Self::Real1 => 1,
-            Self::Real2 => 2,
-            Self::Real3 => 3,
+            Self::Real(n) => n,
             Self::Rigid3 => 7,
         }
     }
@@ -42,21 +37,23 @@ impl Space {
     /// Numbers per velocity (and per force) of one element.
     pub const fn velocity_size(self) -> usize {
         match self {
-            Self::Real1 => 1,
-            Self::Real2 => 2,
-            Self::Real3 => 3,
+            Self::Real(n) => n,
             Self::Rigid3 => 6,
         }
     }
 
-    /// The real space of this dimension.
+    /// The real space of this dimension; there is none of dimension zero.
     pub const fn real(dimension: usize) -> Option<Self> {
-        match dimension {
-            1 => Some(Self::Real1),
-            2 => Some(Self::Real2),
-            3 => Some(Self::Real3),
-            _ => None,
+        if dimension == 0 {
+            None
+        } else {
+            Some(Self::Real(dimension))
         }
+    }
+
+    /// Whether its positions are places in space or in the plane, so that gravity acts on masses there.
+    pub const fn is_spatial(self) -> bool {
+        matches!(self, Self::Real(2 | 3) | Self::Rigid3)
     }
 
     /// Moves positions along a displacement in velocity coordinates: `x (+) step`, for all elements of a node. For bodies

@@ -48,7 +48,7 @@ fn model() -> (Model, Vec<NodeId>) {
         .add_mapped(
             "some",
             &[points, particles],
-            Subset::of_parents(Space::Real3, &both),
+            Subset::of_parents(Space::Real(3), &both),
         )
         .unwrap();
     let entry = |element, coordinate, parent, e, c, value| AffineEntry {

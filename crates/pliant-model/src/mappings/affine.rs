@@ -32,7 +32,7 @@ impl Affine {
     /// A child of `offset.len()` scalars (`dimension` 1), or points of that dimension, with the given coefficients;
     /// repeated ones add up. Dimensions other than 1, 2, 3 count as 3.
     pub fn new(dimension: usize, offset: &[f64], entries: &[AffineEntry]) -> Self {
-        let space = Space::real(dimension).unwrap_or(Space::Real3);
+        let space = Space::real(dimension).unwrap_or(Space::Real(3));
         let count = offset.len() / space.position_size();
         let mut dependencies = vec![Vec::new(); count];
         for entry in entries {

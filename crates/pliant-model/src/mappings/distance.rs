@@ -85,7 +85,7 @@ impl Distance {
 
 impl Mapping for Distance {
     fn child(&self) -> (Space, usize) {
-        (Space::Real1, self.pairs.len())
+        (Space::Real(1), self.pairs.len())
     }
 
     fn check(&self, name: &str, parents: &[(Space, usize)]) -> Result<(), ModelError> {
@@ -147,7 +147,7 @@ impl Mapping for Distance {
         Ok(())
     }
 
-    fn add_bias(&self, parents: Parents<'_>, child: &mut [f64]) {
+    fn add_bias(&self, parents: Parents<'_>, child: &mut [f64]) -> bool {
         for (e, x) in child.iter_mut().enumerate() {
             let Ok((u, length)) = self.line(e, &parents) else {
                 continue;
@@ -158,6 +158,7 @@ impl Mapping for Distance {
             // |w - (u.w) u|^2 / l, without the cancellation of |w|^2 - (u.w)^2.
             *x += (w - u * u.dot(&w)).norm_squared() / length;
         }
+        true
     }
 
     fn geometric_stiffness(&self, parents: Parents<'_>, force: &[f64], out: &mut Blocks) {

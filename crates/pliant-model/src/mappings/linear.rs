@@ -187,7 +187,7 @@ impl Difference {
 impl Mapping for Difference {
     fn child(&self) -> (Space, usize) {
         (
-            Space::real(self.dimension).unwrap_or(Space::Real3),
+            Space::real(self.dimension).unwrap_or(Space::Real(3)),
             self.pairs.len(),
         )
     }

@@ -75,7 +75,7 @@ struct Geometry {
 
 impl Mapping for RelativeRotation {
     fn child(&self) -> (Space, usize) {
-        (Space::Real3, self.pairs.len())
+        (Space::Real(3), self.pairs.len())
     }
 
     fn check(&self, name: &str, parents: &[(Space, usize)]) -> Result<(), ModelError> {
@@ -149,7 +149,7 @@ impl Mapping for RelativeRotation {
         Ok(())
     }
 
-    fn add_bias(&self, parents: Parents<'_>, child: &mut [f64]) {
+    fn add_bias(&self, parents: Parents<'_>, child: &mut [f64]) -> bool {
         for (e, x) in child.as_chunks_mut::<3>().0.iter_mut().enumerate() {
             let g = self.at(e, &parents);
             let (a, b) = self.pairs[e];
@@ -163,6 +163,7 @@ impl Mapping for RelativeRotation {
                 x[k] += bias[k];
             }
         }
+        true
     }
 
     fn geometric_stiffness(&self, parents: Parents<'_>, force: &[f64], out: &mut Blocks) {

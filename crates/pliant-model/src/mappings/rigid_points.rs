@@ -38,7 +38,7 @@ fn frame(x: &[f64]) -> (Vec3, Mat3) {
 
 impl Mapping for RigidPoints {
     fn child(&self) -> (Space, usize) {
-        (Space::Real3, self.points.len())
+        (Space::Real(3), self.points.len())
     }
 
     fn check(&self, name: &str, parents: &[(Space, usize)]) -> Result<(), ModelError> {
@@ -90,7 +90,7 @@ impl Mapping for RigidPoints {
         Ok(())
     }
 
-    fn add_bias(&self, parents: Parents<'_>, child: &mut [f64]) {
+    fn add_bias(&self, parents: Parents<'_>, child: &mut [f64]) -> bool {
         let (child, _) = child.as_chunks_mut::<3>();
         for (x, (at, r)) in child.iter_mut().zip(&self.points) {
             let (_, rotation) = frame(parents.position(*at));
@@ -100,6 +100,7 @@ impl Mapping for RigidPoints {
                 x[k] += bias[k];
             }
         }
+        true
     }
 
     fn geometric_stiffness(&self, parents: Parents<'_>, force: &[f64], out: &mut Blocks) {

@@ -25,7 +25,7 @@ impl Model {
     pub fn add_particles(&mut self, name: &str, positions: &[[f64; 3]]) -> Result<NodeId, ModelError> {
         self.add_independent(
             name,
-            Space::Real3,
+            Space::Real(3),
             positions.as_flattened(),
             &vec![0.0; 3 * positions.len()],
         )
@@ -36,7 +36,7 @@ impl Model {
     /// # Errors
     /// [`ModelError::DuplicateName`], [`ModelError::NotFinite`].
     pub fn add_scalars(&mut self, name: &str, values: &[f64]) -> Result<NodeId, ModelError> {
-        self.add_independent(name, Space::Real1, values, &vec![0.0; values.len()])
+        self.add_independent(name, Space::Real(1), values, &vec![0.0; values.len()])
     }
 
     /// Adds rigid bodies at rest. Quaternions are normalised.

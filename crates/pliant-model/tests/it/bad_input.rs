@@ -143,7 +143,7 @@ fn mappings_name_what_does_not_fit() {
         "bodies are the same",
     );
     says(
-        m.add_mapped("d", &[p], Subset::of_elements(Space::Real1, &[0])),
+        m.add_mapped("d", &[p], Subset::of_elements(Space::Real(1), &[0])),
         "the same space",
     );
     let entry = AffineEntry {
@@ -165,7 +165,7 @@ fn mappings_name_what_does_not_fit() {
         other.node_named("4").unwrap()
     };
     says(
-        m.add_mapped("d", &[far], Subset::of_elements(Space::Real1, &[0])),
+        m.add_mapped("d", &[far], Subset::of_elements(Space::Real(1), &[0])),
         "does not have",
     );
     // A direction that does not exist is found when positions are computed.

@@ -33,13 +33,13 @@ proptest! {
         // Distances below 0.1 make the finite differences, not the mapping, inaccurate.
         let apart = |a: usize, b: usize| (0..3).map(|k| (x[3 * a + k] - x[3 * b + k]).powi(2)).sum::<f64>() > 0.01;
         prop_assume!(apart(0, 1) && apart(2, 3) && apart(1, 3));
-        let parents = [(Space::Real3, 3), (Space::Real3, 1)];
+        let parents = [(Space::Real(3), 3), (Space::Real(3), 1)];
         let ends = [(End::element(0, 0), End::element(0, 1)), (End::element(0, 2), End::element(1, 0)),
             (End::Point([0.3, 5.0, -1.0]), End::element(0, 1)), (End::element(1, 0), End::Point([4.0, -4.0, 4.0]))];
         checked(&Distance::new(&ends).with_rest_lengths(&[0.5]), &parents, &x, seed);
         checked(&Difference::new(&ends), &parents, &x, seed);
-        checked(&Subset::of_parents(Space::Real3, &[Dependency::new(1, 0), Dependency::new(0, 2)]), &parents, &x, seed);
-        checked(&Identity::new(Space::Real3, 4), &[(Space::Real3, 4)], &x, seed);
+        checked(&Subset::of_parents(Space::Real(3), &[Dependency::new(1, 0), Dependency::new(0, 2)]), &parents, &x, seed);
+        checked(&Identity::new(Space::Real(3), 4), &[(Space::Real(3), 4)], &x, seed);
         let entries: Vec<_> = (0..6).map(|k| AffineEntry {
             element: k % 2, coordinate: k % 2, from: Dependency::new(k / 3, k % (3 - 2 * (k / 3))),
             from_coordinate: k % 3, value: x[k],
@@ -48,9 +48,9 @@ proptest! {
         // The same points read as six points of the plane and twelve scalars.
         let plane = [(End::element(0, 0), End::element(0, 1)), (End::element(0, 4), End::Point([9.0, 9.0, 0.0]))];
         if (x[0] - x[2]).hypot(x[1] - x[3]) > 0.1 {
-            checked(&Distance::new(&plane).in_dimension(2), &[(Space::Real2, 6)], &x, seed);
+            checked(&Distance::new(&plane).in_dimension(2), &[(Space::Real(2), 6)], &x, seed);
         }
-        checked(&Difference::new(&plane[..1]).in_dimension(1), &[(Space::Real1, 12)], &x, seed);
+        checked(&Difference::new(&plane[..1]).in_dimension(1), &[(Space::Real(1), 12)], &x, seed);
     }
 
     #[test]
@@ -79,7 +79,7 @@ proptest! {
         ];
         let v: Vec<f64> = x.iter().rev().copied().collect();
         for law in laws {
-            let found = check::force_field(&*law, Space::Real3, &x, &v).unwrap();
+            let found = check::force_field(&*law, Space::Real(3), &x, &v).unwrap();
             prop_assert!(found.worst() < TOLERANCE, "{law:?} {found:?}");
         }
     }
@@ -108,7 +108,7 @@ fn awkward_states() {
     let same = bodies(&[0.5, -0.2, 0.1, 0.3, 0.2, 0.9, 0.0], 2);
     checked(&RelativeRotation::new(&[(0, 1)]), &[(Space::Rigid3, 2)], &same, 3);
     let far = [1000.0, 1000.0, 1000.0, 1000.5, 1000.0, 999.0];
-    let found = check::mapping(&Distance::between(&[(0, 1)]), &[(Space::Real3, 2)], &far, 5).unwrap();
+    let found = check::mapping(&Distance::between(&[(0, 1)]), &[(Space::Real(3), 2)], &far, 5).unwrap();
     // Roundoff of coordinates 1e3 divided by the step 1e-5: 1e-13 * 1e3 / 1e-5 is the floor of the difference quotient.
     assert!(found.worst() < 1e-5, "{found:?}");
 }
@@ -147,7 +147,13 @@ fn the_checker_sees_a_wrong_geometric_stiffness() {
         }
     }
     let x = [0.0, 0.0, 0.0, 1.0, 0.5, 0.0];
-    let found = check::mapping(&Wrong(Distance::between(&[(0, 1)])), &[(Space::Real3, 2)], &x, 1).unwrap();
+    let found = check::mapping(
+        &Wrong(Distance::between(&[(0, 1)])),
+        &[(Space::Real(3), 2)],
+        &x,
+        1,
+    )
+    .unwrap();
     assert!(
         found.jacobian < TOLERANCE && found.geometric > 0.01 && found.bias > 0.01,
         "{found:?}"

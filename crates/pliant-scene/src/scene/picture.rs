@@ -112,7 +112,7 @@ impl Picture {
     pub fn frame(&self, model: &Model, state: &State, sample: Sample) -> Frame {
         let (mut points, mut velocities) = (Vec::new(), Vec::new());
         for node in &self.nodes {
-            debug_assert_eq!(model.node(*node).space, Space::Real3);
+            debug_assert_eq!(model.node(*node).space, Space::Real(3));
             points.extend_from_slice(model.positions(state, *node).as_chunks::<3>().0);
             velocities.extend_from_slice(model.velocities(state, *node).as_chunks::<3>().0);
         }

@@ -51,7 +51,7 @@ fn a_free_pair_keeps_its_momentum() {
     let mut model = Model::new();
     let v = [0.1, 0.5, 0.0, -0.3, -0.2, 0.4];
     let p = model
-        .add_independent("p", Space::Real3, &[0.0, 0.0, 0.0, 1.0, 0.3, 0.0], &v)
+        .add_independent("p", Space::Real(3), &[0.0, 0.0, 0.0, 1.0, 0.3, 0.0], &v)
         .unwrap();
     model.add_mass("m", p, Mass::PerElement(vec![1.0, 3.0])).unwrap();
     let d = model

@@ -50,7 +50,7 @@ fn a_coordinate_without_mass_is_named() {
         .add_particles("cloud", &[[0.0; 3], [1.0, 0.0, 0.0]])
         .unwrap();
     let one = model
-        .add_mapped("one", &[p], Subset::of_elements(Space::Real3, &[0]))
+        .add_mapped("one", &[p], Subset::of_elements(Space::Real(3), &[0]))
         .unwrap();
     model.add_mass("m", one, Mass::Uniform(1.0)).unwrap();
     let error = Simulation::new(model).unwrap().step(0.01).unwrap_err();
@@ -85,7 +85,7 @@ fn an_undefined_direction_stops_the_step_and_leaves_the_state() {
     // Straight through the centre: the distance vanishes exactly after ten steps.
     let mut model = Model::new();
     let bead = model
-        .add_independent("bead", Space::Real3, &[1.0, 0.0, 0.0], &[-1.0, 0.0, 0.0])
+        .add_independent("bead", Space::Real(3), &[1.0, 0.0, 0.0], &[-1.0, 0.0, 0.0])
         .unwrap();
     model.add_mass("m", bead, Mass::Uniform(1.0)).unwrap();
     model

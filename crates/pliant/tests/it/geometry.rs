@@ -18,7 +18,7 @@ fn strut(load: f64, geometry: Geometry) -> (Simulation, NodeId) {
         .unwrap();
     model.add_constraint("rods", rods, Level::Position).unwrap();
     let top = model
-        .add_mapped("top", &[beads], Subset::of_elements(Space::Real3, &[1]))
+        .add_mapped("top", &[beads], Subset::of_elements(Space::Real(3), &[1]))
         .unwrap();
     model
         .add_force_field(

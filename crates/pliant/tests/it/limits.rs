@@ -113,7 +113,7 @@ fn held_coordinates_carry_mapped_masses() {
             .unwrap();
         model.add_mass("m", sum, Mass::Uniform(1.0)).unwrap();
         let one = model
-            .add_mapped("one", &[q], Subset::of_elements(Space::Real1, &[0]))
+            .add_mapped("one", &[q], Subset::of_elements(Space::Real(1), &[0]))
             .unwrap();
         model.add_mass("motor", one, Mass::Uniform(1.0)).unwrap();
         let mut s = Simulation::with_options(
@@ -260,7 +260,9 @@ fn a_hard_law_keeps_its_relaxation_time() {
 fn dissipation_is_exact_for_every_alpha_and_beta() {
     for (alpha, beta) in [(1.0, 1.0), (1.0, 0.5), (0.5, 1.0), (0.5, 0.5), (0.7, 0.6)] {
         let mut model = Model::new();
-        let x = model.add_independent("x", Space::Real1, &[0.0], &[1.0]).unwrap();
+        let x = model
+            .add_independent("x", Space::Real(1), &[0.0], &[1.0])
+            .unwrap();
         model.add_mass("m", x, Mass::Uniform(1.0)).unwrap();
         model
             .add_force_field("drag", x, Damping::new(5.0), Treatment::Stiffness)
@@ -316,7 +318,7 @@ fn nearly_coinciding_rods_hold() {
 fn settling_ignores_what_is_held_in_motion() {
     let mut model = Model::new();
     let x = model
-        .add_independent("x", Space::Real1, &[0.0, 0.0], &[0.0, 1.0])
+        .add_independent("x", Space::Real(1), &[0.0, 0.0], &[0.0, 1.0])
         .unwrap();
     model.add_mass("m", x, Mass::Uniform(1.0)).unwrap();
     model.fix(x, 1, &[true]).unwrap();

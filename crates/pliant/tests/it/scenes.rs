@@ -80,7 +80,7 @@ pub(crate) fn machine() -> Model {
         .add_force_field("angular spring", bend, law, Treatment::Compliance)
         .unwrap();
     let driver = model
-        .add_independent("driver", Space::Real3, &[2.0, 1.0, 0.0], &[0.3, 0.0, -0.2])
+        .add_independent("driver", Space::Real(3), &[2.0, 1.0, 0.0], &[0.3, 0.0, -0.2])
         .unwrap();
     model.add_mass("driver mass", driver, Mass::Uniform(1.0)).unwrap();
     model.fix(driver, 0, &[true; 3]).unwrap();

@@ -105,7 +105,7 @@ impl Builder<'_> {
             End::Point(point) => Some(self.picture.anchor(point)),
             End::Element(at) => {
                 let node = parents.nodes[at.parent];
-                (self.model.node(node).space == Space::Real3).then_some(PointRef::Node(node, at.element))
+                (self.model.node(node).space == Space::Real(3)).then_some(PointRef::Node(node, at.element))
             }
         }
     }

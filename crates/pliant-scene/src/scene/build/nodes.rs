@@ -56,7 +56,7 @@ impl Builder<'_> {
         let v = if v.is_empty() { &rest[..] } else { v };
         let node = self
             .model
-            .add_independent(name, Space::Real3, x.as_flattened(), v.as_flattened());
+            .add_independent(name, Space::Real(3), x.as_flattened(), v.as_flattened());
         let node = node.map_err(|e| self.model_error(e))?;
         self.picture.show(node);
         Ok(node)
@@ -92,7 +92,7 @@ impl Builder<'_> {
         self.grow(name, values.len())?;
         let node = self
             .model
-            .add_independent(name, Space::Real1, &values, &velocities);
+            .add_independent(name, Space::Real(1), &values, &velocities);
         let node = node.map_err(|e| self.model_error(e))?;
         self.point_mass(name, node, &spec.mass)
     }

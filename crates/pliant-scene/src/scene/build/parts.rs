@@ -76,7 +76,7 @@ impl Builder<'_> {
         let at = Where::Literal(name, node);
         let id = self.node(node, name, "end")?;
         let target = self.model.node(id);
-        if target.space != Space::Real3 {
+        if target.space != Space::Real(3) {
             let message = format!(
                 "`{name}` can be attached to points only, but `{node}` has {}",
                 target.space

@@ -90,7 +90,7 @@ impl Builder<'_> {
             points.len(),
             RigidPoints::of_parents(&points),
         )?;
-        let subset = Subset::of_elements(Space::Real3, &[2 * segments - 1]);
+        let subset = Subset::of_elements(Space::Real(3), &[2 * segments - 1]);
         self.add_mapped(&list(&tip, &[ends]), 1, subset)?;
         if gaps.is_empty() {
             return Ok(());

@@ -54,6 +54,17 @@ impl Blocks {
         &mut self.values[self.starts[e]..self.starts[e + 1]]
     }
 
+    /// Adds `s` times the blocks of the same layout.
+    ///
+    /// # Panics
+    /// If the layouts differ in length.
+    pub fn add(&mut self, s: f64, other: &Self) {
+        assert_eq!(self.values.len(), other.values.len());
+        for (a, b) in self.values.iter_mut().zip(&other.values) {
+            *a += s * b;
+        }
+    }
+
     /// Sets all blocks to zero.
     pub fn clear(&mut self) {
         self.values.fill(0.0);

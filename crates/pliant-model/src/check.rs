@@ -320,10 +320,10 @@ pub fn force_field(
     };
     let stiffness = {
         let mut b = blocks.clone();
-        law.stiffness(x, &mut b).map_err(lost)?;
+        law.stiffness(space, x, &mut b).map_err(lost)?;
         b
     };
-    law.damping(x, v, &mut blocks);
+    law.damping(space, x, v, &mut blocks);
     for k in 0..x.len() {
         let shifted = |a: &[f64], t: f64| {
             let mut a = a.to_vec();
@@ -353,7 +353,8 @@ pub fn force_field(
     }
     let mut compliance = blocks.clone();
     compliance.clear();
-    if law.compliance(&mut compliance).is_ok() {
+    if law.row_law() == crate::RowLaw::Elastic {
+        law.compliance(x, &mut compliance);
         for e in 0..count {
             for i in 0..size {
                 for j in 0..size {

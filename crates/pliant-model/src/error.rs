@@ -136,6 +136,30 @@ pub enum ModelError {
         /// What the mapping said.
         cause: Degenerate,
     },
+    /// A motion that is not a function of time.
+    #[error("a motion is not one: {reason}")]
+    Motion {
+        /// Why, as a clause.
+        reason: &'static str,
+    },
+    /// Bounds of a force that no force fits.
+    #[error("`{name}` is to have forces between {lower} and {upper}, which no force is")]
+    Bounds {
+        /// Name of the component.
+        name: String,
+        /// Smallest force.
+        lower: f64,
+        /// Largest force.
+        upper: f64,
+    },
+    /// Something that only rows have was asked of a component that has none.
+    #[error("`{name}` is not a constraint or a compliance, so it cannot be {action}")]
+    NotRows {
+        /// Name of the component.
+        name: String,
+        /// What was asked.
+        action: &'static str,
+    },
     /// A state that does not belong to the model.
     #[error("the state has {found} {what}, the model needs {expected}")]
     State {

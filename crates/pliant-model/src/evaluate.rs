@@ -1,7 +1,14 @@
 //! Forces, Jacobian blocks, stiffness blocks, energies and momentum of a state.
 
-use crate::{Blocks, ComponentId, Dependency, Model, ModelError, Node, NodeKind, RowGroup, State, Treatment};
-use pliant_dense::{Vec3, rotation, vec3};
+mod energy;
+
+pub use energy::{Energies, Momentum};
+
+use crate::mass::group_shapes;
+use crate::{
+    Blocks, ComponentId, Dependency, Groups, Level, Model, ModelError, NodeKind, NotInvertible, RowGroup,
+    RowLaw, State, Treatment,
+};
 
 /// Scratch for evaluating one model: buffers of fixed layout, refilled without allocation.
 #[derive(Debug)]
@@ -9,9 +16,9 @@ pub struct Evaluation {
     jacobians: Vec<Option<Blocks>>,
     dependencies: Vec<Vec<Vec<Dependency>>>,
     geometry: Vec<Option<Blocks>>,
-    stiffness: Vec<Blocks>,
-    damping: Vec<Blocks>,
-    compliance: Vec<Blocks>,
+    fields: Vec<FieldBlocks>,
+    /// Deformations of compliances, each on its node.
+    deformation: Vec<f64>,
     force: Vec<f64>,
     inertial: Vec<f64>,
     bias: Vec<f64>,
@@ -19,29 +26,19 @@ pub struct Evaluation {
     unit: Vec<f64>,
 }
 
-/// Energies of a state (J).
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Energies {
-    /// Of all masses.
-    pub kinetic: f64,
-    /// Of gravity and all force fields.
-    pub potential: f64,
-}
-
-impl Energies {
-    /// Kinetic plus potential.
-    pub fn total(&self) -> f64 {
-        self.kinetic + self.potential
-    }
-}
-
-/// Momentum of all masses in space.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Momentum {
-    /// Linear [kg m/s].
-    pub linear: [f64; 3],
-    /// Angular about the origin [kg m^2/s].
-    pub angular: [f64; 3],
+/// Blocks of one force field, and the groups they couple.
+#[derive(Debug)]
+struct FieldBlocks {
+    /// The elements of each group; empty if every element is alone.
+    lists: Vec<Vec<usize>>,
+    /// For each element, its group and the first coordinate of the group on the node; compliances with groups only.
+    place: Vec<(usize, usize)>,
+    stiffness: Blocks,
+    damping: Blocks,
+    compliance: Blocks,
+    row_damping: Blocks,
+    /// The compliance view has damping beside the relaxation time.
+    damped: bool,
 }
 
 impl Evaluation {
@@ -76,22 +73,35 @@ impl Evaluation {
             );
             dependencies.push(lists);
         }
-        let square = |node: &Node| {
-            let size = node.space.velocity_size();
-            Blocks::new(std::iter::repeat_n((size, size), node.count))
-        };
-        let blocks: Vec<Blocks> = model
-            .force_fields()
-            .iter()
-            .map(|a| square(model.node(a.node)))
-            .collect();
+        let fields = model.force_fields().iter().map(|a| {
+            let node = model.node(a.node);
+            let groups = a.component.law.groups();
+            let blocks = group_shapes(&groups, node.space, node.count);
+            let lists = match groups {
+                Groups::Each => Vec::new(),
+                Groups::Of(lists) => lists,
+            };
+            let mut place = Vec::new();
+            for (g, list) in lists.iter().enumerate() {
+                let first = list.first().map_or(0, |e| e * node.space.velocity_size());
+                place.extend(list.iter().map(|_| (g, first)));
+            }
+            FieldBlocks {
+                lists,
+                place,
+                stiffness: blocks.clone(),
+                damping: blocks.clone(),
+                compliance: blocks.clone(),
+                row_damping: blocks,
+                damped: false,
+            }
+        });
         Self {
             jacobians,
             dependencies,
             geometry,
-            stiffness: blocks.clone(),
-            damping: blocks.clone(),
-            compliance: blocks,
+            fields: fields.collect(),
+            deformation: vec![0.0; model.velocity_count()],
             force: vec![0.0; model.velocity_count()],
             inertial: vec![0.0; model.velocity_count()],
             bias: vec![0.0; model.velocity_count()],
@@ -117,31 +127,77 @@ impl Evaluation {
         self.jacobians[node].as_ref()
     }
 
-    /// Stiffness blocks `K` of force field `i` (treated as a stiffness).
+    /// Stiffness blocks `K` of force field `i` (treated as a stiffness), one per group.
     pub fn stiffness(&self, i: usize) -> &Blocks {
-        &self.stiffness[i]
+        &self.fields[i].stiffness
     }
 
-    /// Damping blocks `B` of force field `i`.
+    /// Damping blocks `B` of force field `i`, one per group, with the stiffness-proportional damping of the model.
     pub fn damping(&self, i: usize) -> &Blocks {
-        &self.damping[i]
+        &self.fields[i].damping
     }
 
-    /// Compliance blocks `C` of force field `i` (treated as a compliance).
+    /// Compliance blocks `C` of force field `i` (treated as a compliance), one per group.
     pub fn compliance(&self, i: usize) -> &Blocks {
-        &self.compliance[i]
+        &self.fields[i].compliance
+    }
+
+    /// Blocks `D` of force field `i` as a compliance, one per group, if it has damping beside the relaxation time.
+    pub fn row_damping(&self, i: usize) -> Option<&Blocks> {
+        self.fields[i].damped.then_some(&self.fields[i].row_damping)
+    }
+
+    /// The elements of each group of force field `i`; empty if every element is alone.
+    pub fn groups(&self, i: usize) -> &[Vec<usize>] {
+        &self.fields[i].lists
+    }
+
+    /// Deformations of force fields treated as compliances, each on its node.
+    pub fn deformation(&self) -> &[f64] {
+        &self.deformation
+    }
+
+    /// The group that coordinate `k` of the node of compliance `i` belongs to, and the first coordinate of that group.
+    pub fn group_of(&self, i: usize, size: usize, k: usize) -> (usize, usize) {
+        let e = k / size;
+        self.fields[i].place.get(e).copied().unwrap_or((e, e * size))
     }
 
     /// Whether coordinate `k` of a row group has compliance zero: a hard row.
     pub fn is_hard(&self, group: &RowGroup, k: usize) -> bool {
         match group.component {
             ComponentId::ForceField(i) => {
-                let block = self.compliance[i].block(k / group.size);
-                block[k % group.size * group.size..][..group.size]
+                let (g, first) = self.group_of(i, group.size, k);
+                let blocks = &self.fields[i].compliance;
+                let width = blocks.width(g);
+                blocks.block(g)[(k - first) * width..][..width]
                     .iter()
                     .all(|c| *c == 0.0)
             }
             _ => true,
+        }
+    }
+
+    /// Whether coordinate `k` of a row group is held by its position: a hard row, but for dashpots and impacts, which hold
+    /// velocities only.
+    pub fn holds_position(&self, model: &Model, group: &RowGroup, k: usize) -> bool {
+        match group.component {
+            ComponentId::ForceField(_) => {
+                model.row_law(group) != RowLaw::Viscous
+                    && model.bounds(group).is_none()
+                    && self.is_hard(group, k)
+            }
+            ComponentId::Constraint(i) => {
+                let entry = &model.constraints()[i].component;
+                // A row of bounded force may slip, a driven velocity leads away from zero.
+                let free = match entry.level {
+                    Level::Restitution { .. } => true,
+                    Level::Velocity { .. } => entry.motion.is_some(),
+                    _ => false,
+                };
+                !free && entry.bounds.is_none()
+            }
+            ComponentId::Mass(_) => false,
         }
     }
 
@@ -233,48 +289,90 @@ impl Evaluation {
         self.push_bias(model, state);
         self.force.fill(0.0);
         self.inertial.fill(0.0);
+        let gravity = model.gravity();
         for attachment in model.masses() {
             let node = model.node(attachment.node);
-            let force = &mut self.force[node.velocity_range()];
-            let gravity = model.gravity();
-            let size = node.space.velocity_size();
-            if node.space.is_spatial() {
-                for (e, f) in force.chunks_exact_mut(size).enumerate() {
-                    for (f, g) in f.iter_mut().take(3).zip(gravity) {
-                        *f += attachment.component.of(e) * g;
+            let range = node.velocity_range();
+            let (mass, size) = (&attachment.component, node.space.velocity_size());
+            let force = &mut self.force[range.clone()];
+            if node.space.is_spatial() && gravity != [0.0; 3] {
+                mass.pairs(node.count, |m, i, _| {
+                    for (f, g) in force[i * size..][..size].iter_mut().zip(gravity) {
+                        *f += m * g;
+                    }
+                });
+            }
+            let v = &state.velocities[range.clone()];
+            if model.rayleigh().mass > 0.0 {
+                mass.add_product(node.space, -model.rayleigh().mass, v, force);
+            }
+            if node.first_dof().is_none() {
+                mass.add_product(
+                    node.space,
+                    -1.0,
+                    &self.bias[range.clone()],
+                    &mut self.inertial[range.clone()],
+                );
+                // The spin of independent bodies is the stepper's.
+                mass.add_gyroscopic(v, &mut self.inertial[range]);
+            }
+        }
+        for i in 0..model.force_fields().len() {
+            self.evaluate_field(model, state, i)?;
+        }
+        Ok(())
+    }
+
+    fn evaluate_field(&mut self, model: &Model, state: &State, i: usize) -> Result<(), ModelError> {
+        let attachment = &model.force_fields()[i];
+        let node = model.node(attachment.node);
+        let range = node.velocity_range();
+        let (x, v) = (
+            &state.positions[node.position_range()],
+            &state.velocities[range.clone()],
+        );
+        let law = &attachment.component.law;
+        let lost = |e: NotInvertible| ModelError::NotInvertible {
+            name: attachment.name.clone(),
+            element: e.element,
+        };
+        let rate = model.rayleigh().stiffness;
+        let field = &mut self.fields[i];
+        field.damping.clear();
+        law.damping(node.space, x, v, &mut field.damping);
+        match attachment.component.treatment {
+            Treatment::Compliance => {
+                field.compliance.clear();
+                law.compliance(x, &mut field.compliance);
+                law.deformation(x, &mut self.deformation[range]);
+                field.row_damping.clear();
+                field.damped = law.row_damping(x, v, &mut field.row_damping);
+                if rate > 0.0 && law.row_law() == RowLaw::Elastic {
+                    // For the account of dissipation; a hard element has none.
+                    field.stiffness.clear();
+                    if law.stiffness(node.space, x, &mut field.stiffness).is_ok() {
+                        field.damping.add(rate, &field.stiffness);
                     }
                 }
             }
-            let range = node.velocity_range();
-            attachment.component.add_product(
-                node.space,
-                -1.0,
-                &self.bias[range.clone()],
-                &mut self.inertial[range],
-            );
-        }
-        for (i, attachment) in model.force_fields().iter().enumerate() {
-            let node = model.node(attachment.node);
-            let (x, v) = (
-                &state.positions[node.position_range()],
-                &state.velocities[node.velocity_range()],
-            );
-            let law = &attachment.component.law;
-            let lost = |e: crate::NotInvertible| ModelError::NotInvertible {
-                name: attachment.name.clone(),
-                element: e.element,
-            };
-            self.damping[i].clear();
-            law.damping(x, v, &mut self.damping[i]);
-            match attachment.component.treatment {
-                Treatment::Stiffness => {
-                    law.add_force(node.space, x, v, &mut self.force[node.velocity_range()]);
-                    self.stiffness[i].clear();
-                    law.stiffness(x, &mut self.stiffness[i]).map_err(lost)?;
-                }
-                Treatment::Compliance => {
-                    self.compliance[i].clear();
-                    law.compliance(&mut self.compliance[i]).map_err(lost)?;
+            _ => {
+                let force = &mut self.force[range];
+                law.add_force(node.space, x, v, force);
+                field.stiffness.clear();
+                law.stiffness(node.space, x, &mut field.stiffness).map_err(lost)?;
+                if rate > 0.0 {
+                    field.damping.add(rate, &field.stiffness);
+                    let size = node.space.velocity_size();
+                    for g in 0..field.stiffness.len() {
+                        let alone = [g];
+                        let list = field.lists.get(g).map_or(&alone[..], Vec::as_slice);
+                        let coordinate = |k: usize| list[k / size] * size + k % size;
+                        let width = field.stiffness.width(g);
+                        for (r, row) in field.stiffness.block(g).chunks_exact(width.max(1)).enumerate() {
+                            let sum: f64 = row.iter().enumerate().map(|(c, k)| k * v[coordinate(c)]).sum();
+                            force[coordinate(r)] -= rate * sum;
+                        }
+                    }
                 }
             }
         }
@@ -405,80 +503,6 @@ fn add_block_product(blocks: &Blocks, e: usize, column: usize, x: &[f64], y: &mu
     for (i, y) in y.iter_mut().enumerate() {
         for (a, x) in block[i * width + column..].iter().zip(x) {
             *y += a * x;
-        }
-    }
-}
-
-impl Model {
-    /// Kinetic and potential energy. The state must be propagated.
-    pub fn energies(&self, state: &State) -> Energies {
-        self.energies_without(state, |_| false)
-    }
-
-    /// The same without the potential of the force fields (by place) that `skip` says.
-    pub fn energies_without(&self, state: &State, skip: impl Fn(usize) -> bool) -> Energies {
-        let mut out = Energies::default();
-        let g = Vec3::from(self.gravity());
-        for attachment in self.masses() {
-            let node = self.node(attachment.node);
-            let size = (node.space.position_size(), node.space.velocity_size());
-            let (x, v) = (
-                &state.positions[node.position_range()],
-                &state.velocities[node.velocity_range()],
-            );
-            for (e, (x, v)) in x.chunks_exact(size.0).zip(v.chunks_exact(size.1)).enumerate() {
-                let m = attachment.component.of(e);
-                let linear = size.1.min(3);
-                out.kinetic += 0.5 * m * v[..linear].iter().map(|v| v * v).sum::<f64>();
-                if let Some(rigid) = attachment.component.rigid(e) {
-                    let w = vec3(v, 3);
-                    out.kinetic += 0.5 * w.dot(&(rigid.inertia_matrix() * w));
-                }
-                if node.space.is_spatial() {
-                    out.potential -= m * x[..linear].iter().zip(g.iter()).map(|(x, g)| x * g).sum::<f64>();
-                }
-            }
-        }
-        for (i, attachment) in self.force_fields().iter().enumerate() {
-            if skip(i) {
-                continue;
-            }
-            let node = self.node(attachment.node);
-            out.potential += attachment
-                .component
-                .law
-                .energy(node.space, &state.positions[node.position_range()]);
-        }
-        out
-    }
-
-    /// Momentum of all masses of points of space, of the plane (z = 0) and bodies. The state must be propagated.
-    pub fn momentum(&self, state: &State) -> Momentum {
-        let (mut linear, mut angular) = (Vec3::zeros(), Vec3::zeros());
-        for attachment in self.masses() {
-            let node = self.node(attachment.node);
-            if !node.space.is_spatial() {
-                continue;
-            }
-            let size = (node.space.position_size(), node.space.velocity_size());
-            let (x, v) = (
-                &state.positions[node.position_range()],
-                &state.velocities[node.velocity_range()],
-            );
-            for (e, (x, v)) in x.chunks_exact(size.0).zip(v.chunks_exact(size.1)).enumerate() {
-                let point = |a: &[f64]| Vec3::new(a[0], a[1], if a.len() > 2 { a[2] } else { 0.0 });
-                let p = attachment.component.of(e) * point(v);
-                linear += p;
-                angular += point(x).cross(&p);
-                if let Some(rigid) = attachment.component.rigid(e) {
-                    let r = rotation::matrix([x[3], x[4], x[5], x[6]]);
-                    angular += r * (rigid.inertia_matrix() * vec3(v, 3));
-                }
-            }
-        }
-        Momentum {
-            linear: linear.into(),
-            angular: angular.into(),
         }
     }
 }

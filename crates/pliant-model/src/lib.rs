@@ -24,27 +24,29 @@ pub mod dual;
 mod error;
 mod evaluate;
 mod force_field;
+mod force_fields;
 mod mapping;
 mod mappings;
 mod mass;
 mod model;
+mod motion;
 mod space;
 mod state;
 
 pub use blocks::Blocks;
 pub use error::ModelError;
 pub use evaluate::{Energies, Evaluation, Momentum};
-pub use force_field::{
-    ConstantForce, Damping, DiagonalCompliance, ForceField, NotInvertible, UniformCompliance,
-};
+pub use force_field::{ForceField, Groups, NotInvertible, RowLaw};
+pub use force_fields::{ConstantForce, Damping, DiagonalCompliance, UniformCompliance};
 pub use mapping::{Degenerate, Dependency, Mapping, Parents};
 pub use mappings::{
     Affine, AffineEntry, Difference, Distance, End, Identity, RelativeRotation, RigidPoints, Subset,
 };
-pub use mass::{Mass, RigidMass};
+pub use mass::{CoupledMass, Mass, RigidMass};
 pub use model::{
-    Attachment, ComponentId, ForceFieldEntry, Level, MassEntry, Model, Node, NodeId, NodeKind, RowGroup,
-    Treatment,
+    Attachment, ComponentId, ConstraintEntry, ForceFieldEntry, Level, MassEntry, Model, Node, NodeId,
+    NodeKind, Rayleigh, RowGroup, Treatment,
 };
+pub use motion::Motion;
 pub use space::{Pose, Space};
 pub use state::State;

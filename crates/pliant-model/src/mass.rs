@@ -1,7 +1,7 @@
-//! Masses: of points, of scalars, of rigid bodies.
+//! Masses: of points, of scalars, of rigid bodies, of the elements of a mesh.
 
-use crate::{ModelError, Space};
-use pliant_dense::Mat3;
+use crate::{Blocks, Groups, ModelError, Space};
+use pliant_dense::{Mat3, vec3};
 
 /// Inertia of the elements of one node.
 #[derive(Clone, Debug, PartialEq)]
@@ -11,8 +11,19 @@ pub enum Mass {
     Uniform(f64),
     /// A mass (kg) for each element of points or scalars.
     PerElement(Vec<f64>),
-    /// Mass and inertia of rigid bodies: one for all, or one for each. Independent nodes only.
+    /// Mass and inertia of rigid bodies: one for all, or one for each.
     Rigid(Vec<RigidMass>),
+    /// Mass matrices that couple elements of points or scalars: the consistent mass of a mesh, one per mesh element.
+    Coupled(Vec<CoupledMass>),
+}
+
+/// A mass matrix over some elements of a node: `m_ij` (kg) times the identity of a point's coordinates.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CoupledMass {
+    /// Elements of the node, distinct.
+    pub elements: Vec<usize>,
+    /// Symmetric positive-semidefinite matrix, rows first, as long as the square of the number of elements (kg).
+    pub matrix: Vec<f64>,
 }
 
 /// Mass and inertia of one rigid body about its centre of mass.
@@ -134,15 +145,35 @@ impl Mass {
                 }
                 list.iter().enumerate().try_for_each(|(e, m)| m.check(name, e))
             }
+            Self::Coupled(_) if space == Space::Rigid3 => Err(ModelError::Space {
+                name: name.into(),
+                expected: "points or scalars",
+                found: space,
+            }),
+            Self::Coupled(list) => {
+                self.groups().check(name, count)?;
+                list.iter()
+                    .enumerate()
+                    .try_for_each(|(g, m)| check_coupled(name, g, m))
+            }
         }
     }
 
-    /// Mass of element `e` (kg).
+    /// The elements that are coupled.
+    pub fn groups(&self) -> Groups {
+        match self {
+            Self::Coupled(list) => Groups::Of(list.iter().map(|m| m.elements.clone()).collect()),
+            _ => Groups::Each,
+        }
+    }
+
+    /// Mass of element `e` (kg), where it has one of its own.
     pub fn of(&self, e: usize) -> f64 {
         match self {
             Self::Uniform(m) => *m,
             Self::PerElement(list) => list[e],
             Self::Rigid(list) => list[if list.len() == 1 { 0 } else { e }].mass,
+            Self::Coupled(_) => 0.0,
         }
     }
 
@@ -154,13 +185,26 @@ impl Mass {
         }
     }
 
-    /// Adds the mass block of element `e` of `space` (velocity coordinates, row-major).
-    pub fn add_block(&self, space: Space, e: usize, block: &mut [f64]) {
+    /// Adds the mass block of group `g` of a node of `space` (velocity coordinates of the group's elements, row-major).
+    pub fn add_block(&self, space: Space, g: usize, block: &mut [f64]) {
         let size = space.velocity_size();
-        for i in 0..size.min(3) {
-            block[i * size + i] += self.of(e);
+        if let Self::Coupled(list) = self {
+            let n = list[g].elements.len();
+            let width = n * size;
+            for i in 0..n {
+                for j in 0..n {
+                    for k in 0..size {
+                        block[(i * size + k) * width + j * size + k] += list[g].matrix[i * n + j];
+                    }
+                }
+            }
+            return;
         }
-        if let Some(rigid) = self.rigid(e) {
+        let point = if space == Space::Rigid3 { 3 } else { size };
+        for i in 0..point {
+            block[i * size + i] += self.of(g);
+        }
+        if let Some(rigid) = self.rigid(g) {
             for i in 0..3 {
                 for j in 0..3 {
                     block[(3 + i) * size + 3 + j] += rigid.inertia[i][j];
@@ -169,18 +213,97 @@ impl Mass {
         }
     }
 
-    /// Adds `s M v` for all elements of a node.
-    pub fn add_product(&self, space: Space, s: f64, v: &[f64], out: &mut [f64]) {
-        let size = space.velocity_size();
-        for (e, (v, out)) in v.chunks_exact(size).zip(out.chunks_exact_mut(size)).enumerate() {
-            for i in 0..size.min(3) {
-                out[i] += s * self.of(e) * v[i];
+    /// `u^T M v` of the point masses alone, over the first three coordinates of positions or velocities of `stride` numbers; for
+    /// every pair of elements `combine(m_ij, i, j)`.
+    pub(crate) fn pairs(&self, count: usize, mut combine: impl FnMut(f64, usize, usize)) {
+        if let Self::Coupled(list) = self {
+            for m in list {
+                for (i, a) in m.elements.iter().enumerate() {
+                    for (j, b) in m.elements.iter().enumerate() {
+                        combine(m.matrix[i * m.elements.len() + j], *a, *b);
+                    }
+                }
             }
+        } else {
+            (0..count).for_each(|e| combine(self.of(e), e, e));
+        }
+    }
+
+    /// Adds `-w x I w` of every body (body axes) to the forces on a node of bodies.
+    pub(crate) fn add_gyroscopic(&self, v: &[f64], out: &mut [f64]) {
+        for (e, (v, out)) in v.chunks_exact(6).zip(out.chunks_exact_mut(6)).enumerate() {
             if let Some(rigid) = self.rigid(e) {
-                for i in 0..3 {
-                    out[3 + i] += s * (0..3).map(|j| rigid.inertia[i][j] * v[3 + j]).sum::<f64>();
+                let w = vec3(v, 3);
+                let torque = -w.cross(&(rigid.inertia_matrix() * w));
+                for k in 0..3 {
+                    out[3 + k] += torque[k];
                 }
             }
         }
+    }
+
+    /// Adds `s M v` for all elements of a node.
+    pub fn add_product(&self, space: Space, s: f64, v: &[f64], out: &mut [f64]) {
+        let size = space.velocity_size();
+        let point = if space == Space::Rigid3 { 3 } else { size };
+        self.pairs(v.len() / size, |m, i, j| {
+            for k in 0..point {
+                out[i * size + k] += s * m * v[j * size + k];
+            }
+        });
+        if matches!(self, Self::Rigid(_)) {
+            for (e, (v, out)) in v.chunks_exact(size).zip(out.chunks_exact_mut(size)).enumerate() {
+                if let Some(rigid) = self.rigid(e) {
+                    for i in 0..3 {
+                        out[3 + i] += s * (0..3).map(|j| rigid.inertia[i][j] * v[3 + j]).sum::<f64>();
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Checks the matrix of group `g`: size, finite, symmetric, no negative eigenvalue.
+fn check_coupled(name: &str, g: usize, mass: &CoupledMass) -> Result<(), ModelError> {
+    let n = mass.elements.len();
+    if mass.matrix.len() != n * n || n == 0 {
+        return Err(ModelError::Size {
+            name: name.into(),
+            what: "entries of a mass matrix",
+            expected: (n * n).max(1),
+            found: mass.matrix.len(),
+        });
+    }
+    let error = |reason| {
+        Err(ModelError::Inertia {
+            name: name.into(),
+            element: g,
+            reason,
+        })
+    };
+    if mass.matrix.iter().any(|m| !m.is_finite()) {
+        return error("an entry is not finite");
+    }
+    let size = mass.matrix.iter().fold(0.0f64, |a, m| a.max(m.abs()));
+    let skewed = (0..n * n).any(|k| (mass.matrix[k] - mass.matrix[k % n * n + k / n]).abs() > 1e-12 * size);
+    if skewed {
+        return error("its matrix is not symmetric");
+    }
+    let mut negative = mass.matrix.clone();
+    let mut scratch = vec![0.0; 2 * n * n];
+    pliant_dense::eigen::map_eigenvalues(n, &mut negative, &mut scratch, |d| d.min(0.0));
+    // Rounding of a semidefinite matrix.
+    if negative.iter().any(|m| m.abs() > 1e-12 * size) {
+        return error("its matrix has a negative eigenvalue");
+    }
+    Ok(())
+}
+
+/// Blocks of the mass of each group of a node, for those who assemble.
+pub(crate) fn group_shapes(groups: &Groups, space: Space, count: usize) -> Blocks {
+    let size = space.velocity_size();
+    match groups {
+        Groups::Each => Blocks::new(std::iter::repeat_n((size, size), count)),
+        Groups::Of(lists) => Blocks::new(lists.iter().map(|l| (l.len() * size, l.len() * size))),
     }
 }

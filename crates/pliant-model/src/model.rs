@@ -2,7 +2,7 @@
 
 mod build;
 
-use crate::{ForceField, Mapping, Mass, ModelError, Parents, Space, State};
+use crate::{ForceField, Mapping, Mass, ModelError, Motion, Parents, RowLaw, Space, State};
 
 /// A node of the mapping graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -33,6 +33,8 @@ pub enum Treatment {
     Stiffness,
     /// As compliant rows: exact down to compliance zero.
     Compliance,
+    /// As what suits it better, chosen by the stepper from the stiffness, the masses and the step, and reported.
+    Auto,
 }
 
 /// How a hard constraint is kept.
@@ -49,6 +51,11 @@ pub enum Level {
     Velocity {
         /// The factor `s`.
         curvature: f64,
+    },
+    /// `J v+ = -e J v` (Newton's law of impact, for one step that holds an impact): the row turns its velocity round.
+    Restitution {
+        /// The coefficient `e`, between 0 and 1.
+        coefficient: f64,
     },
     /// `J v+ = -rate phi`: the violation decays by `1 - rate h` per step, stable for `0 < rate h < 2`.
     Baumgarte {
@@ -133,8 +140,34 @@ pub struct Attachment<T> {
 pub struct ForceFieldEntry {
     /// The law.
     pub law: Box<dyn ForceField>,
-    /// How it enters the system.
+    /// How it enters the system at present: never [`Treatment::Auto`].
     pub treatment: Treatment,
+    /// Whether the treatment may be chosen anew.
+    pub automatic: bool,
+    /// What its rows are held at, if it is a compliance.
+    pub motion: Option<Motion>,
+    /// Smallest and largest force of each of its rows, if it is a compliance.
+    pub bounds: Option<(f64, f64)>,
+}
+
+/// A hard constraint.
+#[derive(Clone, Debug)]
+pub struct ConstraintEntry {
+    /// How it is kept.
+    pub level: Level,
+    /// What its rows are held at instead of zero.
+    pub motion: Option<Motion>,
+    /// Smallest and largest force of each of its rows.
+    pub bounds: Option<(f64, f64)>,
+}
+
+/// Damping in proportion to all masses and stiffnesses of a model.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Rayleigh {
+    /// Rate `a` of `a M` (1/s).
+    pub mass: f64,
+    /// Time `b` of `b K` (s), with the stiffness of the materials, without geometric stiffness.
+    pub stiffness: f64,
 }
 
 /// A mass.
@@ -161,8 +194,11 @@ pub struct Model {
     nodes: Vec<Node>,
     masses: Vec<MassEntry>,
     force_fields: Vec<Attachment<ForceFieldEntry>>,
-    constraints: Vec<Attachment<Level>>,
+    constraints: Vec<Attachment<ConstraintEntry>>,
+    /// Components that may have rows, in the order in which they were added.
+    row_order: Vec<ComponentId>,
     groups: Vec<RowGroup>,
+    rayleigh: Rayleigh,
     fixed: Vec<bool>,
     gravity: [f64; 3],
     positions: usize,
@@ -179,6 +215,11 @@ impl Model {
     /// Gravity [m/s^2].
     pub fn gravity(&self) -> [f64; 3] {
         self.gravity
+    }
+
+    /// Damping in proportion to all masses and stiffnesses.
+    pub fn rayleigh(&self) -> Rayleigh {
+        self.rayleigh
     }
 
     /// All nodes, parents before children.
@@ -210,13 +251,44 @@ impl Model {
     }
 
     /// All hard constraints.
-    pub fn constraints(&self) -> &[Attachment<Level>] {
+    pub fn constraints(&self) -> &[Attachment<ConstraintEntry>] {
         &self.constraints
     }
 
     /// The constraint rows, in order.
     pub fn row_groups(&self) -> &[RowGroup] {
         &self.groups
+    }
+
+    /// The law of a group's rows as a compliance; `None` for a hard constraint.
+    pub fn row_law(&self, group: &RowGroup) -> RowLaw {
+        match group.component {
+            ComponentId::ForceField(i) => self.force_fields[i].component.law.row_law(),
+            _ => RowLaw::None,
+        }
+    }
+
+    /// The motion that drives a group's rows.
+    pub fn motion(&self, group: &RowGroup) -> Option<&Motion> {
+        match group.component {
+            ComponentId::ForceField(i) => self.force_fields[i].component.motion.as_ref(),
+            ComponentId::Constraint(i) => self.constraints[i].component.motion.as_ref(),
+            ComponentId::Mass(_) => None,
+        }
+    }
+
+    /// The bounds of the force of a group's rows.
+    pub fn bounds(&self, group: &RowGroup) -> Option<(f64, f64)> {
+        match group.component {
+            ComponentId::ForceField(i) => self.force_fields[i].component.bounds,
+            ComponentId::Constraint(i) => self.constraints[i].component.bounds,
+            ComponentId::Mass(_) => None,
+        }
+    }
+
+    /// Relaxation time of a force field as a compliance (s), with the stiffness-proportional damping of the model.
+    pub fn relaxation_time(&self, force_field: usize) -> f64 {
+        self.force_fields[force_field].component.law.relaxation_time() + self.rayleigh.stiffness
     }
 
     /// Number of independent velocity coordinates.
@@ -304,12 +376,12 @@ impl Model {
             return format!("row {row}");
         };
         let name = self.component_name(group.component);
-        let axis = ["x", "y", "z"][((row - group.first_row) % group.size).min(2)];
+        let coordinate = (row - group.first_row) % group.size;
         let element = (row - group.first_row) / group.size;
-        if group.size == 1 {
-            format!("`{name}`, element {element}")
-        } else {
-            format!("`{name}`, element {element}, {axis}")
+        match group.size {
+            1 => format!("`{name}`, element {element}"),
+            2 | 3 => format!("`{name}`, element {element}, {}", ["x", "y", "z"][coordinate]),
+            _ => format!("`{name}`, element {element}, coordinate {coordinate}"),
         }
     }
 

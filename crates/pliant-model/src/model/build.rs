@@ -1,9 +1,10 @@
 //! Building a model: every addition is checked, and names what is wrong by the user's name for it.
 
 use super::{
-    Attachment, ComponentId, ForceFieldEntry, Level, Model, Node, NodeId, NodeKind, RowGroup, Treatment,
+    Attachment, ComponentId, ConstraintEntry, ForceFieldEntry, Level, Model, Node, NodeId, NodeKind,
+    Rayleigh, RowGroup, Treatment,
 };
-use crate::{Blocks, ForceField, Mapping, Mass, ModelError, Pose, Space};
+use crate::{ForceField, Groups, Mapping, Mass, ModelError, Motion, Pose, RowLaw, Space};
 use pliant_dense::rotation;
 
 impl Model {
@@ -189,12 +190,6 @@ impl Model {
         self.check_component_name(name)?;
         let target = self.checked(name, node)?;
         mass.check(name, target.space, target.count)?;
-        if matches!(mass, Mass::Rigid(_)) && target.first_dof().is_none() {
-            return Err(ModelError::NotIndependent {
-                name: target.name.clone(),
-                action: "given a rigid mass",
-            });
-        }
         self.masses.push(Attachment {
             name: name.into(),
             node,
@@ -232,41 +227,204 @@ impl Model {
         let target = self.checked(name, node)?;
         let (space, count) = (target.space, target.count);
         law.check(name, space, count)?;
-        let size = space.velocity_size();
-        let mut blocks = Blocks::new(std::iter::repeat_n((size, size), count));
-        let id = ComponentId::ForceField(self.force_fields.len());
-        match treatment {
+        let groups = law.groups();
+        groups.check(name, count)?;
+        let rows = law.row_law() != RowLaw::None && space != Space::Rigid3;
+        let x = match &target.kind {
+            NodeKind::Independent { positions, .. } => positions.clone(),
+            NodeKind::Mapped { .. } => vec![0.0; count * space.position_size()],
+        };
+        let mut blocks = crate::mass::group_shapes(&groups, space, count);
+        let infinite = law.stiffness(space, &x, &mut blocks).err();
+        let effective = match treatment {
+            Treatment::Stiffness => Treatment::Stiffness,
+            Treatment::Auto if infinite.is_none() => Treatment::Stiffness,
+            Treatment::Auto | Treatment::Compliance => Treatment::Compliance,
+        };
+        match effective {
             Treatment::Compliance => {
-                if space == Space::Rigid3 {
+                if space == Space::Rigid3 && law.row_law() != RowLaw::None {
                     return Err(ModelError::Space {
                         name: name.into(),
                         expected: "scalars or points",
                         found: space,
                     });
                 }
-                law.compliance(&mut blocks)
-                    .map_err(|_| ModelError::NoCompliance { name: name.into() })?;
-                self.push_rows(id, node, size, count);
-            }
-            Treatment::Stiffness => {
-                if let NodeKind::Independent { positions, .. } = &target.kind {
-                    law.stiffness(positions, &mut blocks)
-                } else {
-                    law.stiffness(&vec![0.0; count * space.position_size()], &mut blocks)
+                blocks.clear();
+                if rows {
+                    law.compliance(&x, &mut blocks);
                 }
-                .map_err(|e| ModelError::NotInvertible {
-                    name: name.into(),
-                    element: e.element,
-                })?;
+                let finite = (0..blocks.len()).all(|g| blocks.block(g).iter().all(|c| c.is_finite()));
+                if !rows || !finite || !covers(&groups, count) {
+                    return Err(ModelError::NoCompliance { name: name.into() });
+                }
+            }
+            _ => {
+                if let Some(e) = infinite {
+                    return Err(ModelError::NotInvertible {
+                        name: name.into(),
+                        element: e.element,
+                    });
+                }
             }
         }
-        let component = ForceFieldEntry { law, treatment };
+        let component = ForceFieldEntry {
+            law,
+            treatment: effective,
+            automatic: treatment == Treatment::Auto && infinite.is_none() && rows && covers(&groups, count),
+            motion: None,
+            bounds: None,
+        };
+        let id = ComponentId::ForceField(self.force_fields.len());
         self.force_fields.push(Attachment {
             name: name.into(),
             node,
             component,
         });
+        self.row_order.push(id);
+        self.list_rows();
         Ok(id)
+    }
+
+    /// Chooses the treatment of a force field added as [`Treatment::Auto`]; says whether that changed it.
+    ///
+    /// # Panics
+    /// If there is no such force field.
+    pub fn choose_treatment(&mut self, force_field: usize, treatment: Treatment) -> bool {
+        let entry = &mut self.force_fields[force_field].component;
+        if !entry.automatic || treatment == Treatment::Auto || entry.treatment == treatment {
+            return false;
+        }
+        entry.treatment = treatment;
+        self.list_rows();
+        true
+    }
+
+    /// Sets damping in proportion to all masses and stiffnesses: `a M + b K` (1/s, s).
+    ///
+    /// # Errors
+    /// [`ModelError::NotFinite`], [`ModelError::OutOfRange`].
+    pub fn set_rayleigh(&mut self, rayleigh: Rayleigh) -> Result<(), ModelError> {
+        let name = "Rayleigh damping";
+        crate::force_field::check_not_negative(name, "the mass-proportional rate", rayleigh.mass)?;
+        crate::force_field::check_not_negative(name, "the stiffness-proportional time", rayleigh.stiffness)?;
+        self.rayleigh = rayleigh;
+        Ok(())
+    }
+
+    /// Drives a hard constraint or a compliance: its coordinates are held at the motion instead of at zero.
+    ///
+    /// # Errors
+    /// [`ModelError::Size`], [`ModelError::NotFinite`], [`ModelError::NotRows`].
+    pub fn set_motion(&mut self, component: ComponentId, motion: Option<Motion>) -> Result<(), ModelError> {
+        let node = self.rows_of(component, "driven")?;
+        let name = self.component_name(component).to_owned();
+        if let Some(motion) = &motion {
+            motion.check(&name, self.node(node).velocity_range().len())?;
+        }
+        match component {
+            ComponentId::ForceField(i) => self.force_fields[i].component.motion = motion,
+            ComponentId::Constraint(i) => self.constraints[i].component.motion = motion,
+            ComponentId::Mass(_) => {}
+        }
+        Ok(())
+    }
+
+    /// Bounds the force of each row of a hard constraint or a compliance (N, N m): a motor that gives no more, dry friction.
+    ///
+    /// # Errors
+    /// [`ModelError::Bounds`] if `lower > upper` or one is NaN, [`ModelError::NotRows`].
+    pub fn set_bounds(&mut self, component: ComponentId, lower: f64, upper: f64) -> Result<(), ModelError> {
+        self.rows_of(component, "given bounds")?;
+        if lower.is_nan()
+            || upper.is_nan()
+            || lower > upper
+            || lower == f64::INFINITY
+            || upper == f64::NEG_INFINITY
+        {
+            let name = self.component_name(component).to_owned();
+            return Err(ModelError::Bounds { name, lower, upper });
+        }
+        let bounds = Some((lower, upper));
+        match component {
+            ComponentId::ForceField(i) => self.force_fields[i].component.bounds = bounds,
+            ComponentId::Constraint(i) => self.constraints[i].component.bounds = bounds,
+            ComponentId::Mass(_) => {}
+        }
+        Ok(())
+    }
+
+    /// Sets an input of a force field, such as an activation.
+    ///
+    /// # Errors
+    /// [`ModelError::NotRows`] for other components, [`ModelError::Size`] if there is no such input, [`ModelError::NotFinite`].
+    pub fn set_input(&mut self, component: ComponentId, input: usize, value: f64) -> Result<(), ModelError> {
+        let name = self.component_name(component).to_owned();
+        check_finite(&name, "an input", &[value])?;
+        let ComponentId::ForceField(i) = component else {
+            return Err(ModelError::NotRows {
+                name,
+                action: "given an input",
+            });
+        };
+        let inputs = self.force_fields[i].component.law.inputs_mut();
+        let found = inputs.len();
+        match inputs.get_mut(input) {
+            Some(x) => *x = value,
+            None => {
+                return Err(ModelError::Size {
+                    name,
+                    what: "inputs at least",
+                    expected: input + 1,
+                    found,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// The node of a component that has rows.
+    fn rows_of(&self, component: ComponentId, action: &'static str) -> Result<NodeId, ModelError> {
+        match component {
+            ComponentId::Constraint(i) => Ok(self.constraints[i].node),
+            ComponentId::ForceField(i)
+                if self.force_fields[i].component.treatment == Treatment::Compliance
+                    && !self.force_fields[i].component.automatic =>
+            {
+                Ok(self.force_fields[i].node)
+            }
+            _ => Err(ModelError::NotRows {
+                name: self.component_name(component).into(),
+                action,
+            }),
+        }
+    }
+
+    /// Lists the rows of all constraints and compliances anew.
+    fn list_rows(&mut self) {
+        self.groups.clear();
+        self.rows = 0;
+        for id in &self.row_order {
+            let node = match *id {
+                ComponentId::ForceField(i)
+                    if self.force_fields[i].component.treatment == Treatment::Compliance =>
+                {
+                    self.force_fields[i].node
+                }
+                ComponentId::Constraint(i) => self.constraints[i].node,
+                _ => continue,
+            };
+            let target = &self.nodes[node.0];
+            let (size, count) = (target.space.velocity_size(), target.count);
+            self.groups.push(RowGroup {
+                component: *id,
+                node,
+                first_row: self.rows,
+                size,
+                count,
+            });
+            self.rows += size * count;
+        }
     }
 
     /// Holds all coordinates of a node at zero, exactly (compliance zero).
@@ -281,7 +439,7 @@ impl Model {
     ) -> Result<ComponentId, ModelError> {
         self.check_component_name(name)?;
         let target = self.checked(name, node)?;
-        let (space, count) = (target.space, target.count);
+        let space = target.space;
         if space == Space::Rigid3 {
             return Err(ModelError::Space {
                 name: name.into(),
@@ -301,25 +459,30 @@ impl Model {
             }
             _ => {}
         }
+        if let Level::Restitution { coefficient } = level
+            && !(0.0..=1.0).contains(&coefficient)
+        {
+            return Err(ModelError::OutOfRange {
+                name: name.into(),
+                what: "the coefficient of restitution",
+                value: coefficient,
+                bound: "between 0 and 1",
+            });
+        }
         let id = ComponentId::Constraint(self.constraints.len());
-        self.push_rows(id, node, space.velocity_size(), count);
+        let component = ConstraintEntry {
+            level,
+            motion: None,
+            bounds: None,
+        };
         self.constraints.push(Attachment {
             name: name.into(),
             node,
-            component: level,
-        });
-        Ok(id)
-    }
-
-    fn push_rows(&mut self, component: ComponentId, node: NodeId, size: usize, count: usize) {
-        self.groups.push(RowGroup {
             component,
-            node,
-            first_row: self.rows,
-            size,
-            count,
         });
-        self.rows += size * count;
+        self.row_order.push(id);
+        self.list_rows();
+        Ok(id)
     }
 
     /// Fixes chosen velocity coordinates of one element of an independent node (for bodies: three linear in world axes, then
@@ -409,6 +572,14 @@ impl Model {
         v[..3].copy_from_slice(&linear);
         v[3..].copy_from_slice(body.as_slice());
         Ok(())
+    }
+}
+
+/// Whether the groups are runs of consecutive elements that cover the node in order.
+fn covers(groups: &Groups, count: usize) -> bool {
+    match groups {
+        Groups::Each => true,
+        Groups::Of(lists) => lists.iter().flatten().copied().eq(0..count),
     }
 }
 

@@ -1,0 +1,109 @@
+//! Energies and momentum of a state.
+
+use crate::{Model, Space, State};
+use pliant_dense::{Vec3, rotation, vec3};
+
+/// Energies of a state (J).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Energies {
+    /// Of all masses.
+    pub kinetic: f64,
+    /// Of gravity and all force fields.
+    pub potential: f64,
+}
+
+impl Energies {
+    /// Kinetic plus potential.
+    pub fn total(&self) -> f64 {
+        self.kinetic + self.potential
+    }
+}
+
+/// Momentum of all masses in space.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Momentum {
+    /// Linear [kg m/s].
+    pub linear: [f64; 3],
+    /// Angular about the origin [kg m^2/s].
+    pub angular: [f64; 3],
+}
+
+impl Model {
+    /// Kinetic and potential energy. The state must be propagated.
+    pub fn energies(&self, state: &State) -> Energies {
+        self.energies_without(state, |_| false)
+    }
+
+    /// The same without the potential of the force fields (by place) that `skip` says.
+    pub fn energies_without(&self, state: &State, skip: impl Fn(usize) -> bool) -> Energies {
+        let mut out = Energies::default();
+        let g = Vec3::from(self.gravity());
+        for attachment in self.masses() {
+            let node = self.node(attachment.node);
+            let (px, pv) = (node.space.position_size(), node.space.velocity_size());
+            let (x, v) = (
+                &state.positions[node.position_range()],
+                &state.velocities[node.velocity_range()],
+            );
+            let linear = if node.space == Space::Rigid3 { 3 } else { pv };
+            let mass = &attachment.component;
+            mass.pairs(node.count, |m, i, j| {
+                let (a, b) = (&v[i * pv..][..linear], &v[j * pv..][..linear]);
+                out.kinetic += 0.5 * m * a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+                if node.space.is_spatial() {
+                    let x = &x[i * px..][..linear];
+                    out.potential -= m * x.iter().zip(g.iter()).map(|(x, g)| x * g).sum::<f64>();
+                }
+            });
+            for (e, v) in v.chunks_exact(pv).enumerate() {
+                if let Some(rigid) = mass.rigid(e) {
+                    let w = vec3(v, 3);
+                    out.kinetic += 0.5 * w.dot(&(rigid.inertia_matrix() * w));
+                }
+            }
+        }
+        for (i, attachment) in self.force_fields().iter().enumerate() {
+            if skip(i) {
+                continue;
+            }
+            let node = self.node(attachment.node);
+            out.potential += attachment
+                .component
+                .law
+                .energy(node.space, &state.positions[node.position_range()]);
+        }
+        out
+    }
+
+    /// Momentum of all masses of points of space, of the plane (z = 0) and bodies. The state must be propagated.
+    pub fn momentum(&self, state: &State) -> Momentum {
+        let (mut linear, mut angular) = (Vec3::zeros(), Vec3::zeros());
+        for attachment in self.masses() {
+            let node = self.node(attachment.node);
+            if !node.space.is_spatial() {
+                continue;
+            }
+            let (px, pv) = (node.space.position_size(), node.space.velocity_size());
+            let (x, v) = (
+                &state.positions[node.position_range()],
+                &state.velocities[node.velocity_range()],
+            );
+            let point = |a: &[f64]| Vec3::new(a[0], a[1], if a.len() > 2 { a[2] } else { 0.0 });
+            attachment.component.pairs(node.count, |m, i, j| {
+                let p = m * point(&v[j * pv..][..pv]);
+                linear += p;
+                angular += point(&x[i * px..][..px]).cross(&p);
+            });
+            for (e, (x, v)) in x.chunks_exact(px).zip(v.chunks_exact(pv)).enumerate() {
+                if let Some(rigid) = attachment.component.rigid(e) {
+                    let r = rotation::matrix([x[3], x[4], x[5], x[6]]);
+                    angular += r * (rigid.inertia_matrix() * vec3(v, 3));
+                }
+            }
+        }
+        Momentum {
+            linear: linear.into(),
+            angular: angular.into(),
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! Springs to zero: one compliance for all coordinates, or one for each.
+
+use crate::force_field::{check_not_negative, check_real};
+use crate::{Blocks, ForceField, ModelError, NotInvertible, RowLaw, Space};
+
+/// One compliance for every coordinate of a node: `f = -(x + d v)/c`. From soft spring (large) to hard constraint (zero).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct UniformCompliance {
+    compliance: f64,
+    relaxation_time: f64,
+}
+
+impl UniformCompliance {
+    /// Compliance `c` [m/N, rad/(N m)].
+    pub fn new(compliance: f64) -> Self {
+        Self {
+            compliance,
+            relaxation_time: 0.0,
+        }
+    }
+
+    /// The spring of stiffness `k` [N/m, N m/rad].
+    pub fn from_stiffness(stiffness: f64) -> Self {
+        Self::new(stiffness.recip())
+    }
+
+    /// Adds the damping `b = d/c` through the relaxation time `d` (s).
+    #[must_use]
+    pub fn with_relaxation_time(mut self, d: f64) -> Self {
+        self.relaxation_time = d;
+        self
+    }
+}
+
+/// One compliance per coordinate: `f_i = -(x_i + d v_i)/c_i`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DiagonalCompliance {
+    compliances: Vec<f64>,
+    relaxation_time: f64,
+}
+
+impl DiagonalCompliance {
+    /// Compliances [m/N, rad/(N m)], one per coordinate of the node, or per coordinate of one element for all elements.
+    pub fn new(compliances: &[f64]) -> Self {
+        Self {
+            compliances: compliances.to_vec(),
+            relaxation_time: 0.0,
+        }
+    }
+
+    /// Adds the damping `b_i = d/c_i` through the relaxation time `d` (s).
+    #[must_use]
+    pub fn with_relaxation_time(mut self, d: f64) -> Self {
+        self.relaxation_time = d;
+        self
+    }
+
+    fn at(&self, i: usize) -> f64 {
+        self.compliances[i % self.compliances.len()]
+    }
+}
+
+/// The shared part of uniform and diagonal laws; `c(i)` is the compliance of coordinate `i`.
+mod diagonal {
+    use super::{Blocks, NotInvertible};
+
+    pub(super) fn energy(c: impl Fn(usize) -> f64, x: &[f64]) -> f64 {
+        x.iter()
+            .enumerate()
+            .map(|(i, x)| if c(i) > 0.0 { 0.5 * x * x / c(i) } else { 0.0 })
+            .sum()
+    }
+
+    pub(super) fn add_force(c: impl Fn(usize) -> f64, d: f64, x: &[f64], v: &[f64], f: &mut [f64]) {
+        for (i, f) in f.iter_mut().enumerate() {
+            *f -= (x[i] + d * v[i]) / c(i);
+        }
+    }
+
+    pub(super) fn blocks(c: impl Fn(usize) -> f64, out: &mut Blocks) {
+        for e in 0..out.len() {
+            let size = out.width(e);
+            for i in 0..size {
+                out.block_mut(e)[i * size + i] = c(e * size + i);
+            }
+        }
+    }
+
+    pub(super) fn inverse_blocks(
+        c: impl Fn(usize) -> f64,
+        s: f64,
+        out: &mut Blocks,
+    ) -> Result<(), NotInvertible> {
+        for e in 0..out.len() {
+            let size = out.width(e);
+            for i in 0..size {
+                let c = c(e * size + i);
+                if c == 0.0 {
+                    return Err(NotInvertible { element: e });
+                }
+                out.block_mut(e)[i * size + i] = s / c;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl ForceField for UniformCompliance {
+    fn check(&self, name: &str, space: Space, _count: usize) -> Result<(), ModelError> {
+        check_real(name, space)?;
+        check_not_negative(name, "the compliance", self.compliance)?;
+        check_not_negative(name, "the relaxation time", self.relaxation_time)
+    }
+
+    fn energy(&self, _space: Space, x: &[f64]) -> f64 {
+        diagonal::energy(|_| self.compliance, x)
+    }
+
+    fn add_force(&self, _space: Space, x: &[f64], v: &[f64], f: &mut [f64]) {
+        diagonal::add_force(|_| self.compliance, self.relaxation_time, x, v, f);
+    }
+
+    fn stiffness(&self, _space: Space, _x: &[f64], out: &mut Blocks) -> Result<(), NotInvertible> {
+        diagonal::inverse_blocks(|_| self.compliance, 1.0, out)
+    }
+
+    fn damping(&self, _space: Space, _x: &[f64], _v: &[f64], out: &mut Blocks) {
+        if self.compliance > 0.0 && self.relaxation_time > 0.0 {
+            diagonal::blocks(|_| self.relaxation_time / self.compliance, out);
+        }
+    }
+
+    fn row_law(&self) -> RowLaw {
+        RowLaw::Elastic
+    }
+
+    fn compliance(&self, _x: &[f64], out: &mut Blocks) {
+        diagonal::blocks(|_| self.compliance, out);
+    }
+
+    fn relaxation_time(&self) -> f64 {
+        self.relaxation_time
+    }
+}
+
+impl ForceField for DiagonalCompliance {
+    fn check(&self, name: &str, space: Space, count: usize) -> Result<(), ModelError> {
+        check_real(name, space)?;
+        let (one, all) = (space.velocity_size(), space.velocity_size() * count);
+        if self.compliances.len() != one && self.compliances.len() != all {
+            let found = self.compliances.len();
+            return Err(ModelError::Size {
+                name: name.into(),
+                what: "compliances",
+                expected: all,
+                found,
+            });
+        }
+        for c in &self.compliances {
+            check_not_negative(name, "a compliance", *c)?;
+        }
+        check_not_negative(name, "the relaxation time", self.relaxation_time)
+    }
+
+    fn energy(&self, _space: Space, x: &[f64]) -> f64 {
+        diagonal::energy(|i| self.at(i), x)
+    }
+
+    fn add_force(&self, _space: Space, x: &[f64], v: &[f64], f: &mut [f64]) {
+        diagonal::add_force(|i| self.at(i), self.relaxation_time, x, v, f);
+    }
+
+    fn stiffness(&self, _space: Space, _x: &[f64], out: &mut Blocks) -> Result<(), NotInvertible> {
+        diagonal::inverse_blocks(|i| self.at(i), 1.0, out)
+    }
+
+    fn damping(&self, _space: Space, _x: &[f64], _v: &[f64], out: &mut Blocks) {
+        if self.relaxation_time > 0.0 {
+            diagonal::blocks(
+                |i| {
+                    if self.at(i) > 0.0 {
+                        self.relaxation_time / self.at(i)
+                    } else {
+                        0.0
+                    }
+                },
+                out,
+            );
+        }
+    }
+
+    fn row_law(&self) -> RowLaw {
+        RowLaw::Elastic
+    }
+
+    fn compliance(&self, _x: &[f64], out: &mut Blocks) {
+        diagonal::blocks(|i| self.at(i), out);
+    }
+
+    fn relaxation_time(&self) -> f64 {
+        self.relaxation_time
+    }
+}

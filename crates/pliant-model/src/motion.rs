@@ -1,0 +1,168 @@
+//! Prescribed motion: coordinates as functions of time.
+
+use crate::ModelError;
+use crate::dual::{Dual, DualNum};
+use std::fmt;
+use std::sync::Arc;
+
+type Function = Arc<dyn Fn(Dual) -> Dual + Send + Sync>;
+
+/// Functions of time (s), one for each coordinate of a node or one for all. What is driven by one is held at it instead of at zero.
+#[derive(Clone)]
+pub struct Motion {
+    functions: Vec<Function>,
+    /// Constants know so, and cost nothing.
+    constants: Option<Vec<f64>>,
+}
+
+impl fmt::Debug for Motion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.constants {
+            Some(values) => write!(f, "Motion::constant({values:?})"),
+            None => write!(f, "Motion of {} functions", self.functions.len()),
+        }
+    }
+}
+
+impl Motion {
+    /// Constant values: an offset of each coordinate [m, rad].
+    pub fn constant(values: &[f64]) -> Self {
+        Self {
+            functions: Vec::new(),
+            constants: Some(values.to_vec()),
+        }
+    }
+
+    /// From `start` at a constant `rate` per second, all coordinates alike.
+    pub fn ramp(start: f64, rate: f64) -> Self {
+        Self::function(move |t| t * rate + start)
+    }
+
+    /// `amplitude sin(frequency t + phase)`; the frequency in rad/s, the phase in rad.
+    pub fn sine(amplitude: f64, frequency: f64, phase: f64) -> Self {
+        Self::function(move |t| (t * frequency + phase).sin() * amplitude)
+    }
+
+    /// Any function, all coordinates alike; its rate follows from the dual number.
+    pub fn function(f: impl Fn(Dual) -> Dual + Send + Sync + 'static) -> Self {
+        Self {
+            functions: vec![Arc::new(f)],
+            constants: None,
+        }
+    }
+
+    /// Piecewise linear through `(time, value)`, held beyond both ends; all coordinates alike.
+    ///
+    /// # Errors
+    /// [`ModelError::Motion`] if there are no points, a number is not finite or times do not increase.
+    pub fn table(points: &[(f64, f64)]) -> Result<Self, ModelError> {
+        let reason = if points.is_empty() {
+            Some("its table is empty")
+        } else if points.iter().any(|(t, x)| !t.is_finite() || !x.is_finite()) {
+            Some("its table holds a number that is not finite")
+        } else if points.windows(2).any(|w| w[0].0 >= w[1].0) {
+            Some("the times of its table do not increase")
+        } else {
+            None
+        };
+        if let Some(reason) = reason {
+            return Err(ModelError::Motion { reason });
+        }
+        let points = points.to_vec();
+        Ok(Self::function(move |t| {
+            let k = points.partition_point(|p| p.0 <= t.re);
+            if k == 0 || k == points.len() {
+                return Dual::from(points[k.saturating_sub(1)].1);
+            }
+            let ((t0, x0), (t1, x1)) = (points[k - 1], points[k]);
+            (t - t0) * ((x1 - x0) / (t1 - t0)) + x0
+        }))
+    }
+
+    /// One motion for each coordinate of a node; each of them of one function or constant.
+    pub fn each(motions: &[Self]) -> Self {
+        if let Some(constants) = motions
+            .iter()
+            .map(|m| m.constants.as_ref()?.first().copied())
+            .collect()
+        {
+            return Self {
+                functions: Vec::new(),
+                constants: Some(constants),
+            };
+        }
+        let functions = motions.iter().map(|m| {
+            let m = m.clone();
+            let f: Function = Arc::new(move |t| m.evaluate(0, t));
+            f
+        });
+        Self {
+            functions: functions.collect(),
+            constants: None,
+        }
+    }
+
+    /// How many coordinates it has: one serves any number.
+    pub fn len(&self) -> usize {
+        self.constants.as_ref().map_or(self.functions.len(), Vec::len)
+    }
+
+    /// Whether it has none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Value and rate of coordinate `k` at time `t`.
+    pub fn at(&self, k: usize, t: f64) -> (f64, f64) {
+        let x = self.evaluate(k, Dual::new(t, 1.0, 0.0, 0.0));
+        (x.re, x.eps1)
+    }
+
+    fn evaluate(&self, k: usize, t: Dual) -> Dual {
+        let last = self.len() - 1;
+        match &self.constants {
+            Some(values) => Dual::from(values[k.min(last)]),
+            None => self.functions[k.min(last)](t),
+        }
+    }
+
+    /// Checks the number of coordinates, and the constants.
+    pub(crate) fn check(&self, name: &str, coordinates: usize) -> Result<(), ModelError> {
+        if self.len() != 1 && self.len() != coordinates {
+            return Err(ModelError::Size {
+                name: name.into(),
+                what: "motions",
+                expected: coordinates,
+                found: self.len(),
+            });
+        }
+        if let Some(value) = self.constants.iter().flatten().find(|x| !x.is_finite()) {
+            return Err(ModelError::NotFinite {
+                name: name.into(),
+                what: "a target",
+                value: *value,
+            });
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_and_rates() {
+        assert_eq!(Motion::ramp(1.0, 2.0).at(3, 0.5), (2.0, 2.0));
+        let (x, v) = Motion::sine(2.0, 3.0, 0.1).at(0, 0.7);
+        assert!((x - 2.0 * 2.2f64.sin()).abs() < 1e-15 && (v - 6.0 * 2.2f64.cos()).abs() < 1e-14);
+        let table = Motion::table(&[(0.0, 1.0), (2.0, 5.0)]).unwrap();
+        assert_eq!(
+            (table.at(0, -1.0), table.at(0, 1.0), table.at(0, 9.0)),
+            ((1.0, 0.0), (3.0, 2.0), (5.0, 0.0))
+        );
+        let both = Motion::each(&[Motion::constant(&[4.0]), Motion::ramp(0.0, 1.0)]);
+        assert_eq!((both.at(0, 2.0), both.at(1, 2.0)), ((4.0, 0.0), (2.0, 1.0)));
+        assert!(Motion::table(&[(1.0, 0.0), (1.0, 2.0)]).is_err());
+    }
+}

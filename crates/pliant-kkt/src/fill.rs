@@ -1,10 +1,12 @@
 //! The numbers of one step.
 
 mod geometry;
+mod rows;
 
+use crate::jacobian::Place;
 use crate::plan::Plan;
 use crate::{Formulation, GeometricStiffness, Geometry, KktError, Scheme};
-use pliant_model::{ComponentId, Evaluation, Level, Model, NodeKind, RowGroup, State};
+use pliant_model::{ComponentId, Evaluation, Model, NodeKind, RowGroup, State};
 use pliant_solvers::{KktSystem, Solution};
 
 /// What a step needs besides the model's evaluation.
@@ -18,6 +20,28 @@ pub struct StepInput<'a> {
     pub impulse: &'a [f64],
     /// Prescribed change of the velocity of fixed coordinates over the step, zero for free ones.
     pub fixed_change: &'a [f64],
+    /// What the rows are held at, one per row; empty if all are held at zero.
+    pub motion: &'a [RowMotion],
+}
+
+/// What a row is held at: value and rate [m, m/s; rad, rad/s].
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct RowMotion {
+    /// At the start of the step.
+    pub start: (f64, f64),
+    /// At its end.
+    pub end: (f64, f64),
+}
+
+/// How stiff a force field is against the masses that it moves.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StiffnessRatio {
+    /// Its place among the force fields.
+    pub force_field: usize,
+    /// Largest `h^2 k / m`.
+    pub ratio: f64,
+    /// Whether all mappings above its node are linear.
+    pub linear: bool,
 }
 
 /// The metric of a position correction.
@@ -46,6 +70,8 @@ pub struct Assembler {
     geometry: Vec<f64>,
     eigen: Vec<f64>,
     shift: Vec<f64>,
+    /// Dense scratch for the law of a row block with damping of its own.
+    law: rows::LawScratch,
     /// Diagonal of the masses on independent nodes.
     mass_diagonal: Vec<f64>,
 }
@@ -59,12 +85,18 @@ impl Assembler {
         let (plan, mut system) = Plan::new(model, evaluation)?;
         system.fixed.copy_from_slice(model.fixed());
         let (mut width, mut stack) = (6, 6);
-        for (index, node) in model.nodes().iter().enumerate() {
-            for e in 0..node.count {
-                width = width.max(plan.jacobians.width(index, e));
-                stack = stack.max(plan.jacobians.stack_height(index, e));
-            }
+        let places = model
+            .nodes()
+            .iter()
+            .enumerate()
+            .flat_map(|(index, node)| (0..node.count).map(move |e| Place::Element(index, e)));
+        for place in places.chain(plan.coupled.iter().map(|c| c.site.place)) {
+            width = width.max(plan.jacobians.width_of(place));
+            stack = stack.max(plan.jacobians.stack_height(place));
         }
+        // The block of one element, of any space.
+        let own = model.nodes().iter().map(|n| n.space.velocity_size());
+        let own = own.max().unwrap_or(0).max(6);
         let all = model.velocity_count();
         Ok(Self {
             plan,
@@ -72,13 +104,14 @@ impl Assembler {
             rhs: vec![0.0; all],
             force_gamma: vec![0.0; all],
             row_gamma: vec![0.0; all],
-            node_block: vec![0.0; 36],
+            node_block: vec![0.0; own * own],
             stack: vec![0.0; stack * width],
-            product: vec![0.0; stack.max(6) * width],
+            product: vec![0.0; stack.max(own) * width],
             site_block: vec![0.0; width * width],
             geometry: vec![0.0; (stack * stack).max(9)],
             eigen: vec![0.0; (2 * stack * stack).max(18)],
             shift: vec![0.0; model.dof_count()],
+            law: rows::LawScratch::new(model, evaluation),
             mass_diagonal: mass_diagonal(model),
         })
     }
@@ -91,6 +124,11 @@ impl Assembler {
     /// Which independent coordinates are fixed; a change costs a new symbolic analysis at the next solve.
     pub fn fixed_mut(&mut self) -> &mut [bool] {
         &mut self.system.fixed
+    }
+
+    /// The right-hand side `c`, for terms that come from a first solution.
+    pub fn right_hand_side_mut(&mut self) -> &mut [f64] {
+        &mut self.system.c
     }
 
     /// Fills `W`, `J`, `R`, `c` and `b` of one step. `evaluation` must be up to date with `input.state`. Allocates nothing.
@@ -127,7 +165,7 @@ impl Assembler {
         self.system.r.clear();
         for group in model.row_groups() {
             self.fill_jacobian_rows(group);
-            self.fill_row_law(model, evaluation, scheme, input.state, group);
+            self.fill_row_law(model, evaluation, scheme, input, group);
         }
         if input.fixed_change.iter().any(|d| *d != 0.0) {
             // x = y + d with y = 0 at fixed coordinates.
@@ -165,8 +203,9 @@ impl Assembler {
             self.system.b_rounding[rows].fill(rounding(model, input.state, group));
             for k in 0..group.size * group.count {
                 let row = group.first_row + k;
-                if evaluation.is_hard(group, k) {
-                    self.system.b[row] = x[k];
+                if evaluation.holds_position(model, group, k) {
+                    let target = input.motion.get(row).map_or(0.0, |m| m.end.0);
+                    self.system.b[row] = x[k] - target;
                 } else {
                     let slots = self.system.j.pattern().row_slots(row);
                     self.system.j.values_mut()[slots].fill(0.0);
@@ -176,6 +215,73 @@ impl Assembler {
                 }
             }
         }
+    }
+
+    /// For every force field whose treatment is open: its largest `h^2 K_ii S_ii`, with the inverse effective mass
+    /// `S = J diag(M)^-1 J^T` of each coordinate. Infinite where a coordinate has no mass.
+    pub fn stiffness_ratios(
+        &mut self,
+        model: &Model,
+        evaluation: &mut Evaluation,
+        state: &State,
+        h: f64,
+    ) -> Vec<StiffnessRatio> {
+        self.plan.jacobians.fill(evaluation);
+        self.system.w.clear();
+        self.fill_response(model, evaluation, &Scheme::implicit_euler(h), state, false);
+        let mut out = Vec::new();
+        for (i, field) in model.force_fields().iter().enumerate() {
+            if !field.component.automatic {
+                continue;
+            }
+            let node = model.node(field.node);
+            let size = node.space.velocity_size();
+            let index = field.node.index();
+            let groups = field.component.law.groups();
+            let lists = groups.lists(node.count);
+            let shapes = lists.iter().map(|l| (l.len() * size, l.len() * size));
+            let mut k = pliant_model::Blocks::new(shapes);
+            let x = &state.positions[node.position_range()];
+            let infinite = field.component.law.stiffness(node.space, x, &mut k).is_err();
+            let mut ratio = if infinite { f64::INFINITY } else { 0.0f64 };
+            for (g, list) in lists.iter().enumerate() {
+                let width = k.width(g);
+                for (c, stiffness) in k.block(g).iter().step_by(width + 1).enumerate() {
+                    let (e, local) = (list[c / size], c % size);
+                    let columns = self.plan.jacobians.columns(index, e);
+                    let dofs = columns.iter().flat_map(|c| c.dof..c.dof + c.size);
+                    let width = self.plan.jacobians.width(index, e);
+                    let block = self.plan.jacobians.block(index, e);
+                    let inverse_mass: f64 = dofs
+                        .enumerate()
+                        .filter(|(_, dof)| !self.system.fixed[*dof])
+                        .map(|(at, dof)| {
+                            let j = block.map_or(f64::from(u8::from(at == local)), |b| b[local * width + at]);
+                            if j == 0.0 {
+                                0.0
+                            } else {
+                                j * j / self.system.w_diagonal(dof)
+                            }
+                        })
+                        .sum();
+                    ratio = ratio.max(h * h * stiffness * inverse_mass);
+                }
+            }
+            let mut linear = true;
+            let mut above = vec![field.node];
+            while let Some(id) = above.pop() {
+                if let NodeKind::Mapped { mapping, parents, .. } = &model.node(id).kind {
+                    linear &= mapping.is_linear();
+                    above.extend(parents);
+                }
+            }
+            out.push(StiffnessRatio {
+                force_field: i,
+                ratio,
+                linear,
+            });
+        }
+        out
     }
 
     /// The velocity change and the impulses of a solution, whatever the formulation.
@@ -247,6 +353,11 @@ impl Assembler {
         dynamic: bool,
     ) {
         let (h, beta) = (scheme.h, scheme.beta);
+        let mass_gain = if dynamic {
+            1.0 + h * scheme.alpha * model.rayleigh().mass
+        } else {
+            1.0
+        };
         for (index, node) in model.nodes().iter().enumerate() {
             let size = node.space.velocity_size();
             let first = node.first_velocity;
@@ -260,6 +371,7 @@ impl Assembler {
                 for m in &entry.masses {
                     model.masses()[*m].component.add_block(node.space, e, block);
                 }
+                block.iter_mut().for_each(|m| *m *= mass_gain);
                 let v = &state.velocities[first + e * size..][..size];
                 let rhs = &mut self.rhs[first + e * size..][..size];
                 for i in entry.stiffnesses.iter().filter(|_| dynamic) {
@@ -281,6 +393,56 @@ impl Assembler {
                         self.plan.add_to_response(site, &self.site_block, values);
                     }
                 }
+            }
+        }
+        for coupled in &self.plan.coupled {
+            let node = &model.nodes()[coupled.node];
+            let size = node.space.velocity_size();
+            let width = coupled.elements.len() * size;
+            let block = &mut self.geometry[..width * width];
+            block.fill(0.0);
+            match coupled.source {
+                ComponentId::Mass(m) => {
+                    model.masses()[m]
+                        .component
+                        .add_block(node.space, coupled.group, block);
+                    block.iter_mut().for_each(|m| *m *= mass_gain);
+                }
+                ComponentId::ForceField(i) if dynamic => {
+                    let alpha = scheme.alpha_of(coupled.source);
+                    let k = evaluation.stiffness(i).block(coupled.group);
+                    let b = evaluation.damping(i).block(coupled.group);
+                    for (t, (k, b)) in block.iter_mut().zip(k.iter().zip(b)) {
+                        *t += h * alpha * (b + h * beta * k);
+                    }
+                    let at = |c: usize| node.first_velocity + coupled.elements[c / size] * size + c % size;
+                    for (r, k) in k.chunks_exact(width).enumerate() {
+                        let sum: f64 = k
+                            .iter()
+                            .enumerate()
+                            .map(|(c, k)| k * state.velocities[at(c)])
+                            .sum();
+                        self.rhs[at(r)] -= h * h * alpha * sum;
+                    }
+                }
+                _ => continue,
+            }
+            let values = self.system.w.values_mut();
+            let jacobians = &self.plan.jacobians;
+            if jacobians.stack_is_identity(coupled.site.place) {
+                self.plan.add_to_response(&coupled.site, block, values);
+            } else {
+                let outer = jacobians.width_of(coupled.site.place);
+                jacobians.stack(coupled.site.place, &mut self.stack[..width * outer]);
+                congruence(
+                    block,
+                    &self.stack,
+                    width,
+                    outer,
+                    &mut self.product,
+                    &mut self.site_block,
+                );
+                self.plan.add_to_response(&coupled.site, &self.site_block, values);
             }
         }
         if dynamic {
@@ -308,63 +470,6 @@ impl Assembler {
                     }
                 }
             }
-        }
-    }
-
-    /// `R` and `b` in the velocity-change form (docs/notation.md).
-    fn fill_row_law(
-        &mut self,
-        model: &Model,
-        evaluation: &Evaluation,
-        scheme: &Scheme,
-        state: &State,
-        group: &RowGroup,
-    ) {
-        let (h, beta) = (scheme.h, scheme.beta);
-        let alpha = scheme.alpha_of(group.component);
-        let node = model.node(group.node);
-        let phi = &state.positions[node.position_range()];
-        let u = &state.velocities[node.velocity_range()];
-        let bias = &evaluation.bias()[node.velocity_range()];
-        let level = match group.component {
-            ComponentId::Constraint(i) => model.constraints()[i].component,
-            _ => Level::Position,
-        };
-        let relaxation = match group.component {
-            ComponentId::ForceField(i) => model.force_fields()[i].component.law.relaxation_time(),
-            _ => 0.0,
-        };
-        let rows = group.first_row..group.first_row + group.size * group.count;
-        self.system.b_rounding[rows].fill(rounding(model, state, group) / h);
-        for k in 0..group.size * group.count {
-            let row = group.first_row + k;
-            if !evaluation.is_hard(group, k) {
-                let ComponentId::ForceField(i) = group.component else {
-                    continue;
-                };
-                let gain = alpha * (h * beta + relaxation);
-                let (e, local) = (k / group.size, k % group.size);
-                let c = &evaluation.compliance(i).block(e)[local * group.size..][..=local];
-                let slots = self.system.r.pattern().row_slots(row);
-                for (r, c) in self.system.r.values_mut()[slots].iter_mut().zip(c) {
-                    *r = c / (h * gain);
-                }
-                self.system.b[row] = (phi[k] + (relaxation + alpha * h) * u[k]) / gain;
-                continue;
-            }
-            if relaxation > 0.0 {
-                // C = 0 of the compliant law at alpha = 1: phi + d dphi/dt = 0 at the end of the step.
-                self.system.b[row] = (phi[k] + (relaxation + h) * u[k]) / (h * beta + relaxation);
-                continue;
-            }
-            self.system.b[row] = match level {
-                Level::Position if scheme.velocity_rows => u[k],
-                Level::Position => (phi[k] / h + u[k]) / beta,
-                Level::CurvedPosition if scheme.velocity_rows => u[k],
-                Level::CurvedPosition => (phi[k] / h + u[k] + 0.5 * h * bias[k]) / beta,
-                Level::Velocity { curvature } => u[k] + curvature * h * bias[k],
-                Level::Baumgarte { rate } => u[k] + rate * phi[k],
-            };
         }
     }
 
@@ -415,13 +520,12 @@ fn mass_diagonal(model: &Model) -> Vec<f64> {
         let node = model.node(attachment.node);
         let Some(first) = node.first_dof() else { continue };
         let size = node.space.velocity_size();
-        for e in 0..node.count {
-            let mut block = [0.0; 36];
-            attachment
-                .component
-                .add_block(node.space, e, &mut block[..size * size]);
-            for i in 0..size {
-                out[first + e * size + i] += block[i * size + i];
+        for (g, list) in attachment.component.groups().lists(node.count).iter().enumerate() {
+            let width = list.len() * size;
+            let mut block = vec![0.0; width * width];
+            attachment.component.add_block(node.space, g, &mut block);
+            for i in 0..width {
+                out[first + list[i / size] * size + i % size] += block[i * width + i];
             }
         }
     }

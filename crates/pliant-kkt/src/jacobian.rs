@@ -36,6 +36,68 @@ struct Element {
     stack_is_identity: bool,
 }
 
+impl Element {
+    /// What depends on the given elements of earlier nodes, in their order; its values begin at `start`.
+    fn of_sources(
+        nodes: &[NodeJacobian],
+        sources: impl Iterator<Item = (usize, usize)> + Clone,
+        start: usize,
+    ) -> Self {
+        let columns_of = |(node, element): (usize, usize)| &nodes[node].elements[element].columns;
+        let mut runs: Vec<(usize, usize)> = sources
+            .clone()
+            .flat_map(|s| columns_of(s).iter().map(|c| (c.dof, c.size)))
+            .collect();
+        runs.sort_unstable();
+        runs.dedup();
+        let mut width = 0;
+        let columns: Vec<Column> = runs
+            .into_iter()
+            .map(|(dof, size)| {
+                width += size;
+                Column {
+                    dof,
+                    size,
+                    at: width - size,
+                }
+            })
+            .collect();
+        let mut local = 0;
+        let mut links = Vec::new();
+        for (node, element) in sources {
+            let target = |c: &Column| columns.iter().find(|t| t.dof == c.dof).map_or(0, |t| t.at);
+            let size = nodes[node].height;
+            let targets = columns_of((node, element)).iter().map(target).collect();
+            links.push(Link {
+                node,
+                element,
+                local,
+                size,
+                targets,
+            });
+            local += size;
+        }
+        let in_place = |l: &Link| nodes[l.node].independent && l.targets == [l.local];
+        let stack_is_identity = links.iter().all(in_place);
+        Self {
+            columns,
+            width,
+            start,
+            links,
+            stack_is_identity,
+        }
+    }
+}
+
+/// Where the columns of a block come from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Place {
+    /// One element of a node.
+    Element(usize, usize),
+    /// Several elements of a node together: a number that [`Jacobians::gather`] gave.
+    Gather(usize),
+}
+
 #[derive(Clone, Debug)]
 struct NodeJacobian {
     independent: bool,
@@ -50,6 +112,8 @@ struct NodeJacobian {
 #[derive(Clone, Debug)]
 pub(crate) struct Jacobians {
     nodes: Vec<NodeJacobian>,
+    /// Elements taken together, without values of their own.
+    gathers: Vec<Element>,
 }
 
 impl Jacobians {
@@ -78,54 +142,10 @@ impl Jacobians {
                 NodeKind::Mapped { parents, .. } => {
                     for e in 0..node.count {
                         let list = evaluation.dependencies(index, e);
-                        let source = |d: &pliant_model::Dependency| {
-                            &nodes[parents[d.parent].index()].elements[d.element]
-                        };
-                        let mut runs: Vec<(usize, usize)> = list
-                            .iter()
-                            .flat_map(|d| source(d).columns.iter().map(|c| (c.dof, c.size)))
-                            .collect();
-                        runs.sort_unstable();
-                        runs.dedup();
-                        let mut width = 0;
-                        let columns: Vec<Column> = runs
-                            .into_iter()
-                            .map(|(dof, size)| {
-                                width += size;
-                                Column {
-                                    dof,
-                                    size,
-                                    at: width - size,
-                                }
-                            })
-                            .collect();
-                        let mut local = 0;
-                        let mut links = Vec::with_capacity(list.len());
-                        for d in list {
-                            let parent = parents[d.parent].index();
-                            let target =
-                                |c: &Column| columns.iter().find(|t| t.dof == c.dof).map_or(0, |t| t.at);
-                            let size = nodes[parent].height;
-                            let targets = source(d).columns.iter().map(target).collect();
-                            links.push(Link {
-                                node: parent,
-                                element: d.element,
-                                local,
-                                size,
-                                targets,
-                            });
-                            local += size;
-                        }
-                        let in_place = |l: &Link| nodes[l.node].independent && l.targets == [l.local];
-                        let stack_is_identity = links.iter().all(in_place);
-                        elements.push(Element {
-                            columns,
-                            width,
-                            start,
-                            links,
-                            stack_is_identity,
-                        });
-                        start += height * width;
+                        let sources = list.iter().map(|d| (parents[d.parent].index(), d.element));
+                        let element = Element::of_sources(&nodes, sources, start);
+                        start += height * element.width;
+                        elements.push(element);
                     }
                 }
             }
@@ -150,7 +170,10 @@ impl Jacobians {
                 }
             }
         }
-        Self { nodes }
+        Self {
+            nodes,
+            gathers: Vec::new(),
+        }
     }
 
     /// Refills the values from the local blocks. Cost: the flops of the block products.
@@ -202,6 +225,30 @@ impl Jacobians {
         }
     }
 
+    /// Takes several elements of one node together.
+    pub(crate) fn gather(&mut self, node: usize, elements: &[usize]) -> Place {
+        let sources = elements.iter().map(|e| (node, *e));
+        self.gathers.push(Element::of_sources(&self.nodes, sources, 0));
+        Place::Gather(self.gathers.len() - 1)
+    }
+
+    fn element(&self, place: Place) -> &Element {
+        match place {
+            Place::Element(node, element) => &self.nodes[node].elements[element],
+            Place::Gather(i) => &self.gathers[i],
+        }
+    }
+
+    /// Column runs of a block.
+    pub(crate) fn columns_of(&self, place: Place) -> &[Column] {
+        &self.element(place).columns
+    }
+
+    /// Width of a block.
+    pub(crate) fn width_of(&self, place: Place) -> usize {
+        self.element(place).width
+    }
+
     /// Column runs of one element.
     pub(crate) fn columns(&self, node: usize, element: usize) -> &[Column] {
         &self.nodes[node].elements[element].columns
@@ -219,23 +266,20 @@ impl Jacobians {
         (!n.independent).then(|| &n.values[e.start..e.start + n.height * e.width])
     }
 
-    /// Whether the stacked Jacobians of an element's parents are the identity.
-    pub(crate) fn stack_is_identity(&self, node: usize, element: usize) -> bool {
-        self.nodes[node].elements[element].stack_is_identity
+    /// Whether the stacked Jacobians of a block's sources are the identity.
+    pub(crate) fn stack_is_identity(&self, place: Place) -> bool {
+        self.element(place).stack_is_identity
     }
 
-    /// Largest stack of parent coordinates of any element of a node.
-    pub(crate) fn stack_height(&self, node: usize, element: usize) -> usize {
-        self.nodes[node].elements[element]
-            .links
-            .iter()
-            .map(|l| l.size)
-            .sum()
+    /// Height of the stack of a block's sources.
+    pub(crate) fn stack_height(&self, place: Place) -> usize {
+        self.element(place).links.iter().map(|l| l.size).sum()
     }
 
-    /// Writes the stacked Jacobians of an element's parents: (sum of parent sizes) x width, row-major.
-    pub(crate) fn stack(&self, node: usize, element: usize, out: &mut [f64]) {
-        let e = &self.nodes[node].elements[element];
+    /// Writes the stacked Jacobians of a block's sources (the parents of an element, the elements of a gather): (sum of their
+    /// sizes) x width, row-major.
+    pub(crate) fn stack(&self, place: Place, out: &mut [f64]) {
+        let e = self.element(place);
         let width = e.width;
         out.fill(0.0);
         for link in &e.links {

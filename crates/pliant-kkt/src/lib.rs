@@ -15,7 +15,7 @@ mod jacobian;
 mod plan;
 mod scheme;
 
-pub use fill::{Assembler, Metric, StepInput};
+pub use fill::{Assembler, Metric, RowMotion, StepInput, StiffnessRatio};
 pub use scheme::{Formulation, GeometricStiffness, Geometry, Scheme};
 
 /// Why a system could not be planned.

@@ -1,21 +1,20 @@
 //! What depends on the topology only: patterns and slots.
 
 use crate::KktError;
-use crate::jacobian::Jacobians;
-use pliant_model::{Evaluation, Model, NodeKind, Treatment};
+use crate::jacobian::{Jacobians, Place};
+use pliant_model::{ComponentId, Evaluation, Groups, Model, NodeKind, Treatment};
 use pliant_solvers::KktSystem;
 use pliant_sparse::{Pattern, PatternBuilder};
 
-/// Blocks that one element of one node contributes to `W`.
-#[derive(Clone, Debug)]
+/// A dense symmetric block of `W`.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Site {
-    pub(crate) node: usize,
-    pub(crate) element: usize,
+    pub(crate) place: Place,
     /// First of its slots in [`Plan::slots`].
     first_slot: usize,
 }
 
-/// What is attached to one node.
+/// What is attached to one node, element by element.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct NodeSites {
     pub(crate) masses: Vec<usize>,
@@ -24,10 +23,27 @@ pub(crate) struct NodeSites {
     pub(crate) sites: Vec<Site>,
 }
 
+impl NodeSites {
+    fn is_empty(&self) -> bool {
+        !self.geometric && self.masses.is_empty() && self.stiffnesses.is_empty()
+    }
+}
+
+/// A group of elements that a mass or a stiffness couples.
+#[derive(Clone, Debug)]
+pub(crate) struct CoupledSite {
+    pub(crate) source: ComponentId,
+    pub(crate) node: usize,
+    pub(crate) group: usize,
+    pub(crate) elements: Vec<usize>,
+    pub(crate) site: Site,
+}
+
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
     pub(crate) jacobians: Jacobians,
     pub(crate) nodes: Vec<NodeSites>,
+    pub(crate) coupled: Vec<CoupledSite>,
     /// For each site, for each scalar row of its columns, for each column run up to that row: a slot of `W`.
     slots: Vec<u32>,
 }
@@ -35,12 +51,19 @@ pub(crate) struct Plan {
 impl Plan {
     pub(crate) fn new(model: &Model, evaluation: &Evaluation) -> Result<(Self, KktSystem), KktError> {
         let mut nodes = vec![NodeSites::default(); model.nodes().len()];
+        let mut groups: Vec<(ComponentId, usize, Vec<Vec<usize>>)> = Vec::new();
         for (i, a) in model.masses().iter().enumerate() {
-            nodes[a.node.index()].masses.push(i);
+            match a.component.groups() {
+                Groups::Each => nodes[a.node.index()].masses.push(i),
+                Groups::Of(lists) => groups.push((ComponentId::Mass(i), a.node.index(), lists)),
+            }
         }
         for (i, a) in model.force_fields().iter().enumerate() {
             if a.component.treatment == Treatment::Stiffness {
-                nodes[a.node.index()].stiffnesses.push(i);
+                match a.component.law.groups() {
+                    Groups::Each => nodes[a.node.index()].stiffnesses.push(i),
+                    Groups::Of(lists) => groups.push((ComponentId::ForceField(i), a.node.index(), lists)),
+                }
             }
         }
         for (index, node) in model.nodes().iter().enumerate() {
@@ -48,35 +71,49 @@ impl Plan {
                 nodes[index].geometric = !mapping.is_linear();
             }
         }
-        let mut wanted: Vec<bool> = nodes
-            .iter()
-            .map(|n| n.geometric || !n.masses.is_empty() || !n.stiffnesses.is_empty())
-            .collect();
+        let mut wanted: Vec<bool> = nodes.iter().map(|n| !n.is_empty()).collect();
         for group in model.row_groups() {
             wanted[group.node.index()] = true;
         }
-        let jacobians = Jacobians::plan(model, evaluation, &wanted);
+        for (_, node, _) in &groups {
+            wanted[*node] = true;
+        }
+        let mut jacobians = Jacobians::plan(model, evaluation, &wanted);
 
-        let w = response_pattern(model, &nodes, &jacobians)?;
-        let mut slots = Vec::new();
-        for (node, entry) in nodes.iter_mut().enumerate() {
-            if !entry.geometric && entry.masses.is_empty() && entry.stiffnesses.is_empty() {
-                continue;
-            }
-            for element in 0..model.nodes()[node].count {
-                entry.sites.push(Site {
+        let site = |place| Site { place, first_slot: 0 };
+        for (node, entry) in nodes.iter_mut().enumerate().filter(|(_, n)| !n.is_empty()) {
+            let elements = 0..model.nodes()[node].count;
+            entry.sites = elements.map(|e| site(Place::Element(node, e))).collect();
+        }
+        let mut coupled = Vec::new();
+        for (source, node, lists) in groups {
+            for (group, elements) in lists.into_iter().enumerate() {
+                let site = site(jacobians.gather(node, &elements));
+                coupled.push(CoupledSite {
+                    source,
                     node,
-                    element,
-                    first_slot: slots.len(),
+                    group,
+                    elements,
+                    site,
                 });
-                let columns = jacobians.columns(node, element);
-                for (a, one) in columns.iter().enumerate() {
-                    for i in 0..one.size {
-                        for other in &columns[..=a] {
-                            let slot = w.slot(one.dof + i, other.dof);
-                            // The pattern was made from the same columns.
-                            slots.push(slot.map_or(u32::MAX, |s| s as u32));
-                        }
+            }
+        }
+        let mut sites: Vec<&mut Site> = nodes
+            .iter_mut()
+            .flat_map(|n| &mut n.sites)
+            .chain(coupled.iter_mut().map(|c| &mut c.site))
+            .collect();
+        let w = response_pattern(model, &sites, &jacobians)?;
+        let mut slots = Vec::new();
+        for site in &mut sites {
+            site.first_slot = slots.len();
+            let columns = jacobians.columns_of(site.place);
+            for (a, one) in columns.iter().enumerate() {
+                for i in 0..one.size {
+                    for other in &columns[..=a] {
+                        let slot = w.slot(one.dof + i, other.dof);
+                        // The pattern was made from the same columns.
+                        slots.push(slot.map_or(u32::MAX, |s| s as u32));
                     }
                 }
             }
@@ -92,8 +129,24 @@ impl Plan {
                 for column in jacobians.columns(group.node.index(), e) {
                     j.insert_block((first, column.dof), (group.size, column.size), false);
                 }
-                r.insert_block((first, first), (group.size, group.size), true);
-                row_blocks.push(first + group.size);
+            }
+            let coupled = match group.component {
+                ComponentId::ForceField(i) => evaluation.groups(i),
+                _ => &[],
+            };
+            let mut blocks: Vec<usize> = coupled.iter().map(Vec::len).collect();
+            if blocks.is_empty() {
+                blocks = vec![1; group.count];
+            }
+            let mut first = group.first_row;
+            for size in blocks
+                .into_iter()
+                .map(|elements| elements * group.size)
+                .filter(|s| *s > 0)
+            {
+                r.insert_block((first, first), (size, size), true);
+                first += size;
+                row_blocks.push(first);
             }
         }
         let mut primal_blocks = vec![0];
@@ -108,6 +161,7 @@ impl Plan {
             Self {
                 jacobians,
                 nodes,
+                coupled,
                 slots,
             },
             system,
@@ -116,8 +170,8 @@ impl Plan {
 
     /// Adds the lower triangle of a dense symmetric block over the columns of a site to the values of `W`.
     pub(crate) fn add_to_response(&self, site: &Site, block: &[f64], values: &mut [f64]) {
-        let columns = self.jacobians.columns(site.node, site.element);
-        let width = self.jacobians.width(site.node, site.element);
+        let columns = self.jacobians.columns_of(site.place);
+        let width = self.jacobians.width_of(site.place);
         let mut slot = site.first_slot;
         for (a, one) in columns.iter().enumerate() {
             for i in 0..one.size {
@@ -136,7 +190,7 @@ impl Plan {
 }
 
 /// The pattern of `W`: the diagonal block of every independent element and all pairs of columns of every site.
-fn response_pattern(model: &Model, nodes: &[NodeSites], jacobians: &Jacobians) -> Result<Pattern, KktError> {
+fn response_pattern(model: &Model, sites: &[&mut Site], jacobians: &Jacobians) -> Result<Pattern, KktError> {
     let n = model.dof_count();
     let mut w = PatternBuilder::new(n, n);
     for node in model.nodes() {
@@ -147,16 +201,11 @@ fn response_pattern(model: &Model, nodes: &[NodeSites], jacobians: &Jacobians) -
             }
         }
     }
-    for (node, entry) in nodes.iter().enumerate() {
-        if !entry.geometric && entry.masses.is_empty() && entry.stiffnesses.is_empty() {
-            continue;
-        }
-        for e in 0..model.nodes()[node].count {
-            let columns = jacobians.columns(node, e);
-            for (a, one) in columns.iter().enumerate() {
-                for other in &columns[..=a] {
-                    w.insert_block((one.dof, other.dof), (one.size, other.size), true);
-                }
+    for site in sites {
+        let columns = jacobians.columns_of(site.place);
+        for (a, one) in columns.iter().enumerate() {
+            for other in &columns[..=a] {
+                w.insert_block((one.dof, other.dof), (one.size, other.size), true);
             }
         }
     }

@@ -24,6 +24,10 @@ pub struct Checkpoint {
     pub external: Vec<f64>,
     /// No step has been taken from this state.
     pub fresh: bool,
+    /// Inputs of all force fields, one after the other.
+    pub inputs: Vec<f64>,
+    /// The step that treatments were chosen for, and which force fields are compliances by choice.
+    pub treatments: Option<(f64, Vec<bool>)>,
     /// Order of elimination that the solver has settled on.
     pub elimination: Option<Elimination>,
 }

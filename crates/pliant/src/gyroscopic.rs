@@ -1,7 +1,7 @@
 //! The gyroscopic impulse of spinning bodies, ahead of the linear system.
 
 use crate::{Error, Gyroscopic};
-use pliant_dense::{Mat3, Vec3, skew, vec3};
+use pliant_dense::{Mat3, Vec3, rotation, skew, vec3};
 use pliant_model::{Model, State};
 
 /// The body-axes angular velocity `w*` with `I (w* - w) + h w* x I w* = 0`, by Newton from `w` (docs/notation.md). `None` if
@@ -29,12 +29,62 @@ pub(crate) fn implicit_spin(inertia: &Mat3, w: Vec3, h: f64) -> Option<Vec3> {
     (residual.norm() <= 1e-13 * scale).then_some(x)
 }
 
+/// The body-axes angular velocity `w*` with `exp(h u) I w* = I w`, `u = beta w* + (1 - beta) w`: the angular momentum in space is
+/// kept, as the rotation then advances by `h u`. Newton from the body-implicit predictor. `None` if it does not converge.
+pub(crate) fn momentum_spin(inertia: &Mat3, w: Vec3, h: f64, beta: f64) -> Option<Vec3> {
+    let momentum = inertia * w;
+    let mut x = implicit_spin(inertia, w, h)?;
+    for _ in 0..50 {
+        let advance = h * (beta * x + (1.0 - beta) * w);
+        let turn = rotation::exp(advance);
+        let turned = rotation::rotate(turn, inertia * x);
+        let residual = turned - momentum;
+        if residual.norm() <= 4e-16 * momentum.norm() {
+            return Some(x);
+        }
+        // d(exp(h u) I x) = R (h beta (J_r dx) x I x + I dx).
+        let right = rotation::inverse_right_jacobian(advance).try_inverse()?;
+        let jacobian = rotation::matrix(turn) * (inertia - h * beta * skew(inertia * x) * right);
+        let step = jacobian.lu().solve(&residual)?;
+        let next = x - step;
+        if (next - x).norm() <= 1e-16 * x.norm() {
+            return Some(next);
+        }
+        x = next;
+    }
+    let advance = h * (beta * x + (1.0 - beta) * w);
+    let residual = rotation::rotate(rotation::exp(advance), inertia * x) - momentum;
+    (residual.norm() <= 1e-14 * momentum.norm()).then_some(x)
+}
+
+/// Adds `-s B dv` with `B = [w] I - [I w]` of every independent body to the right-hand side: the gyroscopic torque's change over a
+/// step in which the velocities change by `dv`.
+pub(crate) fn add_linearised(model: &Model, state: &State, s: f64, dv: &[f64], rhs: &mut [f64]) {
+    for attachment in model.masses() {
+        let node = model.node(attachment.node);
+        let Some(first) = node.first_dof() else { continue };
+        for e in 0..node.count {
+            let Some(rigid) = attachment.component.rigid(e) else {
+                break;
+            };
+            let inertia = rigid.inertia_matrix();
+            let w = vec3(&state.velocities[node.velocity_range()], 6 * e + 3);
+            let at = first + 6 * e + 3;
+            let change = vec3(dv, at);
+            let torque = w.cross(&(inertia * change)) + change.cross(&(inertia * w));
+            for k in 0..3 {
+                rhs[at + k] -= s * torque[k];
+            }
+        }
+    }
+}
+
 /// Writes the gyroscopic impulses of all bodies into the independent coordinates.
 pub(crate) fn impulses(
     model: &Model,
     state: &State,
     mode: Gyroscopic,
-    h: f64,
+    (h, beta): (f64, f64),
     time: f64,
     out: &mut [f64],
 ) -> Result<(), Error> {
@@ -55,8 +105,13 @@ pub(crate) fn impulses(
                 continue;
             }
             let impulse = match mode {
-                Gyroscopic::BodyPredictor => {
-                    let spin = implicit_spin(&inertia, w, h).ok_or_else(|| Error::Gyroscopic {
+                Gyroscopic::BodyPredictor | Gyroscopic::Momentum => {
+                    let spin = if mode == Gyroscopic::Momentum {
+                        momentum_spin(&inertia, w, h, beta)
+                    } else {
+                        implicit_spin(&inertia, w, h)
+                    };
+                    let spin = spin.ok_or_else(|| Error::Gyroscopic {
                         what: format!("`{}`, element {e}", node.name),
                         time,
                     })?;

@@ -45,7 +45,7 @@ pub use pliant_solvers as solvers;
 pub use pliant_sparse as sparse;
 pub use report::{Counters, StepReport, Timings};
 pub use settle::{Settle, SettleReport};
-pub use simulation::Simulation;
+pub use simulation::{Simulation, TreatmentChoice};
 
 /// What most programs need.
 pub mod prelude {

@@ -12,6 +12,11 @@ pub enum Gyroscopic {
     None,
     /// At the start of the step.
     Explicit,
+    /// At the start of the step, with the linearised change over the step in the system: unsymmetric, solved by iterating on the
+    /// symmetric part. An error where `h` times the spin is too large for that to converge.
+    LinearlyImplicit,
+    /// Ahead of the linear system, so that a free body keeps its angular momentum in space to rounding.
+    Momentum,
     /// Implicit in body axes, one 3 x 3 Newton iteration per body ahead of the linear system. Stable for fast spin.
     #[default]
     BodyPredictor,
@@ -159,7 +164,7 @@ impl Options {
             }
         }
         for constraint in model.constraints() {
-            if let Level::Baumgarte { rate } = constraint.component
+            if let Level::Baumgarte { rate } = constraint.component.level
                 && rate * h >= 2.0
             {
                 let what = "the time step times the rate of a Baumgarte constraint";

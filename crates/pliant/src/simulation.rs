@@ -3,12 +3,17 @@
 mod advance;
 mod balance;
 mod correct;
+mod drive;
 mod multipliers;
+mod read;
+mod treatment;
+
+pub use treatment::TreatmentChoice;
 
 use crate::report::{Counters, StepReport};
 use crate::{Checkpoint, Error, Options};
 use pliant_dense::{Vec3, rotation};
-use pliant_kkt::{Assembler, Scheme};
+use pliant_kkt::{Assembler, RowMotion, Scheme};
 use pliant_model::{ComponentId, Evaluation, Model, ModelError, NodeId, Pose, Space, State};
 use pliant_solvers::{DirectSolver, Solution};
 
@@ -48,6 +53,18 @@ pub struct Simulation {
     /// The rows of each force field that has any.
     group_of_field: Vec<Option<usize>>,
     scheme: Scheme,
+    /// What each row is held at over the present step; empty if none is driven.
+    motion: Vec<RowMotion>,
+    /// Scratch: coordinates of one node, twice.
+    shifted: Vec<f64>,
+    mass_scratch: Vec<f64>,
+    /// Scratch of the linearly implicit gyroscopic torque.
+    right_hand_side: Vec<f64>,
+    previous_change: Vec<f64>,
+    change: Solution,
+    /// What the treatments of automatic force fields were chosen for.
+    chosen_for: Option<f64>,
+    choices: Vec<TreatmentChoice>,
 }
 
 impl Simulation {
@@ -99,17 +116,24 @@ impl Simulation {
             correction: Solution::default(),
             law_force: vec![0.0; model.velocity_count()],
             soft: vec![true; rows],
-            group_of_field: (0..model.force_fields().len())
-                .map(|i| {
-                    model
-                        .row_groups()
-                        .iter()
-                        .position(|g| g.component == ComponentId::ForceField(i))
-                })
-                .collect(),
+            group_of_field: treatment::group_of_field(&model),
             scheme: Scheme::implicit_euler(1.0),
+            motion: Vec::new(),
+            shifted: Vec::new(),
+            mass_scratch: Vec::new(),
+            right_hand_side: Vec::new(),
+            previous_change: Vec::new(),
+            change: Solution::default(),
+            chosen_for: None,
+            choices: Vec::new(),
             model,
         };
+        let nodes = simulation.model.nodes().iter();
+        let largest = nodes.map(|n| n.position_range().len().max(n.velocity_range().len()));
+        let largest = largest.max().unwrap_or(0);
+        simulation.shifted.resize(2 * largest, 0.0);
+        simulation.mass_scratch.resize(2 * largest, 0.0);
+        simulation.plan_motion();
         simulation.hold_present_velocities();
         Ok(simulation)
     }
@@ -324,6 +348,8 @@ impl Simulation {
             held: self.held.clone(),
             external: self.external.clone(),
             fresh: self.fresh,
+            inputs: self.inputs(),
+            treatments: self.treatments_as_chosen(),
             elimination: self.solver.elimination().cloned(),
         }
     }
@@ -333,6 +359,28 @@ impl Simulation {
     /// # Errors
     /// [`Error::Model`] if it does not fit; then nothing changes.
     pub fn restore(&mut self, checkpoint: &Checkpoint) -> Result<(), Error> {
+        let before = self.treatments_as_chosen();
+        self.restore_treatments(&checkpoint.treatments)?;
+        if let Err(e) = self.check_checkpoint(checkpoint) {
+            self.restore_treatments(&before)?;
+            return Err(e);
+        }
+        self.restore_inputs(&checkpoint.inputs)?;
+        self.set_state(&checkpoint.state)?;
+        self.time = checkpoint.time;
+        self.multipliers.copy_from_slice(&checkpoint.multipliers);
+        self.lagged.copy_from_slice(&checkpoint.lagged);
+        self.assembler.fixed_mut().copy_from_slice(&checkpoint.fixed);
+        self.dissipated = checkpoint.dissipated;
+        self.held.copy_from_slice(&checkpoint.held);
+        self.external.copy_from_slice(&checkpoint.external);
+        self.fresh = checkpoint.fresh;
+        self.solver.forget(checkpoint.elimination.clone());
+        Ok(())
+    }
+
+    /// Whether a checkpoint fits the rows that there are, and is finite.
+    fn check_checkpoint(&self, checkpoint: &Checkpoint) -> Result<(), Error> {
         let sizes = [
             (
                 "multipliers",
@@ -343,6 +391,7 @@ impl Simulation {
             ("fixed coordinates", self.impulse.len(), checkpoint.fixed.len()),
             ("held velocities", self.impulse.len(), checkpoint.held.len()),
             ("forces", self.external.len(), checkpoint.external.len()),
+            ("inputs", self.inputs().len(), checkpoint.inputs.len()),
         ];
         for (what, expected, found) in sizes {
             if expected != found {
@@ -371,16 +420,6 @@ impl Simulation {
             }
             .into());
         }
-        self.set_state(&checkpoint.state)?;
-        self.time = checkpoint.time;
-        self.multipliers.copy_from_slice(&checkpoint.multipliers);
-        self.lagged.copy_from_slice(&checkpoint.lagged);
-        self.assembler.fixed_mut().copy_from_slice(&checkpoint.fixed);
-        self.dissipated = checkpoint.dissipated;
-        self.held.copy_from_slice(&checkpoint.held);
-        self.external.copy_from_slice(&checkpoint.external);
-        self.fresh = checkpoint.fresh;
-        self.solver.forget(checkpoint.elimination.clone());
         Ok(())
     }
 
@@ -394,6 +433,7 @@ impl Simulation {
     pub fn step(&mut self, h: f64) -> Result<StepReport, Error> {
         self.options.write_scheme(&self.model, h, &mut self.scheme)?;
         self.solver.options = self.options.solver;
+        self.choose_treatments(h)?;
         self.previous.clone_from(&self.state);
         let result = self.advance(h);
         if result.is_err() {

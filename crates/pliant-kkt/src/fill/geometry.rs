@@ -1,6 +1,7 @@
 //! Geometric stiffness: of the mappings, and of the angular acceleration of bodies.
 
 use super::{Assembler, congruence};
+use crate::jacobian::Place;
 use crate::{GeometricStiffness, Scheme};
 use pliant_dense::eigen::map_eigenvalues;
 use pliant_dense::{Mat3, Vec3, skew, vec3};
@@ -56,7 +57,8 @@ impl Assembler {
                 continue;
             }
             for e in 0..node.count {
-                let height = self.plan.jacobians.stack_height(index, e);
+                let place = Place::Element(index, e);
+                let height = self.plan.jacobians.stack_height(place);
                 let block = &mut self.geometry[..height * height];
                 let Some(source) = evaluation.geometric_blocks(index) else {
                     break;
@@ -66,12 +68,12 @@ impl Assembler {
                     *b = -g;
                 }
                 filter(mode, height, block, &mut self.eigen);
-                let identity = self.plan.jacobians.stack_is_identity(index, e);
+                let identity = self.plan.jacobians.stack_is_identity(place);
                 let width = self.plan.jacobians.width(index, e);
                 if !identity {
                     self.plan
                         .jacobians
-                        .stack(index, e, &mut self.stack[..height * width]);
+                        .stack(place, &mut self.stack[..height * width]);
                     congruence(
                         block,
                         &self.stack,

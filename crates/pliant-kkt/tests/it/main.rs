@@ -146,6 +146,7 @@ fn assemble(m: &Model, state: &mut State, scheme: &Scheme, multipliers: &[f64]) 
             multipliers,
             impulse: &impulse,
             fixed_change: &impulse,
+            motion: &[],
         },
     );
     assembler

@@ -3,7 +3,7 @@
 use super::Simulation;
 use super::multipliers::is_soft;
 use crate::report::{StepReport, Timings};
-use crate::{Error, gyroscopic};
+use crate::{Error, Gyroscopic, gyroscopic};
 use pliant_kkt::{Formulation, Geometry, StepInput};
 use pliant_model::NodeKind;
 use pliant_solvers::{SolveError, SolveReport, Status};
@@ -18,11 +18,13 @@ impl Simulation {
             let now = Instant::now();
             now - std::mem::replace(&mut clock, now)
         };
+        self.fill_motion(self.time, self.time);
         let before = match self.options.pre_stabilisation {
             Some(how) => self.correct_positions(how)?,
             None => 0,
         };
         timings.stabilise += lap();
+        self.fill_motion(self.time, self.time + h);
 
         self.evaluation.evaluate(&self.model, &self.state)?;
         self.evaluation.add_force(&self.external);
@@ -30,7 +32,7 @@ impl Simulation {
             &self.model,
             &self.state,
             self.options.gyroscopic,
-            h,
+            (h, self.scheme.beta),
             self.time,
             &mut self.impulse,
         )?;
@@ -43,7 +45,10 @@ impl Simulation {
         let mut clamped = false;
         let solved = loop {
             clamped |= self.prepare(&mut timings, &mut lap)?;
-            let solved = self.solve(&mut timings, &mut lap)?;
+            let mut solved = self.solve(&mut timings, &mut lap)?;
+            if self.options.gyroscopic == Gyroscopic::LinearlyImplicit {
+                solved = self.turn_implicitly(h, solved, &mut timings, &mut lap)?;
+            }
             passes += 1;
             if passes >= self.options.geometry_passes || !self.refresh_multipliers(h) {
                 break solved;
@@ -101,6 +106,7 @@ impl Simulation {
                 multipliers: &self.lag_for_step,
                 impulse: &self.impulse,
                 fixed_change: &self.fixed_change,
+                motion: &self.motion,
             };
             self.assembler
                 .fill(&self.model, &mut self.evaluation, &self.scheme, input);
@@ -151,6 +157,48 @@ impl Simulation {
             }
         }
         Ok(solved)
+    }
+
+    /// Iterates the solution until the right-hand side holds the gyroscopic torques' change over the step, `-h alpha B dv`. The
+    /// iteration contracts while `h alpha` times the spin is below about one.
+    fn turn_implicitly(
+        &mut self,
+        h: f64,
+        mut solved: SolveReport,
+        timings: &mut Timings,
+        lap: &mut impl FnMut() -> Duration,
+    ) -> Result<SolveReport, Error> {
+        let in_system = h * self.scheme.alpha
+            / if self.scheme.formulation == Formulation::Acceleration {
+                h
+            } else {
+                1.0
+            };
+        self.right_hand_side.clear();
+        self.right_hand_side.extend_from_slice(&self.assembler.system().c);
+        self.previous_change.clear();
+        self.previous_change.resize(self.model.dof_count(), 0.0);
+        let spin = self.largest_free_velocity();
+        for _ in 0..200 {
+            self.change.clone_from(&self.solution);
+            self.assembler
+                .interpret(&self.model, &self.scheme, &self.state, &mut self.change);
+            let difference = self.change.x.iter().zip(&self.previous_change);
+            let difference = difference.fold(0.0f64, |a, (x, y)| a.max((x - y).abs()));
+            if difference <= 1e-14 * spin {
+                return Ok(solved);
+            }
+            self.previous_change.copy_from_slice(&self.change.x);
+            let rhs = self.assembler.right_hand_side_mut();
+            rhs.copy_from_slice(&self.right_hand_side);
+            gyroscopic::add_linearised(&self.model, &self.state, in_system, &self.previous_change, rhs);
+            solved = self.solve(timings, lap)?;
+        }
+        let what = "the bodies (linearly implicit)".to_owned();
+        Err(Error::Gyroscopic {
+            what,
+            time: self.time,
+        })
     }
 
     /// What a multiplier of the system is divided by to be a force.

@@ -3,45 +3,66 @@
 use super::Simulation;
 use crate::Error;
 use crate::report::{StepReport, Timings};
-use pliant_model::{ComponentId, Energies, RowGroup, Treatment};
+use pliant_model::{ComponentId, Energies, RowGroup, RowLaw, Treatment};
 use pliant_solvers::{SolveReport, Status};
 
 impl Simulation {
-    /// Largest violation of a hard row (m, rad).
+    /// Largest violation of a row that is held by its position (m, rad).
     pub(super) fn violation(&self) -> f64 {
         let mut worst = 0.0f64;
         for group in self.model.row_groups() {
             let phi = self.model.positions(&self.state, group.node);
             for (k, phi) in phi.iter().enumerate() {
+                let target = self.motion.get(group.first_row + k).map_or(0.0, |m| m.end.0);
+                let gap = (phi - target).abs();
                 // A NaN must not hide behind `max`.
-                if self.evaluation.is_hard(group, k) && (phi.abs() > worst || phi.is_nan()) {
-                    worst = phi.abs();
+                if self.evaluation.holds_position(&self.model, group, k) && (gap > worst || gap.is_nan()) {
+                    worst = gap;
                 }
             }
         }
         worst
     }
 
-    /// Energies of the present state. A stiff compliant row stores `lambda^T C lambda / 2`: its deformation, of which that would be the
-    /// quotient with its compliance, is mostly curvature and rounding.
-    fn energies(&self) -> Energies {
+    /// Energies of the present state. A stiff compliant row of a linear law stores `lambda^T C lambda / 2`: its deformation, of which
+    /// that would be the quotient with its compliance, is mostly curvature and rounding. Driven springs store their deformation from
+    /// where they are driven.
+    fn energies(&mut self) -> Energies {
         let stiff = |group: &RowGroup| {
+            let ComponentId::ForceField(i) = group.component else {
+                return false;
+            };
             let mut rows = group.first_row..group.first_row + group.size * group.count;
-            rows.any(|r| !self.soft[r])
+            let law = &self.model.force_fields()[i].component.law;
+            law.is_linear() && law.row_law() == RowLaw::Elastic && rows.any(|r| !self.soft[r])
         };
         let groups = self.model.row_groups();
-        let skip = |i: usize| self.group_of_field[i].is_some_and(|g| stiff(&groups[g]));
-        let mut out = self.model.energies_without(&self.state, skip);
-        for group in groups.iter().filter(|g| stiff(g)) {
+        let driven = |group: &RowGroup| self.model.motion(group).is_some();
+        let special =
+            |i: usize| self.group_of_field[i].is_some_and(|g| stiff(&groups[g]) || driven(&groups[g]));
+        let mut out = self.model.energies_without(&self.state, special);
+        for group in groups {
             let ComponentId::ForceField(i) = group.component else {
                 continue;
             };
-            for e in 0..group.count {
-                let c = self.evaluation.compliance(i).block(e);
-                let lambda = &self.new_multipliers[group.first_row + e * group.size..][..group.size];
-                for (row, l) in c.chunks_exact(group.size).zip(lambda) {
-                    out.potential += 0.5 * l * row.iter().zip(lambda).map(|(c, l)| c * l).sum::<f64>();
+            if stiff(group) {
+                let coordinates = group.size * group.count;
+                let lambda = &self.new_multipliers[group.first_row..group.first_row + coordinates];
+                for (k, l) in lambda.iter().enumerate() {
+                    let (g, first) = self.evaluation.group_of(i, group.size, k);
+                    let width = self.evaluation.compliance(i).width(g);
+                    let row = &self.evaluation.compliance(i).block(g)[(k - first) * width..][..width];
+                    let strain: f64 = row.iter().zip(&lambda[first..]).map(|(c, l)| c * l).sum();
+                    out.potential += 0.5 * l * strain;
                 }
+            } else if driven(group) {
+                let x = self.model.positions(&self.state, group.node);
+                let shifted = &mut self.shifted[..x.len()];
+                for (k, (s, x)) in shifted.iter_mut().zip(x).enumerate() {
+                    *s = x - self.motion[group.first_row + k].end.0;
+                }
+                let space = self.model.node(group.node).space;
+                out.potential += self.model.force_fields()[i].component.law.energy(space, shifted);
             }
         }
         out
@@ -49,35 +70,55 @@ impl Simulation {
 
     /// Work of the damping forces over the step: `h v_beta^T B v_alpha`, the mean force at `v_alpha = alpha v+ + (1 - alpha) v` on the
     /// displacement `h v_beta`.
-    pub(super) fn damping_work(&self, h: f64) -> f64 {
+    pub(super) fn damping_work(&mut self, h: f64) -> f64 {
         let mut work = 0.0;
+        let beta = self.scheme.beta;
+        let mean = |weight: f64, k: usize| {
+            weight * self.state.velocities[k] + (1.0 - weight) * self.previous.velocities[k]
+        };
         for (i, field) in self.model.force_fields().iter().enumerate() {
             let alpha = self.scheme.alpha_of(ComponentId::ForceField(i));
-            let beta = self.scheme.beta;
             let node = self.model.node(field.node);
             let size = node.space.velocity_size();
             let first = node.first_velocity;
-            let hard = |e: usize| {
-                field.component.treatment == Treatment::Compliance
-                    && self.evaluation.compliance(i).block(e).iter().all(|c| *c == 0.0)
-            };
-            for e in (0..node.count).filter(|e| !hard(*e)) {
-                let block = self.evaluation.damping(i).block(e);
-                let at = |weight: f64, k: usize| {
-                    let k = first + e * size + k;
-                    weight * self.state.velocities[k] + (1.0 - weight) * self.previous.velocities[k]
-                };
-                for (r, row) in block.chunks_exact(size).enumerate() {
-                    let force: f64 = row.iter().enumerate().map(|(c, b)| b * at(alpha, c)).sum();
-                    work += h * at(beta, r) * force;
+            let blocks = self.evaluation.damping(i);
+            for g in 0..blocks.len() {
+                let (block, width) = (blocks.block(g), blocks.width(g));
+                let hard = field.component.treatment == Treatment::Compliance
+                    && self.evaluation.compliance(i).block(g).iter().all(|c| *c == 0.0);
+                if hard || block.iter().all(|b| *b == 0.0) {
+                    continue;
                 }
+                let alone = [g];
+                let list = self.evaluation.groups(i).get(g).map_or(&alone[..], Vec::as_slice);
+                let at = |c: usize| first + list[c / size] * size + c % size;
+                for (r, row) in block.chunks_exact(width).enumerate() {
+                    let force: f64 = row.iter().enumerate().map(|(c, b)| b * mean(alpha, at(c))).sum();
+                    work += h * mean(beta, at(r)) * force;
+                }
+            }
+        }
+        let rate = self.model.rayleigh().mass;
+        if rate > 0.0 {
+            let alpha = self.scheme.alpha;
+            for attachment in self.model.masses() {
+                let node = self.model.node(attachment.node);
+                let range = node.velocity_range();
+                let (v, p) = self.mass_scratch.split_at_mut(range.len());
+                let p = &mut p[..range.len()];
+                for (v, k) in v.iter_mut().zip(range.clone()) {
+                    *v = mean(alpha, k);
+                }
+                p.fill(0.0);
+                attachment.component.add_product(node.space, rate, v, p);
+                work += h * p.iter().zip(range).map(|(p, k)| p * mean(beta, k)).sum::<f64>();
             }
         }
         work
     }
 
     pub(super) fn report(
-        &self,
+        &mut self,
         h: f64,
         solved: SolveReport,
         corrections: (usize, usize),

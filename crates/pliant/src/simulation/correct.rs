@@ -18,6 +18,7 @@ impl Simulation {
                 multipliers: &self.lagged,
                 impulse: &self.impulse,
                 fixed_change: &self.fixed_change,
+                motion: &self.motion,
             };
             let mut clamped = false;
             let prepared = loop {

@@ -61,6 +61,7 @@ impl Simulation {
             multipliers: &self.lagged,
             impulse: &self.impulse,
             fixed_change: &self.fixed_change,
+            motion: &self.motion,
         };
         self.assembler
             .fill(&self.model, &mut self.evaluation, &self.scheme, input);
@@ -91,7 +92,18 @@ impl Simulation {
             force.fill(0.0);
             let law = &self.model.force_fields()[i].component.law;
             let x = &self.state.positions[node.position_range()];
-            law.add_force(node.space, x, &self.state.velocities[range], force);
+            let v = &self.state.velocities[range];
+            if self.model.motion(group).is_some() {
+                let (x_shifted, rest) = self.shifted.split_at_mut(x.len());
+                let v_shifted = &mut rest[..v.len()];
+                for k in 0..x.len() {
+                    let target = self.motion[group.first_row + k].end;
+                    (x_shifted[k], v_shifted[k]) = (x[k] - target.0, v[k] - target.1);
+                }
+                law.add_force(node.space, x_shifted, v_shifted, force);
+            } else {
+                law.add_force(node.space, x, v, force);
+            }
             for (k, force) in force.iter().enumerate() {
                 let row = group.first_row + k;
                 if self.soft[row] && !self.evaluation.is_hard(group, k) {

@@ -1,0 +1,248 @@
+//! The law of each row: `R` and `b`.
+
+use super::{Assembler, StepInput, rounding};
+use crate::Scheme;
+use pliant_model::{ComponentId, Evaluation, Level, Model, RowGroup, RowLaw};
+
+/// Scratch for blocks of rows whose damping is a matrix.
+#[derive(Debug)]
+pub(super) struct LawScratch {
+    /// `Y`, then its factors.
+    y: Vec<f64>,
+    /// `C`, then `Y^-1 C`.
+    c: Vec<f64>,
+    /// Right-hand side.
+    b: Vec<f64>,
+}
+
+impl LawScratch {
+    pub(super) fn new(model: &Model, evaluation: &Evaluation) -> Self {
+        let widths = model.row_groups().iter().filter_map(|g| match g.component {
+            ComponentId::ForceField(i) => {
+                let c = evaluation.compliance(i);
+                (0..c.len()).map(|e| c.width(e)).max()
+            }
+            _ => None,
+        });
+        let width = widths.max().unwrap_or(0);
+        Self {
+            y: vec![0.0; width * width],
+            c: vec![0.0; width * width],
+            b: vec![0.0; width],
+        }
+    }
+}
+
+impl Assembler {
+    /// `R` and `b` in the velocity-change form (docs/notation.md).
+    pub(super) fn fill_row_law(
+        &mut self,
+        model: &Model,
+        evaluation: &Evaluation,
+        scheme: &Scheme,
+        input: StepInput<'_>,
+        group: &RowGroup,
+    ) {
+        let rows = group.first_row..group.first_row + group.size * group.count;
+        self.system.b_rounding[rows].fill(rounding(model, input.state, group) / scheme.h);
+        match group.component {
+            ComponentId::ForceField(i) => match model.row_law(group) {
+                RowLaw::Viscous => self.fill_dashpot(model, evaluation, scheme, input, group, i),
+                _ => self.fill_spring(model, evaluation, scheme, input, group, i),
+            },
+            ComponentId::Constraint(i) => {
+                let level = model.constraints()[i].component.level;
+                self.fill_constraint(model, evaluation, scheme, input, group, level);
+            }
+            ComponentId::Mass(_) => {}
+        }
+    }
+
+    /// Springs: `Y = h alpha C D + h alpha (h beta + d) I`, `R = Y^-1 C`,
+    /// `b = h Y^-1 (phi + (C D + d + alpha h) u)`, less what the motion they are driven by accounts for.
+    fn fill_spring(
+        &mut self,
+        model: &Model,
+        evaluation: &Evaluation,
+        scheme: &Scheme,
+        input: StepInput<'_>,
+        group: &RowGroup,
+        i: usize,
+    ) {
+        let (h, beta) = (scheme.h, scheme.beta);
+        let alpha = scheme.alpha_of(group.component);
+        let d = model.relaxation_time(i);
+        let node = model.node(group.node);
+        let x = &input.state.positions[node.position_range()];
+        let phi = &evaluation.deformation()[node.velocity_range()];
+        let u = &input.state.velocities[node.velocity_range()];
+        let gain = alpha * (h * beta + d);
+        for k in 0..group.size * group.count {
+            let row = group.first_row + k;
+            let motion = input.motion.get(row).copied().unwrap_or_default();
+            if evaluation.is_hard(group, k) {
+                // C = 0 of the compliant law at alpha = 1: phi + d dphi/dt = 0 at the end of the step.
+                let (phi, u, target) = (x[k], u[k], motion.end);
+                self.system.b[row] = if d > 0.0 {
+                    (phi - target.0 + (d + h) * u - d * target.1) / (h * beta + d)
+                } else if scheme.velocity_rows {
+                    u - target.1
+                } else {
+                    ((phi - target.0) / h + u) / beta
+                };
+                continue;
+            }
+            // Averages over the step, as those of the force.
+            let mean = |of: fn((f64, f64)) -> f64| (1.0 - alpha) * of(motion.start) + alpha * of(motion.end);
+            let (target, rate) = (mean(|m| m.0), mean(|m| m.1));
+            self.system.b[row] = (phi[k] - target + (d + alpha * h) * u[k] - d * rate) / gain;
+        }
+        for k in 0..group.size * group.count {
+            let (g, first) = evaluation.group_of(i, group.size, k);
+            let width = evaluation.compliance(i).width(g);
+            let local = k - first;
+            let c = &evaluation.compliance(i).block(g)[local * width..][..=local];
+            let slots = self.system.r.pattern().row_slots(group.first_row + k);
+            for (r, c) in self.system.r.values_mut()[slots].iter_mut().zip(c) {
+                *r = c / (h * gain);
+            }
+        }
+        let Some(damping) = evaluation.row_damping(i) else {
+            return;
+        };
+        let mut first = 0;
+        for g in 0..damping.len() {
+            let n = damping.width(g);
+            let (c, d_block) = (evaluation.compliance(i).block(g), damping.block(g));
+            let scratch = &mut self.law;
+            let (y, yc, b) = (
+                &mut scratch.y[..n * n],
+                &mut scratch.c[..n * n],
+                &mut scratch.b[..n],
+            );
+            yc.copy_from_slice(c);
+            for r in 0..n {
+                let row = group.first_row + first + r;
+                let mut damped = 0.0;
+                for k in 0..n {
+                    let cd: f64 = (0..n).map(|l| c[r * n + l] * d_block[l * n + k]).sum();
+                    y[r * n + k] = h * alpha * cd + if r == k { h * gain } else { 0.0 };
+                    let motion = input
+                        .motion
+                        .get(group.first_row + first + k)
+                        .copied()
+                        .unwrap_or_default();
+                    let rate = (1.0 - alpha) * motion.start.1 + alpha * motion.end.1;
+                    damped += cd * (u[first + k] - rate);
+                }
+                b[r] = h * (self.system.b[row] * gain + damped);
+            }
+            // A hard coordinate has a zero row in C, so Y keeps its diagonal there and the row stays what it is.
+            solve_in_place(n, y, yc, b);
+            for r in 0..n {
+                let row = group.first_row + first + r;
+                if !evaluation.is_hard(group, first + r) {
+                    self.system.b[row] = b[r];
+                }
+                let slots = self.system.r.pattern().row_slots(row);
+                for (k, target) in self.system.r.values_mut()[slots].iter_mut().enumerate() {
+                    *target = 0.5 * (yc[r * n + k] + yc[k * n + r]);
+                }
+            }
+            first += n;
+        }
+    }
+
+    /// Dashpots: `R = C/(h alpha)`, `b = u/alpha`; hard ones hold the velocity, `b = u`.
+    fn fill_dashpot(
+        &mut self,
+        model: &Model,
+        evaluation: &Evaluation,
+        scheme: &Scheme,
+        input: StepInput<'_>,
+        group: &RowGroup,
+        i: usize,
+    ) {
+        let (h, alpha) = (scheme.h, scheme.alpha_of(group.component));
+        let u = &input.state.velocities[model.node(group.node).velocity_range()];
+        for k in 0..group.size * group.count {
+            let row = group.first_row + k;
+            let motion = input.motion.get(row).copied().unwrap_or_default();
+            let (g, first) = evaluation.group_of(i, group.size, k);
+            let width = evaluation.compliance(i).width(g);
+            let c = &evaluation.compliance(i).block(g)[(k - first) * width..][..=k - first];
+            let hard = evaluation.is_hard(group, k);
+            let slots = self.system.r.pattern().row_slots(row);
+            for (r, c) in self.system.r.values_mut()[slots].iter_mut().zip(c) {
+                *r = c / (h * alpha);
+            }
+            self.system.b[row] = if hard {
+                u[k] - motion.end.1
+            } else {
+                (u[k] - (1.0 - alpha) * motion.start.1 - alpha * motion.end.1) / alpha
+            };
+        }
+    }
+
+    /// Hard constraints.
+    fn fill_constraint(
+        &mut self,
+        model: &Model,
+        evaluation: &Evaluation,
+        scheme: &Scheme,
+        input: StepInput<'_>,
+        group: &RowGroup,
+        level: Level,
+    ) {
+        let (h, beta) = (scheme.h, scheme.beta);
+        let node = model.node(group.node);
+        let phi = &input.state.positions[node.position_range()];
+        let u = &input.state.velocities[node.velocity_range()];
+        let bias = &evaluation.bias()[node.velocity_range()];
+        // Only rows that stabilisation corrects may leave their position to it.
+        let corrected = scheme.velocity_rows && model.bounds(group).is_none();
+        for k in 0..group.size * group.count {
+            let row = group.first_row + k;
+            let (value, rate) = input.motion.get(row).map_or((0.0, 0.0), |m| m.end);
+            let gap = phi[k] - value;
+            self.system.b[row] = match level {
+                Level::Position | Level::CurvedPosition if corrected => u[k] - rate,
+                Level::Position => (gap / h + u[k]) / beta,
+                Level::CurvedPosition => (gap / h + u[k] + 0.5 * h * bias[k]) / beta,
+                Level::Velocity { curvature } => u[k] + curvature * h * bias[k] - rate,
+                Level::Restitution { coefficient } => (1.0 + coefficient) * u[k],
+                Level::Baumgarte { rate: decay } => u[k] + decay * gap - rate,
+            };
+        }
+    }
+}
+
+/// Solves `Y X = C` and `Y x = b` in place (in `c` and `b`) by elimination with partial pivoting; `y` is overwritten.
+fn solve_in_place(n: usize, y: &mut [f64], c: &mut [f64], b: &mut [f64]) {
+    for p in 0..n {
+        let pivot = (p..n)
+            .max_by(|i, j| y[i * n + p].abs().total_cmp(&y[j * n + p].abs()))
+            .unwrap_or(p);
+        for k in 0..n {
+            y.swap(p * n + k, pivot * n + k);
+            c.swap(p * n + k, pivot * n + k);
+        }
+        b.swap(p, pivot);
+        let scale = y[p * n + p].recip();
+        for k in 0..n {
+            y[p * n + k] *= scale;
+            c[p * n + k] *= scale;
+        }
+        b[p] *= scale;
+        for i in (0..n).filter(|i| *i != p) {
+            let factor = y[i * n + p];
+            if factor != 0.0 {
+                for k in 0..n {
+                    y[i * n + k] -= factor * y[p * n + k];
+                    c[i * n + k] -= factor * c[p * n + k];
+                }
+                b[i] -= factor * b[p];
+            }
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! Stiffness or compliance, where the model leaves it open.
+
+use super::Simulation;
+use crate::Error;
+use pliant_kkt::Assembler;
+use pliant_model::{ComponentId, Evaluation, ModelError, Treatment};
+
+/// Above this `h^2 k / m` a spring on a nonlinear mapping is better a compliance: its deformation at the end of a step holds the
+/// curvature of the motion, which as a stiffness is multiplied by `k` (see `simulation/multipliers.rs`).
+const CURVED: f64 = 10.0;
+
+/// Above this `h^2 k / m` a spring on a linear mapping is better a compliance: the condition of `W` is about the ratio, so that
+/// as a stiffness the other forces lose its digits. Below, rows would cost more than they give.
+const LINEAR: f64 = 1e4;
+
+/// Choices are looked at again when the step has changed by this factor.
+const AGAIN: f64 = 2.0;
+
+/// How a force field that left it open is treated.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TreatmentChoice {
+    /// The force field.
+    pub component: ComponentId,
+    /// [`Treatment::Stiffness`] or [`Treatment::Compliance`].
+    pub treatment: Treatment,
+    /// Largest `h^2 k / m` of its coordinates, with the effective mass of each when the choice was made.
+    pub ratio: f64,
+    /// The ratio above which it is a compliance.
+    pub limit: f64,
+}
+
+impl Simulation {
+    /// How the force fields that were added as [`Treatment::Auto`] are treated, as of the last step; empty before the first.
+    pub fn treatments(&self) -> &[TreatmentChoice] {
+        &self.choices
+    }
+
+    /// Chooses the treatments for steps of length `h`, if there is something to choose and nothing suitable was chosen.
+    pub(super) fn choose_treatments(&mut self, h: f64) -> Result<(), Error> {
+        let automatic = |m: &pliant_model::Model| m.force_fields().iter().any(|f| f.component.automatic);
+        let chosen = self
+            .chosen_for
+            .is_some_and(|before| h <= AGAIN * before && before <= AGAIN * h);
+        if chosen || !automatic(&self.model) {
+            return Ok(());
+        }
+        self.evaluation.evaluate(&self.model, &self.state)?;
+        let ratios = self
+            .assembler
+            .stiffness_ratios(&self.model, &mut self.evaluation, &self.state, h);
+        self.choices.clear();
+        let mut changed = false;
+        for found in ratios {
+            let limit = if found.linear { LINEAR } else { CURVED };
+            // Without a mass the stiffness is all that holds a coordinate in W.
+            let soft = found.ratio <= limit || !found.ratio.is_finite();
+            let treatment = if soft {
+                Treatment::Stiffness
+            } else {
+                Treatment::Compliance
+            };
+            changed |= self.model.choose_treatment(found.force_field, treatment);
+            self.choices.push(TreatmentChoice {
+                component: ComponentId::ForceField(found.force_field),
+                treatment,
+                ratio: found.ratio,
+                limit,
+            });
+        }
+        if changed {
+            self.plan_anew()?;
+        }
+        self.chosen_for = Some(h);
+        Ok(())
+    }
+
+    /// Plans the system again after the rows of the model have changed; multipliers of components that keep rows are kept.
+    fn plan_anew(&mut self) -> Result<(), Error> {
+        let fixed = self.assembler.system().fixed.clone();
+        let rows = self.model.row_count();
+        self.evaluation = Evaluation::new(&self.model);
+        self.evaluation.propagate(&self.model, &mut self.state)?;
+        self.evaluation.evaluate(&self.model, &self.state)?;
+        self.assembler = Assembler::new(&self.model, &self.evaluation)?;
+        self.assembler.fixed_mut().copy_from_slice(&fixed);
+        self.solver.forget(None);
+        for list in [
+            &mut self.multipliers,
+            &mut self.new_multipliers,
+            &mut self.lagged,
+            &mut self.lag_for_step,
+        ] {
+            list.clear();
+            list.resize(rows, 0.0);
+        }
+        self.soft.clear();
+        self.soft.resize(rows, true);
+        self.group_of_field = group_of_field(&self.model);
+        self.fresh = true;
+        self.counters.plans += 1;
+        self.plan_motion();
+        Ok(())
+    }
+
+    /// The choices as plain values.
+    pub(super) fn treatments_as_chosen(&self) -> Option<(f64, Vec<bool>)> {
+        let compliance = |f: &pliant_model::Attachment<pliant_model::ForceFieldEntry>| {
+            f.component.treatment == Treatment::Compliance
+        };
+        self.chosen_for
+            .map(|h| (h, self.model.force_fields().iter().map(compliance).collect()))
+    }
+
+    pub(super) fn restore_treatments(&mut self, chosen: &Option<(f64, Vec<bool>)>) -> Result<(), Error> {
+        let Some((h, compliances)) = chosen else {
+            self.chosen_for = None;
+            return Ok(());
+        };
+        let (expected, found) = (self.model.force_fields().len(), compliances.len());
+        if expected != found {
+            let what = "treatments";
+            return Err(ModelError::State {
+                what,
+                expected,
+                found,
+            }
+            .into());
+        }
+        let mut changed = false;
+        for (i, compliance) in compliances.iter().enumerate() {
+            let treatment = if *compliance {
+                Treatment::Compliance
+            } else {
+                Treatment::Stiffness
+            };
+            changed |= self.model.choose_treatment(i, treatment);
+        }
+        self.chosen_for = Some(*h);
+        if changed { self.plan_anew() } else { Ok(()) }
+    }
+}
+
+/// The row group of each force field that has rows.
+pub(super) fn group_of_field(model: &pliant_model::Model) -> Vec<Option<usize>> {
+    let group_of = |i| {
+        let groups = model.row_groups();
+        groups
+            .iter()
+            .position(|g| g.component == ComponentId::ForceField(i))
+    };
+    (0..model.force_fields().len()).map(group_of).collect()
+}

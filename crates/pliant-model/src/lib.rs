@@ -39,7 +39,8 @@ pub use force_field::{
 };
 pub use mapping::{Degenerate, Dependency, Mapping, Parents};
 pub use mappings::{
-    Affine, AffineEntry, Difference, Distance, End, Identity, RelativeRotation, RigidPoints, Subset,
+    Affine, AffineEntry, Difference, Distance, End, Identity, Joint, JointAxis, JointCoordinates, JointFrame,
+    RelativeRotation, RigidPoints, Subset,
 };
 pub use mass::{Mass, RigidMass};
 pub use model::{

@@ -258,13 +258,14 @@ impl Evaluation {
             let (v_before, v_child) = state.velocities.split_at_mut(node.first_velocity);
             let parents = model.parents(ranges, before, v_before);
             blocks.clear();
+            let lost = |cause| ModelError::Degenerate {
+                name: node.name.clone(),
+                cause,
+            };
+            mapping.apply(parents, child).map_err(lost)?;
             mapping
-                .apply(parents, child)
-                .and_then(|()| mapping.jacobian(parents, blocks))
-                .map_err(|cause| ModelError::Degenerate {
-                    name: node.name.clone(),
-                    cause,
-                })?;
+                .jacobian(parents.with_child(child), blocks)
+                .map_err(lost)?;
             let size = node.space.velocity_size();
             let v_child = &mut v_child[..node.count * size];
             v_child.fill(0.0);
@@ -410,7 +411,9 @@ impl Evaluation {
                     column += width;
                 }
             }
-            let parents = model.parents(ranges, &state.positions, &state.velocities);
+            let parents = model
+                .parents(ranges, &state.positions, &state.velocities)
+                .with_child(&state.positions[node.position_range()]);
             let Some(geometry) = &mut self.geometry[index] else {
                 continue;
             };
@@ -492,7 +495,9 @@ impl Evaluation {
             return None;
         };
         blocks.clear();
-        let parents = model.parents(ranges, &state.positions, &state.velocities);
+        let parents = model
+            .parents(ranges, &state.positions, &state.velocities)
+            .with_child(&state.positions[entry.position_range()]);
         mapping.geometric_stiffness(parents, &force[entry.velocity_range()], blocks);
         Some(blocks)
     }

@@ -40,7 +40,8 @@ pub use force_field::{ForceField, Groups, NotInvertible, RowLaw};
 pub use force_fields::{ConstantForce, Damping, DiagonalCompliance, UniformCompliance};
 pub use mapping::{Degenerate, Dependency, Mapping, Parents};
 pub use mappings::{
-    Affine, AffineEntry, Difference, Distance, End, Identity, RelativeRotation, RigidPoints, Subset,
+    Affine, AffineEntry, Difference, Distance, End, Identity, Joint, JointAxis, JointCoordinates, JointFrame,
+    RelativeRotation, RigidPoints, Subset,
 };
 pub use mass::{CoupledMass, Mass, RigidMass};
 pub use model::{

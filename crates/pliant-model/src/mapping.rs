@@ -28,12 +28,13 @@ pub struct Degenerate {
     pub reason: &'static str,
 }
 
-/// Positions and velocities of the parents of a mapped node.
+/// Positions and velocities of the parents of a mapped node, and the positions of the node itself.
 #[derive(Clone, Copy, Debug)]
 pub struct Parents<'a> {
     positions: &'a [f64],
     velocities: &'a [f64],
     ranges: &'a [(usize, usize, Space)],
+    child: &'a [f64],
 }
 
 impl<'a> Parents<'a> {
@@ -43,7 +44,20 @@ impl<'a> Parents<'a> {
             positions,
             velocities,
             ranges,
+            child: &[],
         }
+    }
+
+    /// The same with the positions of the child.
+    #[must_use]
+    pub fn with_child(self, child: &'a [f64]) -> Self {
+        Self { child, ..self }
+    }
+
+    /// Positions of the child as [`Mapping::apply`] left them: where a mapping has several branches, derivatives are wanted on
+    /// the branch of these. Empty where nothing is known of them, and while `apply` itself runs.
+    pub fn child(&self) -> &'a [f64] {
+        self.child
     }
 
     /// Space of one parent.

@@ -2,12 +2,18 @@
 
 mod affine;
 mod distance;
+mod frames;
+mod joint_axis;
+mod joint_coordinates;
 mod linear;
 mod relative_rotation;
 mod rigid_points;
 
 pub use affine::{Affine, AffineEntry};
 pub use distance::Distance;
+pub use frames::JointFrame;
+pub use joint_axis::JointAxis;
+pub use joint_coordinates::{Joint, JointCoordinates};
 pub use linear::{Difference, Identity, Subset};
 pub use relative_rotation::RelativeRotation;
 pub use rigid_points::RigidPoints;

@@ -5,5 +5,6 @@
 )]
 
 mod bad_input;
+mod body_mappings;
 mod components;
 mod rigid_point_reference;

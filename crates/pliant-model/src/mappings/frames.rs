@@ -1,0 +1,314 @@
+//! Frames fixed in bodies or in the world, and the motion of one against another with its first two derivatives.
+
+use super::check_dependency;
+use super::rigid_points::body_rotation;
+use crate::{Blocks, Degenerate, Dependency, ModelError, Parents, Pose, Space};
+use pliant_dense::rotation::{Quaternion, conjugate, log, matrix, multiply, other_way};
+use pliant_dense::{Mat3, Vec3, skew, vec3};
+
+/// A frame fixed in a body or in the world: one side of a joint.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct JointFrame {
+    /// The body it is fixed in; `None` for the world.
+    pub on: Option<Dependency>,
+    /// Its origin (m) and axes: in body axes about the centre of mass, or in the world.
+    pub pose: Pose,
+}
+
+impl JointFrame {
+    /// A frame fixed in element `element` of parent `parent`, its pose given in body axes about the centre of mass (m).
+    pub const fn on(parent: usize, element: usize, pose: Pose) -> Self {
+        Self {
+            on: Some(Dependency::new(parent, element)),
+            pose,
+        }
+    }
+
+    /// A frame that does not move, its pose given in the world (m).
+    pub const fn world(pose: Pose) -> Self {
+        Self { on: None, pose }
+    }
+
+    /// This frame in a body at `body`: its pose in the world. A frame of the world stays where it is.
+    pub fn at(&self, body: &Pose) -> Pose {
+        let Some(_) = self.on else { return self.pose };
+        let p = matrix(body.rotation) * Vec3::from(self.pose.position) + Vec3::from(body.position);
+        Pose {
+            position: p.into(),
+            rotation: multiply(body.rotation, self.pose.rotation),
+        }
+    }
+
+    /// The frame at `pose` in the axes of this one.
+    pub(super) fn followed_by(&self, pose: &Pose) -> Self {
+        let offset = matrix(self.pose.rotation) * Vec3::from(pose.position);
+        Self {
+            on: self.on,
+            pose: Pose {
+                position: (Vec3::from(self.pose.position) + offset).into(),
+                rotation: multiply(self.pose.rotation, pose.rotation),
+            },
+        }
+    }
+}
+
+/// The pose of frame `b` in the axes of frame `a`.
+pub(super) fn relative_pose(a: &Pose, b: &Pose) -> Pose {
+    let d = Vec3::from(b.position) - Vec3::from(a.position);
+    Pose {
+        position: (matrix(a.rotation).transpose() * d).into(),
+        rotation: multiply(conjugate(a.rotation), b.rotation),
+    }
+}
+
+/// Checks that a pose is finite and its quaternion of unit length.
+pub(super) fn check_pose(name: &str, what: &'static str, pose: &Pose) -> Result<(), ModelError> {
+    if let Some(value) = pose.numbers().iter().find(|x| !x.is_finite()) {
+        return Err(ModelError::NotFinite {
+            name: name.into(),
+            what,
+            value: *value,
+        });
+    }
+    let norm = pose.rotation.iter().map(|a| a * a).sum::<f64>().sqrt();
+    if (norm - 1.0).abs() > 1e-9 {
+        return Err(ModelError::OutOfRange {
+            name: name.into(),
+            what: "the length of a frame's quaternion",
+            value: norm,
+            bound: "one",
+        });
+    }
+    Ok(())
+}
+
+/// Checks two frames: fixed in bodies, not both in the same one, not both in the world.
+pub(super) fn check_frames(
+    name: &str,
+    element: usize,
+    frames: [&JointFrame; 2],
+    parents: &[(Space, usize)],
+) -> Result<(), ModelError> {
+    for frame in frames {
+        check_pose(name, "the pose of a frame", &frame.pose)?;
+        if let Some(at) = frame.on {
+            let found = check_dependency(name, at, parents)?;
+            if found != Space::Rigid3 {
+                return Err(ModelError::Space {
+                    name: name.into(),
+                    expected: "rigid bodies",
+                    found,
+                });
+            }
+        }
+    }
+    if frames[0].on == frames[1].on {
+        let reason = match frames[0].on {
+            Some(_) => "its two frames are on the same body",
+            None => "its two frames are both in the world",
+        };
+        return Err(ModelError::Degenerate {
+            name: name.into(),
+            cause: Degenerate { element, reason },
+        });
+    }
+    Ok(())
+}
+
+/// Gradient and Hessian of a function of the motion of frame B against frame A, in the displacements `t <- t + tau` and
+/// `c <- c exp(u)`. No function here is of second order in `t`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Slopes {
+    /// Gradient over `tau`.
+    pub(super) tau: Vec3,
+    /// Gradient over `u`.
+    pub(super) u: Vec3,
+    /// Mixed second derivatives, rows `tau`, columns `u`.
+    pub(super) mixed: Mat3,
+    /// Hessian over `u`.
+    pub(super) uu: Mat3,
+}
+
+impl Slopes {
+    pub(super) fn zero() -> Self {
+        Self {
+            tau: Vec3::zeros(),
+            u: Vec3::zeros(),
+            mixed: Mat3::zeros(),
+            uu: Mat3::zeros(),
+        }
+    }
+}
+
+/// Where frame B is, seen from frame A, and how that moves with the two bodies.
+pub(super) struct Relative {
+    /// `t = R_A^T (p_B - p_A)`.
+    pub(super) t: Vec3,
+    /// Quaternion of `C = R_A^T R_B`.
+    pub(super) c: Quaternion,
+    moves: [bool; 2],
+    /// Of body a, to world axes.
+    ra: Mat3,
+    /// Axes of body b in body a.
+    b: Mat3,
+    /// Axes of the frames in their bodies.
+    ea: Mat3,
+    eb: Mat3,
+    /// Origin of B in the axes of body a, from its centre.
+    s: Vec3,
+    /// Origin of B in the axes of body b.
+    ob: Vec3,
+}
+
+impl Relative {
+    pub(super) fn new(a: &JointFrame, b: &JointFrame, parents: &Parents<'_>) -> Self {
+        let place = |frame: &JointFrame| match frame.on {
+            Some(at) => {
+                let x = parents.position(at);
+                (vec3(x, 0), body_rotation(x))
+            }
+            None => (Vec3::zeros(), pliant_dense::rotation::IDENTITY),
+        };
+        let ((pa, qa), (pb, qb)) = (place(a), place(b));
+        let between = multiply(conjugate(qa), qb);
+        let (ra, between_matrix) = (matrix(qa), matrix(between));
+        let (ea, eb) = (matrix(a.pose.rotation), matrix(b.pose.rotation));
+        let ob = Vec3::from(b.pose.position);
+        let s = ra.transpose() * (pb - pa) + between_matrix * ob;
+        Self {
+            t: ea.transpose() * (s - Vec3::from(a.pose.position)),
+            c: multiply(multiply(conjugate(a.pose.rotation), between), b.pose.rotation),
+            moves: [a.on.is_some(), b.on.is_some()],
+            ra,
+            b: between_matrix,
+            ea,
+            eb,
+            s,
+            ob,
+        }
+    }
+
+    /// Writes the row of `J` of a function with gradient `(tau, u)` over the bodies that move.
+    pub(super) fn write_row(&self, tau: Vec3, u: Vec3, row: &mut [f64]) {
+        let (g, w) = (self.ea * tau, self.eb * u);
+        let (force, gb) = (self.ra * g, self.b.transpose() * g);
+        let parts = [
+            [-force, g.cross(&self.s) - self.b * w],
+            [force, self.ob.cross(&gb) + w],
+        ];
+        let moving = parts.iter().zip(self.moves).filter(|(_, moves)| *moves);
+        for ((part, _), out) in moving.zip(row.as_chunks_mut::<6>().0) {
+            out[..3].copy_from_slice(part[0].as_slice());
+            out[3..].copy_from_slice(part[1].as_slice());
+        }
+    }
+
+    /// Adds the Hessian of a function over the displacements of the bodies that move: with `tau` and `u` of second order in them,
+    /// `J^T H J` and what the gradient makes of the second-order terms.
+    pub(super) fn add_hessian(&self, f: &Slopes, block: &mut [f64], width: usize) {
+        let (g, w) = (self.ea * f.tau, self.eb * f.u);
+        let gb = self.b.transpose() * g;
+        // Derivatives of tau and u over (p_a, r_a, p_b, r_b), in the axes of body a and body b.
+        let arm = -self.b * skew(self.ob);
+        let tau = [-self.ra.transpose(), skew(self.s), self.ra.transpose(), arm];
+        let u = [None, Some(-self.b.transpose()), None, Some(Mat3::identity())];
+        let mixed = self.ea * f.mixed * self.eb.transpose();
+        let uu = self.eb * f.uu * self.eb.transpose();
+        let mut second = [[None; 4]; 4];
+        // exp(-r_a) s: s turns against body a, and with it what body b adds to it.
+        second[1][1] =
+            Some(0.5 * (g * self.s.transpose() + self.s * g.transpose()) - g.dot(&self.s) * Mat3::identity());
+        let turn = skew(g) * self.ra.transpose();
+        second[0][1] = Some(-turn.transpose());
+        second[1][2] = Some(turn);
+        // exp(-a) exp(b) = exp(b - a - a x b/2 + ...).
+        second[1][3] = Some(skew(g) * arm + 0.5 * self.b * skew(w));
+        second[3][3] = Some(
+            0.5 * (gb * self.ob.transpose() + self.ob * gb.transpose()) - gb.dot(&self.ob) * Mat3::identity(),
+        );
+        let start = [
+            0,
+            3,
+            6 * usize::from(self.moves[0]),
+            6 * usize::from(self.moves[0]) + 3,
+        ];
+        for x in 0..4 {
+            for y in x..4 {
+                if !(self.moves[x / 2] && self.moves[y / 2]) {
+                    continue;
+                }
+                let mut h = second[x][y].unwrap_or_else(Mat3::zeros);
+                if let Some(uy) = u[y] {
+                    h += tau[x].transpose() * (mixed * uy);
+                }
+                if let Some(ux) = u[x] {
+                    h += (mixed * ux).transpose() * tau[y];
+                    if let Some(uy) = u[y] {
+                        h += ux.transpose() * (uu * uy);
+                    }
+                }
+                for i in 0..3 {
+                    for j in 0..3 {
+                        block[(start[x] + i) * width + start[y] + j] += h[(i, j)];
+                        if x != y {
+                            block[(start[y] + j) * width + start[x] + i] += h[(i, j)];
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Writes the bodies of two frames.
+pub(super) fn frame_dependencies(a: &JointFrame, b: &JointFrame, out: &mut Vec<Dependency>) {
+    out.extend(a.on);
+    out.extend(b.on);
+}
+
+/// What a mapping says of a rotation vector that it cannot follow.
+pub(super) const FULL_TURN: &str = "its rotation is within a thousandth of a radian of a full turn, where the rotation vector has no direction";
+
+/// The rotation vector of `c` nearest to `last`, of the two below a full turn; `weight` picks the coordinates of `last` that are known.
+pub(super) fn nearest_log(c: Quaternion, last: Vec3, weight: Vec3) -> Result<Vec3, &'static str> {
+    const TURN: f64 = 2.0 * std::f64::consts::PI;
+    let r = log(c);
+    let distance = |a: Vec3| (a - last).component_mul(&weight).norm();
+    // A vector that is not finite is near to nothing: all comparisons fail, and the shorter way is taken.
+    match other_way(r) {
+        // Equally near (a new state at a half turn): the shorter one.
+        Some(other) if distance(other) < distance(r) - 1e-12 => {
+            if other.norm() > TURN - 1e-3 {
+                Err(FULL_TURN)
+            } else {
+                Ok(other)
+            }
+        }
+        None if last.component_mul(&weight).norm() > 0.5 * TURN => Err(FULL_TURN),
+        _ => Ok(r),
+    }
+}
+
+/// Adds to an angle the multiple of a full turn that brings it nearest to `last`; none if two are equally near.
+pub(super) fn nearest_turn(angle: f64, last: f64) -> f64 {
+    const TURN: f64 = 2.0 * std::f64::consts::PI;
+    let turns = (last - angle) / TURN;
+    if turns.is_finite() {
+        angle + TURN * (turns.abs() - 0.5 - 1e-9).ceil().max(0.0).copysign(turns)
+    } else {
+        angle
+    }
+}
+
+/// Three coordinates of the positions of the child, zero where they are not known.
+pub(super) fn last3(child: &[f64], start: usize) -> Vec3 {
+    child
+        .get(start..start + 3)
+        .map_or_else(Vec3::zeros, |x| vec3(x, 0))
+}
+
+/// One row of a block, to be written.
+pub(super) fn row_mut(out: &mut Blocks, element: usize, row: usize) -> &mut [f64] {
+    let width = out.width(element);
+    &mut out.block_mut(element)[row * width..][..width]
+}

@@ -1,0 +1,162 @@
+//! The coordinates of joints.
+
+use super::frames::{JointFrame, Relative, check_frames, frame_dependencies, nearest_log, row_mut};
+use super::joint_axis::{JointAxis, add_log};
+use crate::mappings::frames::Slopes;
+use crate::{Blocks, Degenerate, Dependency, Mapping, ModelError, Parents, Space};
+use pliant_dense::rotation::{inverse_right_jacobian, matrix};
+use pliant_dense::{Mat3, Vec3};
+
+/// Two frames and the coordinates wanted of their relative motion.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Joint {
+    /// The frame that the other is seen from.
+    pub a: JointFrame,
+    /// The frame that is seen.
+    pub b: JointFrame,
+    /// The coordinates.
+    pub axes: Vec<JointAxis>,
+}
+
+/// Coordinates of joints: lengths and angles of one frame against another, each frame fixed in a body or in the world.
+///
+/// **Equation.** With `t = R_A^T (p_B - p_A)` and `C = R_A^T R_B`, each coordinate is one [`JointAxis`]: a coordinate of `t` (m), of
+/// the rotation vector `log C` (rad), a direction cosine `a_i . b_j`, a twist or a heading (rad). `J` and `G` come from the
+/// derivatives over `t + tau` and `C exp(u)`, where `tau = R_A^T (dp_B - dp_A) + t x w_A` and `u = w_B - C^T w_A`, with their
+/// second-order terms. Twists and headings count full turns, rotation vectors are followed up to a full turn: each takes the value
+/// nearest to its last one.
+///
+/// **Use.** Hinges, sliders, universal joints, cylindrical and planar joints: rows for what is held, coordinates for what
+/// moves, with springs, motors and limits on them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JointCoordinates {
+    joints: Vec<Joint>,
+}
+
+/// What is needed of one joint.
+struct At {
+    relative: Relative,
+    c: Mat3,
+    r: Vec3,
+}
+
+impl JointCoordinates {
+    /// One element per joint; all joints have the same number of axes.
+    pub fn new(joints: &[Joint]) -> Self {
+        Self {
+            joints: joints.to_vec(),
+        }
+    }
+
+    /// The same coordinates of every pair of frames `(A, B)`.
+    pub fn of_pairs(pairs: &[(JointFrame, JointFrame)], axes: &[JointAxis]) -> Self {
+        let joint = |(a, b): &(JointFrame, JointFrame)| Joint {
+            a: *a,
+            b: *b,
+            axes: axes.to_vec(),
+        };
+        Self {
+            joints: pairs.iter().map(joint).collect(),
+        }
+    }
+
+    fn size(&self) -> usize {
+        self.joints.first().map_or(1, |j| j.axes.len().max(1))
+    }
+
+    /// `last` are the positions of this element of the child, empty if not known.
+    fn at(&self, e: usize, parents: &Parents<'_>, last: &[f64]) -> Result<At, Degenerate> {
+        let joint = &self.joints[e];
+        let relative = Relative::new(&joint.a, &joint.b, parents);
+        let mut r = Vec3::zeros();
+        if joint.axes.iter().any(|axis| axis.is_rotation()) {
+            let (mut known, mut weight) = (Vec3::zeros(), Vec3::zeros());
+            for (axis, x) in joint.axes.iter().zip(last) {
+                if let JointAxis::Rotation(i) = axis {
+                    known[*i] = *x;
+                    weight[*i] = 1.0;
+                }
+            }
+            r = nearest_log(relative.c, known, weight).map_err(|reason| Degenerate { element: e, reason })?;
+        }
+        Ok(At {
+            c: matrix(relative.c),
+            r,
+            relative,
+        })
+    }
+
+    fn last<'a>(&self, e: usize, parents: &Parents<'a>) -> &'a [f64] {
+        let size = self.size();
+        parents.child().get(e * size..(e + 1) * size).unwrap_or(&[])
+    }
+}
+
+impl Mapping for JointCoordinates {
+    fn child(&self) -> (Space, usize) {
+        (Space::Real(self.size()), self.joints.len())
+    }
+
+    fn check(&self, name: &str, parents: &[(Space, usize)]) -> Result<(), ModelError> {
+        for (e, joint) in self.joints.iter().enumerate() {
+            if joint.axes.len() != self.size() {
+                return Err(ModelError::Size {
+                    name: name.into(),
+                    what: "axes for each joint",
+                    expected: self.size(),
+                    found: joint.axes.len(),
+                });
+            }
+            check_frames(name, e, [&joint.a, &joint.b], parents)?;
+            joint.axes.iter().try_for_each(|axis| axis.check(name))?;
+        }
+        Ok(())
+    }
+
+    fn dependencies(&self, element: usize, out: &mut Vec<Dependency>) {
+        frame_dependencies(&self.joints[element].a, &self.joints[element].b, out);
+    }
+
+    fn apply(&self, parents: Parents<'_>, child: &mut [f64]) -> Result<(), Degenerate> {
+        for (e, x) in child.chunks_exact_mut(self.size()).enumerate() {
+            let at = self.at(e, &parents, x)?;
+            for (axis, x) in self.joints[e].axes.iter().zip(x) {
+                *x = axis
+                    .value(at.relative.t, at.relative.c, &at.c, at.r, *x)
+                    .map_err(|reason| Degenerate { element: e, reason })?;
+            }
+        }
+        Ok(())
+    }
+
+    fn jacobian(&self, parents: Parents<'_>, out: &mut Blocks) -> Result<(), Degenerate> {
+        for (e, joint) in self.joints.iter().enumerate() {
+            let at = self.at(e, &parents, self.last(e, &parents))?;
+            let inverse = inverse_right_jacobian(at.r);
+            for (k, axis) in joint.axes.iter().enumerate() {
+                let (tau, u) = axis
+                    .gradient(at.relative.c, &at.c, &inverse)
+                    .map_err(|reason| Degenerate { element: e, reason })?;
+                at.relative.write_row(tau, u, row_mut(out, e, k));
+            }
+        }
+        Ok(())
+    }
+
+    fn geometric_stiffness(&self, parents: Parents<'_>, force: &[f64], out: &mut Blocks) {
+        for (e, f) in force.chunks_exact(self.size()).enumerate() {
+            let Ok(at) = self.at(e, &parents, self.last(e, &parents)) else {
+                continue;
+            };
+            let (mut slopes, mut torque) = (Slopes::zero(), Vec3::zeros());
+            for (axis, f) in self.joints[e].axes.iter().zip(f) {
+                axis.add_slopes(*f, at.relative.c, &at.c, &mut slopes, &mut torque);
+            }
+            if torque != Vec3::zeros() {
+                add_log(at.r, torque, &mut slopes);
+            }
+            let width = out.width(e);
+            at.relative.add_hessian(&slopes, out.block_mut(e), width);
+        }
+    }
+}

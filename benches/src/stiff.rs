@@ -28,8 +28,8 @@ pub fn tension_error(compliance: f64, treatment: Treatment) -> Result<f64, Error
         s.step(0.01)?;
     }
     let tension = match treatment {
-        Treatment::Compliance => -s.reaction(id)[0],
         Treatment::Stiffness => s.positions(lengths)[0] / compliance,
+        _ => -s.force(id)[0],
     };
     Ok((tension / (4.0 * 9.81) - 1.0).abs())
 }

@@ -2,6 +2,7 @@
 
 mod bodies;
 mod cables;
+mod loops;
 mod oscillators;
 mod systems;
 
@@ -86,6 +87,12 @@ impl Checks {
         });
     }
 
+    /// Checks that a count is the same throughout.
+    fn all_equal(&mut self, case: &'static str, what: &str, expected: usize, found: &[usize]) {
+        let odd = found.iter().find(|f| **f != expected).unwrap_or(&expected);
+        self.compare(case, what, &[expected as f64], &[*odd as f64], 0.0);
+    }
+
     /// Checks the order of convergence of errors at steps that halve.
     fn order(&mut self, case: &'static str, what: &str, expected: f64, errors: &[f64], tolerance: f64) {
         let last = &errors[errors.len() - 2..];
@@ -111,6 +118,7 @@ pub fn run() -> Result<Vec<Row>, pliant::Error> {
     oscillators::run(&mut checks)?;
     cables::run(&mut checks)?;
     bodies::run(&mut checks)?;
+    loops::run(&mut checks)?;
     systems::run(&mut checks)?;
     Ok(checks.rows)
 }

@@ -136,6 +136,18 @@ pub enum ModelError {
         /// What the mapping said.
         cause: Degenerate,
     },
+    /// A free coordinate that a joint does not have.
+    #[error("`{name}` is a {kind}, which leaves {count} coordinates free: there is no coordinate {axis}")]
+    FreeAxis {
+        /// Name of the joint.
+        name: String,
+        /// What it is.
+        kind: &'static str,
+        /// The coordinate asked for.
+        axis: usize,
+        /// Free coordinates.
+        count: usize,
+    },
     /// A motion that is not a function of time.
     #[error("a motion is not one: {reason}")]
     Motion {

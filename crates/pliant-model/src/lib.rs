@@ -25,6 +25,7 @@ mod error;
 mod evaluate;
 mod force_field;
 mod force_fields;
+mod joint;
 mod mapping;
 mod mappings;
 mod mass;
@@ -38,10 +39,11 @@ pub use error::ModelError;
 pub use evaluate::{Energies, Evaluation, Momentum};
 pub use force_field::{ForceField, Groups, NotInvertible, RowLaw};
 pub use force_fields::{ConstantForce, Damping, DiagonalCompliance, UniformCompliance};
+pub use joint::{Joint, JointHandle, JointKind, Side};
 pub use mapping::{Degenerate, Dependency, Mapping, Parents};
 pub use mappings::{
-    Affine, AffineEntry, Difference, Distance, End, Identity, Joint, JointAxis, JointCoordinates, JointFrame,
-    RelativeRotation, RigidPoints, Subset,
+    Affine, AffineEntry, Difference, Distance, End, FramePair, Identity, JointAxis, JointCoordinates,
+    JointFrame, RelativeRotation, RigidPoints, Subset,
 };
 pub use mass::{CoupledMass, Mass, RigidMass};
 pub use model::{

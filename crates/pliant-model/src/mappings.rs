@@ -9,11 +9,13 @@ mod linear;
 mod relative_rotation;
 mod rigid_points;
 
+pub(crate) use frames::{check_pose, relative_pose};
+
 pub use affine::{Affine, AffineEntry};
 pub use distance::Distance;
 pub use frames::JointFrame;
 pub use joint_axis::JointAxis;
-pub use joint_coordinates::{Joint, JointCoordinates};
+pub use joint_coordinates::{FramePair, JointCoordinates};
 pub use linear::{Difference, Identity, Subset};
 pub use relative_rotation::RelativeRotation;
 pub use rigid_points::RigidPoints;

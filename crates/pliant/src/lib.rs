@@ -45,20 +45,16 @@ pub use pliant_solvers as solvers;
 pub use pliant_sparse as sparse;
 pub use report::{Counters, StepReport, Timings};
 pub use settle::{Settle, SettleReport};
-pub use simulation::{Simulation, TreatmentChoice};
+pub use simulation::{Axes, On, Simulation, TreatmentChoice, Wrench};
 
 /// What most programs need.
 pub mod prelude {
     pub use crate::{
-        Checkpoint, Error, Gyroscopic, Options, Settle, SettleReport, Simulation, Stabilisation, StepReport,
+        Axes, Checkpoint, Error, Gyroscopic, On, Options, Settle, SettleReport, Simulation, Stabilisation,
+        StepReport, TreatmentChoice, Wrench,
     };
     pub use pliant_kkt::{Formulation, GeometricStiffness, Geometry, Metric};
-    pub use pliant_model::{
-        Affine, AffineEntry, Blocks, ComponentId, ConstantForce, Damping, Degenerate, Dependency,
-        DiagonalCompliance, Difference, Distance, End, ForceField, Identity, Level, Mapping, Mass, Model,
-        ModelError, NodeId, NotInvertible, Parents, Pose, RelativeRotation, RigidMass, RigidPoints, Space,
-        State, Subset, Treatment, UniformCompliance,
-    };
+    pub use pliant_model::*;
     pub use pliant_solvers::{DirectOptions, Status};
 }
 

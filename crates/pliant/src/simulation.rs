@@ -8,6 +8,7 @@ mod multipliers;
 mod read;
 mod treatment;
 
+pub use read::{Axes, On, Wrench};
 pub use treatment::TreatmentChoice;
 
 use crate::report::{Counters, StepReport};

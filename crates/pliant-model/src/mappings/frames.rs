@@ -53,7 +53,7 @@ impl JointFrame {
 }
 
 /// The pose of frame `b` in the axes of frame `a`.
-pub(super) fn relative_pose(a: &Pose, b: &Pose) -> Pose {
+pub(crate) fn relative_pose(a: &Pose, b: &Pose) -> Pose {
     let d = Vec3::from(b.position) - Vec3::from(a.position);
     Pose {
         position: (matrix(a.rotation).transpose() * d).into(),
@@ -62,7 +62,7 @@ pub(super) fn relative_pose(a: &Pose, b: &Pose) -> Pose {
 }
 
 /// Checks that a pose is finite and its quaternion of unit length.
-pub(super) fn check_pose(name: &str, what: &'static str, pose: &Pose) -> Result<(), ModelError> {
+pub(crate) fn check_pose(name: &str, what: &'static str, pose: &Pose) -> Result<(), ModelError> {
     if let Some(value) = pose.numbers().iter().find(|x| !x.is_finite()) {
         return Err(ModelError::NotFinite {
             name: name.into(),

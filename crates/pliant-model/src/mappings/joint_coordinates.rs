@@ -9,7 +9,7 @@ use pliant_dense::{Mat3, Vec3};
 
 /// Two frames and the coordinates wanted of their relative motion.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Joint {
+pub struct FramePair {
     /// The frame that the other is seen from.
     pub a: JointFrame,
     /// The frame that is seen.
@@ -30,7 +30,7 @@ pub struct Joint {
 /// moves, with springs, motors and limits on them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JointCoordinates {
-    joints: Vec<Joint>,
+    joints: Vec<FramePair>,
 }
 
 /// What is needed of one joint.
@@ -42,7 +42,7 @@ struct At {
 
 impl JointCoordinates {
     /// One element per joint; all joints have the same number of axes.
-    pub fn new(joints: &[Joint]) -> Self {
+    pub fn new(joints: &[FramePair]) -> Self {
         Self {
             joints: joints.to_vec(),
         }
@@ -50,7 +50,7 @@ impl JointCoordinates {
 
     /// The same coordinates of every pair of frames `(A, B)`.
     pub fn of_pairs(pairs: &[(JointFrame, JointFrame)], axes: &[JointAxis]) -> Self {
-        let joint = |(a, b): &(JointFrame, JointFrame)| Joint {
+        let joint = |(a, b): &(JointFrame, JointFrame)| FramePair {
             a: *a,
             b: *b,
             axes: axes.to_vec(),

@@ -150,6 +150,31 @@ impl Model {
         )
     }
 
+    /// How much there is, to go back to with [`reset_to`](Self::reset_to) if a part of something larger is refused.
+    pub(crate) fn mark(&self) -> Mark {
+        Mark {
+            nodes: self.nodes.len(),
+            force_fields: self.force_fields.len(),
+            constraints: self.constraints.len(),
+            positions: self.positions,
+            velocities: self.velocities,
+        }
+    }
+
+    /// Takes away mapped nodes, force fields and constraints that were added after the mark.
+    pub(crate) fn reset_to(&mut self, mark: Mark) {
+        self.nodes.truncate(mark.nodes);
+        self.force_fields.truncate(mark.force_fields);
+        self.constraints.truncate(mark.constraints);
+        (self.positions, self.velocities) = (mark.positions, mark.velocities);
+        self.row_order.retain(|id| match *id {
+            ComponentId::ForceField(i) => i < mark.force_fields,
+            ComponentId::Constraint(i) => i < mark.constraints,
+            ComponentId::Mass(_) => true,
+        });
+        self.list_rows();
+    }
+
     fn push(&mut self, name: &str, space: Space, count: usize, kind: NodeKind) -> Result<NodeId, ModelError> {
         if self.nodes.iter().any(|n| n.name == name) {
             return Err(ModelError::DuplicateName { name: name.into() });
@@ -168,7 +193,7 @@ impl Model {
         Ok(NodeId(self.nodes.len() - 1))
     }
 
-    fn checked(&self, name: &str, node: NodeId) -> Result<&Node, ModelError> {
+    pub(crate) fn checked(&self, name: &str, node: NodeId) -> Result<&Node, ModelError> {
         self.nodes.get(node.0).ok_or_else(|| ModelError::UnknownNode {
             name: name.into(),
             node: node.0,
@@ -573,6 +598,16 @@ impl Model {
         v[3..].copy_from_slice(body.as_slice());
         Ok(())
     }
+}
+
+/// The size of a model: nodes and components.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mark {
+    nodes: usize,
+    force_fields: usize,
+    constraints: usize,
+    positions: usize,
+    velocities: usize,
 }
 
 /// Whether the groups are runs of consecutive elements that cover the node in order.

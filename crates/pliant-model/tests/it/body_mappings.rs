@@ -3,7 +3,7 @@
 use pliant_dense::rotation;
 use pliant_model::dual::{Dual, DualNum, conjugate, displace, multiply, rotate};
 use pliant_model::{
-    Evaluation, Joint, JointAxis, JointCoordinates, JointFrame, Mapping, Model, ModelError, Pose, Space,
+    Evaluation, FramePair, JointAxis, JointCoordinates, JointFrame, Mapping, Model, ModelError, Pose, Space,
     check,
 };
 use std::f64::consts::{FRAC_PI_2, PI};
@@ -269,7 +269,7 @@ const AXES: [JointAxis; 13] = [
     JointAxis::HeadingInB { about: 0, of: 2 },
 ];
 
-fn joint_formula(joint: &Joint, first: &[usize], last: &[f64]) -> impl Fn(&[Dual]) -> Vec<Dual> + use<> {
+fn joint_formula(joint: &FramePair, first: &[usize], last: &[f64]) -> impl Fn(&[Dual]) -> Vec<Dual> + use<> {
     let (joint, first, last) = (joint.clone(), first.to_vec(), last.to_vec());
     move |x| {
         let (t, q) = motion(x, &joint.a, &joint.b, &first);
@@ -329,7 +329,7 @@ fn joint_coordinates_at_random_states() {
                 continue;
             }
             tested += 1;
-            let joint = Joint {
+            let joint = FramePair {
                 a,
                 b,
                 axes: AXES.to_vec(),
@@ -384,7 +384,7 @@ fn joint_coordinates_at_awkward_states() {
             let three = [0, 1, 2].map(JointAxis::Rotation);
             let lists = AXES.iter().map(|axis| vec![*axis]).chain([three.to_vec()]);
             for axes in lists {
-                let joint = Joint {
+                let joint = FramePair {
                     a: pair.0,
                     b: pair.1,
                     axes: axes.clone(),
@@ -416,7 +416,7 @@ fn rotation_vectors_go_on_past_a_half_turn() {
     let pair = (JointFrame::on(0, 0, frames[0]), JointFrame::on(0, 1, frames[1]));
     let axes = [0, 1, 2].map(JointAxis::Rotation);
     let mapping = JointCoordinates::of_pairs(&[pair], &axes);
-    let joint = Joint {
+    let joint = FramePair {
         a: pair.0,
         b: pair.1,
         axes: axes.to_vec(),
@@ -463,7 +463,7 @@ fn joint_coordinates_far_away() {
         body.position = body.position.map(|x| x + 1e5);
     }
     let parents = [(RIGID, 2)];
-    let joint = |frames: &[Pose]| Joint {
+    let joint = |frames: &[Pose]| FramePair {
         a: JointFrame::on(0, 0, frames[0]),
         b: JointFrame::on(0, 1, frames[1]),
         axes: AXES.to_vec(),
@@ -622,7 +622,7 @@ fn joints_that_make_no_sense() {
         refused(&JointCoordinates::of_pairs(&[(frame(0), frame(1))], &[]), &two),
         ModelError::Size { .. }
     ));
-    let uneven = [slide.to_vec(), AXES.to_vec()].map(|axes| Joint {
+    let uneven = [slide.to_vec(), AXES.to_vec()].map(|axes| FramePair {
         a: frame(0),
         b: frame(1),
         axes,

@@ -1,0 +1,253 @@
+//! Joints with names users know, made of mappings and constraints.
+
+mod build;
+mod kind;
+
+pub use kind::JointKind;
+
+use crate::{ComponentId, Level, Motion, NodeId, Pose};
+
+/// One side of a joint.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Side {
+    /// The world. The frame is that of [`Joint::at`].
+    World,
+    /// A body; the frame is fixed in it where [`Joint::at`] puts it at the start.
+    Body(NodeId, usize),
+    /// A frame of a body, given in its axes about its centre of mass (m).
+    Frame(NodeId, usize, Pose),
+    /// A frame of the world (m).
+    Fixed(Pose),
+}
+
+/// What is attached to one free coordinate of a joint.
+#[derive(Clone, Debug)]
+enum Attached {
+    Spring {
+        compliance: f64,
+        relaxation_time: f64,
+        rest: f64,
+    },
+    Damper(f64),
+    PositionMotor {
+        motion: Motion,
+        compliance: f64,
+        relaxation_time: f64,
+        force: f64,
+    },
+    VelocityMotor {
+        motion: Motion,
+        force: f64,
+    },
+    Friction(f64),
+    Limits(f64, f64),
+}
+
+/// A joint between two bodies, or a body and the world: what it holds, and what acts on the coordinates that it leaves free.
+///
+/// Frame A belongs to the first side, frame B to the second; its axis is their z axis. Held coordinates are exactly hard unless
+/// they are given compliances. Free coordinates are numbered as in [`JointKind::free_axes`].
+///
+/// ```
+/// use pliant_model::{Joint, Mass, Model, Pose, RigidMass, Side};
+/// let mut model = Model::new();
+/// let rod = model.add_rigid_bodies("rod", &[Pose::at([0.5, 0.0, 0.0])])?;
+/// model.add_mass("rod mass", rod, Mass::Rigid(vec![RigidMass::cuboid(2.0, [1.0, 0.1, 0.1])]))?;
+/// // A hinge at the origin, about z, with a damper of 0.1 N m s/rad.
+/// let joint = Joint::hinge(Side::World, Side::Body(rod, 0)).at(Pose::default()).with_damper(0, 0.1);
+/// let hinge = model.add_joint("hinge", &joint)?;
+/// let state = model.initial_state()?;
+/// assert_eq!(model.positions(&state, hinge.coordinates[0]), &[0.0]);
+/// # Ok::<(), pliant_model::ModelError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Joint {
+    kind: JointKind,
+    sides: [Side; 2],
+    at: Pose,
+    level: Level,
+    compliances: Vec<f64>,
+    relaxation_time: f64,
+    attached: Vec<(usize, Attached)>,
+}
+
+/// What [`Model::add_joint`](crate::Model::add_joint) made of a joint.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JointHandle {
+    /// What holds it: a hard constraint, or compliances. `None` if it holds nothing.
+    pub rows: Option<ComponentId>,
+    /// The node of the held coordinates.
+    pub held: Option<NodeId>,
+    /// The nodes of the free coordinates, each a scalar, named `joint.angle` and the like.
+    pub coordinates: Vec<NodeId>,
+    /// Springs, dampers, motors, friction and limits, in the order in which they were attached (limits: lower, then upper).
+    pub attached: Vec<ComponentId>,
+    /// Both sides with their frames: body and pose in its axes, or pose in the world.
+    pub frames: [(Option<(NodeId, usize)>, Pose); 2],
+}
+
+impl Joint {
+    /// A joint of any kind.
+    pub fn new(kind: JointKind, a: Side, b: Side) -> Self {
+        Self {
+            kind,
+            sides: [a, b],
+            at: Pose::default(),
+            level: Level::Position,
+            compliances: Vec::new(),
+            relaxation_time: 0.0,
+            attached: Vec::new(),
+        }
+    }
+
+    /// Holds everything.
+    pub fn fixed(a: Side, b: Side) -> Self {
+        Self::new(JointKind::Fixed, a, b)
+    }
+
+    /// Turns about z.
+    pub fn hinge(a: Side, b: Side) -> Self {
+        Self::new(JointKind::Hinge, a, b)
+    }
+
+    /// Slides along z.
+    pub fn slider(a: Side, b: Side) -> Self {
+        Self::new(JointKind::Slider, a, b)
+    }
+
+    /// Slides along z and turns about it.
+    pub fn cylindrical(a: Side, b: Side) -> Self {
+        Self::new(JointKind::Cylindrical, a, b)
+    }
+
+    /// Turns about x of A and y of B, which stay perpendicular: a Cardan joint.
+    pub fn universal(a: Side, b: Side) -> Self {
+        Self::new(JointKind::Universal, a, b)
+    }
+
+    /// Turns about everything.
+    pub fn ball(a: Side, b: Side) -> Self {
+        Self::new(JointKind::Ball, a, b)
+    }
+
+    /// Slides along x and y and turns about z.
+    pub fn planar(a: Side, b: Side) -> Self {
+        Self::new(JointKind::Planar, a, b)
+    }
+
+    /// Turns about z and moves along it by `pitch` per turn (m).
+    pub fn screw(a: Side, b: Side, pitch: f64) -> Self {
+        Self::new(JointKind::Screw { pitch }, a, b)
+    }
+
+    /// Keeps the distance of the two origins as at the start, or as given (m).
+    pub fn distance(a: Side, b: Side, length: Option<f64>) -> Self {
+        Self::new(JointKind::Distance { length }, a, b)
+    }
+
+    /// The origin of B stays on the z axis of A.
+    pub fn point_on_line(a: Side, b: Side) -> Self {
+        Self::new(JointKind::PointOnLine, a, b)
+    }
+
+    /// The origin of B stays in the x y plane of A.
+    pub fn point_on_plane(a: Side, b: Side) -> Self {
+        Self::new(JointKind::PointOnPlane, a, b)
+    }
+
+    /// Holds nothing hard: six springs between the frames, three compliances along the axes of A (m/N), three about them (rad/(N m)),
+    /// and a relaxation time (s).
+    pub fn bushing(a: Side, b: Side, compliances: [f64; 6], relaxation_time: f64) -> Self {
+        let mut out = Self::new(JointKind::Fixed, a, b);
+        out.compliances = compliances.to_vec();
+        out.relaxation_time = relaxation_time;
+        out
+    }
+
+    /// Where it is at the start (m): both frames of sides that are whole bodies or the world.
+    #[must_use]
+    pub fn at(mut self, pose: Pose) -> Self {
+        self.at = pose;
+        self
+    }
+
+    /// How the held coordinates are kept, if they are hard.
+    #[must_use]
+    pub fn with_level(mut self, level: Level) -> Self {
+        self.level = level;
+        self
+    }
+
+    /// Compliances of the held coordinates (m/N, rad/(N m)), in the order of [`JointKind::held_axes`], one each or one for all (zero is
+    /// hard), and a relaxation time (s).
+    #[must_use]
+    pub fn with_compliance(mut self, compliances: &[f64], relaxation_time: f64) -> Self {
+        self.compliances = compliances.to_vec();
+        self.relaxation_time = relaxation_time;
+        self
+    }
+
+    fn attach(mut self, axis: usize, what: Attached) -> Self {
+        self.attached.push((axis, what));
+        self
+    }
+
+    /// A spring on free coordinate `axis`: compliance (m/N, rad/(N m)), relaxation time (s) and where it is at rest (m, rad).
+    #[must_use]
+    pub fn with_spring(self, axis: usize, compliance: f64, relaxation_time: f64, rest: f64) -> Self {
+        self.attach(
+            axis,
+            Attached::Spring {
+                compliance,
+                relaxation_time,
+                rest,
+            },
+        )
+    }
+
+    /// A damper on free coordinate `axis` (N s/m, N m s/rad).
+    #[must_use]
+    pub fn with_damper(self, axis: usize, damping: f64) -> Self {
+        self.attach(axis, Attached::Damper(damping))
+    }
+
+    /// A motor that drives free coordinate `axis` to a position (m, rad), through a compliance (zero is exact) with a relaxation time
+    /// (s), with at most the given force (N, N m; infinite if it has no bound).
+    #[must_use]
+    pub fn with_position_motor(
+        self,
+        axis: usize,
+        motion: Motion,
+        compliance: f64,
+        relaxation_time: f64,
+        force: f64,
+    ) -> Self {
+        self.attach(
+            axis,
+            Attached::PositionMotor {
+                motion,
+                compliance,
+                relaxation_time,
+                force,
+            },
+        )
+    }
+
+    /// A motor that drives free coordinate `axis` at the rate of a motion (m/s, rad/s), with at most the given force (N, N m).
+    #[must_use]
+    pub fn with_velocity_motor(self, axis: usize, motion: Motion, force: f64) -> Self {
+        self.attach(axis, Attached::VelocityMotor { motion, force })
+    }
+
+    /// Dry friction on free coordinate `axis`: at most this force (N, N m) against its motion.
+    #[must_use]
+    pub fn with_friction(self, axis: usize, force: f64) -> Self {
+        self.attach(axis, Attached::Friction(force))
+    }
+
+    /// Limits of free coordinate `axis` (m, rad): it stops there without bouncing.
+    #[must_use]
+    pub fn with_limits(self, axis: usize, lower: f64, upper: f64) -> Self {
+        self.attach(axis, Attached::Limits(lower, upper))
+    }
+}

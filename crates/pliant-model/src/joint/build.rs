@@ -1,0 +1,334 @@
+//! From a joint to nodes, constraints and force fields.
+
+use super::{Attached, Joint, JointHandle, JointKind, Side};
+use crate::mappings::relative_pose;
+use crate::{
+    Affine, AffineEntry, Damping, Dependency, DiagonalCompliance, Distance, End, JointAxis, JointCoordinates,
+    JointFrame, Level, Model, ModelError, Motion, NodeId, NodeKind, Pose, RigidPoints, Space, Treatment,
+    UniformCompliance,
+};
+
+/// The sides of a joint as frames of the parents that a mapping needs.
+struct Frames {
+    parents: Vec<NodeId>,
+    frames: [JointFrame; 2],
+    sides: [(Option<(NodeId, usize)>, Pose); 2],
+}
+
+impl Model {
+    /// Adds a joint: nodes, constraints and force fields whose names begin with its own.
+    ///
+    /// # Errors
+    /// [`ModelError`] naming the joint or its part: a side that is no body, a coordinate that the joint does not leave free, a bad
+    /// number. The model is then as before.
+    pub fn add_joint(&mut self, name: &str, joint: &Joint) -> Result<JointHandle, ModelError> {
+        let before = self.mark();
+        let result = self.add_joint_parts(name, joint);
+        if result.is_err() {
+            self.reset_to(before);
+        }
+        result
+    }
+
+    fn add_joint_parts(&mut self, name: &str, joint: &Joint) -> Result<JointHandle, ModelError> {
+        let frames = self.frames_of(name, joint)?;
+        let mut handle = JointHandle {
+            rows: None,
+            held: None,
+            coordinates: Vec::new(),
+            attached: Vec::new(),
+            frames: frames.sides,
+        };
+        for (axis, part) in joint.kind.free_axes() {
+            let node = self.add_coordinates(&format!("{name}.{part}"), &frames, &[*axis])?;
+            handle.coordinates.push(node);
+        }
+        let held = match joint.kind {
+            JointKind::Distance { length } => self.add_length(name, &frames, length)?,
+            _ => self.add_coordinates(&format!("{name}.held"), &frames, joint.kind.held_axes())?,
+        };
+        handle.held = Some(held);
+        let rows = format!("{name}.force");
+        handle.rows = Some(if joint.compliances.is_empty() {
+            self.add_constraint(&rows, held, joint.level)?
+        } else {
+            let coordinates = self.node(held).velocity_range().len();
+            let compliances = match joint.compliances[..] {
+                [one] => vec![one; coordinates],
+                _ => joint.compliances.clone(),
+            };
+            let law = DiagonalCompliance::new(&compliances).with_relaxation_time(joint.relaxation_time);
+            self.add_force_field(&rows, held, law, Treatment::Compliance)?
+        });
+        if let JointKind::Screw { pitch } = joint.kind {
+            // Travel less what the turns make of it.
+            if !pitch.is_finite() {
+                let what = "the pitch";
+                return Err(ModelError::NotFinite {
+                    name: name.into(),
+                    what,
+                    value: pitch,
+                });
+            }
+            let entry = |parent, value| AffineEntry {
+                element: 0,
+                coordinate: 0,
+                from: Dependency::new(parent, 0),
+                from_coordinate: 0,
+                value,
+            };
+            let thread = Affine::new(
+                1,
+                &[0.0],
+                &[entry(0, 1.0), entry(1, -pitch / std::f64::consts::TAU)],
+            );
+            let parents = [handle.coordinates[0], handle.coordinates[1]];
+            let node = self.add_mapped(&format!("{name}.thread"), &parents, thread)?;
+            let row = self.add_constraint(&format!("{name}.thread force"), node, joint.level)?;
+            handle.attached.push(row);
+        }
+        for (k, (axis, what)) in joint.attached.iter().enumerate() {
+            self.attach(name, joint, &mut handle, k, *axis, what)?;
+        }
+        Ok(handle)
+    }
+
+    fn attach(
+        &mut self,
+        name: &str,
+        joint: &Joint,
+        handle: &mut JointHandle,
+        k: usize,
+        axis: usize,
+        what: &Attached,
+    ) -> Result<(), ModelError> {
+        let count = handle.coordinates.len();
+        let Some(node) = handle.coordinates.get(axis).copied() else {
+            return Err(ModelError::FreeAxis {
+                name: name.into(),
+                kind: joint.kind.name(),
+                axis,
+                count,
+            });
+        };
+        let named = |part: &str| format!("{name}.{part} {k}");
+        let bound = |model: &mut Self, id, force: f64, part: &str| {
+            if force == f64::INFINITY {
+                return Ok(());
+            }
+            crate::force_field::check_not_negative(part, "the largest force", force)?;
+            model.set_bounds(id, -force, force)
+        };
+        match what {
+            Attached::Spring {
+                compliance,
+                relaxation_time,
+                rest,
+            } => {
+                let law = UniformCompliance::new(*compliance).with_relaxation_time(*relaxation_time);
+                let id = self.add_force_field(&named("spring"), node, law, Treatment::Compliance)?;
+                if *rest != 0.0 {
+                    self.set_motion(id, Some(Motion::constant(&[*rest])))?;
+                }
+                handle.attached.push(id);
+            }
+            Attached::Damper(b) => {
+                let id =
+                    self.add_force_field(&named("damper"), node, Damping::new(*b), Treatment::Stiffness)?;
+                handle.attached.push(id);
+            }
+            Attached::PositionMotor {
+                motion,
+                compliance,
+                relaxation_time,
+                force,
+            } => {
+                let part = named("motor");
+                let law = UniformCompliance::new(*compliance).with_relaxation_time(*relaxation_time);
+                let id = self.add_force_field(&part, node, law, Treatment::Compliance)?;
+                self.set_motion(id, Some(motion.clone()))?;
+                bound(self, id, *force, &part)?;
+                handle.attached.push(id);
+            }
+            Attached::VelocityMotor { motion, force } => {
+                let part = named("motor");
+                let id = self.add_constraint(&part, node, Level::Velocity { curvature: 0.0 })?;
+                self.set_motion(id, Some(motion.clone()))?;
+                bound(self, id, *force, &part)?;
+                handle.attached.push(id);
+            }
+            Attached::Friction(force) => {
+                let part = named("friction");
+                let id = self.add_constraint(&part, node, Level::Velocity { curvature: 0.0 })?;
+                crate::force_field::check_not_negative(&part, "the friction", *force)?;
+                self.set_bounds(id, -force, *force)?;
+                handle.attached.push(id);
+            }
+            Attached::Limits(lower, upper) => {
+                if lower.is_nan() || upper.is_nan() || lower > upper {
+                    let (name, lower, upper) = (named("limits"), *lower, *upper);
+                    return Err(ModelError::Bounds { name, lower, upper });
+                }
+                let sides = [
+                    ("lower limit", *lower, (0.0, f64::INFINITY)),
+                    ("upper limit", *upper, (f64::NEG_INFINITY, 0.0)),
+                ];
+                for (part, limit, bounds) in sides {
+                    if limit.is_finite() {
+                        let id = self.add_constraint(&named(part), node, Level::Position)?;
+                        self.set_motion(id, Some(Motion::constant(&[limit])))?;
+                        self.set_bounds(id, bounds.0, bounds.1)?;
+                        handle.attached.push(id);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A hard gear between two scalars (free coordinates of joints, of node and element): `first + ratio second` keeps the value it has
+    /// at the start. It holds positions, so that it cannot drift. Returns the node and the constraint.
+    ///
+    /// # Errors
+    /// [`ModelError`] naming the gear.
+    pub fn add_gear(
+        &mut self,
+        name: &str,
+        first: NodeId,
+        second: NodeId,
+        ratio: f64,
+    ) -> Result<(NodeId, crate::ComponentId), ModelError> {
+        let state = self.initial_state()?;
+        for node in [first, second] {
+            let entry = self.checked(name, node)?;
+            if entry.space != Space::Real(1) || entry.count != 1 {
+                return Err(ModelError::Space {
+                    name: name.into(),
+                    expected: "one scalar",
+                    found: entry.space,
+                });
+            }
+        }
+        let at_start = self.positions(&state, first)[0] + ratio * self.positions(&state, second)[0];
+        let entry = |parent, value| AffineEntry {
+            element: 0,
+            coordinate: 0,
+            from: Dependency::new(parent, 0),
+            from_coordinate: 0,
+            value,
+        };
+        let mapping = Affine::new(1, &[-at_start], &[entry(0, 1.0), entry(1, ratio)]);
+        let before = self.mark();
+        let node = self.add_mapped(name, &[first, second], mapping)?;
+        match self.add_constraint(&format!("{name}.force"), node, Level::Position) {
+            Ok(id) => Ok((node, id)),
+            Err(e) => {
+                self.reset_to(before);
+                Err(e)
+            }
+        }
+    }
+
+    fn add_coordinates(
+        &mut self,
+        name: &str,
+        frames: &Frames,
+        axes: &[JointAxis],
+    ) -> Result<NodeId, ModelError> {
+        let [a, b] = frames.frames;
+        self.add_mapped(name, &frames.parents, JointCoordinates::of_pairs(&[(a, b)], axes))
+    }
+
+    /// The distance of the two origins less its rest length.
+    fn add_length(&mut self, name: &str, frames: &Frames, length: Option<f64>) -> Result<NodeId, ModelError> {
+        let mut parents = Vec::new();
+        let mut ends = [End::Point([0.0; 3]); 2];
+        let mut places = [[0.0; 3]; 2];
+        for (k, (body, pose)) in frames.sides.iter().enumerate() {
+            match body {
+                None => {
+                    ends[k] = End::Point(pose.position);
+                    places[k] = pose.position;
+                }
+                Some((node, element)) => {
+                    let point = RigidPoints::new(&[(*element, pose.position)]);
+                    let part = ["first", "second"][k];
+                    parents.push(self.add_mapped(&format!("{name}.{part}_point"), &[*node], point)?);
+                    ends[k] = End::element(parents.len() - 1, 0);
+                    places[k] = JointFrame::on(0, 0, *pose)
+                        .at(&self.initial_pose(*node, *element)?)
+                        .position;
+                }
+            }
+        }
+        let squares = (0..3).map(|k| (places[0][k] - places[1][k]).powi(2));
+        let rest = length.unwrap_or_else(|| squares.sum::<f64>().sqrt());
+        let mapping = Distance::new(&[(ends[0], ends[1])]).with_rest_lengths(&[rest]);
+        self.add_mapped(&format!("{name}.length"), &parents, mapping)
+    }
+
+    fn frames_of(&self, name: &str, joint: &Joint) -> Result<Frames, ModelError> {
+        let mut parents = Vec::new();
+        let mut frames = [JointFrame::world(joint.at); 2];
+        let mut sides = [(None, joint.at); 2];
+        for (k, side) in joint.sides.iter().enumerate() {
+            let (node, element, given) = match *side {
+                Side::World => continue,
+                Side::Fixed(pose) => {
+                    frames[k] = JointFrame::world(pose);
+                    sides[k] = (None, pose);
+                    continue;
+                }
+                Side::Body(node, element) => (node, element, None),
+                Side::Frame(node, element, pose) => (node, element, Some(pose)),
+            };
+            let entry = self.checked(name, node)?;
+            if entry.space != Space::Rigid3 {
+                return Err(ModelError::Space {
+                    name: name.into(),
+                    expected: "rigid bodies",
+                    found: entry.space,
+                });
+            }
+            if element >= entry.count {
+                let count = entry.count;
+                return Err(ModelError::Element {
+                    name: name.into(),
+                    element,
+                    count,
+                });
+            }
+            let pose = match given {
+                Some(pose) => pose,
+                None => {
+                    crate::mappings::check_pose(name, "where it is", &joint.at)?;
+                    relative_pose(&self.initial_pose(node, element)?, &joint.at)
+                }
+            };
+            let parent = parents.iter().position(|p| *p == node).unwrap_or_else(|| {
+                parents.push(node);
+                parents.len() - 1
+            });
+            frames[k] = JointFrame::on(parent, element, pose);
+            sides[k] = (Some((node, element)), pose);
+        }
+        Ok(Frames {
+            parents,
+            frames,
+            sides,
+        })
+    }
+
+    /// Where a body is at the start.
+    fn initial_pose(&self, node: NodeId, element: usize) -> Result<Pose, ModelError> {
+        let numbers: Vec<f64> = match &self.node(node).kind {
+            NodeKind::Independent { positions, .. } => positions.clone(),
+            NodeKind::Mapped { .. } => self.positions(&self.initial_state()?, node).to_vec(),
+        };
+        let x = &numbers.as_chunks::<7>().0[element];
+        Ok(Pose {
+            position: [x[0], x[1], x[2]],
+            rotation: crate::space::quaternion(x),
+        })
+    }
+}

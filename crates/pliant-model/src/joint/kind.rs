@@ -1,0 +1,120 @@
+//! What each kind of joint holds and leaves free.
+
+use crate::JointAxis;
+use JointAxis::{HeadingInA, HeadingInB, Misalignment, Rotation, Translation, Twist};
+
+/// The kind of a joint. Its axis is z of both frames; see [`Joint`](crate::Joint).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum JointKind {
+    /// Holds everything: three translations, three rotations.
+    Fixed,
+    /// Turns about z. Also known as revolute.
+    Hinge,
+    /// Slides along z. Also known as prismatic.
+    Slider,
+    /// Slides along z and turns about it.
+    Cylindrical,
+    /// Turns about x of A and y of B, which stay perpendicular. Also known as Cardan or Hooke joint.
+    Universal,
+    /// Turns about everything. Also known as spherical.
+    Ball,
+    /// Slides along x and y and turns about z.
+    Planar,
+    /// Turns about z and moves along it by a pitch per turn.
+    Screw {
+        /// Travel per turn (m).
+        pitch: f64,
+    },
+    /// Keeps the distance of the two origins.
+    Distance {
+        /// The distance (m); as at the start if it is not given.
+        length: Option<f64>,
+    },
+    /// The origin of B stays on the z axis of A.
+    PointOnLine,
+    /// The origin of B stays in the x y plane of A.
+    PointOnPlane,
+}
+
+const X: usize = 0;
+const Y: usize = 1;
+const Z: usize = 2;
+
+impl JointKind {
+    /// The name in scene files and messages.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Fixed => "fixed joint",
+            Self::Hinge => "hinge",
+            Self::Slider => "slider",
+            Self::Cylindrical => "cylindrical joint",
+            Self::Universal => "universal joint",
+            Self::Ball => "ball joint",
+            Self::Planar => "planar joint",
+            Self::Screw { .. } => "screw",
+            Self::Distance { .. } => "distance",
+            Self::PointOnLine => "point on a line",
+            Self::PointOnPlane => "point on a plane",
+        }
+    }
+
+    /// The coordinates that it holds at zero, in order. Axes are held by direction cosines, which are smooth however far the joint
+    /// has turned. (The screw holds one more: its travel less the pitch times its turns. The distance holds its length.)
+    pub const fn held_axes(self) -> &'static [JointAxis] {
+        const POINT: [JointAxis; 3] = [Translation(X), Translation(Y), Translation(Z)];
+        match self {
+            Self::Fixed => &[
+                POINT[0],
+                POINT[1],
+                POINT[2],
+                Rotation(X),
+                Rotation(Y),
+                Rotation(Z),
+            ],
+            Self::Hinge => &[
+                POINT[0],
+                POINT[1],
+                POINT[2],
+                Misalignment(Z, X),
+                Misalignment(Z, Y),
+            ],
+            Self::Slider => &[
+                Translation(X),
+                Translation(Y),
+                Rotation(X),
+                Rotation(Y),
+                Rotation(Z),
+            ],
+            Self::Cylindrical | Self::Screw { .. } => &[
+                Translation(X),
+                Translation(Y),
+                Misalignment(Z, X),
+                Misalignment(Z, Y),
+            ],
+            Self::Universal => &[POINT[0], POINT[1], POINT[2], Misalignment(X, Y)],
+            Self::Ball => &[POINT[0], POINT[1], POINT[2]],
+            Self::Planar => &[Translation(Z), Misalignment(Z, X), Misalignment(Z, Y)],
+            Self::PointOnLine => &[Translation(X), Translation(Y)],
+            Self::PointOnPlane => &[Translation(Z)],
+            Self::Distance { .. } => &[],
+        }
+    }
+
+    /// The coordinates that it leaves free and names: with the last part of the name of their node.
+    pub const fn free_axes(self) -> &'static [(JointAxis, &'static str)] {
+        match self {
+            Self::Fixed | Self::Distance { .. } => &[],
+            Self::Hinge => &[(Twist(Z), "angle")],
+            Self::Slider => &[(Translation(Z), "travel")],
+            Self::Cylindrical | Self::Screw { .. } => &[(Translation(Z), "travel"), (Twist(Z), "angle")],
+            Self::Universal => &[
+                (HeadingInA { about: X, of: Y }, "first_angle"),
+                (HeadingInB { about: Y, of: X }, "second_angle"),
+            ],
+            Self::Ball => &[],
+            Self::Planar => &[(Translation(X), "x"), (Translation(Y), "y"), (Twist(Z), "angle")],
+            Self::PointOnLine => &[(Translation(Z), "travel")],
+            Self::PointOnPlane => &[(Translation(X), "x"), (Translation(Y), "y")],
+        }
+    }
+}

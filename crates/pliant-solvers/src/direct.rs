@@ -351,20 +351,30 @@ impl DirectSolver {
         })
     }
 
-    /// The row whose right-hand side contradicts others most, against what it may: the part of `b` along the null space of `J^T`
-    /// was taken off, and is what the compromise misses.
+    /// The row whose right-hand side contradicts others most, if they do: along a combination `n` of rows that exerts no force, `n . b`
+    /// must vanish up to what the rows are known to be off by, `sum |n_i| (rounding_i + tolerance size_i)`.
     fn contradiction(&self, system: &KktSystem) -> Option<(usize, f64)> {
-        if self.null_space.is_empty() {
-            return None;
-        }
-        let share = |i: &usize| {
-            let removed = (system.b[*i] - self.b[*i]).abs();
-            let size = self.residual.row_floor(system, *i) + system.b[*i].abs();
-            let noise = system.b_rounding[*i] + roundoff(system) * size;
-            let allowed = self.options.incompatibility * size + noise;
-            if removed == 0.0 { 0.0 } else { removed / allowed }
+        let roundoff = roundoff(system);
+        let allowed = |i: usize| {
+            let size = self.residual.row_floor(system, i) + system.b[i].abs();
+            (self.options.incompatibility + roundoff) * size + system.b_rounding[i]
         };
-        let worst = (0..system.m()).max_by(|a, b| share(a).total_cmp(&share(b)))?;
-        (share(&worst) > 1.0).then(|| (worst, (system.b[worst] - self.b[worst]).abs()))
+        let mut worst = (1.0, None);
+        for q in self.null_space.columns() {
+            let (mut sum, mut limit) = (0.0, 0.0);
+            for (i, n) in q.iter().enumerate().filter(|(_, n)| **n != 0.0) {
+                sum += n * system.b[i];
+                limit += n.abs() * allowed(i);
+            }
+            if sum.abs() > worst.0 * limit {
+                worst = (sum.abs() / limit, Some(q));
+            }
+        }
+        let q = worst.1?;
+        let removed = |i: usize| (system.b[i] - self.b[i]).abs();
+        let share = |i: usize| removed(i) / allowed(i).max(f64::MIN_POSITIVE);
+        let involved = (0..system.m()).filter(|i| q[*i] != 0.0);
+        let row = involved.max_by(|a, b| share(*a).total_cmp(&share(*b)))?;
+        Some((row, removed(row)))
     }
 }

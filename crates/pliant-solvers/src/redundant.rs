@@ -19,7 +19,8 @@ impl NullSpace {
         self.basis.is_empty()
     }
 
-    fn columns(&self) -> impl Iterator<Item = &[f64]> {
+    /// The basis, vector by vector.
+    pub(crate) fn columns(&self) -> impl Iterator<Item = &[f64]> {
         self.basis.chunks_exact(self.rows.max(1))
     }
 

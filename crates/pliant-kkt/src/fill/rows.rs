@@ -43,8 +43,7 @@ impl Assembler {
         input: StepInput<'_>,
         group: &RowGroup,
     ) {
-        let rows = group.first_row..group.first_row + group.size * group.count;
-        self.system.b_rounding[rows].fill(rounding(model, input.state, group) / scheme.h);
+        self.fill_rounding(model, evaluation, scheme, input, group);
         match group.component {
             ComponentId::ForceField(i) => match model.row_law(group) {
                 RowLaw::Viscous => self.fill_dashpot(model, evaluation, scheme, input, group, i),
@@ -55,6 +54,33 @@ impl Assembler {
                 self.fill_constraint(model, evaluation, scheme, input, group, level);
             }
             ComponentId::Mass(_) => {}
+        }
+    }
+
+    /// What each `b` is known to be off by: the rounding of coordinates, and what linearising the constraint over the last step has
+    /// left, `min(|phi|/h, h |(dJ/dt) v|)`. Redundant rows of a loop in motion disagree by that much, and do not contradict.
+    fn fill_rounding(
+        &mut self,
+        model: &Model,
+        evaluation: &Evaluation,
+        scheme: &Scheme,
+        input: StepInput<'_>,
+        group: &RowGroup,
+    ) {
+        let h = scheme.h;
+        let node = model.node(group.node);
+        let size = |values: &[f64]| values.iter().fold(0.0f64, |a, x| a.max(x.abs()));
+        let rounding = rounding(model, input.state, group) / h;
+        for e in 0..group.count {
+            let own = e * group.size..(e + 1) * group.size;
+            let gap = |k: usize| {
+                let target = input.motion.get(group.first_row + k).map_or(0.0, |m| m.start.0);
+                input.state.positions[node.position_range()][k] - target
+            };
+            let gap = own.clone().fold(0.0f64, |a, k| a.max(gap(k).abs()));
+            let curvature = size(&evaluation.bias()[node.velocity_range()][own.clone()]);
+            let rows = group.first_row + own.start..group.first_row + own.end;
+            self.system.b_rounding[rows].fill(rounding + (gap / h).min(h * curvature));
         }
     }
 

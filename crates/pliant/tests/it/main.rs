@@ -9,6 +9,7 @@ mod equivalences;
 mod errors;
 mod geometry;
 mod limits;
+mod loops;
 mod memory;
 mod redundancy;
 mod scenes;

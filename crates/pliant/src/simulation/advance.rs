@@ -252,13 +252,12 @@ impl Simulation {
             let range = node.velocity_range();
             let step = &mut self.displacement[first..first + range.len()];
             let change = &self.solution.x[first..first + range.len()];
-            for ((v, dv), d) in self.state.velocities[range]
-                .iter_mut()
-                .zip(change)
-                .zip(&mut *step)
-            {
+            let fixed = &self.assembler.system().fixed[first..];
+            let held = &self.held[first..];
+            for (k, (v, d)) in self.state.velocities[range].iter_mut().zip(&mut *step).enumerate() {
                 let old = *v;
-                *v += dv;
+                // To the bit: v + (held - v) may differ from it by a rounding.
+                *v = if fixed[k] { held[k] } else { *v + change[k] };
                 *d = h * (beta * *v + (1.0 - beta) * old);
             }
             node.space

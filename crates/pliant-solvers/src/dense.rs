@@ -51,8 +51,9 @@ impl Dense {
 /// and the numbers of positive and negative pivots. Cost `(n + m)^3 / 3`. Not for redundant hard rows.
 ///
 /// # Errors
-/// [`SolveError::NotFinite`] at a pivot that is zero or not finite.
+/// [`SolveError::NotFinite`] at a pivot that is zero or not finite, [`SolveError::Bounded`] at a bounded row.
 pub fn solve_dense_ldlt(system: &KktSystem) -> Result<(Solution, (usize, usize)), SolveError> {
+    system.check_bilateral()?;
     let Dense { w, j, r, c } = Dense::new(system);
     let (n, m) = (system.n(), system.m());
     let mut k = DMatrix::zeros(n + m, n + m);
@@ -88,8 +89,10 @@ pub fn solve_dense_ldlt(system: &KktSystem) -> Result<(Solution, (usize, usize))
 /// (eigenvalues below `1e-10` of the largest count as zero). Cost `O((n + m)^3)`; shares no code with the sparse solvers.
 ///
 /// # Errors
-/// [`SolveError::NotPositiveDefinite`] if `W` restricted to the free variables has no Cholesky factor.
+/// [`SolveError::NotPositiveDefinite`] if `W` restricted to the free variables has no Cholesky factor,
+/// [`SolveError::Bounded`] at a bounded row.
 pub fn solve_dense(system: &KktSystem) -> Result<Solution, SolveError> {
+    system.check_bilateral()?;
     let Dense { w, j, r, c } = Dense::new(system);
     let (n, m) = (system.n(), system.m());
     let diagonal = (0..n)

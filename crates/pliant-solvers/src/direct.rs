@@ -1,7 +1,9 @@
 //! The sparse direct solver: one `L D L^T` of the whole quasi-definite KKT matrix.
 
+mod held;
 mod plan;
 
+use crate::bounds::{BoundState, BoundsReport, is_held, put_held};
 use crate::order::Elimination;
 use crate::redundant::NullSpace;
 use crate::residual::{ResidualScratch, evaluate, roundoff};
@@ -52,7 +54,7 @@ pub struct SolverCounters {
     pub matrix_entries: usize,
 }
 
-/// Factors `[W -J^T; -J -R]` once per `prepare` and solves with iterative refinement.
+/// Factors `[W -J^T; -J -R]` once per `prepare` and solves with iterative refinement. All rows are bilateral.
 ///
 /// Method: the unknowns are ordered on the block graph so that every hard row follows a variable it acts on;
 /// the matrix is scaled symmetrically by powers of two (no rounding) so that one absolute pivot threshold means
@@ -79,6 +81,8 @@ pub struct DirectSolver {
     trusted: Vec<bool>,
     /// Rows dropped as redundant in the last factorisation.
     dropped: Vec<bool>,
+    /// Rows that a [`BoxSolver`](crate::BoxSolver) holds at a bound; empty if there are none.
+    states: Vec<BoundState>,
     inertia: (usize, usize),
     null_space: NullSpace,
     residual: ResidualScratch,
@@ -122,11 +126,19 @@ impl DirectSolver {
     /// redundant rows.
     ///
     /// # Errors
-    /// [`SolveError::NotPositiveDefinite`], [`SolveError::NegativeCompliance`], [`SolveError::NotFinite`], [`SolveError::Size`], or
-    /// what the sparse kernels say.
+    /// [`SolveError::NotPositiveDefinite`], [`SolveError::NegativeCompliance`], [`SolveError::NotFinite`], [`SolveError::Size`],
+    /// [`SolveError::Bounds`], [`SolveError::Bounded`] if a row has a finite bound, or what the sparse kernels say.
     pub fn prepare(&mut self, system: &KktSystem) -> Result<(), SolveError> {
         self.ready = false;
-        system.check_sizes()?;
+        system.check()?;
+        system.check_bilateral()?;
+        self.prepare_held(system)
+    }
+
+    /// As [`Self::prepare`], with the rows of `states` taken out of the matrix. The order of elimination is that of the
+    /// system with all its rows: they may come back with other values at any time.
+    pub(crate) fn prepare_held(&mut self, system: &KktSystem) -> Result<(), SolveError> {
+        self.ready = false;
         if !self.plan.as_ref().is_some_and(|p| p.fits(system)) {
             let order = match self.imposed.take().filter(|o| o.fits(system)) {
                 Some(order) => order,
@@ -184,8 +196,8 @@ impl DirectSolver {
     /// Scales, fills and factors; returns the number of dropped rows.
     fn factor(&mut self, system: &KktSystem) -> Result<usize, SolveError> {
         let plan = self.plan.as_mut().ok_or(SolveError::NotPrepared)?;
-        plan.rescale(system, &self.options, &self.trusted)?;
-        plan.fill(system);
+        plan.rescale(system, &self.options, &self.trusted, &self.states)?;
+        plan.fill(system, &self.states);
         self.counters.numeric += 1;
         let n = system.n();
         let report = plan
@@ -259,10 +271,16 @@ impl DirectSolver {
     ///
     /// # Errors
     /// [`SolveError::NotPrepared`] without a matching `prepare`; [`SolveError::NotFinite`] if a right-hand side or the
-    /// answer is not finite. A large residual is a [`Status`], not an error.
+    /// answer is not finite; [`SolveError::Bounded`] if a row has a finite bound. A large residual is a [`Status`], not an error.
     pub fn solve(&mut self, system: &KktSystem, solution: &mut Solution) -> Result<SolveReport, SolveError> {
+        system.check()?;
+        system.check_bilateral()?;
+        self.solve_held(system, solution)
+    }
+
+    /// As [`Self::solve`], with the multipliers of the rows of `states` at their bounds.
+    pub(crate) fn solve_held(&mut self, system: &KktSystem, solution: &mut Solution) -> Result<SolveReport, SolveError> {
         let (n, m) = (system.n(), system.m());
-        system.check_sizes()?;
         let prepared = self.plan.as_mut().filter(|p| self.ready && p.fits(system));
         let plan = prepared.ok_or(SolveError::NotPrepared)?;
         for (i, value) in system.c.iter().enumerate() {
@@ -286,7 +304,11 @@ impl DirectSolver {
         solution.x.resize(n, 0.0);
         solution.mu.clear();
         solution.mu.resize(m, 0.0);
-        self.residual.start(&system.c, &self.b);
+        if put_held(&self.states, &system.bounds, &mut solution.mu) {
+            evaluate(system, solution, &self.b, &self.dropped, &self.states, &mut self.residual);
+        } else {
+            self.residual.start(&system.c, &self.b);
+        }
         let mut measure = KktResidual::default();
         let mut best = f64::INFINITY;
         let mut refinements = 0;
@@ -296,6 +318,8 @@ impl DirectSolver {
                 .extend(plan.elimination.sequence.iter().zip(&plan.scale).map(|(v, s)| {
                     s * if *v < n {
                         self.residual.primal[*v]
+                    } else if is_held(&self.states, *v - n) {
+                        0.0
                     } else {
                         self.residual.row[*v - n]
                     }
@@ -310,11 +334,11 @@ impl DirectSolver {
                 }
             }
             self.null_space.remove(&mut solution.mu);
-            measure = evaluate(system, solution, &self.b, &self.dropped, &mut self.residual);
+            measure = evaluate(system, solution, &self.b, &self.dropped, &self.states, &mut self.residual);
             refinements = pass;
             if measure.relative >= best {
                 std::mem::swap(solution, &mut self.best);
-                measure = evaluate(system, solution, &self.b, &self.dropped, &mut self.residual);
+                measure = evaluate(system, solution, &self.b, &self.dropped, &self.states, &mut self.residual);
                 break;
             }
             best = measure.relative;
@@ -348,6 +372,10 @@ impl DirectSolver {
             refinements,
             redundant_rows: m - self.inertia.1,
             inertia: self.inertia,
+            bounds: BoundsReport {
+                natural: measure.row,
+                ..BoundsReport::default()
+            },
         })
     }
 

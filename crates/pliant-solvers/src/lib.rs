@@ -11,8 +11,8 @@
 //! diagonal; rows with `R = 0` are hard. Fixed variables stay at `x = 0`.
 //!
 //! What this crate is: the statement ([`KktSystem`]), solvers, and residuals that every solver shares. What it is not:
-//! it never sees a node, a mapping or a time step. Inequalities and friction come with the contact solvers; today every
-//! row is bilateral.
+//! it never sees a node, a mapping or a time step. Rows are bilateral ([`DirectSolver`]) or have a bounded multiplier
+//! ([`BoxSolver`]): motors, dry friction in joints, unilateral stops. Cones of friction come with the contact solvers.
 //!
 //! ```
 //! use pliant_solvers::{DirectSolver, KktSystem, Solution, Status};
@@ -28,6 +28,8 @@
 //! # Ok::<(), pliant_solvers::SolveError>(())
 //! ```
 
+mod bounds;
+mod boxed;
 mod dense;
 mod direct;
 mod order;
@@ -35,6 +37,8 @@ mod redundant;
 mod residual;
 mod system;
 
+pub use bounds::{BoundState, BoundsReport};
+pub use boxed::{BoxOptions, BoxSolver};
 pub use dense::{solve_dense, solve_dense_ldlt};
 pub use direct::{DirectOptions, DirectSolver, SolverCounters};
 pub use order::Elimination;
@@ -83,6 +87,22 @@ pub enum SolveError {
         /// `R_ii`.
         value: f64,
     },
+    /// No multiplier lies between the bounds of a row: one is NaN, they are in the wrong order, or both are the same infinity.
+    #[error("constraint row {row} has no multiplier between its bounds {lower:e} and {upper:e}")]
+    Bounds {
+        /// Index into `mu`.
+        row: usize,
+        /// Its lower bound.
+        lower: f64,
+        /// Its upper bound.
+        upper: f64,
+    },
+    /// A bounded row for a solver of bilateral rows.
+    #[error("constraint row {row} has bounds, which this solver would ignore")]
+    Bounded {
+        /// Index into `mu`.
+        row: usize,
+    },
     /// A matrix or right-hand side holds NaN or infinity.
     #[error("{variable} has a coefficient that is not finite")]
     NotFinite {
@@ -122,6 +142,13 @@ pub enum Status {
         /// `|J x + R mu + b|` there.
         violation: f64,
     },
+    /// The set of rows at their bounds did not settle within the rounds allowed, or what it settled on misses the tolerance.
+    Unsettled {
+        /// The row that misses its law most, against its tolerance.
+        row: usize,
+        /// Natural-map residual there, as in [`BoundsReport::natural`].
+        residual: f64,
+    },
 }
 
 /// What a solve found and did.
@@ -135,6 +162,9 @@ pub struct SolveReport {
     pub refinements: usize,
     /// Pivots that were dropped as dependent: the rank deficiency of the hard rows.
     pub redundant_rows: usize,
-    /// Positive and negative pivots: always n (free variables) and m less the redundant rows.
+    /// Positive and negative pivots: always n (free variables) and m less the redundant rows. A row at a bound counts with its
+    /// unit pivot.
     pub inertia: (usize, usize),
+    /// What the bounds of the rows took.
+    pub bounds: BoundsReport,
 }

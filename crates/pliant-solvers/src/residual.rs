@@ -1,5 +1,6 @@
 //! Residuals, the same for every solver, against the matrices as given.
 
+use crate::bounds::{BoundState, is_held};
 use crate::{KktSystem, Solution};
 use pliant_sparse::CsrMatrix;
 
@@ -8,7 +9,8 @@ use pliant_sparse::CsrMatrix;
 pub struct KktResidual {
     /// `max_i |W x - J^T mu - c|_i / |W_ii|` over free variables: in the units of `x` (velocity).
     pub primal: f64,
-    /// `max_i |J x + R mu + b|_i`: in the units of `b` (velocity).
+    /// `max_i |J x + R mu + b|_i` over rows that are not at a bound: in the units of `b` (velocity). Rows at a bound do not want
+    /// zero there; see [`BoundsReport::natural`](crate::BoundsReport::natural).
     pub row: f64,
     /// Componentwise backward error `max_i |r_i| / (|K| |z| + |rhs|)_i`, without unit: the smallest relative change of
     /// the coefficients for which the answer is exact (Oettli and Prager 1964). A component whose terms are all roundoff
@@ -31,7 +33,7 @@ pub(crate) struct ResidualScratch {
     pub(crate) primal: Vec<f64>,
     pub(crate) row: Vec<f64>,
     primal_scale: Vec<f64>,
-    row_scale: Vec<f64>,
+    pub(crate) row_scale: Vec<f64>,
     /// For each variable, the largest velocity that a term of its block stands for.
     velocity: Vec<f64>,
 }
@@ -90,12 +92,13 @@ fn row_of(a: &CsrMatrix, i: usize) -> impl Iterator<Item = (usize, f64)> {
         .map(|(k, v)| (*k as usize, *v))
 }
 
-/// `r = rhs - K z` into the scratch (zero at fixed variables) and its measures. Cost `8 nnz`.
+/// `r = rhs - K z` into the scratch (zero at fixed variables) and its measures, which leave out rows held at a bound. Cost `8 nnz`.
 pub(crate) fn evaluate(
     system: &KktSystem,
     solution: &Solution,
     b: &[f64],
     dropped: &[bool],
+    states: &[BoundState],
     scratch: &mut ResidualScratch,
 ) -> KktResidual {
     let ResidualScratch {
@@ -192,7 +195,7 @@ pub(crate) fn evaluate(
             ),
         );
     }
-    for i in 0..m {
+    for i in (0..m).filter(|i| !is_held(states, *i)) {
         out.row = max(out.row, row[i].abs());
         if !dropped[i] {
             let floor = row_of(&system.j, i).fold(0.0f64, |a, (k, v)| a.max(v.abs() * velocity[k]));

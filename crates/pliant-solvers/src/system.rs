@@ -22,6 +22,10 @@ pub struct KktSystem {
     pub b: Vec<f64>,
     /// Rounding that each `b_i` is known to carry, m: redundant rows do not contradict each other by less.
     pub b_rounding: Vec<f64>,
+    /// Least and largest multiplier of each row, m pairs in the units of `mu` (N s in the velocity form); infinite for a bilateral
+    /// row, which is what a new system has. With `w = J x + R mu + b` a row holds `w_i = 0` inside its bounds, `w_i >= 0` at
+    /// the lower one and `w_i <= 0` at the upper one. Only the [`BoxSolver`](crate::BoxSolver) takes finite ones.
+    pub bounds: Vec<(f64, f64)>,
     primal_blocks: Vec<usize>,
     row_blocks: Vec<usize>,
 }
@@ -125,6 +129,7 @@ impl KktSystem {
             c: vec![0.0; n],
             b: vec![0.0; m],
             b_rounding: vec![0.0; m],
+            bounds: vec![(f64::NEG_INFINITY, f64::INFINITY); m],
             primal_blocks,
             row_blocks,
         })
@@ -176,22 +181,48 @@ impl KktSystem {
         Ok(system)
     }
 
-    /// Checks the lengths of the public vectors.
-    pub(crate) fn check_sizes(&self) -> Result<(), SolveError> {
+    /// Checks the lengths of the public vectors, and that every row has a multiplier it may take.
+    pub(crate) fn check(&self) -> Result<(), SolveError> {
         let sizes = [
             ("fixed mask", self.n(), self.fixed.len()),
             ("c", self.n(), self.c.len()),
             ("b", self.m(), self.b.len()),
             ("b_rounding", self.m(), self.b_rounding.len()),
+            ("bounds", self.m(), self.bounds.len()),
         ];
-        match sizes.into_iter().find(|(_, expected, found)| expected != found) {
-            Some((what, expected, found)) => Err(SolveError::Size {
+        if let Some((what, expected, found)) = sizes.into_iter().find(|(_, expected, found)| expected != found) {
+            return Err(SolveError::Size {
                 what,
                 expected,
                 found,
+            });
+        }
+        // NaN fails every comparison.
+        let fine = |(lower, upper): &(f64, f64)| {
+            lower <= upper && *lower < f64::INFINITY && *upper > f64::NEG_INFINITY
+        };
+        match self.bounds.iter().position(|b| !fine(b)) {
+            Some(row) => Err(SolveError::Bounds {
+                row,
+                lower: self.bounds[row].0,
+                upper: self.bounds[row].1,
             }),
             None => Ok(()),
         }
+    }
+
+    /// An error if a row has a finite bound.
+    pub(crate) fn check_bilateral(&self) -> Result<(), SolveError> {
+        match self.first_bounded_row() {
+            Some(row) => Err(SolveError::Bounded { row }),
+            None => Ok(()),
+        }
+    }
+
+    /// The first row with a finite bound. Cost `O(m)`.
+    pub fn first_bounded_row(&self) -> Option<usize> {
+        let finite = |(lower, upper): &(f64, f64)| lower.is_finite() || upper.is_finite();
+        self.bounds.iter().position(finite)
     }
 
     /// Number of primal unknowns.

@@ -1,6 +1,7 @@
 //! The permuted, scaled matrix: pattern and slots once, values every time.
 
 use super::DirectOptions;
+use crate::bounds::{BoundState, is_held};
 use crate::order::Elimination;
 use crate::{KktSystem, SolveError, Variable};
 use pliant_sparse::{CsrMatrix, Factor, PatternBuilder, Symbolic};
@@ -30,6 +31,8 @@ pub(super) const ABSENT: u32 = u32::MAX;
 const NEGLIGIBLE: f64 = 1e-12;
 /// Relative pivot threshold of variables and compliant rows: a few roundings.
 const ROUNDOFF: f64 = 1e-15;
+/// Scale of a row held at a bound: its unit pivot becomes 4, above the threshold, so that it is never called redundant.
+const HELD: f64 = 2.0;
 
 fn shape(a: &CsrMatrix) -> CsrShape {
     (a.pattern().offsets().to_vec(), a.pattern().indices().to_vec())
@@ -104,12 +107,14 @@ impl Plan {
         })
     }
 
-    /// Scales so that a pivot of size 1 is at its threshold. Rows in `trusted` are known to be independent.
+    /// Scales so that a pivot of size 1 is at its threshold. Rows in `trusted` are known to be independent, rows held at a bound
+    /// are out of the matrix.
     pub(super) fn rescale(
         &mut self,
         system: &KktSystem,
         options: &DirectOptions,
         trusted: &[bool],
+        states: &[BoundState],
     ) -> Result<(), SolveError> {
         let n = system.n();
         for i in 0..n {
@@ -137,6 +142,10 @@ impl Plan {
             if own < 0.0 {
                 return Err(SolveError::NegativeCompliance { row: i, value: own });
             }
+            if is_held(states, i) {
+                self.scale[self.position[n + i] as usize] = HELD;
+                continue;
+            }
             // A compliance that rounding of the Delassus operator swallows cannot say how redundant rows share.
             let soft = own > NEGLIGIBLE * delassus;
             let threshold = if soft || trusted[i] {
@@ -152,7 +161,8 @@ impl Plan {
         Ok(())
     }
 
-    pub(super) fn fill(&mut self, system: &KktSystem) {
+    /// Scaled values. A row held at a bound keeps its place in the pattern with zeros and a unit pivot.
+    pub(super) fn fill(&mut self, system: &KktSystem, states: &[BoundState]) {
         self.matrix.clear();
         let n = system.n();
         let values = self.matrix.values_mut();
@@ -168,9 +178,17 @@ impl Plan {
                     continue;
                 }
                 let si = sign * self.scale[position as usize];
+                if row0 == n && is_held(states, i) {
+                    if column0 == n {
+                        // The diagonal is the last entry of a row of a lower triangle.
+                        values[slots[part.pattern().row_slots(i).end - 1] as usize] = si * HELD;
+                    }
+                    continue;
+                }
                 for (k, slot) in part.pattern().row_slots(i).zip(part.pattern().row(i)) {
                     let target = slots[k];
-                    if target != ABSENT {
+                    let held = column0 == n && is_held(states, *slot as usize);
+                    if target != ABSENT && !held {
                         let sj = self.scale[self.position[column0 + *slot as usize] as usize];
                         values[target as usize] = si * part.values()[k] * sj;
                     }

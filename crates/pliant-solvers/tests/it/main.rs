@@ -4,4 +4,8 @@
     reason = "a test that cannot set up its problem should stop there"
 )]
 
+mod bounds_known;
+mod bounds_oracle;
+mod bounds_random;
 mod direct;
+mod tools;

@@ -1,0 +1,64 @@
+//! What a solver of bounded rows asks of the direct one: rows held out of the matrix, and rows as seen after a solve.
+
+use super::DirectSolver;
+use crate::KktSystem;
+use crate::bounds::{BoundState, is_held};
+use crate::residual::roundoff;
+
+/// One row after a solve.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Row {
+    /// `w = J x + R mu + b` (velocity), for a row in the matrix less what it contradicts others by.
+    pub(crate) w: f64,
+    /// What a row in the matrix contradicts others by (velocity): `w` in full is the sum of the two.
+    pub(crate) contradiction: f64,
+    /// Largest velocity that enters the row.
+    pub(crate) size: f64,
+    /// Velocity below which nothing can be said of the row, whatever the tolerance.
+    pub(crate) noise: f64,
+    /// Whether the row was dropped as redundant.
+    pub(crate) dropped: bool,
+}
+
+impl DirectSolver {
+    /// Takes the rows out of the matrix that are not [`BoundState::Free`], at the next `prepare_held`. An empty list brings
+    /// them all back. Allocates only if the number of rows grew.
+    pub(crate) fn hold(&mut self, states: &[BoundState]) {
+        if self.states != states {
+            self.ready = false;
+            self.states.clear();
+            self.states.extend_from_slice(states);
+            // Rows that are independent of one set of rows may be redundant beside another.
+            self.trusted.fill(false);
+        }
+    }
+
+    /// Whether the factors are those of the last call of `hold`.
+    pub(crate) fn is_ready(&self) -> bool {
+        self.ready
+    }
+
+    /// Whether any row is out of the matrix.
+    pub(crate) fn is_holding(&self) -> bool {
+        (0..self.states.len()).any(|i| is_held(&self.states, i))
+    }
+
+    /// The factors do not count any more: the next thing must be a `prepare`.
+    pub(crate) fn withdraw(&mut self) {
+        self.ready = false;
+    }
+
+    /// Row `i` as of the last solve. Cost: the non-zeros of the row.
+    pub(crate) fn row(&self, system: &KktSystem, i: usize) -> Row {
+        let held = is_held(&self.states, i);
+        let terms = self.residual.row_scale[i].max(system.b[i].abs());
+        let size = terms.max(self.residual.row_floor(system, i));
+        Row {
+            w: self.residual.row[i],
+            contradiction: if held { 0.0 } else { system.b[i] - self.b[i] },
+            size,
+            noise: system.b_rounding[i] + roundoff(system) * size,
+            dropped: self.dropped.get(i).copied().unwrap_or(false),
+        }
+    }
+}

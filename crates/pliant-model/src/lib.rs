@@ -39,8 +39,8 @@ pub use force_field::{
 };
 pub use mapping::{Degenerate, Dependency, Mapping, Parents};
 pub use mappings::{
-    Affine, AffineEntry, Difference, Distance, End, Identity, Joint, JointAxis, JointCoordinates, JointFrame,
-    RelativeRotation, RigidPoints, Subset,
+    Affine, AffineEntry, BeamSegment, BeamStrain, Difference, Distance, End, Identity, Joint, JointAxis,
+    JointCoordinates, JointFrame, RelativePose, RelativeRotation, RigidPoints, Subset,
 };
 pub use mass::{Mass, RigidMass};
 pub use model::{

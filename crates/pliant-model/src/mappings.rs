@@ -1,20 +1,24 @@
 //! The mappings that come with the library.
 
 mod affine;
+mod beam_strain;
 mod distance;
 mod frames;
 mod joint_axis;
 mod joint_coordinates;
 mod linear;
+mod relative_pose;
 mod relative_rotation;
 mod rigid_points;
 
 pub use affine::{Affine, AffineEntry};
+pub use beam_strain::{BeamSegment, BeamStrain};
 pub use distance::Distance;
 pub use frames::JointFrame;
 pub use joint_axis::JointAxis;
 pub use joint_coordinates::{Joint, JointCoordinates};
 pub use linear::{Difference, Identity, Subset};
+pub use relative_pose::RelativePose;
 pub use relative_rotation::RelativeRotation;
 pub use rigid_points::RigidPoints;
 

@@ -39,8 +39,9 @@ pub use force_field::{
 };
 pub use mapping::{Degenerate, Dependency, Mapping, Parents};
 pub use mappings::{
-    Affine, AffineEntry, BeamSegment, BeamStrain, Difference, Distance, End, Identity, Joint, JointAxis,
-    JointCoordinates, JointFrame, RelativePose, RelativeRotation, RigidPoints, Subset,
+    Affine, AffineEntry, BeamSegment, BeamStrain, Coordinate, Difference, Distance, End, Gear, Identity,
+    Influence, Joint, JointAxis, JointCoordinates, JointFrame, RelativePose, RelativeRotation, RigidFrames,
+    RigidPoints, Rope, RopePath, Skinning, Subset, Winch,
 };
 pub use mass::{Mass, RigidMass};
 pub use model::{

@@ -2,7 +2,7 @@
 
 use super::frames::{
     JointFrame, Relative, Slopes, check_frames, frame_dependencies, last3, nearest_log, relative_pose,
-    row_mut,
+    row_mut, unit_or_nan,
 };
 use super::joint_axis::add_through_log;
 use crate::{Blocks, Degenerate, Dependency, Mapping, ModelError, Parents, Pose, Space};
@@ -39,9 +39,10 @@ impl BeamSegment {
         }
     }
 
-    /// A segment without strain when its bodies are at these poses (m), of any shape; the pose of the world does not matter.
+    /// A segment without strain when its bodies are at these poses (m), of any shape. For a frame of the world the pose does not
+    /// matter.
     pub fn at_rest(a: JointFrame, b: JointFrame, body_a: &Pose, body_b: &Pose) -> Self {
-        let pose = relative_pose(&a.at(body_a), &b.at(body_b));
+        let pose = relative_pose(&a.at(&unit_or_nan(body_a)), &b.at(&unit_or_nan(body_b)));
         let (t, r) = (Vec3::from(pose.position), log(pose.rotation));
         let length = t.norm();
         Self {
@@ -99,6 +100,13 @@ impl Mapping for BeamStrain {
     fn check(&self, name: &str, parents: &[(Space, usize)]) -> Result<(), ModelError> {
         for (e, s) in self.segments.iter().enumerate() {
             check_frames(name, e, [&s.a, &s.b], parents)?;
+            if s.length.is_nan() {
+                return Err(ModelError::NotFinite {
+                    name: name.into(),
+                    what: "the length of a segment",
+                    value: s.length,
+                });
+            }
             if !(s.length.is_finite() && s.length > 0.0) {
                 return Err(ModelError::OutOfRange {
                     name: name.into(),

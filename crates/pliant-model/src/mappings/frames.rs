@@ -61,6 +61,16 @@ pub(super) fn relative_pose(a: &Pose, b: &Pose) -> Pose {
     }
 }
 
+/// The pose, not a number where its quaternion is not of unit length: for constructors, whose results are checked later.
+pub(super) fn unit_or_nan(pose: &Pose) -> Pose {
+    let norm = pose.rotation.iter().map(|a| a * a).sum::<f64>().sqrt();
+    let known = if (norm - 1.0).abs() < 1e-9 { 1.0 } else { f64::NAN };
+    Pose {
+        position: pose.position.map(|x| x * known),
+        rotation: pose.rotation.map(|x| x * known),
+    }
+}
+
 /// Checks that a pose is finite and its quaternion of unit length.
 pub(super) fn check_pose(name: &str, what: &'static str, pose: &Pose) -> Result<(), ModelError> {
     if let Some(value) = pose.numbers().iter().find(|x| !x.is_finite()) {

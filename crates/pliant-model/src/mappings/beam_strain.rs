@@ -1,8 +1,8 @@
 //! Strains of beam segments between bodies.
 
 use super::frames::{
-    JointFrame, Relative, Slopes, check_frames, frame_dependencies, last3, nearest_log, relative_pose,
-    row_mut, unit_or_nan,
+    JointFrame, Relative, Slopes, check_frames, curvatures, frame_dependencies, last3, nearest_log,
+    relative_pose, row_mut, unit_or_nan,
 };
 use super::joint_axis::add_through_log;
 use crate::{Blocks, Degenerate, Dependency, Mapping, ModelError, Parents, Pose, Space};
@@ -162,6 +162,28 @@ impl Mapping for BeamStrain {
             }
         }
         Ok(())
+    }
+
+    fn add_bias(&self, parents: Parents<'_>, child: &mut [f64]) -> bool {
+        for (e, x) in child.as_chunks_mut::<6>().0.iter_mut().enumerate() {
+            let Ok((relative, r)) = self.at(e, &parents, last3(parents.child(), 6 * e + 3)) else {
+                continue;
+            };
+            let s = &self.segments[e];
+            let rates = relative.rates(&s.a, &s.b, &parents);
+            let (rate, second) = rates.of_log(r);
+            // Of exp(k) t with k = -r/2, a product.
+            let (k, k1, k2) = (-0.5 * r, -0.5 * rate, -0.5 * second);
+            let stretch = rotate(exp(k), rates.tau2)
+                + 2.0 * turned_derivative(k, rates.tau) * k1
+                + turned_derivative(k, relative.t) * k2
+                + curvatures(k1, |f| turned_hessian(k, relative.t, f));
+            for i in 0..3 {
+                x[i] += stretch[i] / s.length;
+                x[3 + i] += second[i] / s.length;
+            }
+        }
+        true
     }
 
     fn geometric_stiffness(&self, parents: Parents<'_>, force: &[f64], out: &mut Blocks) {

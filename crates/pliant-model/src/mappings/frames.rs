@@ -3,7 +3,10 @@
 use super::check_dependency;
 use super::rigid_points::body_rotation;
 use crate::{Blocks, Degenerate, Dependency, ModelError, Parents, Pose, Space};
-use pliant_dense::rotation::{Quaternion, conjugate, log, matrix, multiply, other_way};
+use pliant_dense::rotation::{
+    Quaternion, conjugate, inverse_right_jacobian, inverse_right_jacobian_derivative, log, matrix, multiply,
+    other_way,
+};
 use pliant_dense::{Mat3, Vec3, skew, vec3};
 
 /// A frame fixed in a body or in the world: one side of a joint.
@@ -150,6 +153,34 @@ impl Slopes {
     }
 }
 
+/// First and second derivatives over time of `tau` and `u`, at constant velocities of the bodies.
+pub(super) struct Rates {
+    pub(super) tau: Vec3,
+    pub(super) u: Vec3,
+    pub(super) tau2: Vec3,
+    pub(super) u2: Vec3,
+}
+
+impl Rates {
+    /// First and second derivative of the rotation vector.
+    pub(super) fn of_log(&self, r: Vec3) -> (Vec3, Vec3) {
+        let inverse = inverse_right_jacobian(r);
+        let rate = inverse * self.u;
+        (
+            rate,
+            inverse_right_jacobian_derivative(r, self.u) * rate + inverse * self.u2,
+        )
+    }
+}
+
+/// The numbers `v . H_i v` of three Hessians.
+pub(super) fn curvatures(v: Vec3, hessian: impl Fn(Vec3) -> Mat3) -> Vec3 {
+    Vec3::from_fn(|i, _| {
+        let unit = Vec3::from_fn(|j, _| f64::from(u8::from(i == j)));
+        v.dot(&(hessian(unit) * v))
+    })
+}
+
 /// Where frame B is, seen from frame A, and how that moves with the two bodies.
 pub(super) struct Relative {
     /// `t = R_A^T (p_B - p_A)`.
@@ -210,6 +241,28 @@ impl Relative {
         for ((part, _), out) in moving.zip(row.as_chunks_mut::<6>().0) {
             out[..3].copy_from_slice(part[0].as_slice());
             out[3..].copy_from_slice(part[1].as_slice());
+        }
+    }
+
+    /// How the frames move when the bodies keep their velocities.
+    pub(super) fn rates(&self, a: &JointFrame, b: &JointFrame, parents: &Parents<'_>) -> Rates {
+        let velocity = |frame: &JointFrame| match frame.on {
+            Some(at) => {
+                let v = parents.velocity(at);
+                (vec3(v, 0), vec3(v, 3))
+            }
+            None => (Vec3::zeros(), Vec3::zeros()),
+        };
+        let ((va, wa), (vb, wb)) = (velocity(a), velocity(b));
+        // How the origin of B moves in the axes of body a, but for the turning of those axes.
+        let added = self.ra.transpose() * (vb - va) + self.b * wb.cross(&self.ob);
+        let turning = wb.cross(&wb.cross(&self.ob));
+        let (back, carried) = (self.ea.transpose(), self.b.transpose() * wa);
+        Rates {
+            tau: back * (added - wa.cross(&self.s)),
+            u: self.eb.transpose() * (wb - carried),
+            tau2: back * (wa.cross(&wa.cross(&self.s)) - 2.0 * wa.cross(&added) + self.b * turning),
+            u2: self.eb.transpose() * wb.cross(&carried),
         }
     }
 

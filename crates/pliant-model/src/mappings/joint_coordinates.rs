@@ -143,6 +143,21 @@ impl Mapping for JointCoordinates {
         Ok(())
     }
 
+    fn add_bias(&self, parents: Parents<'_>, child: &mut [f64]) -> bool {
+        for (e, x) in child.chunks_exact_mut(self.size()).enumerate() {
+            let Ok(at) = self.at(e, &parents, self.last(e, &parents)) else {
+                continue;
+            };
+            let joint = &self.joints[e];
+            let rates = at.relative.rates(&joint.a, &joint.b, &parents);
+            let (_, log) = rates.of_log(at.r);
+            for (axis, x) in joint.axes.iter().zip(x) {
+                *x += axis.bias(at.relative.c, &at.c, &rates, log);
+            }
+        }
+        true
+    }
+
     fn geometric_stiffness(&self, parents: Parents<'_>, force: &[f64], out: &mut Blocks) {
         for (e, f) in force.chunks_exact(self.size()).enumerate() {
             let Ok(at) = self.at(e, &parents, self.last(e, &parents)) else {

@@ -1,7 +1,8 @@
 //! The pose of one frame against another as six coordinates.
 
 use super::frames::{
-    JointFrame, Relative, Slopes, check_frames, check_pose, frame_dependencies, last3, nearest_log, row_mut,
+    JointFrame, Relative, Slopes, check_frames, check_pose, curvatures, frame_dependencies, last3,
+    nearest_log, row_mut,
 };
 use super::joint_axis::{add_log, add_through_log};
 use crate::{Blocks, Degenerate, Dependency, Mapping, ModelError, Parents, Pose, Space};
@@ -142,6 +143,31 @@ impl Mapping for RelativePose {
             }
         }
         Ok(())
+    }
+
+    fn add_bias(&self, parents: Parents<'_>, child: &mut [f64]) -> bool {
+        for (e, x) in child.as_chunks_mut::<6>().0.iter_mut().enumerate() {
+            let Ok((relative, r)) = self.at(e, &parents, last3(parents.child(), 6 * e + 3)) else {
+                continue;
+            };
+            let rates = relative.rates(&self.from[e], &self.pairs[e].1, &parents);
+            let (rate, second) = rates.of_log(r);
+            let linear = match self.chart {
+                Chart::Split => rates.tau2,
+                // Of J_l^-1(r) t, a product.
+                Chart::Se3 => {
+                    inverse_right_jacobian(r).transpose() * rates.tau2
+                        + 2.0 * inverse_right_jacobian_transpose_derivative(r, rates.tau) * rate
+                        + inverse_right_jacobian_transpose_derivative(r, relative.t) * second
+                        + curvatures(rate, |f| inverse_left_jacobian_hessian(r, relative.t, f))
+                }
+            };
+            for k in 0..3 {
+                x[k] += linear[k];
+                x[3 + k] += second[k];
+            }
+        }
+        true
     }
 
     fn geometric_stiffness(&self, parents: Parents<'_>, force: &[f64], out: &mut Blocks) {

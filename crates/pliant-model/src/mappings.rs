@@ -8,6 +8,7 @@ mod gear;
 mod joint_axis;
 mod joint_coordinates;
 mod linear;
+mod relative_motion;
 mod relative_pose;
 mod relative_rotation;
 mod rigid_frames;

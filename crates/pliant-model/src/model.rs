@@ -304,12 +304,12 @@ impl Model {
             return format!("row {row}");
         };
         let name = self.component_name(group.component);
-        let axis = ["x", "y", "z"][((row - group.first_row) % group.size).min(2)];
+        let coordinate = (row - group.first_row) % group.size;
         let element = (row - group.first_row) / group.size;
-        if group.size == 1 {
-            format!("`{name}`, element {element}")
-        } else {
-            format!("`{name}`, element {element}, {axis}")
+        match group.size {
+            1 => format!("`{name}`, element {element}"),
+            2 | 3 => format!("`{name}`, element {element}, {}", ["x", "y", "z"][coordinate]),
+            _ => format!("`{name}`, element {element}, coordinate {coordinate}"),
         }
     }
 

@@ -1,10 +1,8 @@
 //! Strains of beam segments between bodies.
 
-use super::frames::{
-    JointFrame, Relative, Slopes, check_frames, curvatures, frame_dependencies, last3, nearest_log,
-    relative_pose, row_mut, unit_or_nan,
-};
+use super::frames::{JointFrame, check_frames, frame_dependencies, relative_pose, unit_or_nan};
 use super::joint_axis::add_through_log;
+use super::relative_motion::{Relative, Slopes, curvatures, last3, nearest_log, row_mut};
 use crate::{Blocks, Degenerate, Dependency, Mapping, ModelError, Parents, Pose, Space};
 use pliant_dense::rotation::{
     conjugate, exp, inverse_right_jacobian, log, matrix, rotate, turned_derivative, turned_hessian,

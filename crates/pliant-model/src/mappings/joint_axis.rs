@@ -1,6 +1,6 @@
 //! The coordinates of a joint as functions of the motion of one frame against another.
 
-use super::frames::{Rates, Slopes, nearest_turn};
+use super::relative_motion::{Rates, Slopes, nearest_turn};
 use crate::ModelError;
 use pliant_dense::rotation::{
     Quaternion, inverse_right_jacobian, inverse_right_jacobian_transpose_derivative,

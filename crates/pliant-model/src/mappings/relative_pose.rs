@@ -1,10 +1,8 @@
 //! The pose of one frame against another as six coordinates.
 
-use super::frames::{
-    JointFrame, Relative, Slopes, check_frames, check_pose, curvatures, frame_dependencies, last3,
-    nearest_log, row_mut,
-};
+use super::frames::{JointFrame, check_frames, check_pose, frame_dependencies};
 use super::joint_axis::{add_log, add_through_log};
+use super::relative_motion::{Relative, Slopes, curvatures, last3, nearest_log, row_mut};
 use crate::{Blocks, Degenerate, Dependency, Mapping, ModelError, Parents, Pose, Space};
 use pliant_dense::rotation::{
     conjugate, inverse_left_jacobian_hessian, inverse_right_jacobian, inverse_right_jacobian_derivative,

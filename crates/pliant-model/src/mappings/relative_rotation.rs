@@ -1,7 +1,7 @@
 //! The rotation of one body against another.
 
 use super::check_dependency;
-use super::frames::{last3, nearest_log};
+use super::relative_motion::{last3, nearest_log};
 use super::rigid_points::body_rotation;
 use crate::{Blocks, Degenerate, Dependency, Mapping, ModelError, Parents, Space};
 use pliant_dense::rotation::{

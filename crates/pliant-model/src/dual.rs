@@ -69,6 +69,12 @@ pub fn log(q: &[Dual]) -> [Dual; 3] {
     let sign = if q[0].re < 0.0 { -1.0 } else { 1.0 };
     let [w, x, y, z] = [q[0] * sign, q[1] * sign, q[2] * sign, q[3] * sign];
     let sine = (x * x + y * y + z * z).sqrt();
-    let scale = sine.atan2(w) * 2.0 / sine;
+    // The quotient below one: `atan2` loses half its digits in the derivatives where `w` is nearly zero.
+    let half = if w.re < sine.re {
+        -(w / sine).atan() + std::f64::consts::FRAC_PI_2
+    } else {
+        (sine / w).atan()
+    };
+    let scale = half * 2.0 / sine;
     [x * scale, y * scale, z * scale]
 }

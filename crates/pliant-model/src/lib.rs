@@ -42,8 +42,9 @@ pub use force_fields::{ConstantForce, Damping, DiagonalCompliance, UniformCompli
 pub use joint::{Joint, JointHandle, JointKind, Side};
 pub use mapping::{Degenerate, Dependency, Mapping, Parents};
 pub use mappings::{
-    Affine, AffineEntry, Difference, Distance, End, FramePair, Identity, JointAxis, JointCoordinates,
-    JointFrame, RelativeRotation, RigidPoints, Subset,
+    Affine, AffineEntry, BeamSegment, BeamStrain, Coordinate, Difference, Distance, End, Gear, Identity,
+    FramePair, Influence, JointAxis, JointCoordinates, JointFrame, RelativePose, RelativeRotation, RigidFrames,
+    RigidPoints, Rope, RopePath, Skinning, Subset, Winch,
 };
 pub use mass::{CoupledMass, Mass, RigidMass};
 pub use model::{

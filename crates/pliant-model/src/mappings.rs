@@ -1,24 +1,37 @@
 //! The mappings that come with the library.
 
 mod affine;
+mod beam_strain;
 mod distance;
 mod frames;
+mod gear;
 mod joint_axis;
 mod joint_coordinates;
 mod linear;
+mod relative_motion;
+mod relative_pose;
 mod relative_rotation;
+mod rigid_frames;
 mod rigid_points;
+mod rope;
+mod skinning;
 
 pub(crate) use frames::{check_pose, relative_pose};
 
 pub use affine::{Affine, AffineEntry};
+pub use beam_strain::{BeamSegment, BeamStrain};
 pub use distance::Distance;
 pub use frames::JointFrame;
+pub use gear::{Coordinate, Gear, Winch};
 pub use joint_axis::JointAxis;
 pub use joint_coordinates::{FramePair, JointCoordinates};
 pub use linear::{Difference, Identity, Subset};
+pub use relative_pose::RelativePose;
 pub use relative_rotation::RelativeRotation;
+pub use rigid_frames::RigidFrames;
 pub use rigid_points::RigidPoints;
+pub use rope::{Rope, RopePath};
+pub use skinning::{Influence, Skinning};
 
 use crate::{Degenerate, Dependency, ModelError, Parents, Space};
 

@@ -1,6 +1,6 @@
 //! The coordinates of a joint as functions of the motion of one frame against another.
 
-use super::frames::{Slopes, nearest_turn};
+use super::relative_motion::{Rates, Slopes, nearest_turn};
 use crate::ModelError;
 use pliant_dense::rotation::{
     Quaternion, inverse_right_jacobian, inverse_right_jacobian_transpose_derivative,
@@ -205,6 +205,18 @@ impl JointAxis {
                 self.jet(q, c)?.map_or_else(Vec3::zeros, |jet| jet.gradient),
             ),
         })
+    }
+
+    /// The second derivative over time at constant velocities of the bodies; `log` is that of the rotation vector.
+    pub(super) fn bias(self, q: Quaternion, c: &Mat3, rates: &Rates, log: Vec3) -> f64 {
+        match self {
+            Self::Translation(i) => rates.tau2[i],
+            Self::Rotation(i) => log[i],
+            _ => match self.jet(q, c) {
+                Ok(Some(jet)) => jet.gradient.dot(&rates.u2) + rates.u.dot(&(jet.hessian * rates.u)),
+                _ => 0.0,
+            },
+        }
     }
 
     /// Adds the derivatives of `force` times the coordinate, those of [`Rotation`](Self::Rotation) to `torque` for

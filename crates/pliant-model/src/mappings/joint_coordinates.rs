@@ -1,8 +1,8 @@
 //! The coordinates of joints.
 
-use super::frames::{JointFrame, Relative, check_frames, frame_dependencies, nearest_log, row_mut};
+use super::frames::{JointFrame, check_frames, frame_dependencies};
 use super::joint_axis::{JointAxis, add_log};
-use crate::mappings::frames::Slopes;
+use super::relative_motion::{Relative, Slopes, nearest_log, row_mut};
 use crate::{Blocks, Degenerate, Dependency, Mapping, ModelError, Parents, Space};
 use pliant_dense::rotation::{inverse_right_jacobian, matrix};
 use pliant_dense::{Mat3, Vec3};
@@ -28,6 +28,27 @@ pub struct FramePair {
 ///
 /// **Use.** Hinges, sliders, universal joints, cylindrical and planar joints: rows for what is held, coordinates for what
 /// moves, with springs, motors and limits on them.
+///
+/// ```
+/// use pliant_model::{JointAxis, JointCoordinates, JointFrame, Model, Pose};
+/// // A door on a hinge along the world's axis 2: five rows that a constraint holds at zero, and its angle.
+/// let mut model = Model::new();
+/// let door = model.add_rigid_bodies("door", &[Pose::turned([0.0, 0.5, 0.0], [0.0, 0.0, 1.0], 0.5 * std::f64::consts::PI)])?;
+/// let hinge = (JointFrame::world(Pose::default()), JointFrame::on(0, 0, Pose::at([-0.5, 0.0, 0.0])));
+/// let held = [
+///     JointAxis::Translation(0),
+///     JointAxis::Translation(1),
+///     JointAxis::Translation(2),
+///     JointAxis::Misalignment(0, 2),
+///     JointAxis::Misalignment(1, 2),
+/// ];
+/// let rows = model.add_mapped("hinge", &[door], JointCoordinates::of_pairs(&[hinge], &held))?;
+/// let angle = model.add_mapped("angle", &[door], JointCoordinates::of_pairs(&[hinge], &[JointAxis::Twist(2)]))?;
+/// let state = model.initial_state()?;
+/// assert!(model.positions(&state, rows).iter().all(|x| x.abs() < 1e-15));
+/// assert!((model.positions(&state, angle)[0] - 0.5 * std::f64::consts::PI).abs() < 1e-15);
+/// # Ok::<(), pliant_model::ModelError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct JointCoordinates {
     joints: Vec<FramePair>,
@@ -141,6 +162,21 @@ impl Mapping for JointCoordinates {
             }
         }
         Ok(())
+    }
+
+    fn add_bias(&self, parents: Parents<'_>, child: &mut [f64]) -> bool {
+        for (e, x) in child.chunks_exact_mut(self.size()).enumerate() {
+            let Ok(at) = self.at(e, &parents, self.last(e, &parents)) else {
+                continue;
+            };
+            let joint = &self.joints[e];
+            let rates = at.relative.rates(&joint.a, &joint.b, &parents);
+            let (_, log) = rates.of_log(at.r);
+            for (axis, x) in joint.axes.iter().zip(x) {
+                *x += axis.bias(at.relative.c, &at.c, &rates, log);
+            }
+        }
+        true
     }
 
     fn geometric_stiffness(&self, parents: Parents<'_>, force: &[f64], out: &mut Blocks) {

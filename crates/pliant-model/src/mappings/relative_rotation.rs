@@ -1,18 +1,22 @@
 //! The rotation of one body against another.
 
 use super::check_dependency;
+use super::relative_motion::{last3, nearest_log};
 use super::rigid_points::body_rotation;
 use crate::{Blocks, Degenerate, Dependency, Mapping, ModelError, Parents, Space};
 use pliant_dense::rotation::{
     Quaternion, conjugate, inverse_right_jacobian, inverse_right_jacobian_derivative,
-    inverse_right_jacobian_transpose_derivative, log, matrix, multiply, normalize,
+    inverse_right_jacobian_transpose_derivative, matrix, multiply, normalize,
 };
 use pliant_dense::{Mat3, Vec3, vec3};
 
 /// Rotation vectors `r = log(q_rest^-1 q_a^-1 q_b)` (rad) of pairs of bodies: the deformation of an angular spring.
 ///
-/// With body angular velocities, `dr/dt = J_r^-1(r) w_b - J_l^-1(r) R_rest^T w_a`. Smooth up to, not through, a half
-/// turn from rest.
+/// **Equation.** With body angular velocities, `dr/dt = J_r^-1(r) w_b - J_l^-1(r) R_rest^T w_a`; `G` is the symmetric part of its
+/// derivative. Of the two rotation vectors below a full turn it takes the one nearest to the last, and so is smooth through a half turn
+/// from rest, up to a full one.
+///
+/// **Use.** Angular springs between bodies, and constraints that hold a relative rotation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RelativeRotation {
     pairs: Vec<(Dependency, Dependency)>,
@@ -44,23 +48,25 @@ impl RelativeRotation {
         self
     }
 
-    fn at(&self, e: usize, parents: &Parents<'_>) -> Geometry {
+    fn at(&self, e: usize, parents: &Parents<'_>, last: Vec3) -> Result<Geometry, Degenerate> {
         let (a, b) = self.pairs[e];
         let (qa, qb) = (
             body_rotation(parents.position(a)),
             body_rotation(parents.position(b)),
         );
         let relative = multiply(conjugate(qa), qb);
-        let r = log(multiply(conjugate(self.rests[e]), relative));
+        let from_rest = multiply(conjugate(self.rests[e]), relative);
+        let r = nearest_log(from_rest, last, Vec3::repeat(1.0))
+            .map_err(|reason| Degenerate { element: e, reason })?;
         let jr = inverse_right_jacobian(r);
         let rest = matrix(self.rests[e]);
-        Geometry {
+        Ok(Geometry {
             r,
             to_b: jr,
             to_a: -jr.transpose() * rest.transpose(),
             rest,
             relative: matrix(relative),
-        }
+        })
     }
 }
 
@@ -130,14 +136,14 @@ impl Mapping for RelativeRotation {
 
     fn apply(&self, parents: Parents<'_>, child: &mut [f64]) -> Result<(), Degenerate> {
         for (e, x) in child.as_chunks_mut::<3>().0.iter_mut().enumerate() {
-            *x = self.at(e, &parents).r.into();
+            *x = self.at(e, &parents, Vec3::from(*x))?.r.into();
         }
         Ok(())
     }
 
     fn jacobian(&self, parents: Parents<'_>, out: &mut Blocks) -> Result<(), Degenerate> {
         for e in 0..self.pairs.len() {
-            let g = self.at(e, &parents);
+            let g = self.at(e, &parents, last3(parents.child(), 3 * e))?;
             let block = out.block_mut(e);
             for i in 0..3 {
                 for j in 0..3 {
@@ -151,7 +157,9 @@ impl Mapping for RelativeRotation {
 
     fn add_bias(&self, parents: Parents<'_>, child: &mut [f64]) -> bool {
         for (e, x) in child.as_chunks_mut::<3>().0.iter_mut().enumerate() {
-            let g = self.at(e, &parents);
+            let Ok(g) = self.at(e, &parents, last3(parents.child(), 3 * e)) else {
+                continue;
+            };
             let (a, b) = self.pairs[e];
             let (wa, wb) = (vec3(parents.velocity(a), 3), vec3(parents.velocity(b), 3));
             // dr/dt = J_r^-1(r) u with u = w_b - Q^T w_a, and du/dt = w_b x Q^T w_a at constant w.
@@ -168,7 +176,9 @@ impl Mapping for RelativeRotation {
 
     fn geometric_stiffness(&self, parents: Parents<'_>, force: &[f64], out: &mut Blocks) {
         for e in 0..self.pairs.len() {
-            let g = self.at(e, &parents);
+            let Ok(g) = self.at(e, &parents, last3(parents.child(), 3 * e)) else {
+                continue;
+            };
             let f = vec3(force, 3 * e);
             // Torques: on b J_r^-T f, on a -R_rest J_l^-T f; their derivatives through r.
             let by_r = [

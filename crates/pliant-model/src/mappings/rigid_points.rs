@@ -31,7 +31,8 @@ impl RigidPoints {
     }
 }
 
-fn frame(x: &[f64]) -> (Vec3, Mat3) {
+/// Centre and axes of a body's seven numbers.
+pub(super) fn frame(x: &[f64]) -> (Vec3, Mat3) {
     let q = [x[3], x[4], x[5], x[6]];
     (vec3(x, 0), rotation::matrix(q))
 }
@@ -106,17 +107,21 @@ impl Mapping for RigidPoints {
     fn geometric_stiffness(&self, parents: Parents<'_>, force: &[f64], out: &mut Blocks) {
         for (e, (at, r)) in self.points.iter().enumerate() {
             let (_, rotation) = frame(parents.position(*at));
-            let r = Vec3::from(*r);
             let f = rotation.transpose() * vec3(force, 3 * e);
-            // [r][f] = f r^T - (r.f) I; its symmetric part.
-            let dot = r.dot(&f);
-            let block = out.block_mut(e);
-            for i in 0..3 {
-                for j in 0..3 {
-                    let diagonal = if i == j { dot } else { 0.0 };
-                    block[(3 + i) * 6 + 3 + j] = 0.5 * (f[i] * r[j] + r[i] * f[j]) - diagonal;
-                }
-            }
+            write_arm_stiffness(Vec3::from(*r), f, out.block_mut(e), 6, 0);
+        }
+    }
+}
+
+/// Writes `sym([r] [f])` on the rotation of the body whose columns begin at `start`: the geometric stiffness of a force `f` at `r`,
+/// both in body axes.
+pub(super) fn write_arm_stiffness(r: Vec3, f: Vec3, block: &mut [f64], width: usize, start: usize) {
+    // [r][f] = f r^T - (r.f) I; its symmetric part.
+    let dot = r.dot(&f);
+    for i in 0..3 {
+        for j in 0..3 {
+            let diagonal = if i == j { dot } else { 0.0 };
+            block[(start + 3 + i) * width + start + 3 + j] = 0.5 * (f[i] * r[j] + r[i] * f[j]) - diagonal;
         }
     }
 }

@@ -62,9 +62,6 @@ proptest! {
         let rest = Pose::turned([0.0; 3], [x[0], 1.0, x[1]], x[2]).rotation;
         let pairs = [(Dependency::new(0, 0), Dependency::new(0, 1)), (Dependency::new(1, 0), Dependency::new(0, 0))];
         let mapping = RelativeRotation::of_parents(&pairs).with_rest_rotations(&[rest, [1.0, 0.0, 0.0, 0.0]]);
-        // Within 0.3 rad of a half turn the finite difference would step over the cut of the logarithm's second derivative.
-        let angles = relative_angles(&positions, &rest);
-        prop_assume!(angles.iter().all(|a| *a < 2.8));
         checked(&mapping, &parents, &positions, seed);
     }
 
@@ -83,23 +80,6 @@ proptest! {
             prop_assert!(found.worst() < TOLERANCE, "{law:?} {found:?}");
         }
     }
-}
-
-fn relative_angles(positions: &[f64], rest: &[f64; 4]) -> Vec<f64> {
-    use pliant_dense::rotation::{conjugate, log, multiply};
-    let q = |k: usize| {
-        [
-            positions[7 * k + 3],
-            positions[7 * k + 4],
-            positions[7 * k + 5],
-            positions[7 * k + 6],
-        ]
-    };
-    let relative = |a: usize, b: usize| multiply(conjugate(q(a)), q(b));
-    vec![
-        log(multiply(conjugate(*rest), relative(0, 1))).norm(),
-        log(relative(2, 0)).norm(),
-    ]
 }
 
 #[test]

@@ -39,7 +39,10 @@ pub use force_field::{
 };
 pub use mapping::{Degenerate, Dependency, Mapping, Parents};
 pub use mappings::{
-    Affine, AffineEntry, Difference, Distance, End, Identity, RelativeRotation, RigidPoints, Subset,
+    Addition, Affine, AffineEntry, Area, Barycentric, Cell, CentreOfMass, CurvatureBinormal, Difference,
+    DihedralAngle, Distance, DotProduct, End, Identity, Mask, MeshError, Normalization, Outside, Pairing,
+    Projection, Quadratic, RelativeRotation, RigidPoints, SafeDistance, SegmentAngle, SquareDistance, Subset,
+    Volume, quadratic_bending,
 };
 pub use mass::{Mass, RigidMass};
 pub use model::{

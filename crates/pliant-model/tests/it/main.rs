@@ -6,4 +6,5 @@
 
 mod bad_input;
 mod components;
+mod point_mappings;
 mod rigid_point_reference;

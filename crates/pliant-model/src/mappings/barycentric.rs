@@ -49,7 +49,8 @@ impl Barycentric {
     }
 
     /// Places points at rest (m) in a mesh at rest, whose `nodes` (m) are the elements of the only parent: each in the first cell
-    /// that holds it, else in the nearest if `outside` allows. Local coordinates in hexahedra are found by Newton's iteration.
+    /// that holds it, else in the nearest if `outside` allows. Local coordinates in hexahedra are found by Newton's iteration, and
+    /// the distance of a point outside of one is that from the point of the nearest local coordinates.
     ///
     /// Every point is compared with the box around every cell; for meshes whose cells are known, [`in_cells`](Self::in_cells)
     /// saves that.

@@ -4,7 +4,7 @@ use super::points;
 use crate::{Blocks, Degenerate, Dependency, Mapping, ModelError, Parents, Space};
 use std::collections::BTreeMap;
 
-/// Checks elements of one real space of positive dimension.
+/// Checks that there are coordinates at all.
 fn check_dimension(name: &str, dimension: usize) -> Result<(), ModelError> {
     if dimension > 0 {
         return Ok(());
@@ -109,9 +109,10 @@ impl Mapping for Quadratic {
 /// **Equation.** `x_c = sum_i x_i . y_i` (m^2, for points) over pairs of elements of any one real dimension. `J` holds `y_i^T` at `x_i`
 /// and `x_i^T` at `y_i`, `G` holds `f I` between them. An element may be in several pairs, or twice in one.
 ///
-/// **Use.** The work of a field of forces on a field of displacements, orthogonality of one field to another (a mode, say). `G` is
-/// one dense block over all elements: for fields of more than some hundred numbers keep one of the two in an
+/// `G` is one dense block over all elements: for fields of more than some hundred numbers keep one of the two in an
 /// [`Affine`](crate::Affine) mapping instead.
+///
+/// **Use.** The work of a field of forces on a field of displacements, orthogonality of one field to another (a mode, say).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pairing {
     dimension: usize,

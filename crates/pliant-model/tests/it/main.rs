@@ -6,5 +6,6 @@
 
 mod bad_input;
 mod components;
+mod embedded_points;
 mod point_mappings;
 mod rigid_point_reference;

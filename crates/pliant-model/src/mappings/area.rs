@@ -6,10 +6,10 @@ use pliant_dense::{Mat3, Vec3, skew};
 
 /// Areas of triangles less rest areas; in the plane with a sign.
 ///
-/// **Equation.** `x_c = |e1 x e2|/2 - rest` (m^2) for each triangle, `e1` and `e2` its edges from the first corner. With the unit
-/// normal `n`: gradient `e2 x n/2` and `n x e1/2`, Hessian `|e2|^2 n n^T/(4 A)`, `|e1|^2 n n^T/(4 A)`, and between them
-/// `-[n]/2 - (e1.e2) n n^T/(4 A)` with `A` the area. Not defined in space at area zero. In the plane the area is positive for corners
-/// that go round to the left, and defined everywhere.
+/// **Equation.** `x_c = |e1 x e2|/2 - rest` (m^2) for each triangle, `e1` and `e2` its edges from the first corner. With the
+/// unit normal `n`: gradient `e2 x n/2` and `n x e1/2`, Hessian `|e2|^2 n n^T/(4 A)`, `|e1|^2 n n^T/(4 A)`, and between them
+/// `-[n]/2 - (e1.e2) n n^T/(4 A)` with `A` the area. Not defined in space at area zero. In the plane the area is positive for
+/// corners that go round to the left, and defined everywhere.
 ///
 /// **Use.** Surface tension, cloth and membranes that keep their area; per triangle, also pressure in the plane.
 #[derive(Clone, Debug, PartialEq)]

@@ -11,8 +11,8 @@ const INSIDE: f64 = 1e-9;
 
 /// Points embedded in a mesh of segments, triangles, tetrahedra or hexahedra.
 ///
-/// **Equation.** `x_c = sum_i w_i x_i` (m) over the nodes of a cell, with fixed weights that add up to one: barycentric coordinates,
-/// or the trilinear ones of a hexahedron. `J` holds `w_i I` on each node; linear, so `G = 0`.
+/// **Equation.** `x_c = sum_i w_i x_i` (m) over the nodes of a cell, with fixed weights that add up to one: barycentric
+/// coordinates, or the trilinear ones of a hexahedron. `J` holds `w_i I` on each node; linear, so `G = 0`.
 ///
 /// **Use.** Fine surfaces carried by coarse solids, attachments and sensors inside of cells, one mesh in another.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,7 +31,8 @@ impl Barycentric {
         }
     }
 
-    /// Points given by (cell, local coordinates, see [`Cell::weights`]); the nodes of the cells are elements of the only parent.
+    /// Points given by (cell, local coordinates, see [`Cell::weights`]); the nodes of the cells are elements of the only
+    /// parent.
     ///
     /// # Errors
     /// [`MeshError::Cell`].
@@ -48,9 +49,9 @@ impl Barycentric {
         Ok(Self::new(&groups))
     }
 
-    /// Places points at rest (m) in a mesh at rest, whose `nodes` (m) are the elements of the only parent: each in the first cell
-    /// that holds it, else in the nearest if `outside` allows. Local coordinates in hexahedra are found by Newton's iteration, and
-    /// the distance of a point outside of one is that from the point of the nearest local coordinates.
+    /// Places points at rest (m) in a mesh at rest, whose `nodes` (m) are the elements of the only parent: each in the first
+    /// cell that holds it, else in the nearest if `outside` allows. Local coordinates in hexahedra are found by Newton's
+    /// iteration, and the distance of a point outside of one is that from the point of the nearest local coordinates.
     ///
     /// Every point is compared with the box around every cell; for meshes whose cells are known, [`in_cells`](Self::in_cells)
     /// saves that.

@@ -6,8 +6,8 @@ use crate::{Blocks, Degenerate, Dependency, Mapping, ModelError, Parents, Space}
 
 /// Weighted means of points and positions of bodies, one point per group.
 ///
-/// **Equation.** `x_c = sum_i (w_i/W) x_i` (m) with `W = sum_i w_i`, `x_i` a point of space or the position of a body's centre of mass.
-/// `J` holds `(w_i/W) I` on each; linear, so `G = 0`.
+/// **Equation.** `x_c = sum_i (w_i/W) x_i` (m) with `W = sum_i w_i`, `x_i` a point of space or the position of a body's centre
+/// of mass. `J` holds `(w_i/W) I` on each; linear, so `G = 0`.
 ///
 /// **Use.** Hanging or steering a whole object by its centre of mass, balance of figures, mean positions of regions.
 #[derive(Clone, Debug, PartialEq)]

@@ -201,8 +201,8 @@ fn project(x: &[Vec3], p: &Vec3) -> Option<[f64; 4]> {
     Some(weights)
 }
 
-/// Squared distance of `p` from a simplex: if the foot lies outside, the nearest point is on a face opposite to a node of negative
-/// weight.
+/// Squared distance of `p` from a simplex: if the foot lies outside, the nearest point is on a face opposite to a node of
+/// negative weight.
 fn distance_squared(x: &[Vec3], p: &Vec3) -> Option<f64> {
     let weights = project(x, p)?;
     let mut nearest = f64::INFINITY;

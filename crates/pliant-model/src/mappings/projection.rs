@@ -5,8 +5,8 @@ use crate::{Blocks, Degenerate, Dependency, Mapping, ModelError, Parents, Space}
 
 /// Chosen coordinates of elements, each a scalar of its own.
 ///
-/// **Equation.** `x_c = x_p[i]` (the unit of the coordinate); `J` is a row of the identity; linear, so `G = 0`. Of bodies only the
-/// three coordinates of the position (m) can be chosen: those of a rotation are not coordinates.
+/// **Equation.** `x_c = x_p[i]` (the unit of the coordinate); `J` is a row of the identity; linear, so `G = 0`. Of bodies only
+/// the three coordinates of the position (m) can be chosen: those of a rotation are not coordinates.
 ///
 /// **Use.** Constraints and springs on single coordinates, such as a point held on a plane of fixed height.
 #[derive(Clone, Debug, PartialEq)]
@@ -90,8 +90,8 @@ pub struct Projection {
 }
 
 impl Projection {
-    /// (element of the only parent, direction) for each scalar, in space, offsets zero. Directions have any length but zero and are
-    /// used as they are.
+    /// (element of the only parent, direction) for each scalar, in space, offsets zero. Directions have any length but zero and
+    /// are used as they are.
     pub fn new(points: &[(usize, [f64; 3])]) -> Self {
         let list: Vec<_> = points.iter().map(|(e, d)| (Dependency::new(0, *e), *d)).collect();
         Self::of_parents(&list)

@@ -18,9 +18,9 @@ fn check_rests(name: &str, rests: &[f64], count: usize) -> Result<(), ModelError
 /// Lengths less rest lengths, smooth at length zero.
 ///
 /// **Equation.** `x_c = sqrt(|a - b|^2 + eps^2) - eps - rest` (m) for each pair of ends. With `s = sqrt(|a - b|^2 + eps^2)` and
-/// `u = (a - b)/s`: `J = (u^T, -u^T)`, `G = (f/s)(I - u u^T)` on `a - b`, defined everywhere. Unlike [`Distance`](crate::Distance) it
-/// has no kink at length zero, where its `J` vanishes and its curvature is `1/eps`; the price is a length up to `eps` too short:
-/// by `eps (1 - eps/(2 l))` for `l` well above `eps`.
+/// `u = (a - b)/s`: `J = (u^T, -u^T)`, `G = (f/s)(I - u u^T)` on `a - b`, defined everywhere. Unlike
+/// [`Distance`](crate::Distance) it has no kink at length zero, where its `J` vanishes and its curvature is `1/eps`; the price
+/// is a length up to `eps` too short: by `eps (1 - eps/(2 l))` for `l` well above `eps`.
 ///
 /// **Use.** Springs and cables whose ends may meet or pass through each other.
 #[derive(Clone, Debug, PartialEq)]
@@ -130,8 +130,8 @@ impl Mapping for SafeDistance {
 
 /// Squares of lengths less squares of rest lengths.
 ///
-/// **Equation.** `x_c = |a - b|^2 - rest^2` (m^2) for each pair of ends. `J = (2 (a - b)^T, -2 (a - b)^T)`, `G = 2 f I` on `a - b`:
-/// a polynomial, defined everywhere. Its `J` vanishes at length zero, where a hard constraint on it holds nothing.
+/// **Equation.** `x_c = |a - b|^2 - rest^2` (m^2) for each pair of ends. `J = (2 (a - b)^T, -2 (a - b)^T)`, `G = 2 f I` on `a -
+/// b`: a polynomial, defined everywhere. Its `J` vanishes at length zero, where a hard constraint on it holds nothing.
 ///
 /// **Use.** Inextensible rods and cloth edges, springs quartic in length: no square root and a constant `G` per force.
 #[derive(Clone, Debug, PartialEq)]

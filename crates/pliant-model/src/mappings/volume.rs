@@ -6,11 +6,12 @@ use pliant_dense::{Mat3, skew};
 
 /// Signed volumes of tetrahedra less rest volumes.
 ///
-/// **Equation.** `x_c = e1 . (e2 x e3)/6 - rest` (m^3) for each tetrahedron, `e1`, `e2`, `e3` its edges from the first corner. Gradient
-/// `e2 x e3/6` and so on round, Hessian `-[e3]/6` between the first two edges, `[e2]/6` between the first and the last, `-[e1]/6`
-/// between the last two; defined everywhere.
+/// **Equation.** `x_c = e1 . (e2 x e3)/6 - rest` (m^3) for each tetrahedron, `e1`, `e2`, `e3` its edges from the first corner.
+/// Gradient `e2 x e3/6` and so on round, Hessian `-[e3]/6` between the first two edges, `[e2]/6` between the first and the
+/// last, `-[e1]/6` between the last two; defined everywhere.
 ///
-/// **Use.** Incompressible solids; with [`under_surface`](Self::under_surface), the volume and the pressure of a closed surface.
+/// **Use.** Incompressible solids; with [`under_surface`](Self::under_surface), the volume and the pressure of a closed
+/// surface.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Volume {
     corners: Vec<[End; 4]>,

@@ -471,7 +471,7 @@ fn nearly_straight_and_nearly_folded() {
         |x| binormal(&segments(x).0, &segments(x).1),
     );
     // Norm 2 tan(angle/2), up to large angles.
-    for a in [0.1f64, 1.0, 3.0, 3.141] {
+    for a in [0.1f64, 1.0, 3.0, 3.1] {
         let x = [-1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 2.0 * a.cos(), 0.0, 2.0 * a.sin()];
         let k = child(CurvatureBinormal::between(&[[0, 1, 2]]), SPACE, &x).unwrap();
         let expected = -2.0 * (0.5 * a).tan();

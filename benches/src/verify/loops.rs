@@ -90,7 +90,12 @@ fn slider_crank(checks: &mut Checks) -> Result<(), Error> {
     }
     let q = &s.positions(crank)[3..];
     let ours = [s.positions(slider)[0], q[0], q[1], q[2], q[3]];
-    checks.against("C05", "scheme: slider x, crank quat after 100 steps h=.002", &ours, 1e-7);
+    checks.against(
+        "C05",
+        "scheme: slider x, crank quat after 100 steps h=.002",
+        &ours,
+        1e-7,
+    );
     Ok(())
 }
 
@@ -123,8 +128,15 @@ fn crank() -> Result<(Simulation, [NodeId; 3]), Error> {
     let pin = 0.3 * std::f64::consts::FRAC_1_SQRT_2;
     model.add_joint("crank pin", &Joint::hinge(Side::World, body(0)).at(at(0.0, 0.0)))?;
     model.add_joint("rod pin", &Joint::hinge(body(0), body(1)).at(at(pin, pin)))?;
-    model.add_joint("slider pin", &Joint::hinge(body(1), body(2)).at(at(poses[2][0], 0.0)))?;
-    let along = Pose::turned([poses[2][0], 0.0, 0.0], [0.0, 1.0, 0.0], std::f64::consts::FRAC_PI_2);
+    model.add_joint(
+        "slider pin",
+        &Joint::hinge(body(1), body(2)).at(at(poses[2][0], 0.0)),
+    )?;
+    let along = Pose::turned(
+        [poses[2][0], 0.0, 0.0],
+        [0.0, 1.0, 0.0],
+        std::f64::consts::FRAC_PI_2,
+    );
     model.add_joint("guide", &Joint::slider(Side::World, body(2)).at(along))?;
     let s = Simulation::with_options(model, plain())?;
     Ok((s, [bodies[0], bodies[1], bodies[2]]))

@@ -1,6 +1,6 @@
 //! What can be wrong with a model, in the user's names.
 
-use crate::{Degenerate, Space};
+use crate::{Degenerate, MeshError, Space};
 
 /// A defect of a model or of a state, naming the thing by the user's name for it.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -171,6 +171,14 @@ pub enum ModelError {
         name: String,
         /// What was asked.
         action: &'static str,
+    },
+    /// A mesh that a mapping cannot be made of.
+    #[error("`{name}` cannot be made of its mesh: {cause}")]
+    Mesh {
+        /// Name of the mapped node.
+        name: String,
+        /// What is wrong with the mesh.
+        cause: MeshError,
     },
     /// A state that does not belong to the model.
     #[error("the state has {found} {what}, the model needs {expected}")]

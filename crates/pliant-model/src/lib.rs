@@ -42,9 +42,11 @@ pub use force_fields::{ConstantForce, Damping, DiagonalCompliance, UniformCompli
 pub use joint::{Joint, JointHandle, JointKind, Side};
 pub use mapping::{Degenerate, Dependency, Mapping, Parents};
 pub use mappings::{
-    Affine, AffineEntry, BeamSegment, BeamStrain, Coordinate, Difference, Distance, End, Gear, Identity,
-    FramePair, Influence, JointAxis, JointCoordinates, JointFrame, RelativePose, RelativeRotation, RigidFrames,
-    RigidPoints, Rope, RopePath, Skinning, Subset, Winch,
+    Addition, Affine, AffineEntry, Area, Barycentric, BeamSegment, BeamStrain, Cell, CentreOfMass,
+    Coordinate, CurvatureBinormal, Difference, DihedralAngle, Distance, DotProduct, End, FramePair, Gear,
+    Identity, Influence, JointAxis, JointCoordinates, JointFrame, Mask, MeshError, Normalization, Outside,
+    Pairing, Projection, Quadratic, RelativePose, RelativeRotation, RigidFrames, RigidPoints, Rope, RopePath,
+    SafeDistance, SegmentAngle, Skinning, SquareDistance, Subset, Volume, Winch, quadratic_bending,
 };
 pub use mass::{CoupledMass, Mass, RigidMass};
 pub use model::{

@@ -1,39 +1,69 @@
 //! The mappings that come with the library.
 
+mod addition;
 mod affine;
+mod area;
+mod barycentric;
 mod beam_strain;
+mod centre_of_mass;
+mod dihedral_angle;
 mod distance;
+mod dot_product;
 mod frames;
 mod gear;
 mod joint_axis;
 mod joint_coordinates;
 mod linear;
+mod mesh;
+mod normalization;
+mod points;
+mod projection;
+mod quadratic;
+mod quadratic_bending;
 mod relative_motion;
 mod relative_pose;
 mod relative_rotation;
 mod rigid_frames;
 mod rigid_points;
 mod rope;
+mod segment_angle;
 mod skinning;
+mod smooth_distance;
+mod volume;
+mod weighted;
 
-pub(crate) use frames::{check_pose, relative_pose};
-
+pub use addition::Addition;
 pub use affine::{Affine, AffineEntry};
+pub use area::Area;
+pub use barycentric::Barycentric;
 pub use beam_strain::{BeamSegment, BeamStrain};
+pub use centre_of_mass::CentreOfMass;
+pub use dihedral_angle::DihedralAngle;
 pub use distance::Distance;
+pub use dot_product::DotProduct;
 pub use frames::JointFrame;
 pub use gear::{Coordinate, Gear, Winch};
 pub use joint_axis::JointAxis;
 pub use joint_coordinates::{FramePair, JointCoordinates};
 pub use linear::{Difference, Identity, Subset};
+pub use mesh::{Cell, MeshError, Outside};
+pub use normalization::Normalization;
+pub use projection::{Mask, Projection};
+pub use quadratic::{Pairing, Quadratic};
+pub use quadratic_bending::quadratic_bending;
 pub use relative_pose::RelativePose;
 pub use relative_rotation::RelativeRotation;
 pub use rigid_frames::RigidFrames;
 pub use rigid_points::RigidPoints;
 pub use rope::{Rope, RopePath};
+pub use segment_angle::{CurvatureBinormal, SegmentAngle};
 pub use skinning::{Influence, Skinning};
+pub use smooth_distance::{SafeDistance, SquareDistance};
+pub use volume::Volume;
 
-use crate::{Degenerate, Dependency, ModelError, Parents, Space};
+pub(crate) use frames::{check_pose, relative_pose};
+
+use crate::{Dependency, ModelError, Parents, Space};
 
 /// One end of a difference or of a distance.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -53,14 +83,13 @@ impl End {
     /// The coordinates of this end, in a space of `dimension` coordinates.
     #[inline]
     fn coordinates(&self, parents: &Parents<'_>, dimension: usize) -> [f64; 3] {
-        match self {
-            Self::Point(p) => *p,
-            Self::Element(at) => {
-                let mut out = [0.0; 3];
-                out[..dimension].copy_from_slice(&parents.position(*at)[..dimension]);
-                out
-            }
-        }
+        let from = match self {
+            Self::Point(p) => p,
+            Self::Element(at) => parents.position(*at),
+        };
+        let mut out = [0.0; 3];
+        out[..dimension].copy_from_slice(&from[..dimension]);
+        out
     }
 
     #[inline]
@@ -105,6 +134,14 @@ pub(crate) fn check_dependency(
     }
 }
 
+/// Checks one end: an element of the real space of this dimension, or a finite point.
+fn check_end(name: &str, end: &End, dimension: usize, parents: &[(Space, usize)]) -> Result<(), ModelError> {
+    match end {
+        End::Element(at) => points::check_real(name, *at, dimension, parents),
+        End::Point(p) => points::check_finite(name, "a fixed point", p),
+    }
+}
+
 /// Checks the two ends of every pair: elements of real spaces of one dimension, not twice the same one.
 fn check_pairs(
     name: &str,
@@ -112,41 +149,11 @@ fn check_pairs(
     dimension: usize,
     parents: &[(Space, usize)],
 ) -> Result<(), ModelError> {
-    for (a, b) in pairs {
-        for end in [a, b] {
-            match end {
-                End::Element(at) => {
-                    let space = check_dependency(name, *at, parents)?;
-                    if space != Space::real(dimension).unwrap_or(Space::Real(3)) {
-                        let expected = ["scalars", "points of the plane", "points of space"][dimension - 1];
-                        return Err(ModelError::Space {
-                            name: name.into(),
-                            expected,
-                            found: space,
-                        });
-                    }
-                }
-                End::Point(p) => {
-                    if let Some(value) = p.iter().find(|x| !x.is_finite()) {
-                        return Err(ModelError::NotFinite {
-                            name: name.into(),
-                            what: "a fixed point",
-                            value: *value,
-                        });
-                    }
-                }
-            }
-        }
+    for (element, (a, b)) in pairs.iter().enumerate() {
+        check_end(name, a, dimension, parents)?;
+        check_end(name, b, dimension, parents)?;
         if a.dependency() == b.dependency() {
-            let element = a.dependency().map_or(0, |at| at.element);
-            let cause = Degenerate {
-                element,
-                reason: "its two ends are the same",
-            };
-            return Err(ModelError::Degenerate {
-                name: name.into(),
-                cause,
-            });
+            return Err(points::degenerate(name, element, "its two ends are the same"));
         }
     }
     Ok(())

@@ -218,7 +218,8 @@ impl BoxSolver {
             let clash = survey
                 .clash
                 .filter(|_| !survey.contradiction && survey.violators > 0);
-            let endless = clash.filter(|_| descending || matches!(report.status, Status::Incompatible { .. }));
+            let endless =
+                clash.filter(|_| descending || matches!(report.status, Status::Incompatible { .. }));
             if survey.violators == 0 || endless.is_some() || changes >= self.options.max_changes {
                 let (row, share, residual) = survey.worst;
                 let missed = report.status == Status::Converged && (share > 1.0 || share.is_nan());
@@ -278,7 +279,11 @@ impl BoxSolver {
             let down = contradicts && row.contradiction > 0.0 && lower.is_finite();
             let up = contradicts && row.contradiction < 0.0 && upper.is_finite();
             survey.contradiction |= down || up;
-            if contradicts && survey.clash.is_none_or(|(_, most)| row.contradiction.abs() > most) {
+            if contradicts
+                && survey
+                    .clash
+                    .is_none_or(|(_, most)| row.contradiction.abs() > most)
+            {
                 survey.clash = Some((i, row.contradiction.abs()));
             }
             // Contradicting rows have no multiplier: that of the compromise says nothing of where they are to go.
@@ -302,4 +307,3 @@ impl BoxSolver {
         survey
     }
 }
-

@@ -279,7 +279,11 @@ impl DirectSolver {
     }
 
     /// As [`Self::solve`], with the multipliers of the rows of `states` at their bounds.
-    pub(crate) fn solve_held(&mut self, system: &KktSystem, solution: &mut Solution) -> Result<SolveReport, SolveError> {
+    pub(crate) fn solve_held(
+        &mut self,
+        system: &KktSystem,
+        solution: &mut Solution,
+    ) -> Result<SolveReport, SolveError> {
         let (n, m) = (system.n(), system.m());
         let prepared = self.plan.as_mut().filter(|p| self.ready && p.fits(system));
         let plan = prepared.ok_or(SolveError::NotPrepared)?;
@@ -305,7 +309,14 @@ impl DirectSolver {
         solution.mu.clear();
         solution.mu.resize(m, 0.0);
         if put_held(&self.states, &system.bounds, &mut solution.mu) {
-            evaluate(system, solution, &self.b, &self.dropped, &self.states, &mut self.residual);
+            evaluate(
+                system,
+                solution,
+                &self.b,
+                &self.dropped,
+                &self.states,
+                &mut self.residual,
+            );
         } else {
             self.residual.start(&system.c, &self.b);
         }
@@ -334,11 +345,25 @@ impl DirectSolver {
                 }
             }
             self.null_space.remove(&mut solution.mu);
-            measure = evaluate(system, solution, &self.b, &self.dropped, &self.states, &mut self.residual);
+            measure = evaluate(
+                system,
+                solution,
+                &self.b,
+                &self.dropped,
+                &self.states,
+                &mut self.residual,
+            );
             refinements = pass;
             if measure.relative >= best {
                 std::mem::swap(solution, &mut self.best);
-                measure = evaluate(system, solution, &self.b, &self.dropped, &self.states, &mut self.residual);
+                measure = evaluate(
+                    system,
+                    solution,
+                    &self.b,
+                    &self.dropped,
+                    &self.states,
+                    &mut self.residual,
+                );
                 break;
             }
             best = measure.relative;

@@ -3,7 +3,7 @@
 use pliant_dense::rotation;
 use pliant_model::dual::{Dual, DualNum, conjugate, displace, multiply, rotate};
 use pliant_model::{
-    BeamSegment, BeamStrain, Coordinate, Dependency, End, Evaluation, Gear, Influence, FramePair, JointAxis,
+    BeamSegment, BeamStrain, Coordinate, Dependency, End, Evaluation, FramePair, Gear, Influence, JointAxis,
     JointCoordinates, JointFrame, Mapping, Model, ModelError, Pose, RelativePose, RelativeRotation,
     RigidFrames, Rope, RopePath, Skinning, Space, Winch, check,
 };

@@ -7,4 +7,6 @@
 mod bad_input;
 mod body_mappings;
 mod components;
+mod embedded_points;
+mod point_mappings;
 mod rigid_point_reference;

@@ -66,7 +66,10 @@ fn answers_chosen_first_are_found() {
         assert_eq!(report.status, Status::Converged, "seed {seed}: {report:?}");
         close(&found.mu, &answer.mu, 1e-8);
         close(&found.x, &answer.x, 1e-8);
-        assert!(report.bounds.natural < 1e-9 && report.residual.row < 1e-9, "{report:?}");
+        assert!(
+            report.bounds.natural < 1e-9 && report.residual.row < 1e-9,
+            "{report:?}"
+        );
         most = most.max(report.bounds.changes);
     }
     // Block pivoting does not know how many rows there are.
@@ -88,7 +91,11 @@ fn low_rank(random: &mut Random, n: usize, m: usize, rank: usize, contradictory:
     let w = definite(random, n);
     let (left, right) = (random.numbers(m * rank), random.numbers(rank * n));
     let j: Vec<f64> = (0..m * n)
-        .map(|k| (0..rank).map(|l| left[k / n * rank + l] * right[l * n + k % n]).sum())
+        .map(|k| {
+            (0..rank)
+                .map(|l| left[k / n * rank + l] * right[l * n + k % n])
+                .sum()
+        })
         .collect();
     let mut s = KktSystem::dense(&w, &j, &vec![0.0; m]).unwrap();
     s.c = random.numbers(n);
@@ -97,7 +104,12 @@ fn low_rank(random: &mut Random, n: usize, m: usize, rank: usize, contradictory:
     for i in 0..m {
         let consistent: f64 = (0..n).map(|k| s.j.get(i, k) * x[k]).sum();
         let bilateral = i % 5 == 0;
-        s.b[i] = consistent + if contradictory && !bilateral { random.number() } else { 0.0 };
+        s.b[i] = consistent
+            + if contradictory && !bilateral {
+                random.number()
+            } else {
+                0.0
+            };
         let size = random.number().abs();
         s.bounds[i] = match random.below(4) {
             _ if bilateral => (-INF, INF),
@@ -117,7 +129,8 @@ fn redundant_bounded_rows_are_solved() {
             let (n, m) = (6 + random.below(10), 2 + random.below(24));
             let rank = 1 + random.below(5);
             let system = low_rank(&mut random, n, m, rank, contradictory);
-            for (how, (found, report)) in [("blocks", solve(&system)), ("descent", solve_by_descent(&system))] {
+            for (how, (found, report)) in [("blocks", solve(&system)), ("descent", solve_by_descent(&system))]
+            {
                 let told = format!("seed {seed}, {how}, {contradictory}, m = {m}, rank {rank}: {report:?}");
                 assert_eq!(report.status, Status::Converged, "{told}");
                 assert!(miss(&system, &found) < 1e-7, "{told} {}", miss(&system, &found));

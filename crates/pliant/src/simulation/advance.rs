@@ -254,7 +254,11 @@ impl Simulation {
             let change = &self.solution.x[first..first + range.len()];
             let fixed = &self.assembler.system().fixed[first..];
             let held = &self.held[first..];
-            for (k, (v, d)) in self.state.velocities[range].iter_mut().zip(&mut *step).enumerate() {
+            for (k, (v, d)) in self.state.velocities[range]
+                .iter_mut()
+                .zip(&mut *step)
+                .enumerate()
+            {
                 let old = *v;
                 // To the bit: v + (held - v) may differ from it by a rounding.
                 *v = if fixed[k] { held[k] } else { *v + change[k] };

@@ -104,8 +104,12 @@ impl Simulation {
             Axes::World => rotation::IDENTITY,
             Axes::FrameA => poses[0].rotation,
             Axes::FrameB => poses[1].rotation,
-            Axes::BodyA => a.0.map_or(rotation::IDENTITY, |(n, e)| self.body_pose(n, e).rotation),
-            Axes::BodyB => b.0.map_or(rotation::IDENTITY, |(n, e)| self.body_pose(n, e).rotation),
+            Axes::BodyA => {
+                a.0.map_or(rotation::IDENTITY, |(n, e)| self.body_pose(n, e).rotation)
+            }
+            Axes::BodyB => {
+                b.0.map_or(rotation::IDENTITY, |(n, e)| self.body_pose(n, e).rotation)
+            }
         };
         let into = |v: Vec3| rotation::rotate(rotation::conjugate(turn), v).into();
         Wrench {

@@ -19,11 +19,15 @@ pub(crate) fn bricard() -> (Model, Vec<NodeId>, Vec<JointHandle>) {
     for k in 0..5 {
         let (p, q): ([f64; 3], [f64; 3]) = (corners[k], corners[k + 1]);
         let middle = std::array::from_fn(|i| 0.5 * (p[i] + q[i]));
-        let bar = model.add_rigid_bodies(&format!("bar {k}"), &[Pose::at(middle)]).unwrap();
+        let bar = model
+            .add_rigid_bodies(&format!("bar {k}"), &[Pose::at(middle)])
+            .unwrap();
         // 1 kg, 0.1 m square.
         let size = std::array::from_fn(|i| if (p[i] - q[i]).abs() > 0.5 { 1.0 } else { 0.1 });
         let mass = RigidMass::cuboid(1.0, size);
-        model.add_mass(&format!("mass {k}"), bar, Mass::Rigid(vec![mass])).unwrap();
+        model
+            .add_mass(&format!("mass {k}"), bar, Mass::Rigid(vec![mass]))
+            .unwrap();
         bars.push(bar);
     }
     let axes = [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]];
@@ -38,7 +42,11 @@ pub(crate) fn bricard() -> (Model, Vec<NodeId>, Vec<JointHandle>) {
         } else {
             Pose::turned(corners[k], [-y, x, 0.0], std::f64::consts::FRAC_PI_2)
         };
-        joints.push(model.add_joint(&format!("hinge {k}"), &Joint::hinge(a, b).at(pose)).unwrap());
+        joints.push(
+            model
+                .add_joint(&format!("hinge {k}"), &Joint::hinge(a, b).at(pose))
+                .unwrap(),
+        );
     }
     (model, bars, joints)
 }
@@ -47,8 +55,19 @@ pub(crate) fn bricard() -> (Model, Vec<NodeId>, Vec<JointHandle>) {
 fn experiment() {
     for (h, mode) in [(0.01, 0), (0.005, 0), (0.01, 1), (0.005, 1)] {
         let (model, bars, _) = bricard();
-        let geometry = if mode == 0 { Geometry::NONE } else { Geometry::default() };
-        let mut s = Simulation::with_options(model, Options { geometry, ..Options::default() }).unwrap();
+        let geometry = if mode == 0 {
+            Geometry::NONE
+        } else {
+            Geometry::default()
+        };
+        let mut s = Simulation::with_options(
+            model,
+            Options {
+                geometry,
+                ..Options::default()
+            },
+        )
+        .unwrap();
         let (mut violation, mut largest, mut redundant) = (0.0f64, 0.0f64, [0usize; 4]);
         let e0 = s.model().energies(s.state()).total();
         for k in 0..(10.0 / h) as usize {
@@ -58,7 +77,12 @@ fn experiment() {
                     redundant[r.redundant_rows.min(3)] += 1;
                     largest = s.multipliers().iter().fold(largest, |a, l| a.max(l.abs()));
                     if k % (1.0 / h) as usize == 0 {
-                        println!("  t {:.2} p {:?} E {:.4} lambda {largest:.1}", r.time, &s.positions(bars[2])[..3], r.energies.total() - e0);
+                        println!(
+                            "  t {:.2} p {:?} E {:.4} lambda {largest:.1}",
+                            r.time,
+                            &s.positions(bars[2])[..3],
+                            r.energies.total() - e0
+                        );
                     }
                 }
                 Err(e) => {
@@ -67,6 +91,9 @@ fn experiment() {
                 }
             }
         }
-        println!("h {h} mode {mode}: t {} violation {violation:e} lambda {largest:.1} redundant {redundant:?}", s.time());
+        println!(
+            "h {h} mode {mode}: t {} violation {violation:e} lambda {largest:.1} redundant {redundant:?}",
+            s.time()
+        );
     }
 }

@@ -190,7 +190,9 @@ impl KktSystem {
             ("b_rounding", self.m(), self.b_rounding.len()),
             ("bounds", self.m(), self.bounds.len()),
         ];
-        if let Some((what, expected, found)) = sizes.into_iter().find(|(_, expected, found)| expected != found) {
+        if let Some((what, expected, found)) =
+            sizes.into_iter().find(|(_, expected, found)| expected != found)
+        {
             return Err(SolveError::Size {
                 what,
                 expected,

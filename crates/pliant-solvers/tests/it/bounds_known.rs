@@ -178,7 +178,10 @@ fn a_warm_start_costs_one_factorisation_and_no_allocation() {
     });
     assert_eq!(allocated.count_total, 0);
     let after = solver.counters();
-    assert_eq!((after.numeric - before.numeric, after.symbolic), (1, before.symbolic));
+    assert_eq!(
+        (after.numeric - before.numeric, after.symbolic),
+        (1, before.symbolic)
+    );
     // Nor do rows that change sides and back.
     let allocated = |solver: &mut BoxSolver, s: &mut KktSystem, found: &mut Solution| {
         let counted = allocation_counter::measure(|| {
@@ -236,7 +239,10 @@ fn without_bounds_it_is_the_direct_solver() {
     let mut boxed = BoxSolver::default();
     direct.prepare(&s).unwrap();
     boxed.prepare(&s).unwrap();
-    let reports = (direct.solve(&s, &mut a).unwrap(), boxed.solve(&s, &mut b).unwrap());
+    let reports = (
+        direct.solve(&s, &mut a).unwrap(),
+        boxed.solve(&s, &mut b).unwrap(),
+    );
     assert_eq!((reports.0, &a), (reports.1, &b));
     assert!(boxed.active_set().is_empty() && boxed.counters() == direct.counters());
     assert_eq!(reports.1.bounds.natural, reports.1.residual.row);
@@ -254,11 +260,20 @@ fn without_bounds_it_is_the_direct_solver() {
 #[test]
 fn bad_bounds_are_named_and_bilateral_solvers_refuse_bounds() {
     let mut s = KktSystem::dense(&[1.0], &[1.0, 1.0], &[1.0, 1.0]).unwrap();
-    for bad in [(f64::NAN, 1.0), (0.0, f64::NAN), (1.0, 0.0), (INF, INF), (-INF, -INF)] {
+    for bad in [
+        (f64::NAN, 1.0),
+        (0.0, f64::NAN),
+        (1.0, 0.0),
+        (INF, INF),
+        (-INF, -INF),
+    ] {
         s.bounds[1] = bad;
         let found = BoxSolver::default().prepare(&s);
         assert!(matches!(found, Err(SolveError::Bounds { row: 1, .. })), "{bad:?}");
-        assert!(matches!(DirectSolver::default().prepare(&s), Err(SolveError::Bounds { .. })));
+        assert!(matches!(
+            DirectSolver::default().prepare(&s),
+            Err(SolveError::Bounds { .. })
+        ));
     }
     s.bounds[1] = (0.0, INF);
     let refused = SolveError::Bounded { row: 1 };
@@ -270,7 +285,10 @@ fn bad_bounds_are_named_and_bilateral_solvers_refuse_bounds() {
     assert_eq!(solved(&mut solver, &s), Err(SolveError::NotPrepared));
     solver.prepare(&s).unwrap();
     s.bounds.pop();
-    assert!(matches!(solved(&mut solver, &s), Err(SolveError::Size { what: "bounds", .. })));
+    assert!(matches!(
+        solved(&mut solver, &s),
+        Err(SolveError::Size { what: "bounds", .. })
+    ));
     assert_eq!(solved(&mut solver, &s), Err(SolveError::NotPrepared));
 }
 
@@ -306,6 +324,12 @@ fn a_set_that_may_not_change_is_reported() {
     };
     // The row is 17 N s beyond its bound, at 1/2 per kg.
     let (_, report) = crate::tools::solve_with(options, &mass(0.0, &[(-10.0, (-3.0, 3.0))]));
-    assert_eq!(report.status, Status::Unsettled { row: 0, residual: 8.5 });
+    assert_eq!(
+        report.status,
+        Status::Unsettled {
+            row: 0,
+            residual: 8.5
+        }
+    );
     assert_eq!((report.bounds.natural, report.bounds.factorisations), (8.5, 0));
 }

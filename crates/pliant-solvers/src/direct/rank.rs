@@ -1,0 +1,60 @@
+//! Redundant rows of the direct solver: which there are, and whether they contradict each other.
+
+use super::DirectSolver;
+use super::plan::ABSENT;
+use crate::residual::roundoff;
+use crate::{KktSystem, SolveError};
+
+/// A combination of rows exerts no force if its force is below this share of its terms.
+const NO_FORCE: f64 = 1e-3;
+
+impl DirectSolver {
+    /// For each dropped row d: `n` with `n_d = 1` and `J^T n = 0`, from one solve with the rows that are left. Returns a row for
+    /// which that fails: it was dropped because its pivot is small against its own Delassus diagonal (a light body between
+    /// heavy ones), not because it is redundant.
+    pub(super) fn find_null_space(&mut self, system: &KktSystem) -> Result<Option<usize>, SolveError> {
+        let (n, m) = (system.n(), system.m());
+        self.null_space.reset(m);
+        let plan = self.plan.as_mut().ok_or(SolveError::NotPrepared)?;
+        for d in (0..m).filter(|d| self.dropped[*d]) {
+            self.rhs.clear();
+            self.rhs.resize(plan.scale.len(), 0.0);
+            for (slot, i) in system.j.pattern().row_slots(d).zip(system.j.pattern().row(d)) {
+                let position = plan.position[*i as usize];
+                if position != ABSENT {
+                    self.rhs[position as usize] = system.j.values()[slot] * plan.scale[position as usize];
+                }
+            }
+            plan.factor.solve_in_place(&plan.symbolic, &mut self.rhs);
+            self.counters.solves += 1;
+            self.column.clear();
+            self.column.extend((0..m).map(|i| {
+                let position = plan.position[n + i] as usize;
+                self.rhs[position] * plan.scale[position]
+            }));
+            self.column[d] = 1.0;
+            if !self.trusted[d] && self.residual.force_share(system, &self.column) > NO_FORCE {
+                return Ok(Some(d));
+            }
+            self.null_space.push(&mut self.column);
+        }
+        Ok(None)
+    }
+
+    /// The row whose right-hand side contradicts others most, against what it may: the part of `b` along the null space of `J^T`
+    /// was taken off, and is what the compromise misses.
+    pub(super) fn contradiction(&self, system: &KktSystem) -> Option<(usize, f64)> {
+        if self.null_space.is_empty() {
+            return None;
+        }
+        let share = |i: &usize| {
+            let removed = (system.b[*i] - self.b[*i]).abs();
+            let size = self.residual.row_floor(system, *i) + system.b[*i].abs();
+            let noise = system.b_rounding[*i] + roundoff(system) * size;
+            let allowed = self.options.incompatibility * size + noise;
+            if removed == 0.0 { 0.0 } else { removed / allowed }
+        };
+        let worst = (0..system.m()).max_by(|a, b| share(a).total_cmp(&share(b)))?;
+        (share(&worst) > 1.0).then(|| (worst, (system.b[worst] - self.b[worst]).abs()))
+    }
+}

@@ -1,7 +1,8 @@
 //! Redundant rows of the direct solver: which there are, and whether they contradict each other.
 
 use super::DirectSolver;
-use super::plan::ABSENT;
+use super::plan::{ABSENT, Plan};
+use crate::order::Elimination;
 use crate::residual::roundoff;
 use crate::{KktSystem, SolveError};
 
@@ -9,6 +10,29 @@ use crate::{KktSystem, SolveError};
 const NO_FORCE: f64 = 1e-3;
 
 impl DirectSolver {
+    /// As [`Self::prepare_held`]; where that finds `W` indefinite, once more with all rows after all variables. A nearly redundant
+    /// row that follows its owner may leave a pivot that is rounding but not small enough to be dropped, after which signs mean
+    /// nothing; sets of rows that come and go meet such pivots. The order stays changed only if that helped.
+    pub(crate) fn prepare_safely(&mut self, system: &KktSystem) -> Result<(), SolveError> {
+        let found = self.prepare_held(system);
+        let deferred = |plan: &Plan| plan.elimination.deferred.iter().all(|d| *d);
+        let is_last_word = self.plan.as_ref().is_none_or(deferred);
+        if is_last_word || !matches!(found, Err(SolveError::NotPositiveDefinite { .. })) {
+            return found;
+        }
+        let blocks = system.row_blocks().len() - 1;
+        let order = Elimination::new(system, &vec![true; blocks])?;
+        let before = self.plan.take();
+        let again = self
+            .analyse(system, order)
+            .and_then(|()| self.prepare_held(system));
+        if again.is_err() {
+            self.plan = before;
+            return found;
+        }
+        again
+    }
+
     /// For each dropped row d: `n` with `n_d = 1` and `J^T n = 0`, from one solve with the rows that are left. Returns a row for
     /// which that fails: it was dropped because its pivot is small against its own Delassus diagonal (a light body between
     /// heavy ones), not because it is redundant.

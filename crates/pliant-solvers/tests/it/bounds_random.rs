@@ -145,7 +145,8 @@ fn redundant_bounded_rows_are_solved() {
 #[test]
 fn friction_in_the_joints_of_a_mechanism_that_drifts() {
     for drift in [0.0, 1e-14, 1e-12, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-3] {
-        for seed in 0..150 {
+        // The last two meet pivots of rounding in the first order of elimination.
+        for seed in (0..150).chain([423, 484]) {
             let mut random = Random(seed * 31 + 7);
             let n = 3 + random.below(8);
             let hard = n - 1 - random.below(2);

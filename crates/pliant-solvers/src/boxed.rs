@@ -8,6 +8,10 @@ use crate::{
     Status,
 };
 
+/// A contradiction counts from this share of the violation at which a held row is let go: were it the other way round, a row
+/// might be let go, found to agree with others well enough, and sent back.
+const SOONER: f64 = 0.1;
+
 /// Tolerances and limits of the [`BoxSolver`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BoxOptions {
@@ -57,6 +61,8 @@ impl Default for BoxOptions {
 /// Redundant free rows share the minimum-norm multiplier, as in the [`DirectSolver`], as long as their bounds allow; what one cannot
 /// take the others do. Redundant rows that contradict each other (two motors of different speeds) go to the bounds
 /// towards which they push; only if no bound ends it, the status is [`Status::Incompatible`].
+/// Velocities are unique; multipliers of redundant rows are not, and a row that is at a bound already stays there as long as
+/// that is *an* answer.
 ///
 /// Without finite bounds it is the `DirectSolver`, bit for bit. With them, a solve costs a factorisation per change and `O(nnz(J))`
 /// per round on top. Nothing is allocated but for a new pattern, more rows, or more redundant rows.
@@ -139,15 +145,24 @@ impl BoxSolver {
         self.direct.options = self.options.direct;
         let mut prepared = self.fit(system);
         if prepared.is_ok() {
-            prepared = self.direct.prepare_held(system);
+            prepared = self.prepare_direct(system);
         }
         if matches!(prepared, Err(SolveError::NotPositiveDefinite { .. })) && self.direct.is_holding() {
             // Fewer rows constrain less: W may be definite on the null space of all of them.
             self.states.fill(BoundState::Free);
             self.fit(system)?;
-            prepared = self.direct.prepare_held(system);
+            prepared = self.prepare_direct(system);
         }
         prepared
+    }
+
+    /// Factors with the rows of the last `hold` out of the matrix.
+    fn prepare_direct(&mut self, system: &KktSystem) -> Result<(), SolveError> {
+        if self.states.is_empty() {
+            self.direct.prepare_held(system)
+        } else {
+            self.direct.prepare_safely(system)
+        }
     }
 
     /// Makes the set of states one that the system's bounds allow. The direct solver is to prepare anew if that changed it.
@@ -185,7 +200,7 @@ impl BoxSolver {
         let before = self.direct.counters().numeric;
         self.fit(system)?;
         if !self.direct.is_ready() {
-            self.direct.prepare_held(system)?;
+            self.prepare_direct(system)?;
         }
         if self.states.is_empty() {
             return self.direct.solve_held(system, solution);
@@ -250,8 +265,26 @@ impl BoxSolver {
             }
             changes += 1;
             self.direct.hold(&self.states);
-            self.direct.prepare_held(system)?;
+            self.prepare_direct(system)?;
         }
+    }
+
+    /// The redundant row that contradicts others most, if one of them does by more than it may: by so much that it would be let
+    /// go if it were held.
+    fn clash(&self, system: &KktSystem) -> Option<(usize, f64)> {
+        if !self.direct.has_redundant_rows() {
+            return None;
+        }
+        let (mut most, mut beyond) = ((0, 0.0), false);
+        for i in 0..system.m() {
+            let row = self.direct.row(system, i);
+            let allowed = self.options.tolerance * row.size + row.noise;
+            beyond |= row.contradiction.abs() > SOONER * row.share * allowed + row.roundoff;
+            if row.contradiction.abs() > most.1 {
+                most = (i, row.contradiction.abs());
+            }
+        }
+        beyond.then_some(most)
     }
 
     /// Looks at every row after a solve and notes where it would rather be.
@@ -260,6 +293,7 @@ impl BoxSolver {
         self.next.clone_from(&self.states);
         // `max` of IEEE drops NaN; a NaN residual must survive.
         let max = |a: f64, b: f64| if b.is_nan() || b > a { b } else { a };
+        survey.clash = self.clash(system);
         for i in 0..system.m() {
             let row = self.direct.row(system, i);
             let (lower, upper) = system.bounds[i];
@@ -275,17 +309,10 @@ impl BoxSolver {
                     survey.worst = (i, share, own);
                 }
             }
-            let contradicts = row.contradiction.abs() > allowed;
+            let contradicts = survey.clash.is_some() && row.contradicts();
             let down = contradicts && row.contradiction > 0.0 && lower.is_finite();
             let up = contradicts && row.contradiction < 0.0 && upper.is_finite();
             survey.contradiction |= down || up;
-            if contradicts
-                && survey
-                    .clash
-                    .is_none_or(|(_, most)| row.contradiction.abs() > most)
-            {
-                survey.clash = Some((i, row.contradiction.abs()));
-            }
             // Contradicting rows have no multiplier: that of the compromise says nothing of where they are to go.
             self.next[i] = match self.states[i] {
                 BoundState::Free if down => BoundState::Lower,

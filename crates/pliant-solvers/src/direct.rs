@@ -2,13 +2,14 @@
 
 mod held;
 mod plan;
+mod rank;
 
 use crate::bounds::{BoundState, BoundsReport, is_held, put_held};
 use crate::order::Elimination;
 use crate::redundant::NullSpace;
-use crate::residual::{ResidualScratch, evaluate, roundoff};
+use crate::residual::{ResidualScratch, evaluate};
 use crate::{KktResidual, KktSystem, Solution, SolveError, SolveReport, Status, Variable};
-use plan::{ABSENT, Plan};
+use plan::Plan;
 use pliant_sparse::{PivotRule, SparseError};
 
 /// Tolerances of the [`DirectSolver`].
@@ -35,9 +36,6 @@ impl Default for DirectOptions {
         }
     }
 }
-
-/// A combination of rows exerts no force if its force is below this share of its terms.
-const NO_FORCE: f64 = 1e-3;
 
 /// Work done since the solver was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -235,38 +233,6 @@ impl DirectSolver {
         Ok(report.dropped)
     }
 
-    /// For each dropped row d: `n` with `n_d = 1` and `J^T n = 0`, from one solve with the rows that are left. Returns a row for
-    /// which that fails: it was dropped because its pivot is small against its own Delassus diagonal (a light body between
-    /// heavy ones), not because it is redundant.
-    fn find_null_space(&mut self, system: &KktSystem) -> Result<Option<usize>, SolveError> {
-        let (n, m) = (system.n(), system.m());
-        self.null_space.reset(m);
-        let plan = self.plan.as_mut().ok_or(SolveError::NotPrepared)?;
-        for d in (0..m).filter(|d| self.dropped[*d]) {
-            self.rhs.clear();
-            self.rhs.resize(plan.scale.len(), 0.0);
-            for (slot, i) in system.j.pattern().row_slots(d).zip(system.j.pattern().row(d)) {
-                let position = plan.position[*i as usize];
-                if position != ABSENT {
-                    self.rhs[position as usize] = system.j.values()[slot] * plan.scale[position as usize];
-                }
-            }
-            plan.factor.solve_in_place(&plan.symbolic, &mut self.rhs);
-            self.counters.solves += 1;
-            self.column.clear();
-            self.column.extend((0..m).map(|i| {
-                let position = plan.position[n + i] as usize;
-                self.rhs[position] * plan.scale[position]
-            }));
-            self.column[d] = 1.0;
-            if !self.trusted[d] && self.residual.force_share(system, &self.column) > NO_FORCE {
-                return Ok(Some(d));
-            }
-            self.null_space.push(&mut self.column);
-        }
-        Ok(None)
-    }
-
     /// Solves for the right-hand sides `system.c` and `system.b`.
     ///
     /// # Errors
@@ -402,32 +368,5 @@ impl DirectSolver {
                 ..BoundsReport::default()
             },
         })
-    }
-
-    /// The row whose right-hand side contradicts others most, if they do: along a combination `n` of rows that exerts no force, `n . b`
-    /// must vanish up to what the rows are known to be off by, `sum |n_i| (rounding_i + tolerance size_i)`.
-    fn contradiction(&self, system: &KktSystem) -> Option<(usize, f64)> {
-        let roundoff = roundoff(system);
-        let allowed = |i: usize| {
-            let size = self.residual.row_floor(system, i) + system.b[i].abs();
-            (self.options.incompatibility + roundoff) * size + system.b_rounding[i]
-        };
-        let mut worst = (1.0, None);
-        for q in self.null_space.columns() {
-            let (mut sum, mut limit) = (0.0, 0.0);
-            for (i, n) in q.iter().enumerate().filter(|(_, n)| **n != 0.0) {
-                sum += n * system.b[i];
-                limit += n.abs() * allowed(i);
-            }
-            if sum.abs() > worst.0 * limit {
-                worst = (sum.abs() / limit, Some(q));
-            }
-        }
-        let q = worst.1?;
-        let removed = |i: usize| (system.b[i] - self.b[i]).abs();
-        let share = |i: usize| removed(i) / allowed(i).max(f64::MIN_POSITIVE);
-        let involved = (0..system.m()).filter(|i| q[*i] != 0.0);
-        let row = involved.max_by(|a, b| share(*a).total_cmp(&share(*b)))?;
-        Some((row, removed(row)))
     }
 }

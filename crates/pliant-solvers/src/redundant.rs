@@ -24,6 +24,11 @@ impl NullSpace {
         self.basis.chunks_exact(self.rows.max(1))
     }
 
+    /// `(Q Q^T)_ii`: the share of multiplier `i` that exerts no force.
+    pub(crate) fn diagonal(&self, i: usize) -> f64 {
+        self.columns().map(|q| q[i] * q[i]).sum()
+    }
+
     /// Adds one vector, made orthonormal by Gram-Schmidt (twice, which is enough).
     pub(crate) fn push(&mut self, column: &mut [f64]) {
         for _ in 0..2 {

@@ -54,8 +54,7 @@ impl BoxSolver {
             return mu[i] - self.feasible[i];
         }
         let row = self.direct.row(system, i);
-        let allowed = self.options.tolerance * row.size + row.noise;
-        if row.contradiction.abs() > allowed {
+        if row.contradicts() {
             -row.contradiction
         } else {
             0.0

@@ -12,12 +12,24 @@ pub(crate) struct Row {
     pub(crate) w: f64,
     /// What a row in the matrix contradicts others by (velocity): `w` in full is the sum of the two.
     pub(crate) contradiction: f64,
+    /// `(Q Q^T)_ii` with the null space `Q` of the redundant rows: if the row alone were taken out, its contradiction divided by
+    /// this would be its `w`.
+    pub(crate) share: f64,
     /// Largest velocity that enters the row.
     pub(crate) size: f64,
-    /// Velocity below which nothing can be said of the row, whatever the tolerance.
+    /// Velocity that is rounding, of `b` too as far as it is known.
     pub(crate) noise: f64,
+    /// Velocity that is rounding of the largest one.
+    pub(crate) roundoff: f64,
     /// Whether the row was dropped as redundant.
     pub(crate) dropped: bool,
+}
+
+impl Row {
+    /// Whether the row takes part in a contradiction of redundant rows, if there is one.
+    pub(crate) fn contradicts(&self) -> bool {
+        self.contradiction.abs() > self.roundoff
+    }
 }
 
 impl DirectSolver {
@@ -48,16 +60,24 @@ impl DirectSolver {
         self.ready = false;
     }
 
-    /// Row `i` as of the last solve. Cost: the non-zeros of the row.
+    /// Whether the last factorisation dropped rows.
+    pub(crate) fn has_redundant_rows(&self) -> bool {
+        !self.null_space.is_empty()
+    }
+
+    /// Row `i` as of the last solve. Cost: the non-zeros of the row, and the number of redundant rows.
     pub(crate) fn row(&self, system: &KktSystem, i: usize) -> Row {
         let held = is_held(&self.states, i);
         let terms = self.residual.row_scale[i].max(system.b[i].abs());
         let size = terms.max(self.residual.row_floor(system, i));
+        let roundoff = roundoff(system) * size;
         Row {
             w: self.residual.row[i],
+            share: if held { 0.0 } else { self.null_space.diagonal(i) },
             contradiction: if held { 0.0 } else { system.b[i] - self.b[i] },
             size,
-            noise: system.b_rounding[i] + roundoff(system) * size,
+            noise: system.b_rounding[i] + roundoff,
+            roundoff,
             dropped: self.dropped.get(i).copied().unwrap_or(false),
         }
     }

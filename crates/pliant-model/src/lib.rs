@@ -37,10 +37,13 @@ pub use blocks::Blocks;
 pub use error::ModelError;
 pub use evaluate::{Energies, Evaluation, Momentum};
 pub use force_field::{ForceField, Groups, NotInvertible, RowLaw};
-pub use force_fields::{ConstantForce, Damping, DiagonalCompliance, UniformCompliance};
+pub use force_fields::{
+    AxialMuscle, BodyForce, ConstantForce, Damping, DiagonalCompliance, Drag, FullCompliance, Gas, Potential,
+    Spring, Torque, UniformCompliance,
+};
 pub use mapping::{Degenerate, Dependency, Mapping, Parents};
 pub use mappings::{
-    Affine, AffineEntry, Difference, Distance, End, Identity, RelativeRotation, RigidPoints, Subset,
+    Affine, AffineEntry, Difference, Distance, End, Formula, Identity, RelativeRotation, RigidPoints, Subset,
 };
 pub use mass::{CoupledMass, Mass, RigidMass};
 pub use model::{

@@ -2,12 +2,14 @@
 
 mod affine;
 mod distance;
+mod formula;
 mod linear;
 mod relative_rotation;
 mod rigid_points;
 
 pub use affine::{Affine, AffineEntry};
 pub use distance::Distance;
+pub use formula::Formula;
 pub use linear::{Difference, Identity, Subset};
 pub use relative_rotation::RelativeRotation;
 pub use rigid_points::RigidPoints;

@@ -10,7 +10,8 @@ pub struct MassCheck {
     /// Kinetic energy `v^T M v/2` from the blocks against that of the model; for a mapped node, `v^T (J^T M J) v/2` of the parents'
     /// velocity.
     pub kinetic: f64,
-    /// `M v` against differences of the kinetic energy by velocity; for a mapped node, `J^T M J v`.
+    /// `M v` against differences of the kinetic energy by velocity, and its sum against the momentum of the model; for a mapped node,
+    /// `J^T M J v`.
     pub momentum: f64,
     /// The blocks against their transposes.
     pub symmetry: f64,
@@ -38,7 +39,16 @@ pub fn mass(mass: &Mass, space: Space, x: &[f64], v: &[f64]) -> Result<MassCheck
     let state = model.initial_state()?;
     let mut product = vec![0.0; v.len()];
     mass.add_product(space, 1.0, v, &mut product);
-    compare(&model, &state, &[node], node, mass, v, &product)
+    let mut out = compare(&model, &state, &[node], node, mass, v, &product)?;
+    if space.is_spatial() {
+        let linear = model.momentum(&state).linear;
+        let size = space.velocity_size();
+        for (k, total) in linear.iter().enumerate().take(size) {
+            let sum: f64 = product.iter().skip(k).step_by(size).sum();
+            out.momentum = out.momentum.max(relative(*total, sum));
+        }
+    }
+    Ok(out)
 }
 
 /// Checks a mass on a mapped node: carried to the parents by `J^T M J`, it gives the kinetic energy of the velocity that the mapping

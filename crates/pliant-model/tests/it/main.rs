@@ -6,4 +6,7 @@
 
 mod bad_input;
 mod components;
+mod force_fields;
+mod formulas;
+mod masses;
 mod rigid_point_reference;

@@ -5,6 +5,8 @@ use crate::{Blocks, ForceField, Groups, ModelError, NotInvertible, Space};
 use std::fmt;
 use std::sync::Arc;
 
+type Energy = dyn Fn(&[Dual]) -> Dual + Send + Sync;
+
 /// A conservative law written as its energy: force and stiffness follow from hyper-dual numbers, exact to rounding.
 ///
 /// **Equation.** `f = -dV/dx`, `K = d2V/dx2`, energy the sum of `V` (J) over all elements or groups. `V` takes the positions of the
@@ -25,7 +27,7 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub struct Potential {
     groups: Groups,
-    energy: Arc<dyn Fn(&[Dual]) -> Dual + Send + Sync>,
+    energy: Arc<Energy>,
 }
 
 impl fmt::Debug for Potential {
@@ -89,7 +91,7 @@ impl ForceField for Potential {
     fn energy(&self, space: Space, x: &[f64]) -> f64 {
         let mut sum = 0.0;
         self.each_group(space, x, |_, group| {
-            sum += self.at(space, x, group, None, None).re
+            sum += self.at(space, x, group, None, None).re;
         });
         sum
     }

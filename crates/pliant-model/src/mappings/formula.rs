@@ -6,6 +6,8 @@ use crate::{Blocks, Degenerate, Dependency, Mapping, ModelError, Parents, Space}
 use std::fmt;
 use std::sync::Arc;
 
+type Function = dyn Fn(&[Dual], &mut [Dual]) + Send + Sync;
+
 /// A mapping written as a formula: its derivatives follow from hyper-dual numbers, exact to rounding.
 ///
 /// **Equation.** `x_c = g(x_p)` for every element of the child, with `J = dg/dx` and `G = sum f_k d2g_k/dx2`. `g` takes the positions
@@ -31,7 +33,7 @@ use std::sync::Arc;
 pub struct Formula {
     dimension: usize,
     dependencies: Vec<Vec<Dependency>>,
-    formula: Arc<dyn Fn(&[Dual], &mut [Dual]) + Send + Sync>,
+    formula: Arc<Function>,
 }
 
 impl fmt::Debug for Formula {

@@ -43,7 +43,7 @@ impl RigidMass {
                 reason,
             })
         };
-        if !(volume.abs() > 1e-12 * size.powi(3)) {
+        if volume.is_nan() || volume.abs() <= 1e-12 * size.powi(3) {
             return error("belongs to a surface that encloses no volume");
         }
         if volume < 0.0 {

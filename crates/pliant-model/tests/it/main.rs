@@ -5,8 +5,10 @@
 )]
 
 mod bad_input;
+mod bad_laws;
 mod components;
 mod force_fields;
 mod formulas;
 mod masses;
 mod rigid_point_reference;
+mod springs;

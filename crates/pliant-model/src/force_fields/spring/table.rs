@@ -25,7 +25,7 @@ impl Table {
         for k in 1..points.len() {
             out.energies[k] = out.energies[k - 1] + out.integral(k, 1.0);
         }
-        out.at_zero = out.from_first(0.0);
+        out.at_zero = out.since_first(0.0);
         out
     }
 
@@ -86,10 +86,10 @@ impl Table {
     }
 
     pub(super) fn energy(&self, x: f64) -> f64 {
-        self.from_first(x) - self.at_zero
+        self.since_first(x) - self.at_zero
     }
 
-    fn from_first(&self, x: f64) -> f64 {
+    fn since_first(&self, x: f64) -> f64 {
         match self.place(x) {
             Place::Beyond(k) => {
                 let d = x - self.points[k].0;

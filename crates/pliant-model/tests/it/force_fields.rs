@@ -153,7 +153,7 @@ fn muscle() {
     close(&force(&muscle(0.0), s, &[0.16], &[0.0]), &[-1000.0]);
     close(
         &force(&muscle(1.0), s, &[0.16], &[0.0]),
-        &[-1449.328_964_117_221_6],
+        &[-1_449.328_964_117_221_6],
     );
     let (mut b, mut k) = (
         pliant_model::Blocks::new([(1, 1)]),

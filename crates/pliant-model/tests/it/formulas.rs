@@ -129,7 +129,7 @@ fn bad_formulas() {
     let mut m = pliant_model::Model::new();
     let x = m.add_scalars("x", &[-1.0]).unwrap();
     let root = Formula::new(1, vec![vec![at(0)]], |x: &[Dual], out: &mut [Dual]| {
-        out[0] = x[0].sqrt()
+        out[0] = x[0].sqrt();
     });
     m.add_mapped("root", &[x], root).unwrap();
     let error = m.initial_state().unwrap_err().to_string();

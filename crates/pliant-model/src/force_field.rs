@@ -19,7 +19,7 @@ pub enum RowLaw {
     None,
     /// A spring: `C lambda = -(phi + C D dphi/dt + d dphi/dt)`.
     Elastic,
-    /// A dashpot: `C lambda = -dphi/dt`, where `C` is the inverse of the damping [m/(N s)].
+    /// A dashpot: `C lambda = -dphi/dt`, where `C` is the inverse of the damping (m/(N s)).
     Viscous,
 }
 

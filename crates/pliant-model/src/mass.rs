@@ -79,7 +79,7 @@ impl RigidMass {
             })
         };
         if !i.iter().all(|x| x.is_finite()) {
-            return error("an entry is not finite");
+            return error("an entry is not finite, as for a shape with a negative dimension");
         }
         if (i - i.transpose()).norm() > 1e-12 * i.norm() {
             return error("it is not symmetric");

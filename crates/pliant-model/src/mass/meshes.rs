@@ -6,7 +6,8 @@ use crate::force_field::{check_finite, check_positive};
 use pliant_dense::Vec3;
 
 impl Mass {
-    /// Segments of density `density` (kg/m) between these positions (m), half the mass of each at either end.
+    /// Segments of density `density` (kg/m) between these positions (m; in the plane with a third coordinate of zero), half the mass
+    /// of each at either end.
     ///
     /// # Errors
     /// [`ModelError::Mesh`] for a segment of length zero or a node of no segment, [`ModelError::Element`],

@@ -2,8 +2,8 @@
 
 use pliant_model::dual::{Dual, DualNum};
 use pliant_model::{
-    AxialMuscle, Blocks, BodyForce, ConstantForce, Damping, Drag, ForceField, Gas, Model, NotInvertible,
-    Pose, Potential, RowLaw, Space, Torque, Treatment, check,
+    AxialMuscle, Blocks, BodyForce, ConstantForce, Damping, Dependency, Drag, Evaluation, ForceField,
+    Formula, Gas, Model, NotInvertible, Pose, Potential, RowLaw, Space, Torque, Treatment, check,
 };
 
 pub(crate) const TOLERANCE: f64 = 1e-6;
@@ -64,6 +64,10 @@ fn damping_and_drag() {
         passes(&Drag::new(0.5, 1.5).with_angular(0.1, 0.2), Space::Rigid3, &x, &v);
     }
     passes(&Drag::new(0.5, 0.0), Space::Real(3), &[0.0; 3], &[0.0; 3]);
+    for speed in [1e-8, 1e8] {
+        let v = [speed, -2.0 * speed, 0.5 * speed];
+        passes(&Drag::new(0.5, 2.0), Space::Real(3), &[0.0; 3], &v);
+    }
     let f = force(&Drag::new(1.0, 2.0), Space::Real(2), &[0.0; 2], &[3.0, -4.0]);
     close(&f, &[-33.0, 44.0]);
     assert_eq!(Damping::new(2.0).row_law(), RowLaw::Viscous);
@@ -114,6 +118,28 @@ fn gas() {
             passes(&law, Space::Real(1), &[v, 2.0 * v], &[0.1, -0.1]);
         }
     }
+    // As a compliance on a volume that is computed: C lambda = -deformation gives the force.
+    let mut m = Model::new();
+    let edge = m.add_scalars("edge", &[0.1]).unwrap();
+    let cube = Formula::new(
+        1,
+        vec![vec![Dependency::new(0, 0)]],
+        |x: &[Dual], out: &mut [Dual]| {
+            out[0] = x[0].powi(3);
+        },
+    );
+    let volume = m.add_mapped("volume", &[edge], cube).unwrap();
+    let law = Gas::new(1e5, 2e-3, 1.4);
+    m.add_force_field("gas", volume, law, Treatment::Compliance)
+        .unwrap();
+    let mut state = m.initial_state().unwrap();
+    let mut evaluation = Evaluation::new(&m);
+    evaluation.propagate(&m, &mut state).unwrap();
+    evaluation.evaluate(&m, &state).unwrap();
+    let (mut c, mut d, v) = (Blocks::new([(1, 1)]), [0.0], m.positions(&state, volume));
+    law.compliance(v, &mut c);
+    law.deformation(v, &mut d);
+    close(&[-d[0] / c.block(0)[0]], &[1e5 * 2f64.powf(1.4)]);
     let s = Space::Real(1);
     let law = Gas::new(1e5, 1e-3, 1.4).with_ambient(1e5);
     // 2^1.4 = 2.639015821545789.

@@ -2,7 +2,7 @@
 
 use crate::force_fields::{bodies, random};
 use pliant_model::{
-    CoupledMass, Distance, Mass, Model, ModelError, Pose, RigidMass, RigidPoints, Space, check,
+    CoupledMass, Distance, Mass, Model, ModelError, Pose, RigidMass, RigidPoints, Space, Subset, check,
 };
 use std::f64::consts::PI;
 
@@ -53,6 +53,10 @@ fn kinetic_energy_and_momentum() {
         ]);
         let found = check::mass(&rigid, Space::Rigid3, &bodies(seed, 2), &random(seed, 12)).unwrap();
         assert!(found.worst() < 1e-12, "{found:?}");
+        let one = Subset::of_elements(Space::Rigid3, &[1]);
+        let body = Mass::Rigid(vec![RigidMass::cone(3.0, 0.2, 0.4)]);
+        let found = check::mapped_mass(&body, &one, &[(Space::Rigid3, 2)], &bodies(seed, 2), seed);
+        assert!(found.unwrap().worst() < 1e-12);
         let line = Distance::between(&[(0, 1), (1, 2)]);
         let found = check::mapped_mass(
             &Mass::Uniform(3.0),

@@ -127,6 +127,8 @@ fn full_matrices() {
                 law.with_relaxation_time(0.2).with_damping(&d),
             ] {
                 passes(&law, Space::Real(6), &random(seed, 12), &random(seed + 7, 12));
+                passes(&law, Space::Real(6), &[0.0; 6], &[0.0; 6]);
+                passes(&law, Space::Real(6), &[1e6; 6], &[-1e6; 6]);
                 let law = law.over_elements(2);
                 passes(&law, Space::Real(3), &random(seed, 6), &random(seed + 7, 6));
                 let law = law.over_groups(&[vec![3, 0], vec![1, 2]]);

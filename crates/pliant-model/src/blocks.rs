@@ -54,6 +54,17 @@ impl Blocks {
         &mut self.values[self.starts[e]..self.starts[e + 1]]
     }
 
+    /// Writes the diagonals of square blocks of equal width, one per element; `value` gets the number of the coordinate.
+    pub(crate) fn set_diagonal(&mut self, value: impl Fn(usize) -> f64) {
+        for e in 0..self.len() {
+            let size = self.width(e);
+            let block = self.block_mut(e);
+            for i in 0..size {
+                block[i * size + i] = value(e * size + i);
+            }
+        }
+    }
+
     /// Adds `s` times the blocks of the same layout.
     ///
     /// # Panics

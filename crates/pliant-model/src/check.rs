@@ -1,4 +1,4 @@
-//! Checkers for mappings and force fields, the library's and the user's: every derivative against finite differences.
+//! Checkers for mappings, force fields and masses, the library's and the user's: every derivative against finite differences.
 //!
 //! ```
 //! use pliant_model::{check, Distance, End, Space};
@@ -8,10 +8,14 @@
 //! ```
 
 mod exact;
+mod law;
+mod mass;
 
 pub use exact::{ExactCheck, mapping_exactly};
+pub use law::{ForceFieldCheck, force_field};
+pub use mass::{MassCheck, mapped_mass, mass};
 
-use crate::{Dependency, ForceField, Mapping, Model, ModelError, NodeId, Space, State};
+use crate::{Dependency, Mapping, Model, ModelError, NodeId, Space, State};
 
 /// Largest differences found, each relative to `1 +` the size of what it is compared with.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -267,104 +271,4 @@ fn geometry_of(
         }
     }
     out
-}
-
-/// Largest differences found for a force field, each relative to `1 +` the size of what it is compared with.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct ForceFieldCheck {
-    /// Force at rest against central differences of the energy.
-    pub force: f64,
-    /// `K` against central differences of the force.
-    pub stiffness: f64,
-    /// `B` against central differences of the force.
-    pub damping: f64,
-    /// `C K - I`, zero if there is no compliance.
-    pub compliance: f64,
-}
-
-impl ForceFieldCheck {
-    /// The largest of them.
-    pub fn worst(&self) -> f64 {
-        [self.force, self.stiffness, self.damping, self.compliance]
-            .into_iter()
-            .fold(0.0, f64::max)
-    }
-}
-
-/// Checks a force field on real coordinates at positions `x` and velocities `v`.
-///
-/// # Errors
-/// What the force field says of the node or of its stiffness.
-pub fn force_field(
-    law: &dyn ForceField,
-    space: Space,
-    x: &[f64],
-    v: &[f64],
-) -> Result<ForceFieldCheck, ModelError> {
-    let size = space.velocity_size();
-    let count = x.len() / size;
-    law.check("checked force field", space, count)?;
-    let mut out = ForceFieldCheck::default();
-    let relative = |a: f64, b: f64| (a - b).abs() / (1.0 + a.abs().max(b.abs()));
-    let mut blocks = crate::Blocks::new(std::iter::repeat_n((size, size), count));
-    let force = |x: &[f64], v: &[f64]| {
-        let mut f = vec![0.0; x.len()];
-        law.add_force(space, x, v, &mut f);
-        f
-    };
-    let h = 1e-5;
-    let rest = vec![0.0; v.len()];
-    let lost = |e: crate::NotInvertible| ModelError::NotInvertible {
-        name: "checked force field".into(),
-        element: e.element,
-    };
-    let stiffness = {
-        let mut b = blocks.clone();
-        law.stiffness(space, x, &mut b).map_err(lost)?;
-        b
-    };
-    law.damping(space, x, v, &mut blocks);
-    for k in 0..x.len() {
-        let shifted = |a: &[f64], t: f64| {
-            let mut a = a.to_vec();
-            a[k] += t;
-            a
-        };
-        let (plus, minus) = (shifted(x, h), shifted(x, -h));
-        let slope = (law.energy(space, &plus) - law.energy(space, &minus)) / (2.0 * h);
-        out.force = out.force.max(relative(force(x, &rest)[k], -slope));
-        let (fp, fm) = (force(&plus, v), force(&minus, v));
-        let (gp, gm) = (force(x, &shifted(v, h)), force(x, &shifted(v, -h)));
-        for i in 0..x.len() {
-            let block = |b: &crate::Blocks| {
-                if i / size == k / size {
-                    b.block(k / size)[i % size * size + k % size]
-                } else {
-                    0.0
-                }
-            };
-            out.stiffness = out
-                .stiffness
-                .max(relative(block(&stiffness), (fm[i] - fp[i]) / (2.0 * h)));
-            out.damping = out
-                .damping
-                .max(relative(block(&blocks), (gm[i] - gp[i]) / (2.0 * h)));
-        }
-    }
-    let mut compliance = blocks.clone();
-    compliance.clear();
-    if law.row_law() == crate::RowLaw::Elastic {
-        law.compliance(x, &mut compliance);
-        for e in 0..count {
-            for i in 0..size {
-                for j in 0..size {
-                    let product: f64 = (0..size)
-                        .map(|k| compliance.block(e)[i * size + k] * stiffness.block(e)[k * size + j])
-                        .sum();
-                    out.compliance = out.compliance.max(relative(product, f64::from(u8::from(i == j))));
-                }
-            }
-        }
-    }
-    Ok(out)
 }

@@ -3,7 +3,7 @@
 //! A [`Dual`] carries a value, two first derivatives and their mixed second one (Fike and Alonso 2011). Closures on them give
 //! user components their derivatives, and [`check`](crate::check) an independent answer for those of the library.
 
-use crate::Space;
+use crate::{ModelError, Space};
 pub use num_dual::DualNum;
 use pliant_dense::rotation;
 
@@ -40,6 +40,41 @@ pub fn displace(space: Space, x: &[f64], i: Option<usize>, j: Option<usize>, out
     ];
     let q = rotation::normalize([x[3], x[4], x[5], x[6]]).unwrap_or(rotation::IDENTITY);
     out[3..7].copy_from_slice(&multiply(&q.map(Dual::from), &small));
+}
+
+/// Most position numbers that a formula of [`Potential`](crate::Potential) or [`Formula`](crate::Formula) may take at once.
+pub const LIMIT: usize = 48;
+
+/// Positions of several elements, one after the other, with velocity coordinate `i` of them all moved by `eps1` and `j` by `eps2`.
+/// Returns how many numbers it wrote.
+pub(crate) fn gather<'a>(
+    elements: impl Iterator<Item = (Space, &'a [f64])>,
+    i: Option<usize>,
+    j: Option<usize>,
+    out: &mut [Dual; LIMIT],
+) -> usize {
+    let (mut p, mut v) = (0, 0);
+    for (space, x) in elements {
+        let size = space.velocity_size();
+        let local = |c: Option<usize>| c.and_then(|c| c.checked_sub(v)).filter(|c| *c < size);
+        displace(space, x, local(i), local(j), &mut out[p..p + x.len()]);
+        p += x.len();
+        v += size;
+    }
+    p
+}
+
+/// Checks that so many position numbers are not too many.
+pub(crate) fn check_limit(name: &str, what: &'static str, numbers: usize) -> Result<(), ModelError> {
+    if numbers <= LIMIT {
+        return Ok(());
+    }
+    Err(ModelError::OutOfRange {
+        name: name.into(),
+        what,
+        value: numbers as f64,
+        bound: "48 or fewer",
+    })
 }
 
 /// The product `a b` of quaternions `(w, x, y, z)`.

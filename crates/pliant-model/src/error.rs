@@ -54,6 +54,26 @@ pub enum ModelError {
         /// Which rule it breaks.
         reason: &'static str,
     },
+    /// A matrix that is not symmetric positive semidefinite.
+    #[error("the {what} matrix of `{name}` is not symmetric positive semidefinite: {reason}")]
+    Matrix {
+        /// Name of the component.
+        name: String,
+        /// Which matrix.
+        what: &'static str,
+        /// Which rule it breaks.
+        reason: &'static str,
+    },
+    /// A mesh that no mass can be made of.
+    #[error("{what} {element} of a mesh {reason}")]
+    Shape {
+        /// What is wrong: a vertex, a triangle.
+        what: &'static str,
+        /// Its number.
+        element: usize,
+        /// Why, as a clause.
+        reason: &'static str,
+    },
     /// A list has the wrong length.
     #[error("`{name}` needs {expected} {what}, found {found}")]
     Size {

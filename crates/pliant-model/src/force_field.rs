@@ -19,7 +19,7 @@ pub enum RowLaw {
     None,
     /// A spring: `C lambda = -(phi + C D dphi/dt + d dphi/dt)`.
     Elastic,
-    /// A dashpot: `C lambda = -dphi/dt`, where `C` is the inverse of the damping [m/(N s)].
+    /// A dashpot: `C lambda = -dphi/dt`, where `C` is the inverse of the damping (m/(N s)).
     Viscous,
 }
 
@@ -178,14 +178,38 @@ pub(crate) fn check_not_negative(name: &str, what: &'static str, value: f64) -> 
     }
 }
 
-pub(crate) fn check_real(name: &str, space: Space) -> Result<(), ModelError> {
-    if space == Space::Rigid3 {
+pub(crate) fn check_positive(name: &str, what: &'static str, value: f64) -> Result<(), ModelError> {
+    check_finite(name, what, value)?;
+    if value > 0.0 {
+        Ok(())
+    } else {
+        Err(ModelError::OutOfRange {
+            name: name.into(),
+            what,
+            value,
+            bound: "positive",
+        })
+    }
+}
+
+pub(crate) fn check_space(
+    name: &str,
+    expected: &'static str,
+    found: Space,
+    fits: bool,
+) -> Result<(), ModelError> {
+    if fits {
+        Ok(())
+    } else {
         Err(ModelError::Space {
             name: name.into(),
-            expected: "scalars or points (map the bodies first)",
-            found: space,
+            expected,
+            found,
         })
-    } else {
-        Ok(())
     }
+}
+
+pub(crate) fn check_real(name: &str, space: Space) -> Result<(), ModelError> {
+    let expected = "scalars or points (map the bodies first)";
+    check_space(name, expected, space, space != Space::Rigid3)
 }

@@ -1,9 +1,23 @@
 //! The force fields that come with the library.
 
+mod body_force;
 mod compliance;
 mod constant;
 mod damping;
+mod drag;
+mod full_compliance;
+mod gas;
+mod muscle;
+mod potential;
+mod spring;
 
+pub use body_force::BodyForce;
 pub use compliance::{DiagonalCompliance, UniformCompliance};
-pub use constant::ConstantForce;
+pub use constant::{ConstantForce, Torque};
 pub use damping::Damping;
+pub use drag::Drag;
+pub use full_compliance::FullCompliance;
+pub use gas::Gas;
+pub use muscle::AxialMuscle;
+pub use potential::Potential;
+pub use spring::Spring;

@@ -38,15 +38,18 @@ pub use blocks::Blocks;
 pub use error::ModelError;
 pub use evaluate::{Energies, Evaluation, Momentum};
 pub use force_field::{ForceField, Groups, NotInvertible, RowLaw};
-pub use force_fields::{ConstantForce, Damping, DiagonalCompliance, UniformCompliance};
+pub use force_fields::{
+    AxialMuscle, BodyForce, ConstantForce, Damping, DiagonalCompliance, Drag, FullCompliance, Gas, Potential,
+    Spring, Torque, UniformCompliance,
+};
 pub use joint::{Joint, JointHandle, JointKind, Side};
 pub use mapping::{Degenerate, Dependency, Mapping, Parents};
 pub use mappings::{
     Addition, Affine, AffineEntry, Area, Barycentric, BeamSegment, BeamStrain, Cell, CentreOfMass,
-    Coordinate, CurvatureBinormal, Difference, DihedralAngle, Distance, DotProduct, End, FramePair, Gear,
-    Identity, Influence, JointAxis, JointCoordinates, JointFrame, Mask, MeshError, Normalization, Outside,
-    Pairing, Projection, Quadratic, RelativePose, RelativeRotation, RigidFrames, RigidPoints, Rope, RopePath,
-    SafeDistance, SegmentAngle, Skinning, SquareDistance, Subset, Volume, Winch, quadratic_bending,
+    Coordinate, CurvatureBinormal, Difference, DihedralAngle, Distance, DotProduct, End, Formula, FramePair,
+    Gear, Identity, Influence, JointAxis, JointCoordinates, JointFrame, Mask, MeshError, Normalization,
+    Outside, Pairing, Projection, Quadratic, RelativePose, RelativeRotation, RigidFrames, RigidPoints, Rope,
+    RopePath, SafeDistance, SegmentAngle, Skinning, SquareDistance, Subset, Volume, Winch, quadratic_bending,
 };
 pub use mass::{CoupledMass, Mass, RigidMass};
 pub use model::{

@@ -1,13 +1,22 @@
 //! Masses: of points, of scalars, of rigid bodies, of the elements of a mesh.
 
+mod meshes;
+mod shapes;
+mod surface;
+
 use crate::{Blocks, Groups, ModelError, Space};
 use pliant_dense::{Mat3, vec3};
 
 /// Inertia of the elements of one node.
+///
+/// **Equation.** Kinetic energy `sum m_e |v_e|^2/2` of points and scalars, `(m |v|^2 + w . I w)/2` of bodies (`w` in body axes),
+/// `sum m_ij v_i . v_j/2` of coupled elements; weight `m g` where positions are places. On a mapped node it is carried to the
+/// independent degrees of freedom by `J^T M J`, with the velocity-dependent term (docs/notation.md).
+///
+/// **Use.** Point masses, rigid bodies, and meshes of a density: see the constructors for lumped and consistent masses.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Mass {
-    /// The same mass (kg) for every element of points or scalars. On a mapped node it is carried to the independent degrees
-    /// of freedom by `J^T M J`, with the velocity-dependent term (docs/notation.md).
+    /// The same mass (kg) for every element of points or scalars.
     Uniform(f64),
     /// A mass (kg) for each element of points or scalars.
     PerElement(Vec<f64>),
@@ -17,7 +26,11 @@ pub enum Mass {
     Coupled(Vec<CoupledMass>),
 }
 
-/// A mass matrix over some elements of a node: `m_ij` (kg) times the identity of a point's coordinates.
+/// A mass matrix over some elements of a node.
+///
+/// **Equation.** Kinetic energy `sum m_ij v_i . v_j/2` over the elements: `m_ij` (kg) times the identity of a point's coordinates.
+///
+/// **Use.** The consistent mass of one element of a mesh; masses on interpolated points.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CoupledMass {
     /// Elements of the node, distinct.
@@ -27,33 +40,27 @@ pub struct CoupledMass {
 }
 
 /// Mass and inertia of one rigid body about its centre of mass.
+///
+/// **Equation.** Kinetic energy `(m |v|^2 + w . I w)/2`, with the angular velocity `w` and the inertia `I` in body axes.
+///
+/// **Use.** Bodies of simple shapes (homogeneous, about their centres of mass), or of a closed triangulated surface. A negative
+/// dimension gives an inertia that no model accepts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RigidMass {
     /// Mass (kg).
     pub mass: f64,
-    /// Inertia in body axes [kg m^2]: symmetric, rows first.
+    /// Inertia in body axes (kg m^2): symmetric, rows first.
     pub inertia: [[f64; 3]; 3],
 }
 
 impl RigidMass {
-    /// Principal moments [kg m^2] about the body axes.
+    /// Principal moments (kg m^2) about the body axes.
     pub fn principal(mass: f64, moments: [f64; 3]) -> Self {
         let [x, y, z] = moments;
         Self {
             mass,
             inertia: [[x, 0.0, 0.0], [0.0, y, 0.0], [0.0, 0.0, z]],
         }
-    }
-
-    /// A homogeneous box with the given edge lengths (m).
-    pub fn cuboid(mass: f64, size: [f64; 3]) -> Self {
-        let [a, b, c] = size.map(|s| s * s);
-        Self::principal(mass, [b + c, a + c, a + b].map(|s| mass / 12.0 * s))
-    }
-
-    /// A homogeneous ball of the given radius (m).
-    pub fn sphere(mass: f64, radius: f64) -> Self {
-        Self::principal(mass, [0.4 * mass * radius * radius; 3])
     }
 
     /// The inertia as a matrix.
@@ -72,7 +79,7 @@ impl RigidMass {
             })
         };
         if !i.iter().all(|x| x.is_finite()) {
-            return error("an entry is not finite");
+            return error("an entry is not finite, as for a shape with a negative dimension");
         }
         if (i - i.transpose()).norm() > 1e-12 * i.norm() {
             return error("it is not symmetric");

@@ -3,7 +3,13 @@
 use crate::force_field::{check_not_negative, check_real};
 use crate::{Blocks, ForceField, ModelError, NotInvertible, RowLaw, Space};
 
-/// One compliance for every coordinate of a node: `f = -(x + d v)/c`. From soft spring (large) to hard constraint (zero).
+/// One compliance for every coordinate of a node, from a soft spring (large) to a hard constraint (zero).
+///
+/// **Equation.** `f = -(x + d v)/c` for every coordinate `x` with velocity `v`; energy `x^2/(2 c)`. `c` is the compliance (m/N, or
+/// rad/(N m)), `d` the relaxation time (s).
+///
+/// **Use.** On a [`Difference`](crate::Difference) it is a spring of length zero, on a [`Distance`](crate::Distance) a spring or a
+/// rod, on a [`RelativeRotation`](crate::RelativeRotation) an angular spring.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct UniformCompliance {
     compliance: f64,
@@ -11,7 +17,7 @@ pub struct UniformCompliance {
 }
 
 impl UniformCompliance {
-    /// Compliance `c` [m/N, rad/(N m)].
+    /// Compliance `c` (m/N, or rad/(N m)), zero or more.
     pub fn new(compliance: f64) -> Self {
         Self {
             compliance,
@@ -19,7 +25,7 @@ impl UniformCompliance {
         }
     }
 
-    /// The spring of stiffness `k` [N/m, N m/rad].
+    /// The spring of stiffness `k` (N/m, or N m/rad), positive.
     pub fn from_stiffness(stiffness: f64) -> Self {
         Self::new(stiffness.recip())
     }
@@ -32,7 +38,12 @@ impl UniformCompliance {
     }
 }
 
-/// One compliance per coordinate: `f_i = -(x_i + d v_i)/c_i`.
+/// One compliance for each coordinate.
+///
+/// **Equation.** `f_i = -(x_i + d v_i)/c_i`; energy `sum x_i^2/(2 c_i)`. `c_i` is the compliance of coordinate `i` (m/N, or
+/// rad/(N m)), `d` the relaxation time (s).
+///
+/// **Use.** Springs that differ by direction: a bushing, an elastic foundation, a joint that is hard along some axes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DiagonalCompliance {
     compliances: Vec<f64>,
@@ -40,10 +51,19 @@ pub struct DiagonalCompliance {
 }
 
 impl DiagonalCompliance {
-    /// Compliances [m/N, rad/(N m)], one per coordinate of the node, or per coordinate of one element for all elements.
+    /// Compliances (m/N, or rad/(N m)), zero or more: one per coordinate of the node, or per coordinate of one element for all
+    /// elements.
     pub fn new(compliances: &[f64]) -> Self {
         Self {
             compliances: compliances.to_vec(),
+            relaxation_time: 0.0,
+        }
+    }
+
+    /// The springs of these stiffnesses (N/m, or N m/rad), positive; as many as for [`new`](Self::new).
+    pub fn from_stiffnesses(stiffnesses: &[f64]) -> Self {
+        Self {
+            compliances: stiffnesses.iter().map(|k| k.recip()).collect(),
             relaxation_time: 0.0,
         }
     }
@@ -74,15 +94,6 @@ mod diagonal {
     pub(super) fn add_force(c: impl Fn(usize) -> f64, d: f64, x: &[f64], v: &[f64], f: &mut [f64]) {
         for (i, f) in f.iter_mut().enumerate() {
             *f -= (x[i] + d * v[i]) / c(i);
-        }
-    }
-
-    pub(super) fn blocks(c: impl Fn(usize) -> f64, out: &mut Blocks) {
-        for e in 0..out.len() {
-            let size = out.width(e);
-            for i in 0..size {
-                out.block_mut(e)[i * size + i] = c(e * size + i);
-            }
         }
     }
 
@@ -126,7 +137,7 @@ impl ForceField for UniformCompliance {
 
     fn damping(&self, _space: Space, _x: &[f64], _v: &[f64], out: &mut Blocks) {
         if self.compliance > 0.0 && self.relaxation_time > 0.0 {
-            diagonal::blocks(|_| self.relaxation_time / self.compliance, out);
+            out.set_diagonal(|_| self.relaxation_time / self.compliance);
         }
     }
 
@@ -135,7 +146,7 @@ impl ForceField for UniformCompliance {
     }
 
     fn compliance(&self, _x: &[f64], out: &mut Blocks) {
-        diagonal::blocks(|_| self.compliance, out);
+        out.set_diagonal(|_| self.compliance);
     }
 
     fn relaxation_time(&self) -> f64 {
@@ -176,16 +187,13 @@ impl ForceField for DiagonalCompliance {
 
     fn damping(&self, _space: Space, _x: &[f64], _v: &[f64], out: &mut Blocks) {
         if self.relaxation_time > 0.0 {
-            diagonal::blocks(
-                |i| {
-                    if self.at(i) > 0.0 {
-                        self.relaxation_time / self.at(i)
-                    } else {
-                        0.0
-                    }
-                },
-                out,
-            );
+            out.set_diagonal(|i| {
+                if self.at(i) > 0.0 {
+                    self.relaxation_time / self.at(i)
+                } else {
+                    0.0
+                }
+            });
         }
     }
 
@@ -194,7 +202,7 @@ impl ForceField for DiagonalCompliance {
     }
 
     fn compliance(&self, _x: &[f64], out: &mut Blocks) {
-        diagonal::blocks(|i| self.at(i), out);
+        out.set_diagonal(|i| self.at(i));
     }
 
     fn relaxation_time(&self) -> f64 {

@@ -1,16 +1,22 @@
-//! Constant forces.
+//! Forces that are constant in world axes.
 
-use crate::force_field::check_finite;
+use crate::force_field::{check_finite, check_space};
 use crate::{ForceField, ModelError, Space};
+use pliant_dense::{Vec3, rotation};
 
 /// The same force on every element, constant in world axes; on bodies it acts at the centre of mass.
+///
+/// **Equation.** `f = F`; energy `-F . x`. On a volume coordinate `F` is a pressure difference (Pa) that does not change with the
+/// volume. The coordinates of `F` are its inputs.
+///
+/// **Use.** Loads that do not follow the motion; a constant pressure, when it acts on a volume.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConstantForce {
     force: Vec<f64>,
 }
 
 impl ConstantForce {
-    /// Force (N), one number per coordinate of a point (three for bodies).
+    /// Force (N), one number per coordinate of an element (three for bodies).
     pub fn new(force: &[f64]) -> Self {
         Self {
             force: force.to_vec(),
@@ -20,7 +26,10 @@ impl ConstantForce {
 
 impl ForceField for ConstantForce {
     fn check(&self, name: &str, space: Space, _count: usize) -> Result<(), ModelError> {
-        let expected = space.velocity_size().min(3);
+        let expected = match space {
+            Space::Rigid3 => 3,
+            Space::Real(n) => n,
+        };
         if self.force.len() != expected {
             let found = self.force.len();
             return Err(ModelError::Size {
@@ -47,5 +56,63 @@ impl ForceField for ConstantForce {
                 *f += g;
             }
         }
+    }
+
+    fn inputs(&self) -> &[f64] {
+        &self.force
+    }
+
+    fn inputs_mut(&mut self) -> &mut [f64] {
+        &mut self.force
+    }
+}
+
+/// A torque on every body, constant in world axes.
+///
+/// **Equation.** `tau_body = R^T T` for a body of rotation `R`. There is no potential (the energy is zero) and no stiffness: the
+/// law is explicit. The coordinates of `T` are its inputs.
+///
+/// **Use.** Loads on bodies whose axis stays in space; a motor whose axis turns with the body is a
+/// [`BodyForce`](crate::BodyForce).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Torque {
+    torque: [f64; 3],
+}
+
+impl Torque {
+    /// Torque `T` (N m) in world axes.
+    pub fn new(torque: [f64; 3]) -> Self {
+        Self { torque }
+    }
+}
+
+impl ForceField for Torque {
+    fn check(&self, name: &str, space: Space, _count: usize) -> Result<(), ModelError> {
+        check_space(name, "rigid bodies", space, space == Space::Rigid3)?;
+        self.torque
+            .iter()
+            .try_for_each(|t| check_finite(name, "the torque", *t))
+    }
+
+    fn add_force(&self, _space: Space, x: &[f64], _v: &[f64], f: &mut [f64]) {
+        for (x, f) in x.chunks_exact(7).zip(f.chunks_exact_mut(6)) {
+            let q = rotation::conjugate([x[3], x[4], x[5], x[6]]);
+            let torque = rotation::rotate(q, Vec3::from(self.torque));
+            for k in 0..3 {
+                f[3 + k] += torque[k];
+            }
+        }
+    }
+
+    fn is_linear(&self) -> bool {
+        false
+    }
+
+    fn inputs(&self) -> &[f64] {
+        &self.torque
+    }
+
+    fn inputs_mut(&mut self) -> &mut [f64] {
+        &mut self.torque
     }
 }

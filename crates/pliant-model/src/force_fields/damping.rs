@@ -1,9 +1,14 @@
 //! Viscous damping.
 
-use crate::force_field::check_not_negative;
-use crate::{Blocks, ForceField, ModelError, Space};
+use crate::force_field::{check_not_negative, check_space};
+use crate::{Blocks, ForceField, ModelError, RowLaw, Space};
 
-/// Viscous damping `f = -b v`.
+/// Viscous damping in proportion to the velocity.
+///
+/// **Equation.** `f = -b v` for every coordinate; bodies have one `b` for the velocity of the centre of mass (N s/m) and one for the
+/// angular velocity (N m s/rad). Treated as a compliance it is the row `v + f/b = 0`, for `b > 0` and on real coordinates only.
+///
+/// **Use.** Dashpots between points (on a distance or a difference), friction in joints, background damping.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Damping {
     linear: f64,
@@ -11,20 +16,21 @@ pub struct Damping {
 }
 
 impl Damping {
-    /// Coefficient `b` for every coordinate of points and scalars, or for the linear velocity of bodies [N s/m].
+    /// Coefficient `b` for every coordinate of points and scalars, or for the linear velocity of bodies (N s/m); zero or more.
     pub fn new(linear: f64) -> Self {
         Self { linear, angular: 0.0 }
     }
 
-    /// Coefficient for the angular velocity of bodies [N m s/rad].
+    /// Coefficient for the angular velocity of bodies (N m s/rad), zero or more.
     #[must_use]
     pub fn with_angular(mut self, angular: f64) -> Self {
         self.angular = angular;
         self
     }
 
-    fn at(&self, size: usize, i: usize) -> f64 {
-        if size == 6 && i >= 3 {
+    /// Coefficient of coordinate `i` of a node of bodies or not.
+    fn at(&self, bodies: bool, i: usize) -> f64 {
+        if bodies && i % 6 >= 3 {
             self.angular
         } else {
             self.linear
@@ -33,24 +39,33 @@ impl Damping {
 }
 
 impl ForceField for Damping {
-    fn check(&self, name: &str, _space: Space, _count: usize) -> Result<(), ModelError> {
+    fn check(&self, name: &str, space: Space, _count: usize) -> Result<(), ModelError> {
         check_not_negative(name, "the damping", self.linear)?;
-        check_not_negative(name, "the angular damping", self.angular)
+        check_not_negative(name, "the angular damping", self.angular)?;
+        let fits = space == Space::Rigid3 || self.angular == 0.0;
+        check_space(name, "rigid bodies (for angular damping)", space, fits)
     }
 
     fn add_force(&self, space: Space, _x: &[f64], v: &[f64], f: &mut [f64]) {
-        let size = space.velocity_size();
-        for (i, f) in f.iter_mut().enumerate() {
-            *f -= self.at(size, i % size) * v[i];
+        let bodies = space == Space::Rigid3;
+        for (i, (f, v)) in f.iter_mut().zip(v).enumerate() {
+            *f -= self.at(bodies, i) * v;
         }
     }
 
-    fn damping(&self, _space: Space, _x: &[f64], _v: &[f64], out: &mut Blocks) {
-        for e in 0..out.len() {
-            let size = out.width(e);
-            for i in 0..size {
-                out.block_mut(e)[i * size + i] = self.at(size, i);
-            }
+    fn damping(&self, space: Space, _x: &[f64], _v: &[f64], out: &mut Blocks) {
+        out.set_diagonal(|i| self.at(space == Space::Rigid3, i));
+    }
+
+    fn row_law(&self) -> RowLaw {
+        if self.linear > 0.0 {
+            RowLaw::Viscous
+        } else {
+            RowLaw::None
         }
+    }
+
+    fn compliance(&self, _x: &[f64], out: &mut Blocks) {
+        out.set_diagonal(|_| self.linear.recip());
     }
 }

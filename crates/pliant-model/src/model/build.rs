@@ -255,6 +255,7 @@ impl Model {
         let groups = law.groups();
         groups.check(name, count)?;
         let rows = law.row_law() != RowLaw::None && space != Space::Rigid3;
+        let elastic = law.row_law() == RowLaw::Elastic;
         let x = match &target.kind {
             NodeKind::Independent { positions, .. } => positions.clone(),
             NodeKind::Mapped { .. } => vec![0.0; count * space.position_size()],
@@ -296,7 +297,11 @@ impl Model {
         let component = ForceFieldEntry {
             law,
             treatment: effective,
-            automatic: treatment == Treatment::Auto && infinite.is_none() && rows && covers(&groups, count),
+            automatic: treatment == Treatment::Auto
+                && infinite.is_none()
+                && rows
+                && elastic
+                && covers(&groups, count),
             motion: None,
             bounds: None,
         };
@@ -382,7 +387,8 @@ impl Model {
     /// Sets an input of a force field, such as an activation.
     ///
     /// # Errors
-    /// [`ModelError::NotRows`] for other components, [`ModelError::Size`] if there is no such input, [`ModelError::NotFinite`].
+    /// [`ModelError::NotRows`] for other components, [`ModelError::Size`] if there is no such input, [`ModelError::NotFinite`],
+    /// or what the force field says of the value; it then keeps the old one.
     pub fn set_input(&mut self, component: ComponentId, input: usize, value: f64) -> Result<(), ModelError> {
         let name = self.component_name(component).to_owned();
         check_finite(&name, "an input", &[value])?;
@@ -392,18 +398,22 @@ impl Model {
                 action: "given an input",
             });
         };
-        let inputs = self.force_fields[i].component.law.inputs_mut();
-        let found = inputs.len();
-        match inputs.get_mut(input) {
-            Some(x) => *x = value,
-            None => {
-                return Err(ModelError::Size {
-                    name,
-                    what: "inputs at least",
-                    expected: input + 1,
-                    found,
-                });
-            }
+        let node = self.node(self.force_fields[i].node);
+        let (space, count) = (node.space, node.count);
+        let law = &mut self.force_fields[i].component.law;
+        let found = law.inputs().len();
+        let Some(old) = law.inputs_mut().get_mut(input) else {
+            return Err(ModelError::Size {
+                name,
+                what: "inputs at least",
+                expected: input + 1,
+                found,
+            });
+        };
+        let before = std::mem::replace(old, value);
+        if let Err(error) = law.check(&name, space, count) {
+            law.inputs_mut()[input] = before;
+            return Err(error);
         }
         Ok(())
     }

@@ -5,8 +5,13 @@
 )]
 
 mod bad_input;
+mod bad_laws;
 mod body_mappings;
 mod components;
 mod embedded_points;
+mod force_fields;
+mod formulas;
+mod masses;
 mod point_mappings;
 mod rigid_point_reference;
+mod springs;

@@ -167,6 +167,7 @@ impl Assembler {
             self.fill_jacobian_rows(group);
             self.fill_row_law(model, evaluation, scheme, input, group);
         }
+        self.fill_bounds(model, scheme);
         if input.fixed_change.iter().any(|d| *d != 0.0) {
             // x = y + d with y = 0 at fixed coordinates.
             let KktSystem { w, j, c, b, .. } = &mut self.system;
@@ -195,6 +196,7 @@ impl Assembler {
         self.fill_response(model, evaluation, scheme, input.state, metric == Metric::Response);
         self.system.c.fill(0.0);
         self.system.r.clear();
+        self.system.bounds.fill((f64::NEG_INFINITY, f64::INFINITY));
         for group in model.row_groups() {
             self.fill_jacobian_rows(group);
             let node = model.node(group.node);

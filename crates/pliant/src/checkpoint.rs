@@ -1,7 +1,7 @@
 //! Everything that changes during a simulation, as plain values.
 
 use pliant_model::State;
-use pliant_solvers::Elimination;
+use pliant_solvers::{BoundState, Elimination};
 
 /// A simulation's memory: restore it into a simulation of the same model and options, and the motion goes on bit for bit.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,4 +30,8 @@ pub struct Checkpoint {
     pub treatments: Option<(f64, Vec<bool>)>,
     /// Order of elimination that the solver has settled on.
     pub elimination: Option<Elimination>,
+    /// The same of the solver of position corrections.
+    pub correction_elimination: Option<Elimination>,
+    /// Which rows of bounded force are at a bound.
+    pub active_set: Vec<BoundState>,
 }

@@ -58,6 +58,18 @@ pub enum Error {
         /// Violation of the compromise, in the units of velocity.
         violation: f64,
     },
+    /// Rows of bounded force kept changing sides.
+    #[error(
+        "which forces are at their bounds did not settle at t = {time} s: {constraint} still misses its law by {residual:e}"
+    )]
+    Unsettled {
+        /// The row in words.
+        constraint: String,
+        /// Time at the start of the step (s).
+        time: f64,
+        /// Natural-map residual, in the units of velocity.
+        residual: f64,
+    },
     /// The residual stayed above the tolerance.
     #[error(
         "the step from t = {time} s did not converge: relative residual {:e}, allowed {tolerance:e}",

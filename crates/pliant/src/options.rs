@@ -3,7 +3,7 @@
 use crate::Error;
 use pliant_kkt::{Formulation, Geometry, Metric, Scheme};
 use pliant_model::{ComponentId, Level, Model};
-use pliant_solvers::DirectOptions;
+use pliant_solvers::{BoxOptions, DirectOptions};
 
 /// The treatment of the torque `-w x I w` of spinning bodies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -71,6 +71,8 @@ pub struct Options {
     pub post_stabilisation: Option<Stabilisation>,
     /// Tolerances of the linear solver.
     pub solver: DirectOptions,
+    /// Tolerances and limits of the active set, where rows have bounded forces. (Its linear tolerances are those above.)
+    pub bounds: BoxOptions,
     /// Take a step even if it did not converge or constraints contradict; the report says so.
     pub accept_failed_steps: bool,
 }
@@ -89,6 +91,7 @@ impl Default for Options {
             pre_stabilisation: None,
             post_stabilisation: None,
             solver: DirectOptions::default(),
+            bounds: BoxOptions::default(),
             accept_failed_steps: false,
         }
     }
@@ -154,6 +157,7 @@ impl Options {
         for (what, value) in [
             ("the tolerance", tolerance),
             ("the incompatibility tolerance", incompatibility),
+            ("the tolerance of bounded forces", self.bounds.tolerance),
         ] {
             if value.is_nan() {
                 return Err(Error::OutOfRange {

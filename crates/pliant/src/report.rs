@@ -1,7 +1,7 @@
 //! What a step says of itself.
 
 use pliant_model::{Energies, Momentum};
-use pliant_solvers::{KktResidual, SolverCounters, Status};
+use pliant_solvers::{BoundsReport, KktResidual, SolverCounters, Status};
 use std::time::Duration;
 
 /// Work done since the simulation was made.
@@ -53,6 +53,8 @@ pub struct StepReport {
     pub refinements: usize,
     /// Redundant hard rows: pivots that were dropped.
     pub redundant_rows: usize,
+    /// Rows of bounded force: natural-map residual as a velocity, how many are at a bound, changes of the set.
+    pub bounds: BoundsReport,
     /// Positive and negative pivots.
     pub inertia: (usize, usize),
     /// Largest violation of a hard constraint at the end of the step [m, rad].

@@ -16,7 +16,7 @@ use crate::{Checkpoint, Error, Options};
 use pliant_dense::{Vec3, rotation};
 use pliant_kkt::{Assembler, RowMotion, Scheme};
 use pliant_model::{ComponentId, Evaluation, Model, ModelError, NodeId, Pose, Space, State};
-use pliant_solvers::{DirectSolver, Solution};
+use pliant_solvers::{BoxSolver, DirectSolver, Solution};
 
 /// A model in motion.
 #[derive(Debug)]
@@ -46,7 +46,9 @@ pub struct Simulation {
     counters: Counters,
     evaluation: Evaluation,
     assembler: Assembler,
-    solver: DirectSolver,
+    solver: BoxSolver,
+    /// Of position corrections, which have other rows.
+    corrector: DirectSolver,
     solution: Solution,
     correction: Solution,
     law_force: Vec<f64>,
@@ -112,7 +114,8 @@ impl Simulation {
             },
             evaluation,
             assembler,
-            solver: DirectSolver::default(),
+            solver: BoxSolver::default(),
+            corrector: DirectSolver::default(),
             solution: Solution::default(),
             correction: Solution::default(),
             law_force: vec![0.0; model.velocity_count()],
@@ -352,6 +355,8 @@ impl Simulation {
             inputs: self.inputs(),
             treatments: self.treatments_as_chosen(),
             elimination: self.solver.elimination().cloned(),
+            correction_elimination: self.corrector.elimination().cloned(),
+            active_set: self.solver.active_set().to_vec(),
         }
     }
 
@@ -377,6 +382,8 @@ impl Simulation {
         self.external.copy_from_slice(&checkpoint.external);
         self.fresh = checkpoint.fresh;
         self.solver.forget(checkpoint.elimination.clone());
+        self.solver.impose_active_set(&checkpoint.active_set);
+        self.corrector.forget(checkpoint.correction_elimination.clone());
         Ok(())
     }
 
@@ -433,7 +440,9 @@ impl Simulation {
     /// defined, [`Error::OutOfRange`]. The state is then as before the step.
     pub fn step(&mut self, h: f64) -> Result<StepReport, Error> {
         self.options.write_scheme(&self.model, h, &mut self.scheme)?;
-        self.solver.options = self.options.solver;
+        self.solver.options = self.options.bounds;
+        self.solver.options.direct = self.options.solver;
+        self.corrector.options = self.options.solver;
         self.choose_treatments(h)?;
         self.previous.clone_from(&self.state);
         let result = self.advance(h);

@@ -1,7 +1,7 @@
 //! The law of each row: `R` and `b`.
 
 use super::{Assembler, StepInput, rounding};
-use crate::Scheme;
+use crate::{Formulation, Scheme};
 use pliant_model::{ComponentId, Evaluation, Level, Model, RowGroup, RowLaw};
 
 /// Scratch for blocks of rows whose damping is a matrix.
@@ -54,6 +54,20 @@ impl Assembler {
                 self.fill_constraint(model, evaluation, scheme, input, group, level);
             }
             ComponentId::Mass(_) => {}
+        }
+    }
+
+    /// Bounds of the multipliers: of impulses, or of forces in the acceleration formulation.
+    pub(super) fn fill_bounds(&mut self, model: &Model, scheme: &Scheme) {
+        let unit = if scheme.formulation == Formulation::Acceleration {
+            1.0
+        } else {
+            scheme.h
+        };
+        for group in model.row_groups() {
+            let (lower, upper) = model.bounds(group).unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
+            let rows = group.first_row..group.first_row + group.size * group.count;
+            self.system.bounds[rows].fill((lower * unit, upper * unit));
         }
     }
 

@@ -6,7 +6,7 @@ use crate::report::{StepReport, Timings};
 use crate::{Error, Gyroscopic, gyroscopic};
 use pliant_kkt::{Formulation, Geometry, StepInput};
 use pliant_model::NodeKind;
-use pliant_solvers::{SolveError, SolveReport, Status};
+use pliant_solvers::{SolveReport, Status};
 use std::time::{Duration, Instant};
 
 impl Simulation {
@@ -44,8 +44,15 @@ impl Simulation {
         let mut passes = 0;
         let mut clamped = false;
         let solved = loop {
-            clamped |= self.prepare(&mut timings, &mut lap)?;
-            let mut solved = self.solve(&mut timings, &mut lap)?;
+            let mut solved = match self.prepare_and_solve(clamped, &mut timings, &mut lap) {
+                Err(Error::NotPositiveDefinite { .. })
+                    if !clamped && self.options.clamp_geometry && self.scheme.geometry != Geometry::NONE =>
+                {
+                    clamped = true;
+                    self.prepare_and_solve(clamped, &mut timings, &mut lap)?
+                }
+                other => other?,
+            };
             if self.options.gyroscopic == Gyroscopic::LinearlyImplicit {
                 solved = self.turn_implicitly(h, solved, &mut timings, &mut lap)?;
             }
@@ -96,40 +103,36 @@ impl Simulation {
         Ok(report)
     }
 
-    /// Fills and factors the system. If `W` is not positive definite on the constraints, fills it again with the absolute value
-    /// of the geometric stiffness, if allowed, and returns true.
-    fn prepare(&mut self, timings: &mut Timings, lap: &mut impl FnMut() -> Duration) -> Result<bool, Error> {
-        let mut clamped = false;
-        loop {
-            let input = StepInput {
-                state: &self.state,
-                multipliers: &self.lag_for_step,
-                impulse: &self.impulse,
-                fixed_change: &self.fixed_change,
-                motion: &self.motion,
-            };
-            self.assembler
-                .fill(&self.model, &mut self.evaluation, &self.scheme, input);
-            let system = self.assembler.system();
-            for (i, soft) in self.soft.iter_mut().enumerate() {
-                *soft = is_soft(system, i);
-            }
-            timings.fill += lap();
-            let prepared = self.solver.prepare(system);
-            timings.factor += lap();
-            match prepared {
-                Ok(()) => break,
-                Err(SolveError::NotPositiveDefinite { .. })
-                    if !clamped && self.options.clamp_geometry && self.scheme.geometry != Geometry::NONE =>
-                {
-                    clamped = true;
-                    self.scheme.geometry = self.scheme.geometry.clamped();
-                }
-                Err(e) => return Err(Error::from_solver(e, &self.model, self.time)),
-            }
+    /// Fills, factors and solves the system; with `clamped` the geometric stiffness enters with its absolute value, which keeps `W`
+    /// positive definite on the constraints.
+    fn prepare_and_solve(
+        &mut self,
+        clamped: bool,
+        timings: &mut Timings,
+        lap: &mut impl FnMut() -> Duration,
+    ) -> Result<SolveReport, Error> {
+        if clamped {
+            self.scheme.geometry = self.options.geometry.clamped();
         }
+        let input = StepInput {
+            state: &self.state,
+            multipliers: &self.lag_for_step,
+            impulse: &self.impulse,
+            fixed_change: &self.fixed_change,
+            motion: &self.motion,
+        };
+        self.assembler
+            .fill(&self.model, &mut self.evaluation, &self.scheme, input);
         self.scheme.geometry = self.options.geometry;
-        Ok(clamped)
+        let system = self.assembler.system();
+        for (i, soft) in self.soft.iter_mut().enumerate() {
+            *soft = is_soft(system, i);
+        }
+        timings.fill += lap();
+        let prepared = self.solver.prepare(system);
+        timings.factor += lap();
+        prepared.map_err(|e| Error::from_solver(e, &self.model, self.time))?;
+        self.solve(timings, lap)
     }
 
     /// Solves; if refinement stagnates, plans the order of elimination anew, from the values at hand, and tries once more.
@@ -152,8 +155,11 @@ impl Simulation {
         if self.scheme.formulation == Formulation::Acceleration {
             solved.residual.primal *= self.scheme.h;
             solved.residual.row *= self.scheme.h;
-            if let Status::Incompatible { violation, .. } = &mut solved.status {
-                *violation *= self.scheme.h;
+            solved.bounds.natural *= self.scheme.h;
+            match &mut solved.status {
+                Status::Incompatible { violation, .. } => *violation *= self.scheme.h,
+                Status::Unsettled { residual, .. } => *residual *= self.scheme.h,
+                _ => {}
             }
         }
         Ok(solved)

@@ -131,6 +131,7 @@ impl Simulation {
             residual: solved.residual,
             refinements: solved.refinements,
             redundant_rows: solved.redundant_rows,
+            bounds: solved.bounds,
             inertia: solved.inertia,
             violation: self.violation(),
             corrections,
@@ -164,6 +165,11 @@ impl Simulation {
                     violation,
                 })
             }
+            Status::Unsettled { row, residual } => Err(Error::Unsettled {
+                constraint: self.model.describe_row(row),
+                time: self.time,
+                residual,
+            }),
             _ => Err(Error::NotConverged {
                 time: self.time,
                 tolerance: self.options.solver.tolerance,

@@ -24,7 +24,7 @@ impl Simulation {
             let prepared = loop {
                 let system = &mut self.assembler;
                 system.fill_correction(&self.model, &mut self.evaluation, &self.scheme, input, how.metric);
-                let prepared = self.solver.prepare(self.assembler.system());
+                let prepared = self.corrector.prepare(self.assembler.system());
                 let indefinite = matches!(prepared, Err(SolveError::NotPositiveDefinite { .. }));
                 if !indefinite || clamped || how.metric != Metric::Response || !self.options.clamp_geometry {
                     break prepared;
@@ -37,7 +37,7 @@ impl Simulation {
             let in_words = |e| Error::from_solver(e, &self.model, self.time);
             prepared.map_err(in_words)?;
             let report = self
-                .solver
+                .corrector
                 .solve(self.assembler.system(), &mut self.correction)
                 .map_err(in_words)?;
             match report.status {

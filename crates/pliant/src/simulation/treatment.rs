@@ -84,6 +84,7 @@ impl Simulation {
         self.assembler = Assembler::new(&self.model, &self.evaluation)?;
         self.assembler.fixed_mut().copy_from_slice(&fixed);
         self.solver.forget(None);
+        self.corrector.forget(None);
         for list in [
             &mut self.multipliers,
             &mut self.new_multipliers,

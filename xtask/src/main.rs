@@ -7,6 +7,7 @@
 //! reference cases are computed by the programs in `benches/`, which `verify` and `bench` start.
 
 mod bench;
+mod catalogue;
 mod ci;
 mod docs;
 mod error;
@@ -40,7 +41,7 @@ const TASKS: &[Task] = &[
     },
     Task {
         name: "tidy",
-        summary: "layering, sizes, source rules, documents, manifests, licences, generated files",
+        summary: "layering, sizes, source rules, documents, manifests, licences, generated files, catalogue",
         run: tidy::run,
     },
     Task {
@@ -62,6 +63,11 @@ const TASKS: &[Task] = &[
         name: "gen",
         summary: "rewrite the data files made by us  [--check]",
         run: generate::run,
+    },
+    Task {
+        name: "catalogue",
+        summary: "write docs/catalogue.md from the documentation of the components  [--check]",
+        run: catalogue::run,
     },
     Task {
         name: "metrics",
@@ -110,7 +116,7 @@ fn dispatch(args: &[String]) -> Result<u8, Error> {
 fn help(_: &[String]) -> Result<u8, Error> {
     println!("Developers' tasks of Pliant.\n\nUsage: cargo xtask <task> [arguments]\n\nTasks:");
     for task in TASKS {
-        println!("  {:<8} {}", task.name, task.summary);
+        println!("  {:<9} {}", task.name, task.summary);
     }
     Ok(0)
 }

@@ -15,7 +15,7 @@ use std::fmt;
 use crate::error::Error;
 use crate::metadata::Metadata;
 use crate::sources::Sources;
-use crate::{flags, generate};
+use crate::{catalogue, flags, generate};
 
 /// What the checks look at, read once.
 struct Project {
@@ -79,6 +79,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("traces", |project| traces::check(&project.sources)),
     ("licences", |project| licences::check(&project.everything)),
     ("generated", |project| generate::check(&project.sources)),
+    ("catalogue", |project| catalogue::check(&project.sources)),
 ];
 
 /// Runs every check; the exit code is 1 if one of them found a problem.

@@ -12,6 +12,11 @@ pub struct NotInvertible {
 }
 
 /// What a force field can be when it is treated as a compliance.
+///
+/// **Equation.** One row for each coordinate `phi` of its node, with the force `lambda` (N, N m) as the unknown: between `C lambda` and the
+/// deformation `phi` or its rate.
+///
+/// **Use.** Chosen by each law for itself; a spring or a dashpot is then exact however stiff, and may be driven and bounded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RowLaw {
     /// Nothing: it is treated as a stiffness.

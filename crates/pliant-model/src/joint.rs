@@ -48,6 +48,11 @@ enum Attached {
 /// Frame A belongs to the first side, frame B to the second; its axis is their z axis. Held coordinates are exactly hard unless
 /// they are given compliances. Free coordinates are numbered as in [`JointKind::free_axes`].
 ///
+/// **Equation.** `phi = 0` for each held coordinate, or `C lambda = -(phi + d dphi/dt)` with a compliance `C`. A free coordinate `x` with the
+/// velocity `v` feels the force `lambda` (N, N m) of whatever is attached to it.
+///
+/// **Use.** Machines, doors, vehicles, figures, robots: whatever is made of bodies that move against each other.
+///
 /// ```
 /// use pliant_model::{Joint, Mass, Model, Pose, RigidMass, Side};
 /// let mut model = Model::new();
@@ -192,7 +197,8 @@ impl Joint {
         self
     }
 
-    /// A spring on free coordinate `axis`: compliance (m/N, rad/(N m)), relaxation time (s) and where it is at rest (m, rad).
+    /// A spring on free coordinate `axis`, `C lambda = -(x - rest + d v)`: compliance `C` (m/N, rad/(N m)), relaxation time `d` (s) and
+    /// where it is at rest (m, rad).
     #[must_use]
     pub fn with_spring(self, axis: usize, compliance: f64, relaxation_time: f64, rest: f64) -> Self {
         self.attach(
@@ -205,14 +211,15 @@ impl Joint {
         )
     }
 
-    /// A damper on free coordinate `axis` (N s/m, N m s/rad).
+    /// A damper on free coordinate `axis`, `lambda = -b v`: coefficient `b` (N s/m, N m s/rad).
     #[must_use]
     pub fn with_damper(self, axis: usize, damping: f64) -> Self {
         self.attach(axis, Attached::Damper(damping))
     }
 
-    /// A motor that drives free coordinate `axis` to a position (m, rad), through a compliance (zero is exact) with a relaxation time
-    /// (s), with at most the given force (N, N m; infinite if it has no bound).
+    /// A motor that drives free coordinate `axis` to a position (m, rad), through a compliance `C` (m/N, rad/(N m); zero is exact) with a
+    /// relaxation time `d` (s), with at most the given force (N, N m; infinite if it has no bound): `C lambda = -(e + d de/dt)` for the
+    /// error `e = x - motion(t)` while `|lambda| <= force`.
     #[must_use]
     pub fn with_position_motor(
         self,
@@ -233,19 +240,20 @@ impl Joint {
         )
     }
 
-    /// A motor that drives free coordinate `axis` at the rate of a motion (m/s, rad/s), with at most the given force (N, N m).
+    /// A motor that drives free coordinate `axis` at the rate of a motion (m/s, rad/s), with at most the given force (N, N m):
+    /// `v = d motion/dt` while `|lambda| <= force`.
     #[must_use]
     pub fn with_velocity_motor(self, axis: usize, motion: Motion, force: f64) -> Self {
         self.attach(axis, Attached::VelocityMotor { motion, force })
     }
 
-    /// Dry friction on free coordinate `axis`: at most this force (N, N m) against its motion.
+    /// Dry friction on free coordinate `axis`, at most this force (N, N m) against its motion: `v = 0` while `|lambda| <= force`.
     #[must_use]
     pub fn with_friction(self, axis: usize, force: f64) -> Self {
         self.attach(axis, Attached::Friction(force))
     }
 
-    /// Limits of free coordinate `axis` (m, rad): it stops there without bouncing.
+    /// Limits of free coordinate `axis` (m, rad), `lower <= x <= upper`: it stops there without bouncing.
     #[must_use]
     pub fn with_limits(self, axis: usize, lower: f64, upper: f64) -> Self {
         self.attach(axis, Attached::Limits(lower, upper))

@@ -27,6 +27,12 @@ pub enum ComponentId {
 }
 
 /// How a force field enters the system.
+///
+/// **Equation.** As a stiffness it adds `h alpha B + h^2 alpha beta K` to `W`; as a compliance it gives rows with
+/// `C lambda = -(phi + d dphi/dt)`, `C = K^-1` (docs/notation.md). Both are the same step, to rounding on linear mappings.
+///
+/// **Use.** `Auto` where the stiffness may become large, or is not known beforehand; `Compliance` for what is nearly or quite hard, and for
+/// what is driven or bounded; `Stiffness` for fields over many degrees of freedom and for what has no compliance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Treatment {
     /// As a stiffness in the response matrix: cheap for soft springs.
@@ -38,6 +44,13 @@ pub enum Treatment {
 }
 
 /// How a hard constraint is kept.
+///
+/// **Equation.** The continuous constraint is `phi(x) = 0` with `dphi/dt = J v`; the row says how the step holds it, with the multiplier
+/// `lambda` (N, N m) as the force. The rows as they enter the system are in docs/notation.md. `beta` is the weight of the end of the step in
+/// velocities, `h` (s) the step, `v+` the velocity at its end.
+///
+/// **Use.** `Position` unless there is a reason: `CurvedPosition` for accurate smooth motion, `Velocity` with stabilisation and for what
+/// has a speed and no place (motors, friction), `Restitution` for an impact, `Baumgarte` to compare with other programs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Level {
     /// `phi + h (beta J v+ + (1 - beta) J v) = 0`: the linearised constraint holds at the end of the step.
@@ -49,17 +62,17 @@ pub enum Level {
     /// `J v+ = -s h (dJ/dt) v` with the curvature factor `s`: drift is left to stabilisation. `s = 1/2` makes the drift
     /// second order where positions move by `h v+`; `s = 0` is the plain velocity row.
     Velocity {
-        /// The factor `s`.
+        /// The factor `s` (none).
         curvature: f64,
     },
     /// `J v+ = -e J v` (Newton's law of impact, for one step that holds an impact): the row turns its velocity round.
     Restitution {
-        /// The coefficient `e`, between 0 and 1.
+        /// The coefficient `e` (none), between 0 and 1.
         coefficient: f64,
     },
     /// `J v+ = -rate phi`: the violation decays by `1 - rate h` per step, stable for `0 < rate h < 2`.
     Baumgarte {
-        /// The rate [1/s].
+        /// The rate (1/s).
         rate: f64,
     },
 }
@@ -189,6 +202,11 @@ pub struct RowGroup {
 }
 
 /// A mechanical model: immutable while it is simulated.
+///
+/// **Equation.** `M dv/dt = f + J^T lambda` with one row of `J` for each coordinate that a hard constraint holds or a compliance acts on:
+/// `C lambda = -(phi + d dphi/dt)`, and `phi = 0` where the compliance is zero.
+///
+/// **Use.** Its methods add nodes, masses, force fields and constraints, and change what their rows say.
 #[derive(Debug, Default)]
 pub struct Model {
     nodes: Vec<Node>,

@@ -8,6 +8,10 @@ use std::sync::Arc;
 type Function = Arc<dyn Fn(Dual) -> Dual + Send + Sync>;
 
 /// Functions of time (s), one for each coordinate of a node or one for all. What is driven by one is held at it instead of at zero.
+///
+/// **Equation.** `phi(x) = g(t)`, with the rate `dg/dt` from dual numbers, for hard constraints; `phi - g` instead of `phi` for compliances.
+///
+/// **Use.** Motors and prescribed paths, rest lengths that change, joints held off their zero.
 #[derive(Clone)]
 pub struct Motion {
     functions: Vec<Function>,
@@ -25,7 +29,7 @@ impl fmt::Debug for Motion {
 }
 
 impl Motion {
-    /// Constant values: an offset of each coordinate [m, rad].
+    /// Constant values: an offset of each coordinate (m, rad).
     pub fn constant(values: &[f64]) -> Self {
         Self {
             functions: Vec::new(),
@@ -33,12 +37,12 @@ impl Motion {
         }
     }
 
-    /// From `start` at a constant `rate` per second, all coordinates alike.
+    /// From `start` (m, rad) at a constant `rate` (m/s, rad/s), all coordinates alike.
     pub fn ramp(start: f64, rate: f64) -> Self {
         Self::function(move |t| t * rate + start)
     }
 
-    /// `amplitude sin(frequency t + phase)`; the frequency in rad/s, the phase in rad.
+    /// `amplitude sin(frequency t + phase)`: amplitude (m, rad), frequency (rad/s), phase (rad).
     pub fn sine(amplitude: f64, frequency: f64, phase: f64) -> Self {
         Self::function(move |t| (t * frequency + phase).sin() * amplitude)
     }
@@ -51,7 +55,7 @@ impl Motion {
         }
     }
 
-    /// Piecewise linear through `(time, value)`, held beyond both ends; all coordinates alike.
+    /// Piecewise linear through pairs of a time (s) and a value (m, rad), held beyond both ends; all coordinates alike.
     ///
     /// # Errors
     /// [`ModelError::Motion`] if there are no points, a number is not finite or times do not increase.

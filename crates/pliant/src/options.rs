@@ -6,18 +6,23 @@ use pliant_model::{ComponentId, Level, Model};
 use pliant_solvers::{BoxOptions, DirectOptions};
 
 /// The treatment of the torque `-w x I w` of spinning bodies.
+///
+/// **Equation.** `I dw/dt = -w x I w + tau` in body axes; before the linear system the spin `w` (rad/s) becomes `w*`, over the step `h` (s).
+///
+/// **Use.** `BodyPredictor` unless a free body must keep its angular momentum to rounding (`Momentum`); the others are to compare with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Gyroscopic {
-    /// Left out: bodies keep their body-axes angular velocity. Wrong for spinning bodies; for comparison only.
+    /// Left out, `w* = w`: bodies keep their body-axes angular velocity. Wrong for spinning bodies; for comparison only.
     None,
-    /// At the start of the step.
+    /// At the start of the step: `I (w* - w) = -h w x I w`.
     Explicit,
-    /// At the start of the step, with the linearised change over the step in the system: unsymmetric, solved by iterating on the
-    /// symmetric part. An error where `h` times the spin is too large for that to converge.
+    /// At the start of the step, with the linearised change over the step in the system: for the change `dw` of the step
+    /// `I dw = -h w x I w - h alpha (w x I dw + dw x I w) + h tau`. Unsymmetric, solved by iterating on the symmetric part. An error where `h` times the spin is too large for that to converge.
     LinearlyImplicit,
-    /// Ahead of the linear system, so that a free body keeps its angular momentum in space to rounding.
+    /// Ahead of the linear system, so that a free body keeps its angular momentum in space to rounding: `exp(h u) I w* = I w` with
+    /// `u = beta w* + (1 - beta) w`.
     Momentum,
-    /// Implicit in body axes, one 3 x 3 Newton iteration per body ahead of the linear system. Stable for fast spin.
+    /// Implicit in body axes, `I (w* - w) + h w* x I w* = 0`, one 3 x 3 Newton iteration per body ahead of the linear system. Stable for fast spin.
     #[default]
     BodyPredictor,
 }

@@ -35,12 +35,12 @@ enum Inverse {
 }
 
 impl FullCompliance {
-    /// Compliance `C`: rows first, the square of the number of coordinates of an element or of a group.
+    /// Compliance `C` (m/N, rad/N, rad/(N m)): rows first, the square of the number of coordinates of an element or of a group.
     pub fn from_compliance(matrix: &[f64]) -> Self {
         Self::new(matrix, false)
     }
 
-    /// Stiffness `K`: rows first, the square of the number of coordinates of an element or of a group.
+    /// Stiffness `K` (N/m, N/rad, N m/rad): rows first, the square of the number of coordinates of an element or of a group.
     pub fn from_stiffness(matrix: &[f64]) -> Self {
         Self::new(matrix, true)
     }
@@ -80,7 +80,7 @@ impl FullCompliance {
         self
     }
 
-    /// Adds a damping matrix `D`: symmetric positive semidefinite, rows first, as large as the other.
+    /// Adds a damping matrix `D` (N s/m, N s, N m s): symmetric positive semidefinite, rows first, as large as the other.
     #[must_use]
     pub fn with_damping(mut self, matrix: &[f64]) -> Self {
         self.damping = Some(matrix.to_vec());

@@ -49,7 +49,7 @@ impl AxialMuscle {
         }
     }
 
-    /// Sets the activations `a`, between 0 and 1: one for each element of the node, or one for all. Set outside that range while
+    /// Sets the activations `a` (none), between 0 and 1: one for each element of the node, or one for all. Set outside that range while
     /// the model is simulated, the model refuses it; the formula itself does not clamp.
     #[must_use]
     pub fn with_activations(mut self, activations: &[f64]) -> Self {

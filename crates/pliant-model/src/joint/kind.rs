@@ -4,6 +4,12 @@ use crate::JointAxis;
 use JointAxis::{HeadingInA, HeadingInB, Misalignment, Rotation, Translation, Twist};
 
 /// The kind of a joint. Its axis is z of both frames; see [`Joint`](crate::Joint).
+///
+/// **Equation.** Each held coordinate is zero. With the frames A and B: `t = R_A^T (p_B - p_A)` is the origin of B seen from A (m), `r` the
+/// rotation vector of `R_A^T R_B` (rad), and `z_A . x_B` the cosine between the axis z of A and the axis x of B.
+///
+/// **Use.** Two bodies, or a body and the world: hinges, guides, shafts, welds. What a joint leaves free and has a name may be given
+/// springs, dampers, motors, friction and limits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum JointKind {
     /// Holds everything: three translations, three rotations.
@@ -20,12 +26,12 @@ pub enum JointKind {
     Ball,
     /// Slides along x and y and turns about z.
     Planar,
-    /// Turns about z and moves along it by a pitch per turn.
+    /// Turns about z and moves along it by a pitch per turn. Also holds `t_z - pitch angle/(2 pi)`.
     Screw {
         /// Travel per turn (m).
         pitch: f64,
     },
-    /// Keeps the distance of the two origins.
+    /// Keeps the distance of the two origins: holds `|p_B - p_A| - length`.
     Distance {
         /// The distance (m); as at the start if it is not given.
         length: Option<f64>,

@@ -11,6 +11,8 @@ use pliant_dense::{Mat3, Vec3, skew};
 /// `-[n]/2 - (e1.e2) n n^T/(4 A)` with `A` the area. Not defined in space at area zero. In the plane the area is positive for
 /// corners that go round to the left, and defined everywhere.
 ///
+/// **Parents.** Points of space or the plane.
+///
 /// **Use.** Surface tension, cloth and membranes that keep their area; per triangle, also pressure in the plane.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Area {

@@ -14,6 +14,8 @@ const INSIDE: f64 = 1e-9;
 /// **Equation.** `x_c = sum_i w_i x_i` (m) over the nodes of a cell, with fixed weights that add up to one: barycentric
 /// coordinates, or the trilinear ones of a hexahedron. `J` holds `w_i I` on each node; linear, so `G = 0`.
 ///
+/// **Parents.** Points of space, the plane or the line.
+///
 /// **Use.** Fine surfaces carried by coarse solids, attachments and sensors inside of cells, one mesh in another.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Barycentric {
@@ -31,7 +33,7 @@ impl Barycentric {
         }
     }
 
-    /// Points given by (cell, local coordinates, see [`Cell::weights`]); the nodes of the cells are elements of the only
+    /// Points given by cell and local coordinates (no unit, see [`Cell::weights`]); the nodes of the cells are elements of the only
     /// parent.
     ///
     /// # Errors

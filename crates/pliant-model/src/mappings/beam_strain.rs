@@ -18,8 +18,8 @@ pub struct BeamSegment {
     pub b: JointFrame,
     /// Length at rest (m).
     pub length: f64,
-    /// The vector from begin to end at rest, over the length, in the axes half way between the frames: `(1, 0, 0)` for a straight
-    /// beam along the axes 0.
+    /// The vector from begin to end at rest, over the length (none), in the axes half way between the frames: `(1, 0, 0)` for a
+    /// straight beam along the axes 0.
     pub rest_stretch: [f64; 3],
     /// Curvature at rest, the rotation vector from A to B over the length (1/m).
     pub rest_curvature: [f64; 3],
@@ -63,6 +63,8 @@ fn half_back(r: Vec3, t: Vec3) -> Vec3 {
 /// **Equation.** With `t = R_A^T (p_B - p_A)`, `r = log(R_A^T R_B)` and the rotation half way, `R_m = R_A exp(r/2)`: stretch and shear
 /// `R_m^T (p_B - p_A)/L - gamma_rest = exp(-r/2) t/L - gamma_rest`, curvature `r/L - kappa_rest`. A rigid motion of both bodies
 /// leaves them as they are. `J` and `G` are those of `t` and `r`, chained through the half rotation; `r` is followed up to a full turn.
+///
+/// **Parents.** Bodies, and frames of the world.
 ///
 /// **Use.** Geometrically exact beams and cables with bending and twist: the strains times the stiffness of the section times the
 /// length are the energy's derivatives.

@@ -9,6 +9,8 @@ use crate::{Blocks, Degenerate, Dependency, Mapping, ModelError, Parents, Space}
 /// **Equation.** `x_c = sum_i (w_i/W) x_i` (m) with `W = sum_i w_i`, `x_i` a point of space or the position of a body's centre
 /// of mass. `J` holds `(w_i/W) I` on each; linear, so `G = 0`.
 ///
+/// **Parents.** Any mixture of points of space and bodies.
+///
 /// **Use.** Hanging or steering a whole object by its centre of mass, balance of figures, mean positions of regions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CentreOfMass {

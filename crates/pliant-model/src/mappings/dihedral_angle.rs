@@ -18,6 +18,8 @@ use std::f64::consts::TAU;
 /// The angle is known up to full turns: of them the one is taken that is nearest to the last value, so that it passes `pi`
 /// without a jump. In a new state, that is the one nearest to rest.
 ///
+/// **Parents.** Points of space.
+///
 /// **Use.** Bending of cloth and thin shells, origami, torsion of chains of four particles.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DihedralAngle {

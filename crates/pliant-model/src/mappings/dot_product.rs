@@ -10,6 +10,8 @@ const BOTH: points::Stencil<2, 2> = [[1.0, 0.0], [0.0, 1.0]];
 ///
 /// **Equation.** `x_c = a . b` (m^2, for points) for each pair of ends. `J = (b^T, a^T)`, `G = f (0, I; I, 0)`.
 ///
+/// **Parents.** Points of space, the plane or the line.
+///
 /// **Use.** Right angles between vectors that are nodes themselves, such as differences or normals.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DotProduct {

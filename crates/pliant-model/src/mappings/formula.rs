@@ -14,6 +14,8 @@ type Function = dyn Fn(&[Dual], &mut [Dual]) + Send + Sync;
 /// of the parent elements that the child element depends on, one after the other: a body gives seven numbers, and is moved
 /// along its velocity coordinates. No more than 48 numbers in, none of them used twice, and 48 out.
 ///
+/// **Parents.** Any.
+///
 /// **Use.** A kinematic relation that the library does not have, or a reference for one that it does; a hand-written mapping is
 /// faster.
 ///

@@ -113,6 +113,8 @@ impl Sum {
 /// **Equation.** `x_c = a + ratio b - offset`, `J = (1, ratio)`, `G = 0`. The coordinates are positions that count full turns
 /// ([`JointAxis::Twist`](crate::JointAxis::Twist)), so that a constraint leaves no drift.
 ///
+/// **Parents.** Any coordinates of scalars, points and joints.
+///
 /// **Use.** Gears, belts and differentials between hinge angles; with a length and an angle a screw (ratio in m/rad) or a rack and
 /// pinion.
 #[derive(Clone, Debug, PartialEq)]
@@ -121,8 +123,8 @@ pub struct Gear {
 }
 
 impl Gear {
-    /// One scalar per `(a, b, ratio)`, offset zero: `ratio` in units of `a` per unit of `b`, positive where the wheels turn against
-    /// each other.
+    /// One scalar per `(a, b, ratio)`, offset zero: `ratio` in units of `a` per unit of `b` (none, or m/rad), positive where the wheels
+    /// turn against each other.
     pub fn new(pairs: &[(Coordinate, Coordinate, f64)]) -> Self {
         let sum = |(a, b, ratio): &(Coordinate, Coordinate, f64)| Sum {
             terms: [(*a, 1.0), (*b, *ratio)],
@@ -133,7 +135,7 @@ impl Gear {
         }
     }
 
-    /// Sets the value of `a + ratio b` at rest, in units of `a`, of all pairs.
+    /// Sets the value of `a + ratio b` at rest, in units of `a` (rad or m), of all pairs.
     #[must_use]
     pub fn with_offset(mut self, offset: f64) -> Self {
         for pair in &mut self.pairs {
@@ -146,6 +148,8 @@ impl Gear {
 /// A length against the angle of the drum that it is wound on.
 ///
 /// **Equation.** `x_c = radius a - d - offset` (m) with the angle `a` (rad) and the length `d` (m): `J = (radius, -1)`, `G = 0`.
+///
+/// **Parents.** Any coordinates of scalars, points and joints.
 ///
 /// **Use.** Held at zero, a winch that lets out a given length, or any wheel that rolls a straight way.
 #[derive(Clone, Debug, PartialEq)]

@@ -9,7 +9,9 @@ use pliant_dense::{Mat3, Vec3};
 
 /// One coordinate of a joint: a number that says how frame B stands against frame A. Axes are numbered 0, 1, 2.
 ///
-/// With `t = R_A^T (p_B - p_A)`, `C = R_A^T R_B`, and axes `a_i` of A, `b_j` of B.
+/// **Equation.** With `t = R_A^T (p_B - p_A)`, `C = R_A^T R_B`, and axes `a_i` of A, `b_j` of B; see docs/notation.md for the derivatives.
+///
+/// **Use.** The coordinates of [`JointCoordinates`](crate::JointCoordinates), for joints that no [`JointKind`](crate::JointKind) is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum JointAxis {
     /// Coordinate of `t`: how far the origin of B lies along this axis of A (m).

@@ -26,6 +26,8 @@ pub struct FramePair {
 /// second-order terms. Twists and headings count full turns, rotation vectors are followed up to a full turn: each takes the value
 /// nearest to its last one.
 ///
+/// **Parents.** Bodies, and frames of the world.
+///
 /// **Use.** Hinges, sliders, universal joints, cylindrical and planar joints: rows for what is held, coordinates for what
 /// moves, with springs, motors and limits on them.
 ///

@@ -3,7 +3,13 @@
 use super::{End, check_dependency, check_pairs};
 use crate::{Blocks, Degenerate, Dependency, Mapping, ModelError, Parents, Space};
 
-/// A copy of its only parent: `x_c = x_p`.
+/// A copy of its only parent.
+///
+/// **Equation.** `x_c = x_p`, `J = I`, `G = 0`.
+///
+/// **Parents.** Any one.
+///
+/// **Use.** A node of its own name for forces, masses and constraints that one wants apart from others on the same coordinates.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Identity {
     space: Space,
@@ -18,6 +24,12 @@ impl Identity {
 }
 
 /// Chosen elements of its parents, in a chosen order.
+///
+/// **Equation.** `x_c = x_p` for each chosen element, `J = I` on it, `G = 0`.
+///
+/// **Parents.** Any, all of the same space.
+///
+/// **Use.** Forces, masses and constraints on some elements of a node only; elements of several nodes in one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Subset {
     space: Space,
@@ -155,8 +167,15 @@ impl Mapping for Subset {
     }
 }
 
-/// Differences of points: `x_c = a - b` for each pair of ends. A hard constraint on it is a ball joint (points of two
-/// bodies) or a weld of particles.
+/// Differences of points.
+///
+/// **Equation.** `x_c = a - b` (m) for each pair of ends; `J = (I, -I)`, the columns of an end that is a fixed point left out; linear,
+/// so `G = 0`.
+///
+/// **Parents.** Points of space, the plane or the line.
+///
+/// **Use.** Under a hard constraint a ball joint (points of two bodies) or a weld of particles, under a compliance a spring of length
+/// zero.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
     dimension: usize,
@@ -164,7 +183,7 @@ pub struct Difference {
 }
 
 impl Difference {
-    /// `a - b` for each pair, in space.
+    /// `a - b` for each pair of ends (elements, or fixed points in m), in space.
     pub fn new(pairs: &[(End, End)]) -> Self {
         Self {
             dimension: 3,

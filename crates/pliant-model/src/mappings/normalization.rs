@@ -11,6 +11,8 @@ const LINE: points::Stencil<1, 2> = [[1.0, -1.0]];
 /// **Equation.** `x_c = u = d/|d|` (no unit) with `d = a - b`. On `d`, `J = (I - u u^T)/|d|` and
 /// `G = -(p u^T + u p^T + (f.u)(I - u u^T))/|d|^2` with `p = f - (f.u) u`. Not defined at length zero.
 ///
+/// **Parents.** Points of space, the plane or the line.
+///
 /// **Use.** Axes and tangents that other mappings compare, springs that act on directions only.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Normalization {

@@ -22,6 +22,8 @@ fn check_dimension(name: &str, dimension: usize) -> Result<(), ModelError> {
 /// **Equation.** `x_c = (k/2) |x|^2` per element, of any real dimension (J, if `x` is in m and `k` in N/m). `J = k x^T`, `G = f
 /// k I`.
 ///
+/// **Parents.** Any real coordinates of one dimension.
+///
 /// **Use.** An elastic energy as a coordinate, norms of strains, tests of second derivatives.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Quadratic {
@@ -112,6 +114,8 @@ impl Mapping for Quadratic {
 ///
 /// `G` is one dense block over all elements: for fields of more than some hundred numbers keep one of the two in an
 /// [`Affine`](crate::Affine) mapping instead.
+///
+/// **Parents.** Any real coordinates of one dimension.
 ///
 /// **Use.** The work of a field of forces on a field of displacements, orthogonality of one field to another (a mode, say).
 #[derive(Clone, Debug, PartialEq)]

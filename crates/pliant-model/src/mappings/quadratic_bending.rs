@@ -13,6 +13,8 @@ use crate::Dependency;
 /// has the energy `(k/2) (3/A) |sum_i K_i x_i|^2`: `6 k (l^2/A) sin^2(theta/2)` for an edge of length `l` folded by `theta`
 /// without stretching.
 ///
+/// **Parents.** Points of space.
+///
 /// **Use.** Bending of nearly inextensible cloth that is flat at rest, at the cost of a linear spring.
 ///
 /// `hinges` are elements `[x0, x1, x2, x3]` of the only parent, `rest` the positions at rest (m) of all of its elements.

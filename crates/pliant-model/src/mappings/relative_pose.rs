@@ -22,6 +22,8 @@ enum Chart {
 /// whose exponential is the motion from the pose at rest to the pose, `r = log(C_rest^T C)` and `rho = J_l^-1(r) C_rest^T (t - t_rest)`.
 /// `J` and `G` are those of `t` and of the logarithm, chained; `r` is followed up to a full turn.
 ///
+/// **Parents.** Bodies, and frames of the world.
+///
 /// **Use.** Bushings and other springs between bodies that act in all six directions, and welds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RelativePose {

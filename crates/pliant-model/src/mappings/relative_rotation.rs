@@ -16,6 +16,8 @@ use pliant_dense::{Mat3, Vec3, vec3};
 /// derivative. Of the two rotation vectors below a full turn it takes the one nearest to the last, and so is smooth through a half turn
 /// from rest, up to a full one.
 ///
+/// **Parents.** Bodies.
+///
 /// **Use.** Angular springs between bodies, and constraints that hold a relative rotation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RelativeRotation {

@@ -6,24 +6,28 @@ use crate::{Blocks, Degenerate, Dependency, Mapping, ModelError, Parents, Space}
 use pliant_dense::rotation;
 use pliant_dense::{Mat3, Vec3, skew, vec3};
 
-/// Particles attached to bodies: `x_c = p + R r` with `r` in body axes (m).
+/// Particles attached to bodies.
 ///
-/// With angular velocity in body axes: `J = (I, -R (r))`, `(dJ/dt) v = R (w x (w x r))`, and for a force `f` the
-/// rotational block `G = sym([r] [R^T f])` (docs/notation.md).
+/// **Equation.** `x_c = p + R r` (m) with `r` in body axes (m). With angular velocity in body axes: `J = (I, -R [r])`,
+/// `(dJ/dt) v = R (w x (w x r))`, and for a force `f` the rotational block `G = sym([r] [R^T f])` (docs/notation.md).
+///
+/// **Parents.** Bodies.
+///
+/// **Use.** Where cables, springs, ball joints and point loads are fixed to bodies.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RigidPoints {
     points: Vec<(Dependency, [f64; 3])>,
 }
 
 impl RigidPoints {
-    /// Points of bodies of the only parent: (body, local coordinates).
+    /// Points of bodies of the only parent: (body, local coordinates about its centre of mass (m)).
     pub fn new(points: &[(usize, [f64; 3])]) -> Self {
         Self {
             points: points.iter().map(|(e, r)| (Dependency::new(0, *e), *r)).collect(),
         }
     }
 
-    /// Points of bodies of several parents.
+    /// Points of bodies of several parents, local coordinates likewise (m).
     pub fn of_parents(points: &[(Dependency, [f64; 3])]) -> Self {
         Self {
             points: points.to_vec(),

@@ -57,6 +57,8 @@ impl RopePath {
 /// distance adds: its unit vector `u` to `J`, `(f/l)(I - u u^T)` to `G`; each drum its radius to `J`. Not defined where two
 /// neighbouring points coincide.
 ///
+/// **Parents.** Points of space, and angles of drums.
+///
 /// **Use.** Pulleys, blocks and tackles, tendons and winches: held at zero or on a spring that only pulls, all of the rope carries one
 /// tension.
 #[derive(Clone, Debug, PartialEq)]

@@ -14,6 +14,8 @@ const SHORT: &str = "a segment has length zero, so that it has no direction";
 /// t2^T + cot n n^T)/l2^2` and between them `-n n^T/(l1 l2 sin)`. Not defined if a segment has length zero, nor when exactly
 /// straight or folded, where the angle has a kink: for chains that are straight at rest take [`CurvatureBinormal`].
 ///
+/// **Parents.** Points of space or the plane.
+///
 /// **Use.** Bending springs of chains that are bent at rest, bond angles, limits of joints made of particles.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SegmentAngle {
@@ -162,6 +164,8 @@ impl Mapping for SegmentAngle {
 /// less their `1/l`, `G` is `-(A1 tau^T + tau A1^T) - (f.k)(I - t1 t1^T)/chi` over `l1^2`, the like over `l2^2`, and `-2
 /// [f]/chi - (A1 tau^T + tau A2^T) - (f.k)(I + t1 t2^T)/chi` over `l1 l2`. Smooth at the straight chain, where it is zero; not
 /// defined when fully folded or if a segment has length zero.
+///
+/// **Parents.** Points of space.
 ///
 /// **Use.** Bending of discrete elastic rods (Bergou et al. 2008), chains and cables that are straight at rest.
 #[derive(Clone, Debug, PartialEq)]

@@ -12,7 +12,7 @@ use pliant_dense::{Vec3, skew, vec3};
 pub struct Influence {
     /// The body.
     pub on: Dependency,
-    /// Its weight, zero or more; the weights of a point are divided by their sum.
+    /// Its weight (none), zero or more; the weights of a point are divided by their sum.
     pub weight: f64,
     /// The point in the axes of the body, about its centre of mass (m).
     pub local: [f64; 3],
@@ -22,6 +22,8 @@ pub struct Influence {
 ///
 /// **Equation.** `x = sum w_i (p_i + R_i r_i)` (m) with `sum w_i = 1` and `r_i` in body axes. `J = w_i (I, -R_i [r_i])` and
 /// `G = w_i sym([r_i] [R_i^T f])` on the rotation of each body; the bodies are not coupled.
+///
+/// **Parents.** Bodies.
 ///
 /// **Use.** Skins and surfaces over jointed bodies, and points on beams made of bodies.
 #[derive(Clone, Debug, PartialEq)]

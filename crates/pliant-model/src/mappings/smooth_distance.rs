@@ -22,6 +22,8 @@ fn check_rests(name: &str, rests: &[f64], count: usize) -> Result<(), ModelError
 /// [`Distance`](crate::Distance) it has no kink at length zero, where its `J` vanishes and its curvature is `1/eps`; the price
 /// is a length up to `eps` too short: by `eps (1 - eps/(2 l))` for `l` well above `eps`.
 ///
+/// **Parents.** Points of space, the plane or the line.
+///
 /// **Use.** Springs and cables whose ends may meet or pass through each other.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SafeDistance {
@@ -132,6 +134,8 @@ impl Mapping for SafeDistance {
 ///
 /// **Equation.** `x_c = |a - b|^2 - rest^2` (m^2) for each pair of ends. `J = (2 (a - b)^T, -2 (a - b)^T)`, `G = 2 f I` on `a -
 /// b`: a polynomial, defined everywhere. Its `J` vanishes at length zero, where a hard constraint on it holds nothing.
+///
+/// **Parents.** Points of space, the plane or the line.
 ///
 /// **Use.** Inextensible rods and cloth edges, springs quartic in length: no square root and a constant `G` per force.
 #[derive(Clone, Debug, PartialEq)]

@@ -10,6 +10,8 @@ use pliant_dense::{Mat3, skew};
 /// Gradient `e2 x e3/6` and so on round, Hessian `-[e3]/6` between the first two edges, `[e2]/6` between the first and the
 /// last, `-[e1]/6` between the last two; defined everywhere.
 ///
+/// **Parents.** Points of space.
+///
 /// **Use.** Incompressible solids; with [`under_surface`](Self::under_surface), the volume and the pressure of a closed
 /// surface.
 #[derive(Clone, Debug, PartialEq)]

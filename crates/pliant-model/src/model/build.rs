@@ -330,7 +330,7 @@ impl Model {
         true
     }
 
-    /// Sets damping in proportion to all masses and stiffnesses: `a M + b K` (1/s, s).
+    /// Sets damping in proportion to all masses and stiffnesses: `B = a M + b K`, with the rate `a` (1/s) and the time `b` (s).
     ///
     /// # Errors
     /// [`ModelError::NotFinite`], [`ModelError::OutOfRange`].
@@ -342,7 +342,7 @@ impl Model {
         Ok(())
     }
 
-    /// Drives a hard constraint or a compliance: its coordinates are held at the motion instead of at zero.
+    /// Drives a hard constraint or a compliance: its coordinates are held at the motion instead of at zero, `phi(x) = motion(t)`.
     ///
     /// # Errors
     /// [`ModelError::Size`], [`ModelError::NotFinite`], [`ModelError::NotRows`].
@@ -360,7 +360,8 @@ impl Model {
         Ok(())
     }
 
-    /// Bounds the force of each row of a hard constraint or a compliance (N, N m): a motor that gives no more, dry friction.
+    /// Bounds the force of each row of a hard constraint or a compliance (N, N m), `lower <= lambda <= upper`: a motor that gives no more,
+    /// dry friction, a limit. At a bound the row is let go in that direction.
     ///
     /// # Errors
     /// [`ModelError::Bounds`] if `lower > upper` or one is NaN, [`ModelError::NotRows`].
@@ -462,7 +463,7 @@ impl Model {
         }
     }
 
-    /// Holds all coordinates of a node at zero, exactly (compliance zero).
+    /// Holds all coordinates of a node at zero, exactly: `phi = 0`, a compliance of zero.
     ///
     /// # Errors
     /// [`ModelError`] naming the constraint.
@@ -521,7 +522,7 @@ impl Model {
     }
 
     /// Fixes chosen velocity coordinates of one element of an independent node (for bodies: three linear in world axes, then
-    /// three angular in body axes). A fixed coordinate keeps its initial velocity.
+    /// three angular in body axes). A fixed coordinate keeps its initial velocity, `v_i(t) = v_i(0)`.
     ///
     /// # Errors
     /// [`ModelError::NotIndependent`], [`ModelError::Element`], [`ModelError::Size`].

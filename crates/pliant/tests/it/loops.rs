@@ -136,7 +136,9 @@ fn planar_rod(model: &mut Model, name: &str, [x, y, angle]: [f64; 3], length: f6
         .unwrap();
     let inertia = mass * length * length / 12.0;
     let mass = RigidMass::principal(mass, [1e-3, inertia, inertia]);
-    model.add_mass(&format!("{name} mass"), body, Mass::Rigid(vec![mass])).unwrap();
+    model
+        .add_mass(&format!("{name} mass"), body, Mass::Rigid(vec![mass]))
+        .unwrap();
     Side::Body(body, 0)
 }
 
@@ -148,7 +150,13 @@ fn slider_crank_runs_ten_seconds() {
         model.set_gravity([0.0, -9.81, 0.0]).unwrap();
         let (r, l) = (0.3f64, 1.0f64);
         let reach = (l * l - r * r).sqrt();
-        let crank = planar_rod(&mut model, "crank", [0.0, 0.15, std::f64::consts::FRAC_PI_2], r, 1.0);
+        let crank = planar_rod(
+            &mut model,
+            "crank",
+            [0.0, 0.15, std::f64::consts::FRAC_PI_2],
+            r,
+            1.0,
+        );
         let slope = -(r / l).asin();
         let rod = planar_rod(&mut model, "rod", [0.5 * reach, 0.15, slope], l, 2.0);
         let slider = planar_rod(&mut model, "slider", [reach, 0.0, 0.0], 0.5, 3.0);
@@ -177,8 +185,14 @@ fn slider_crank_runs_ten_seconds() {
         assert_eq!(found.redundant, (3, 3), "{found:?}");
     }
     let order = (coarse.violation / fine.violation).log2();
-    assert!((order - 2.0).abs() < 0.3 && coarse.violation < 1e-3, "{coarse:?} {fine:?}");
-    assert!((fine.multiplier / coarse.multiplier - 1.0).abs() < 0.05, "{coarse:?} {fine:?}");
+    assert!(
+        (order - 2.0).abs() < 0.3 && coarse.violation < 1e-3,
+        "{coarse:?} {fine:?}"
+    );
+    assert!(
+        (fine.multiplier / coarse.multiplier - 1.0).abs() < 0.05,
+        "{coarse:?} {fine:?}"
+    );
 }
 
 /// A parallelogram of three rods hanging from two pins: three rows too many. Swings like one pendulum of its length with 6/5 of
@@ -199,7 +213,9 @@ fn parallelogram_runs_ten_seconds() {
             ("right knee", coupler, right, 1.0 + c, s),
             ("right pin", right, Side::World, 1.0, 0.0),
         ] {
-            model.add_joint(name, &Joint::hinge(a, b).at(Pose::at([x, y, 0.0]))).unwrap();
+            model
+                .add_joint(name, &Joint::hinge(a, b).at(Pose::at([x, y, 0.0])))
+                .unwrap();
         }
         let mut s = Simulation::with_options(model, without_geometry()).unwrap();
         let angle = s.model().node_named("left pin.angle").unwrap();
@@ -227,7 +243,18 @@ fn parallelogram_runs_ten_seconds() {
     let (coarse, run) = period(0.004);
     let (fine, finer) = period(0.002);
     let error = |c: &[f64]| ((c[c.len() - 1] - c[0]) / (c.len() - 1) as f64 - exact).abs() / exact;
-    assert!(error(&coarse) < 2e-3 && error(&fine) < 1e-3, "{} {}", error(&coarse), error(&fine));
-    assert!(run.multiplier < 60.0 && finer.multiplier < 60.0, "{run:?} {finer:?}");
-    assert!(run.violation < 1e-4 && finer.violation < 0.3 * run.violation, "{run:?} {finer:?}");
+    assert!(
+        error(&coarse) < 2e-3 && error(&fine) < 1e-3,
+        "{} {}",
+        error(&coarse),
+        error(&fine)
+    );
+    assert!(
+        run.multiplier < 60.0 && finer.multiplier < 60.0,
+        "{run:?} {finer:?}"
+    );
+    assert!(
+        run.violation < 1e-4 && finer.violation < 0.3 * run.violation,
+        "{run:?} {finer:?}"
+    );
 }

@@ -30,18 +30,16 @@ impl Mapping for AboveBowl {
 
     fn jacobian(&self, parents: Parents<'_>, out: &mut Blocks) -> Result<(), Degenerate> {
         for e in 0..self.count {
-            let x = parents.position(Dependency::new(0, e));
-            out.block_mut(e)
-                .copy_from_slice(&[-x[0] / self.radius, -x[1] / self.radius, 1.0]);
+            let (x, r) = (parents.position(Dependency::new(0, e)), self.radius);
+            out.block_mut(e).copy_from_slice(&[-x[0] / r, -x[1] / r, 1.0]);
         }
         Ok(())
     }
 
     fn geometric_stiffness(&self, _: Parents<'_>, force: &[f64], out: &mut Blocks) {
         for (e, f) in force.iter().enumerate() {
-            let g = -f / self.radius;
-            out.block_mut(e)
-                .copy_from_slice(&[g, 0.0, 0.0, 0.0, g, 0.0, 0.0, 0.0, 0.0]);
+            out.block_mut(e)[0] = -f / self.radius;
+            out.block_mut(e)[4] = -f / self.radius;
         }
     }
 }

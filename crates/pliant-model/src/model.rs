@@ -1,6 +1,7 @@
 //! The problem: nodes, mappings and what is attached to them.
 
 mod build;
+mod rows;
 
 use crate::{ForceField, Mapping, Mass, ModelError, Motion, Parents, RowLaw, Space, State};
 

@@ -104,39 +104,40 @@ impl Simulation {
     }
 
     /// The choices as plain values.
-    pub(super) fn treatments_as_chosen(&self) -> Option<(f64, Vec<bool>)> {
-        let compliance = |f: &pliant_model::Attachment<pliant_model::ForceFieldEntry>| {
-            f.component.treatment == Treatment::Compliance
-        };
-        self.chosen_for
-            .map(|h| (h, self.model.force_fields().iter().map(compliance).collect()))
+    pub(super) fn treatments_as_chosen(&self) -> Option<(f64, Vec<TreatmentChoice>)> {
+        self.chosen_for.map(|h| (h, self.choices.clone()))
     }
 
-    pub(super) fn restore_treatments(&mut self, chosen: &Option<(f64, Vec<bool>)>) -> Result<(), Error> {
-        let Some((h, compliances)) = chosen else {
-            self.chosen_for = None;
-            return Ok(());
+    /// Goes back to earlier choices; to none before the first step.
+    pub(super) fn restore_treatments(
+        &mut self,
+        chosen: &Option<(f64, Vec<TreatmentChoice>)>,
+    ) -> Result<(), Error> {
+        let automatic = |m: &pliant_model::Model| -> Vec<usize> {
+            let fields = m.force_fields().iter().enumerate();
+            fields
+                .filter(|(_, f)| f.component.automatic)
+                .map(|(i, _)| i)
+                .collect()
         };
-        let (expected, found) = (self.model.force_fields().len(), compliances.len());
-        if expected != found {
-            let what = "treatments";
+        let (expected, found) = (automatic(&self.model), chosen.as_ref().map(|(_, c)| c.len()));
+        if found.is_some_and(|found| found != expected.len()) {
             return Err(ModelError::State {
-                what,
-                expected,
-                found,
+                what: "treatments",
+                expected: expected.len(),
+                found: found.unwrap_or(0),
             }
             .into());
         }
         let mut changed = false;
-        for (i, compliance) in compliances.iter().enumerate() {
-            let treatment = if *compliance {
-                Treatment::Compliance
-            } else {
-                Treatment::Stiffness
-            };
+        for (k, i) in expected.into_iter().enumerate() {
+            let treatment = chosen
+                .as_ref()
+                .map_or(Treatment::Stiffness, |(_, c)| c[k].treatment);
             changed |= self.model.choose_treatment(i, treatment);
         }
-        self.chosen_for = Some(*h);
+        self.chosen_for = chosen.as_ref().map(|(h, _)| *h);
+        self.choices = chosen.as_ref().map_or_else(Vec::new, |(_, c)| c.clone());
         if changed { self.plan_anew() } else { Ok(()) }
     }
 }

@@ -3,6 +3,8 @@
 mod build;
 mod rows;
 
+use std::collections::HashMap;
+
 use crate::{ForceField, Mapping, Mass, ModelError, Motion, Parents, RowLaw, Space, State};
 
 /// A node of the mapping graph.
@@ -193,6 +195,9 @@ pub struct RowGroup {
 #[derive(Debug, Default)]
 pub struct Model {
     nodes: Vec<Node>,
+    /// Places of nodes and components by name; only looked up, never iterated.
+    node_names: HashMap<String, NodeId>,
+    component_names: HashMap<String, ComponentId>,
     masses: Vec<MassEntry>,
     force_fields: Vec<Attachment<ForceFieldEntry>>,
     constraints: Vec<Attachment<ConstraintEntry>>,
@@ -238,7 +243,7 @@ impl Model {
 
     /// The node of this name.
     pub fn node_named(&self, name: &str) -> Option<NodeId> {
-        self.nodes.iter().position(|n| n.name == name).map(NodeId)
+        self.node_names.get(name).copied()
     }
 
     /// All masses.
@@ -314,24 +319,7 @@ impl Model {
 
     /// The component of this name.
     pub fn component_named(&self, name: &str) -> Option<ComponentId> {
-        let mass = self
-            .masses
-            .iter()
-            .position(|a| a.name == name)
-            .map(ComponentId::Mass);
-        let field = || {
-            self.force_fields
-                .iter()
-                .position(|a| a.name == name)
-                .map(ComponentId::ForceField)
-        };
-        let constraint = || {
-            self.constraints
-                .iter()
-                .position(|a| a.name == name)
-                .map(ComponentId::Constraint)
-        };
-        mass.or_else(field).or_else(constraint)
+        self.component_names.get(name).copied()
     }
 
     /// The user's name of a component.

@@ -1,6 +1,6 @@
 //! The law of each row: `R` and `b`.
 
-use super::{Assembler, StepInput, rounding};
+use super::{Assembler, StepInput};
 use crate::{Formulation, Scheme};
 use pliant_model::{ComponentId, Evaluation, Level, Model, RowGroup, RowLaw};
 
@@ -84,7 +84,7 @@ impl Assembler {
         let h = scheme.h;
         let node = model.node(group.node);
         let size = |values: &[f64]| values.iter().fold(0.0f64, |a, x| a.max(x.abs()));
-        let rounding = rounding(model, input.state, group) / h;
+        let rounding = self.rounding(model, group) / h;
         for e in 0..group.count {
             let own = e * group.size..(e + 1) * group.size;
             let gap = |k: usize| {

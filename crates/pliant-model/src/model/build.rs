@@ -163,6 +163,12 @@ impl Model {
 
     /// Takes away mapped nodes, force fields and constraints that were added after the mark.
     pub(crate) fn reset_to(&mut self, mark: Mark) {
+        self.node_names.retain(|_, id| id.0 < mark.nodes);
+        self.component_names.retain(|_, id| match *id {
+            ComponentId::ForceField(i) => i < mark.force_fields,
+            ComponentId::Constraint(i) => i < mark.constraints,
+            ComponentId::Mass(_) => true,
+        });
         self.nodes.truncate(mark.nodes);
         self.force_fields.truncate(mark.force_fields);
         self.constraints.truncate(mark.constraints);
@@ -176,7 +182,7 @@ impl Model {
     }
 
     fn push(&mut self, name: &str, space: Space, count: usize, kind: NodeKind) -> Result<NodeId, ModelError> {
-        if self.nodes.iter().any(|n| n.name == name) {
+        if self.node_names.contains_key(name) {
             return Err(ModelError::DuplicateName { name: name.into() });
         }
         let (first_position, first_velocity) = (self.positions, self.velocities);
@@ -190,7 +196,9 @@ impl Model {
             first_velocity,
             kind,
         });
-        Ok(NodeId(self.nodes.len() - 1))
+        let id = NodeId(self.nodes.len() - 1);
+        self.node_names.insert(name.into(), id);
+        Ok(id)
     }
 
     pub(crate) fn checked(&self, name: &str, node: NodeId) -> Result<&Node, ModelError> {
@@ -220,7 +228,9 @@ impl Model {
             node,
             component: mass,
         });
-        Ok(ComponentId::Mass(self.masses.len() - 1))
+        let id = ComponentId::Mass(self.masses.len() - 1);
+        self.component_names.insert(name.into(), id);
+        Ok(id)
     }
 
     /// Attaches a force field to a node.
@@ -311,8 +321,9 @@ impl Model {
             node,
             component,
         });
+        self.component_names.insert(name.into(), id);
         self.row_order.push(id);
-        self.list_rows();
+        self.list_rows_of(id);
         Ok(id)
     }
 
@@ -369,8 +380,9 @@ impl Model {
             node,
             component,
         });
+        self.component_names.insert(name.into(), id);
         self.row_order.push(id);
-        self.list_rows();
+        self.list_rows_of(id);
         Ok(id)
     }
 

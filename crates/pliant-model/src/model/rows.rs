@@ -128,26 +128,31 @@ impl Model {
     pub(super) fn list_rows(&mut self) {
         self.groups.clear();
         self.rows = 0;
-        for id in &self.row_order {
-            let node = match *id {
-                ComponentId::ForceField(i)
-                    if self.force_fields[i].component.treatment == Treatment::Compliance =>
-                {
-                    self.force_fields[i].node
-                }
-                ComponentId::Constraint(i) => self.constraints[i].node,
-                _ => continue,
-            };
-            let target = &self.nodes[node.0];
-            let (size, count) = (target.space.velocity_size(), target.count);
-            self.groups.push(RowGroup {
-                component: *id,
-                node,
-                first_row: self.rows,
-                size,
-                count,
-            });
-            self.rows += size * count;
+        for k in 0..self.row_order.len() {
+            self.list_rows_of(self.row_order[k]);
         }
+    }
+
+    /// Adds the rows of one component, if it has any, to the list.
+    pub(super) fn list_rows_of(&mut self, component: ComponentId) {
+        let node = match component {
+            ComponentId::ForceField(i)
+                if self.force_fields[i].component.treatment == Treatment::Compliance =>
+            {
+                self.force_fields[i].node
+            }
+            ComponentId::Constraint(i) => self.constraints[i].node,
+            _ => return,
+        };
+        let target = &self.nodes[node.0];
+        let (size, count) = (target.space.velocity_size(), target.count);
+        self.groups.push(RowGroup {
+            component,
+            node,
+            first_row: self.rows,
+            size,
+            count,
+        });
+        self.rows += size * count;
     }
 }

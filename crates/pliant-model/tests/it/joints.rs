@@ -83,7 +83,7 @@ fn kinds_hold_what_they_say() {
             assert_eq!(handle.coordinates.len(), free, "{kind:?}");
             let mut state = model.initial_state().unwrap();
             let node = handle.held.unwrap();
-            for phi in model.positions(&state, node).iter() {
+            for phi in model.positions(&state, node) {
                 assert!(phi.abs() < 1e-14, "{kind:?} {phi}");
             }
             for node in &handle.coordinates {

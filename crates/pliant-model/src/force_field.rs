@@ -130,8 +130,8 @@ pub trait ForceField: Debug + Send + Sync {
         true
     }
 
-    /// Relaxation time `d` of the compliance view (s).
-    fn relaxation_time(&self) -> f64 {
+    /// Relaxation time `d` of a coordinate of the node in the compliance view (s); coordinates that `C` couples must have the same.
+    fn relaxation_time(&self, _coordinate: usize) -> f64 {
         0.0
     }
 

@@ -292,9 +292,13 @@ impl Model {
         }
     }
 
-    /// Relaxation time of a force field as a compliance (s), with the stiffness-proportional damping of the model.
-    pub fn relaxation_time(&self, force_field: usize) -> f64 {
-        self.force_fields[force_field].component.law.relaxation_time() + self.rayleigh.stiffness
+    /// Relaxation time of a coordinate of a force field as a compliance (s), with the stiffness-proportional damping of the model.
+    pub fn relaxation_time(&self, force_field: usize, coordinate: usize) -> f64 {
+        self.force_fields[force_field]
+            .component
+            .law
+            .relaxation_time(coordinate)
+            + self.rayleigh.stiffness
     }
 
     /// Number of independent velocity coordinates.

@@ -111,14 +111,14 @@ impl Assembler {
     ) {
         let (h, beta) = (scheme.h, scheme.beta);
         let alpha = scheme.alpha_of(group.component);
-        let d = model.relaxation_time(i);
         let node = model.node(group.node);
         let x = &input.state.positions[node.position_range()];
         let phi = &evaluation.deformation()[node.velocity_range()];
         let u = &input.state.velocities[node.velocity_range()];
-        let gain = alpha * (h * beta + d);
+        let gain = |k: usize| alpha * (h * beta + model.relaxation_time(i, k));
         for k in 0..group.size * group.count {
             let row = group.first_row + k;
+            let d = model.relaxation_time(i, k);
             let motion = input.motion.get(row).copied().unwrap_or_default();
             if evaluation.is_hard(group, k) {
                 // C = 0 of the compliant law at alpha = 1: phi + d dphi/dt = 0 at the end of the step.
@@ -135,7 +135,7 @@ impl Assembler {
             // Averages over the step, as those of the force.
             let mean = |of: fn((f64, f64)) -> f64| (1.0 - alpha) * of(motion.start) + alpha * of(motion.end);
             let (target, rate) = (mean(|m| m.0), mean(|m| m.1));
-            self.system.b[row] = (phi[k] - target + (d + alpha * h) * u[k] - d * rate) / gain;
+            self.system.b[row] = (phi[k] - target + (d + alpha * h) * u[k] - d * rate) / gain(k);
         }
         for k in 0..group.size * group.count {
             let (g, first) = evaluation.group_of(i, group.size, k);
@@ -144,7 +144,7 @@ impl Assembler {
             let c = &evaluation.compliance(i).block(g)[local * width..][..=local];
             let slots = self.system.r.pattern().row_slots(group.first_row + k);
             for (r, c) in self.system.r.values_mut()[slots].iter_mut().zip(c) {
-                *r = c / (h * gain);
+                *r = c / (h * gain(k));
             }
         }
         let Some(damping) = evaluation.row_damping(i) else {
@@ -166,7 +166,7 @@ impl Assembler {
                 let mut damped = 0.0;
                 for k in 0..n {
                     let cd: f64 = (0..n).map(|l| c[r * n + l] * d_block[l * n + k]).sum();
-                    y[r * n + k] = h * alpha * cd + if r == k { h * gain } else { 0.0 };
+                    y[r * n + k] = h * alpha * cd + if r == k { h * gain(first + r) } else { 0.0 };
                     let motion = input
                         .motion
                         .get(group.first_row + first + k)
@@ -175,7 +175,7 @@ impl Assembler {
                     let rate = (1.0 - alpha) * motion.start.1 + alpha * motion.end.1;
                     damped += cd * (u[first + k] - rate);
                 }
-                b[r] = h * (self.system.b[row] * gain + damped);
+                b[r] = h * (self.system.b[row] * gain(first + r) + damped);
             }
             // A hard coordinate has a zero row in C, so Y keeps its diagonal there and the row stays what it is.
             solve_in_place(n, y, yc, b);

@@ -41,6 +41,22 @@ struct FieldBlocks {
     damped: bool,
 }
 
+impl FieldBlocks {
+    /// `force -= s K v` on a node of elements of `size` coordinates.
+    fn subtract_stiffness(&self, size: usize, s: f64, v: &[f64], force: &mut [f64]) {
+        for g in 0..self.stiffness.len() {
+            let alone = [g];
+            let list = self.lists.get(g).map_or(&alone[..], Vec::as_slice);
+            let coordinate = |k: usize| list[k / size] * size + k % size;
+            let width = self.stiffness.width(g);
+            for (r, row) in self.stiffness.block(g).chunks_exact(width.max(1)).enumerate() {
+                let sum: f64 = row.iter().enumerate().map(|(c, k)| k * v[coordinate(c)]).sum();
+                force[coordinate(r)] -= s * sum;
+            }
+        }
+    }
+}
+
 impl Evaluation {
     /// Lays out the buffers for a model.
     pub fn new(model: &Model) -> Self {
@@ -349,11 +365,10 @@ impl Evaluation {
                 field.row_damping.clear();
                 field.damped = law.row_damping(x, v, &mut field.row_damping);
                 if rate > 0.0 && law.row_law() == RowLaw::Elastic {
-                    // For the account of dissipation; a hard element has none.
+                    // For the account of dissipation; a hard element has none, and leaves its block empty.
                     field.stiffness.clear();
-                    if law.stiffness(node.space, x, &mut field.stiffness).is_ok() {
-                        field.damping.add(rate, &field.stiffness);
-                    }
+                    let _ = law.stiffness(node.space, x, &mut field.stiffness);
+                    field.damping.add(rate, &field.stiffness);
                 }
             }
             _ => {
@@ -363,21 +378,33 @@ impl Evaluation {
                 law.stiffness(node.space, x, &mut field.stiffness).map_err(lost)?;
                 if rate > 0.0 {
                     field.damping.add(rate, &field.stiffness);
-                    let size = node.space.velocity_size();
-                    for g in 0..field.stiffness.len() {
-                        let alone = [g];
-                        let list = field.lists.get(g).map_or(&alone[..], Vec::as_slice);
-                        let coordinate = |k: usize| list[k / size] * size + k % size;
-                        let width = field.stiffness.width(g);
-                        for (r, row) in field.stiffness.block(g).chunks_exact(width.max(1)).enumerate() {
-                            let sum: f64 = row.iter().enumerate().map(|(c, k)| k * v[coordinate(c)]).sum();
-                            force[coordinate(r)] -= rate * sum;
-                        }
-                    }
+                    field.subtract_stiffness(node.space.velocity_size(), rate, v, force);
                 }
             }
         }
         Ok(())
+    }
+
+    /// Adds the damping in proportion to the stiffness, `-b K v`, of compliance `i` to the force on its node, at positions `x` and
+    /// velocities `v` of the node. Allocates nothing.
+    pub fn add_proportional_damping(
+        &mut self,
+        model: &Model,
+        i: usize,
+        x: &[f64],
+        v: &[f64],
+        force: &mut [f64],
+    ) {
+        let attachment = &model.force_fields()[i];
+        let (rate, law) = (model.rayleigh().stiffness, &attachment.component.law);
+        if rate > 0.0 && law.row_law() == RowLaw::Elastic {
+            let space = model.node(attachment.node).space;
+            let field = &mut self.fields[i];
+            field.stiffness.clear();
+            // Hard elements have no stiffness, and leave their blocks empty.
+            let _ = law.stiffness(space, x, &mut field.stiffness);
+            field.subtract_stiffness(space.velocity_size(), rate, v, force);
+        }
     }
 
     fn push_bias(&mut self, model: &Model, state: &State) {

@@ -3,6 +3,7 @@
 use super::Simulation;
 use crate::Error;
 use crate::report::{StepReport, Timings};
+use pliant_kkt::RowMotion;
 use pliant_model::{ComponentId, Energies, RowGroup, RowLaw, Treatment};
 use pliant_solvers::{SolveReport, Status};
 
@@ -69,7 +70,7 @@ impl Simulation {
     }
 
     /// Work of the damping forces over the step: `h v_beta^T B v_alpha`, the mean force at `v_alpha = alpha v+ + (1 - alpha) v` on the
-    /// displacement `h v_beta`.
+    /// displacement `h v_beta`; of driven rows, velocities against the motion.
     pub(super) fn damping_work(&mut self, h: f64) -> f64 {
         let mut work = 0.0;
         let beta = self.scheme.beta;
@@ -91,10 +92,16 @@ impl Simulation {
                 }
                 let alone = [g];
                 let list = self.evaluation.groups(i).get(g).map_or(&alone[..], Vec::as_slice);
-                let at = |c: usize| first + list[c / size] * size + c % size;
+                let motion = self.group_of_field[i]
+                    .and_then(|g| self.motion.get(self.model.row_groups()[g].first_row..));
+                let relative = |weight: f64, c: usize| {
+                    let k = list[c / size] * size + c % size;
+                    let rate = |m: &RowMotion| weight * m.end.1 + (1.0 - weight) * m.start.1;
+                    mean(weight, first + k) - motion.and_then(|m| m.get(k)).map_or(0.0, rate)
+                };
                 for (r, row) in block.chunks_exact(width).enumerate() {
-                    let force: f64 = row.iter().enumerate().map(|(c, b)| b * mean(alpha, at(c))).sum();
-                    work += h * mean(beta, at(r)) * force;
+                    let force: f64 = row.iter().enumerate().map(|(c, b)| b * relative(alpha, c)).sum();
+                    work += h * relative(beta, r) * force;
                 }
             }
         }

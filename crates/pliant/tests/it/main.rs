@@ -4,12 +4,17 @@
     reason = "a test that cannot set up its problem should stop there"
 )]
 
+mod automatic;
 mod energy;
 mod equivalences;
 mod errors;
 mod geometry;
+mod gyroscopics;
+mod known_defects;
 mod limits;
 mod loops;
 mod memory;
 mod redundancy;
+mod row_laws;
 mod scenes;
+mod tools;

@@ -5,6 +5,7 @@
 )]
 
 mod graph;
+mod joints;
 
 use pliant_kkt::{Assembler, Formulation, GeometricStiffness, Geometry, Scheme, StepInput};
 use pliant_model::{

@@ -24,6 +24,8 @@ pub struct Evaluation {
     bias: Vec<f64>,
     /// Unit forces on one node, for the bias of mappings that have no formula of their own.
     unit: Vec<f64>,
+    /// Positions and velocities of one driven node against its motion.
+    shifted: Vec<f64>,
 }
 
 /// Blocks of one force field, and the groups they couple.
@@ -112,6 +114,8 @@ impl Evaluation {
                 damped: false,
             }
         });
+        let largest = model.nodes().iter().map(|n| n.velocity_range().len()).max();
+        let largest = largest.unwrap_or(0);
         Self {
             jacobians,
             dependencies,
@@ -121,15 +125,8 @@ impl Evaluation {
             force: vec![0.0; model.velocity_count()],
             inertial: vec![0.0; model.velocity_count()],
             bias: vec![0.0; model.velocity_count()],
-            unit: vec![
-                0.0;
-                model
-                    .nodes()
-                    .iter()
-                    .map(|n| n.velocity_range().len())
-                    .max()
-                    .unwrap_or(0)
-            ],
+            unit: vec![0.0; largest],
+            shifted: vec![0.0; 2 * largest],
         }
     }
 
@@ -383,6 +380,52 @@ impl Evaluation {
             }
         }
         Ok(())
+    }
+
+    /// Evaluates compliance `i` anew where its coordinates are driven: a nonlinear law sees positions `x - target` and velocities
+    /// `v - rate`. Its deformation is that of the law plus the target, as if the law were linear. Call [`evaluate`](Self::evaluate)
+    /// first. Allocates nothing.
+    ///
+    /// # Panics
+    /// If `driven` gives fewer coordinates (target and rate) than the node has.
+    pub fn shift_compliance(
+        &mut self,
+        model: &Model,
+        state: &State,
+        i: usize,
+        driven: impl Iterator<Item = (f64, f64)> + Clone,
+    ) {
+        let attachment = &model.force_fields()[i];
+        let (node, law) = (model.node(attachment.node), &attachment.component.law);
+        let range = node.velocity_range();
+        assert!(driven.clone().count() >= range.len());
+        let (x, rest) = self.shifted.split_at_mut(range.len());
+        let v = &mut rest[..range.len()];
+        let present = state.positions[node.position_range()]
+            .iter()
+            .zip(&state.velocities[range.clone()]);
+        let scratch = x.iter_mut().zip(&mut *v);
+        for (((x_to, v_to), (x, v)), (target, rate)) in scratch.zip(present).zip(driven.clone()) {
+            (*x_to, *v_to) = (x - target, v - rate);
+        }
+        let field = &mut self.fields[i];
+        field.compliance.clear();
+        law.compliance(x, &mut field.compliance);
+        field.row_damping.clear();
+        field.damped = law.row_damping(x, v, &mut field.row_damping);
+        field.damping.clear();
+        law.damping(node.space, x, v, &mut field.damping);
+        let rate = model.rayleigh().stiffness;
+        if rate > 0.0 && law.row_law() == RowLaw::Elastic {
+            field.stiffness.clear();
+            let _ = law.stiffness(node.space, x, &mut field.stiffness);
+            field.damping.add(rate, &field.stiffness);
+        }
+        let deformation = &mut self.deformation[range];
+        law.deformation(x, deformation);
+        for (phi, target) in deformation.iter_mut().zip(driven) {
+            *phi += target.0;
+        }
     }
 
     /// Adds the damping in proportion to the stiffness, `-b K v`, of compliance `i` to the force on its node, at positions `x` and

@@ -186,6 +186,9 @@ impl Simulation {
             self.change.clone_from(&self.solution);
             self.assembler
                 .interpret(&self.model, &self.scheme, &self.state, &mut self.change);
+            for (x, d) in self.change.x.iter_mut().zip(&self.fixed_change) {
+                *x += d;
+            }
             let difference = self.change.x.iter().zip(&self.previous_change);
             let difference = difference.fold(0.0f64, |a, (x, y)| a.max((x - y).abs()));
             if difference <= 1e-14 * spin {

@@ -49,10 +49,18 @@ impl Simulation {
             if stiff(group) {
                 let coordinates = group.size * group.count;
                 let lambda = &self.new_multipliers[group.first_row..group.first_row + coordinates];
+                let x = self.model.positions(&self.state, group.node);
                 for (k, l) in lambda.iter().enumerate() {
                     let (g, first) = self.evaluation.group_of(i, group.size, k);
                     let width = self.evaluation.compliance(i).width(g);
                     let row = &self.evaluation.compliance(i).block(g)[(k - first) * width..][..width];
+                    let alone = (0..width).all(|c| c == k - first || row[c] == 0.0);
+                    if alone && self.soft[group.first_row + k] && row[k - first] > 0.0 {
+                        // Beside stiff ones, but not coupled to them.
+                        let target = self.motion.get(group.first_row + k).map_or(0.0, |m| m.end.0);
+                        out.potential += 0.5 * (x[k] - target).powi(2) / row[k - first];
+                        continue;
+                    }
                     let strain: f64 = row.iter().zip(&lambda[first..]).map(|(c, l)| c * l).sum();
                     out.potential += 0.5 * l * strain;
                 }

@@ -190,3 +190,25 @@ fn a_new_plan_keeps_the_multipliers_of_the_rows_that_stay() {
     let w = s.system().w.get(3, 3);
     assert!((w - (2.0 + 1e-4 * 19.62)).abs() < 1e-9, "{w}");
 }
+
+/// A checkpoint that does not fit leaves everything as it was, the plan too.
+#[test]
+fn a_checkpoint_that_does_not_fit_changes_nothing() {
+    let mut s = Simulation::new(pendulum(1e6, Treatment::Auto)).unwrap();
+    take(&mut s, &[1e-4, 1e-4]);
+    let mut bad = s.checkpoint();
+    take(&mut s, &[0.01, 0.01]);
+    let before = s.checkpoint();
+    bad.state.positions[0] = f64::NAN;
+    assert!(s.restore(&bad).is_err());
+    assert_eq!(s.checkpoint(), before);
+    bad.state = before.state.clone();
+    bad.lagged.push(0.0);
+    assert!(s.restore(&bad).is_err());
+    assert_eq!(s.checkpoint(), before);
+    assert_eq!(s.model().row_count(), 1);
+    bad.treatments = Some((0.01, Vec::new()));
+    assert!(s.restore(&bad).is_err());
+    assert_eq!(s.checkpoint(), before);
+    s.step(0.01).unwrap();
+}

@@ -91,10 +91,12 @@ fn fill_rows(case: &Case, scheme: &Scheme, group: &RowGroup, r: &mut [f64], b: &
                     }
                     Rows::Saturating(k0, limit, dashpot) => {
                         for k in 0..n {
-                            let u = k0 * phi[k] / limit;
+                            // The tangent of what is left after the motion.
+                            let start = motion(at[k]).start.0;
+                            let u = k0 * (phi[k] - start) / limit;
                             let root = (1.0 + u * u).sqrt();
                             c[k * n + k] = root * root * root / k0;
-                            phi[k] = c[k * n + k] * k0 * phi[k] / root;
+                            phi[k] = start + c[k * n + k] * k0 * (phi[k] - start) / root;
                             damping[k * n + k] = *dashpot;
                         }
                     }

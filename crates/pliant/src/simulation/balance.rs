@@ -25,7 +25,8 @@ impl Simulation {
         worst
     }
 
-    /// Energies of the present state. A stiff compliant row of a linear law stores `lambda^T C lambda / 2`: its deformation, of which
+    /// Energies of the present state. A stiff compliant row of a linear law stores `lambda^T C lambda / 2`, with the
+    /// multiplier less its damping: its deformation, of which
     /// that would be the quotient with its compliance, is mostly curvature and rounding. Driven springs store their deformation from
     /// where they are driven.
     fn energies(&mut self) -> Energies {
@@ -50,7 +51,22 @@ impl Simulation {
                 let coordinates = group.size * group.count;
                 let lambda = &self.new_multipliers[group.first_row..group.first_row + coordinates];
                 let x = self.model.positions(&self.state, group.node);
-                for (k, l) in lambda.iter().enumerate() {
+                let alpha = self.scheme.alpha_of(group.component);
+                let velocities = self.model.node(group.node).velocity_range();
+                let mean = |k: usize| {
+                    let at = velocities.start + k;
+                    let rate = self.motion.get(group.first_row + k);
+                    let rate = rate.map_or(0.0, |m| alpha * m.end.1 + (1.0 - alpha) * m.start.1);
+                    alpha * self.state.velocities[at] + (1.0 - alpha) * self.previous.velocities[at] - rate
+                };
+                // What of the force is not damping, coordinate `c` of block `g`.
+                let elastic = |g: usize, first: usize, c: usize| {
+                    let damping = self.evaluation.damping(i);
+                    let width = damping.width(g);
+                    let row = damping.block(g)[c * width..][..width].iter().enumerate();
+                    lambda[first + c] + row.map(|(k, b)| b * mean(first + k)).sum::<f64>()
+                };
+                for k in 0..coordinates {
                     let (g, first) = self.evaluation.group_of(i, group.size, k);
                     let width = self.evaluation.compliance(i).width(g);
                     let row = &self.evaluation.compliance(i).block(g)[(k - first) * width..][..width];
@@ -61,8 +77,8 @@ impl Simulation {
                         out.potential += 0.5 * (x[k] - target).powi(2) / row[k - first];
                         continue;
                     }
-                    let strain: f64 = row.iter().zip(&lambda[first..]).map(|(c, l)| c * l).sum();
-                    out.potential += 0.5 * l * strain;
+                    let strain: f64 = (0..width).map(|c| row[c] * elastic(g, first, c)).sum();
+                    out.potential += 0.5 * elastic(g, first, k - first) * strain;
                 }
             } else if driven(group) {
                 let x = self.model.positions(&self.state, group.node);

@@ -91,6 +91,51 @@ fn a_partly_hard_spring_is_damped_where_it_is_soft() {
     assert!(s.step(0.01).unwrap().dissipated > 0.1);
 }
 
+/// However strong the dashpot beside a spring, the energy is that of the spring: also where the row counts as stiff for it.
+#[test]
+fn an_overdamped_spring_stores_its_deformation() {
+    let (k, c) = (1.0, 1000.0);
+    for case in 0..3 {
+        for driven in [false, true] {
+            let mut model = Model::new();
+            let x = model
+                .add_independent("x", Space::Real(1), &[0.5, -0.2], &[1.0, 3.0])
+                .unwrap();
+            model.add_mass("m", x, Mass::Uniform(1.0)).unwrap();
+            let law = FullCompliance::from_stiffness(&[k, 0.5, 0.5, 2.0]).over_elements(2);
+            let law = match case {
+                0 => law.with_relaxation_time(c / k),
+                1 => law.with_damping(&[c, 1.0, 1.0, 2.0 * c]),
+                _ => {
+                    let rayleigh = Rayleigh {
+                        mass: 0.0,
+                        stiffness: c / k,
+                    };
+                    model.set_rayleigh(rayleigh).unwrap();
+                    law
+                }
+            };
+            let id = model
+                .add_force_field("spring", x, law, Treatment::Compliance)
+                .unwrap();
+            let rate = if driven { 0.3 } else { 0.0 };
+            model.set_motion(id, Some(Motion::ramp(0.0, rate))).unwrap();
+            let mut s = Simulation::new(model).unwrap();
+            for _ in 0..20 {
+                let found = s.step(0.01).unwrap().energies.potential;
+                let x = s.positions(x);
+                let x = [x[0] - rate * s.time(), x[1] - rate * s.time()];
+                let expected = 0.5 * (k * x[0] * x[0] + 2.0 * x[1] * x[1]) + 0.5 * x[0] * x[1];
+                // The elastic force is what is left of one a thousand times as large.
+                assert!(
+                    (found - expected).abs() < 1e-10,
+                    "case {case}: {found} {expected}"
+                );
+            }
+        }
+    }
+}
+
 /// All that a row may have at once: motions, bounds, dashpots, damping matrices, weights of their own.
 fn everything() -> (Model, Vec<(ComponentId, f64)>) {
     let mut model = Model::new();

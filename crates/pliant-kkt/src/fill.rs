@@ -169,6 +169,13 @@ impl Assembler {
         self.system.r.clear();
         for group in model.row_groups() {
             self.fill_jacobian_rows(group);
+            let rows = group.first_row..group.first_row + group.size * group.count;
+            if let (ComponentId::ForceField(i), Some(motion)) = (group.component, input.motion.get(rows))
+                && motion.iter().any(|m| *m != RowMotion::default())
+                && !model.force_fields()[i].component.law.is_linear()
+            {
+                evaluation.shift_compliance(model, input.state, i, motion.iter().map(|m| m.start));
+            }
             self.fill_row_law(model, evaluation, scheme, input, group);
         }
         self.fill_bounds(model, scheme);

@@ -103,7 +103,8 @@ pub trait ForceField: Debug + Send + Sync {
     /// Writes `K`, one square symmetric block per group, over the velocity coordinates of its elements.
     ///
     /// # Errors
-    /// [`NotInvertible`] names an element of compliance zero.
+    /// [`NotInvertible`] names an element of compliance zero. What is written then is the stiffness of the other coordinates, or
+    /// nothing.
     fn stiffness(&self, _space: Space, _x: &[f64], _out: &mut Blocks) -> Result<(), NotInvertible> {
         Ok(())
     }

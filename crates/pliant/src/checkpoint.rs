@@ -27,7 +27,7 @@ pub struct Checkpoint {
     pub fresh: bool,
     /// Inputs of all force fields, one after the other.
     pub inputs: Vec<f64>,
-    /// The step that treatments were chosen for, and the choices.
+    /// The step that treatments were chosen for, and the choices; `None` before the first.
     pub treatments: Option<(f64, Vec<TreatmentChoice>)>,
     /// Order of elimination that the solver has settled on.
     pub elimination: Option<Elimination>,

@@ -116,6 +116,7 @@ impl Assembler {
         let phi = &evaluation.deformation()[node.velocity_range()];
         let u = &input.state.velocities[node.velocity_range()];
         let gain = |k: usize| alpha * (h * beta + model.relaxation_time(i, k));
+        let corrected = scheme.velocity_rows && model.bounds(group).is_none();
         for k in 0..group.size * group.count {
             let row = group.first_row + k;
             let d = model.relaxation_time(i, k);
@@ -125,7 +126,7 @@ impl Assembler {
                 let (phi, u, target) = (x[k], u[k], motion.end);
                 self.system.b[row] = if d > 0.0 {
                     (phi - target.0 + (d + h) * u - d * target.1) / (h * beta + d)
-                } else if scheme.velocity_rows {
+                } else if corrected {
                     u - target.1
                 } else {
                     ((phi - target.0) / h + u) / beta
@@ -243,15 +244,16 @@ impl Assembler {
         let corrected = scheme.velocity_rows && model.bounds(group).is_none();
         for k in 0..group.size * group.count {
             let row = group.first_row + k;
-            let (value, rate) = input.motion.get(row).map_or((0.0, 0.0), |m| m.end);
-            let gap = phi[k] - value;
+            let motion = input.motion.get(row).copied().unwrap_or_default();
+            let (gap, rate) = (phi[k] - motion.end.0, motion.end.1);
             self.system.b[row] = match level {
                 Level::Position | Level::CurvedPosition if corrected => u[k] - rate,
                 Level::Position => (gap / h + u[k]) / beta,
                 Level::CurvedPosition => (gap / h + u[k] + 0.5 * h * bias[k]) / beta,
                 Level::Velocity { curvature } => u[k] + curvature * h * bias[k] - rate,
                 Level::Restitution { coefficient } => (1.0 + coefficient) * u[k],
-                Level::Baumgarte { rate: decay } => u[k] + decay * gap - rate,
+                // What is violated now decays while the motion goes on.
+                Level::Baumgarte { rate: decay } => u[k] + decay * (phi[k] - motion.start.0) - rate,
             };
         }
     }

@@ -120,17 +120,19 @@ mod diagonal {
         s: f64,
         out: &mut Blocks,
     ) -> Result<(), NotInvertible> {
+        let mut hard = None;
         for e in 0..out.len() {
             let size = out.width(e);
             for i in 0..size {
                 let c = c(e * size + i);
                 if c == 0.0 {
-                    return Err(NotInvertible { element: e });
+                    hard = hard.or(Some(e));
+                } else {
+                    out.block_mut(e)[i * size + i] = s / c;
                 }
-                out.block_mut(e)[i * size + i] = s / c;
             }
         }
-        Ok(())
+        hard.map_or(Ok(()), |element| Err(NotInvertible { element }))
     }
 }
 

@@ -192,13 +192,14 @@ impl Evaluation {
     }
 
     /// Whether coordinate `k` of a row group is held by its position: a hard row, but for dashpots and impacts, which hold
-    /// velocities only.
+    /// velocities only, rows that relax in their own time, and rows of bounded force.
     pub fn holds_position(&self, model: &Model, group: &RowGroup, k: usize) -> bool {
         match group.component {
-            ComponentId::ForceField(_) => {
+            ComponentId::ForceField(i) => {
                 model.row_law(group) != RowLaw::Viscous
                     && model.bounds(group).is_none()
                     && self.is_hard(group, k)
+                    && model.relaxation_time(i, k) == 0.0
             }
             ComponentId::Constraint(i) => {
                 let entry = &model.constraints()[i].component;

@@ -5,7 +5,7 @@ use pliant_kkt::{Formulation, Geometry, Metric, Scheme};
 use pliant_model::{ComponentId, Level, Model};
 use pliant_solvers::{BoxOptions, DirectOptions};
 
-/// The treatment of the torque `-w x I w` of spinning bodies.
+/// The treatment of the torque `-w x I w` of spinning bodies. (That of rigid masses on mapped frames is always explicit.)
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Gyroscopic {
     /// Left out: bodies keep their body-axes angular velocity. Wrong for spinning bodies; for comparison only.

@@ -251,7 +251,7 @@ impl Assembler {
                 Level::Position => (gap / h + u[k]) / beta,
                 Level::CurvedPosition => (gap / h + u[k] + 0.5 * h * bias[k]) / beta,
                 Level::Velocity { curvature } => u[k] + curvature * h * bias[k] - rate,
-                Level::Restitution { coefficient } => (1.0 + coefficient) * u[k],
+                Level::Restitution { coefficient } => (1.0 + coefficient) * (u[k] - rate),
                 // What is violated now decays while the motion goes on.
                 Level::Baumgarte { rate: decay } => u[k] + decay * (phi[k] - motion.start.0) - rate,
             };

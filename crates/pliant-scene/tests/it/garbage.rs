@@ -1,13 +1,26 @@
 //! Nothing that a file can hold makes the reader or the first steps panic.
 
 use super::scenes::path;
+use super::words::WORDS;
 use pliant_scene::runner::Runner;
 use pliant_scene::scene::{Format, SceneFile, Settings};
 use proptest::prelude::*;
 
-const SCENES: [&str; 5] = ["pendulum", "spring_chain", "heavy_cable", "net", "bow"];
+const SCENES: [&str; 8] = [
+    "pendulum",
+    "spring_chain",
+    "heavy_cable",
+    "net",
+    "bow",
+    "crane",
+    "servo_arm",
+    "words",
+];
 
 fn text(scene: usize) -> String {
+    if SCENES[scene] == "words" {
+        return WORDS.to_owned();
+    }
     std::fs::read_to_string(path(SCENES[scene])).unwrap()
 }
 
@@ -29,7 +42,12 @@ fn try_everything(text: &str, format: Format) {
 }
 
 /// Numbers and words that are awkward in place of others.
-const AWKWARD: [&str; 16] = [
+const AWKWARD: [&str; 21] = [
+    "\"1 / $t\"",
+    "\"sqrt($t - 1)\"",
+    "\"words\"",
+    "(0, 0, 0)",
+    "World",
     "NaN",
     "inf",
     "-inf",
@@ -49,7 +67,7 @@ const AWKWARD: [&str; 16] = [
 ];
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
     fn changed_bytes(scene in 0..SCENES.len(), at in any::<prop::sample::Index>(), byte in any::<u8>()) {

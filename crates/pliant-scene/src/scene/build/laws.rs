@@ -98,7 +98,16 @@ impl Builder<'_> {
                 Box::new(law.with_angular(angular, of(&drag.angular_quadratic, "angular_quadratic")?))
             }
             Law::Force(force) => Box::new(ConstantForce::new(&self.timed_list(force, at, 0, inputs)?)),
-            Law::Torque(torque) => Box::new(Torque::new(self.timed_triple(Some(torque), at, 0, inputs)?)),
+            Law::Torque(torque) => match self.timed_list(torque, at, 0, inputs)?[..] {
+                [x, y, z] => Box::new(Torque::new([x, y, z])),
+                _ => {
+                    let message = format!(
+                        "the torque of `{name}` has {} numbers, needed are 3",
+                        torque.len()
+                    );
+                    return self.wrong(&[at, Where::Thing(name)], message, None);
+                }
+            },
             Law::BodyForce(load) => Box::new(self.body_force(name, load, inputs)?),
             Law::Gas(gas) => {
                 let law = Gas::new(

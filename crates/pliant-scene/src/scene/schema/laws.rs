@@ -18,7 +18,7 @@ pub enum Law {
     /// The same force on every element; may depend on `$t`.
     Force(Vec<Number>),
     /// The same torque on every body, in world axes; may depend on `$t`.
-    Torque(Triple),
+    Torque(Vec<Number>),
     /// A force and a torque fixed in the axes of every body; may depend on `$t`.
     BodyForce(BodyForceSpec),
     /// Drag of a fluid.

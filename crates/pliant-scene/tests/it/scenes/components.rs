@@ -19,7 +19,10 @@ fn crane_lifts_at_half_the_speed_of_the_rope() {
     let tension = -reaction(&run, "tension")[0];
     // Air slows it by 5 N s/m.
     let expected = (100.0 * 9.81 + 5.0 * v[1]) / (2.0 * slope);
-    assert!((tension - expected).abs() < 1e-3 * expected, "{tension} {expected}");
+    assert!(
+        (tension - expected).abs() < 1e-3 * expected,
+        "{tension} {expected}"
+    );
     let length = run.simulation().model().node_named("rope").unwrap();
     assert!(run.simulation().positions(length)[0].abs() < 1e-6);
 }
@@ -41,13 +44,13 @@ fn arm_rests_where_the_muscle_balances_the_weights() {
     let active = (-strain * strain / 0.45).exp();
     let y = 5.0 * strain.max(0.0) / 0.6;
     let passive = (y.exp() - 1.0 - y) / (5f64.exp() - 6.0);
-    let force = 600.0 * (0.5 * active + passive);
+    let force = 600.0 * (0.3 * active + passive);
     // The insertion and the origin of the muscle, seen from the elbow.
-    let (p, q) = ([0.05 * angle.cos(), 0.05 * angle.sin()], [0.0, 0.3]);
+    let (p, q) = ([0.05 * angle.cos(), 0.05 * angle.sin()], [0.1, 0.28]);
     let lever = (p[0] * q[1] - p[1] * q[0]) / length;
     let weights = 9.81 * (1.5 * 0.15 + 2.0 * 0.3) * angle.cos();
     println!("{angle} {rate} {length} {} {weights}", force * lever);
-    assert!(rate.abs() < 1e-5 && angle > -1.1 && angle < 2.3, "{angle} {rate}");
+    assert!(rate.abs() < 1e-5 && angle > 0.1 && angle < 1.0, "{angle} {rate}");
     assert!((force * lever - weights).abs() < 1e-3 * weights.abs().max(1.0));
 }
 
@@ -66,8 +69,8 @@ fn beam_sinks_as_the_theory_of_beams_says() {
     let expected = 1.0 / 300.0;
     let found = deflection(0.1);
     println!("{found} {expected}");
-    // Ten segments, each bent at one place: 1/400 too little or too much.
+    // The last segment ends at the centre of the last body: a hundredth of what a piece of that length would bend, and shear.
     assert!((found - expected).abs() < 0.006 * expected, "{found} {expected}");
-    // Twenty times less than by a tenth of the length: it stiffens.
+    // Sunk by a third of the length, it is stiffer.
     assert!(deflection(100.0) < 0.95 * expected);
 }

@@ -41,6 +41,9 @@ fn try_everything(text: &str, format: Format) {
     }
 }
 
+/// Of these, how many are tried at each place in the sweep.
+const AWKWARD_PER_PLACE: usize = 3;
+
 /// Numbers and words that are awkward in place of others.
 const AWKWARD: [&str; 21] = [
     "\"1 / $t\"",
@@ -113,6 +116,26 @@ proptest! {
         try_everything(&text, Format::Ron);
         try_everything(&text, Format::Json);
     }
+}
+
+/// Every place of the scene that holds every word, with a few awkward values in turn.
+#[test]
+fn every_value_may_be_awkward() {
+    let places: Vec<usize> = WORDS
+        .match_indices(|c: char| c.is_ascii_alphanumeric() || c == '"')
+        .map(|(i, _)| i)
+        .filter(|i| *i > 0 && WORDS[..*i].ends_with([' ', '(', '[', '"', '$', '-']))
+        .collect();
+    for (k, start) in places.iter().enumerate() {
+        let rest = &WORDS[*start..];
+        let end = rest.find([',', ')', ']', '}', '\n', ':']).unwrap_or(rest.len());
+        for shift in 0..AWKWARD_PER_PLACE {
+            let value = AWKWARD[(5 * k + shift) % AWKWARD.len()];
+            let changed = format!("{}{value}{}", &WORDS[..*start], &rest[end..]);
+            try_everything(&changed, Format::Ron);
+        }
+    }
+    assert!(places.len() > 1000, "{}", places.len());
 }
 
 #[test]

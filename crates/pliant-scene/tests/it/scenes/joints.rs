@@ -18,7 +18,7 @@ fn value(run: &Runner, node: &str) -> f64 {
 fn period(w: f64, angle: f64) -> f64 {
     let (mut a, mut b) = (1.0, (0.5 * angle).cos());
     for _ in 0..10 {
-        (a, b) = (0.5 * (a + b), (a * b as f64).sqrt());
+        (a, b) = (0.5 * (a + b), f64::sqrt(a * b));
     }
     std::f64::consts::TAU / (w * a)
 }

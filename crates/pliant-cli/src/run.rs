@@ -64,6 +64,7 @@ fn code_of(error: &pliant::Error) -> u8 {
         | pliant::Error::CorrectionNotConverged { .. }
         | pliant::Error::NotSettled { .. }
         | pliant::Error::Incompatible { .. }
+        | pliant::Error::Unsettled { .. }
         | pliant::Error::Gyroscopic { .. } => NOT_CONVERGED,
         _ => FAILED,
     }

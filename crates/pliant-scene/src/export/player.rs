@@ -21,6 +21,7 @@
 //! | `energies`  | f32     | per frame: kinetic, potential, dissipated                            |
 //! | `segments`  | u32     | two point indices each                                               |
 //! | `triangles` | u32     | three point indices each                                             |
+//! | `mesh`      | f32     | of a body drawn with triangles: position, over four times the largest reach, and normal of each corner |
 
 mod check;
 mod encode;

@@ -42,7 +42,7 @@ fn try_everything(text: &str, format: Format) {
 }
 
 /// Of these, how many are tried at each place in the sweep.
-const AWKWARD_PER_PLACE: usize = 3;
+const AWKWARD_PER_PLACE: usize = 2;
 
 /// Numbers and words that are awkward in place of others.
 const AWKWARD: [&str; 21] = [

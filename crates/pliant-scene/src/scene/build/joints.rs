@@ -3,7 +3,9 @@
 use super::values::{MOST_ELEMENTS, describe, owner};
 use super::{Builder, Result};
 use crate::scene::OneOrMany;
-use crate::scene::schema::{GearSpec, JointKindSpec, JointSpec, MotorSpec, Scene, SideFrameSpec, SideSpec};
+use crate::scene::schema::{
+    GearSpec, JointKindSpec, JointSpec, LevelSpec, MotorSpec, Scene, SideFrameSpec, SideSpec,
+};
 use crate::scene::source::Where;
 use crate::scene::{Number, suggest};
 use pliant::dense::rotation::{self, Quaternion, multiply, rotate};
@@ -59,6 +61,11 @@ impl Builder<'_> {
                 message,
                 Some(help.into()),
             );
+        }
+        let soft = spec.compliance.is_some() || matches!(spec.kind, JointKindSpec::Bushing(_));
+        if soft && !matches!(spec.level, LevelSpec::Position) {
+            let message = format!("`{name}` has compliances, so what it holds is not kept at a `level`");
+            return self.wrong(&[field("level"), Where::Thing(name)], message, None);
         }
         let mut joint = Joint::new(kind, sides[0], sides[1])
             .at(self.joint_pose(spec)?)

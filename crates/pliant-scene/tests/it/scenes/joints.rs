@@ -52,27 +52,32 @@ fn four_bar_swings_with_the_period_of_its_pendulum() {
     assert!(rotation[3].abs() < 1e-9, "{rotation:?}");
 }
 
-/// The piston is where the triangle of crank and rod puts it, the angle is the integral of the motor's speed, up to what
-/// the correction of positions moves the crank.
+/// The piston is where the triangle of crank and rod puts it, the angle is the integral of the motor's speed: to second order.
 #[test]
 fn slider_crank_follows_its_triangle() {
-    let error = |h: f64| {
+    let errors = |h: f64| {
         let mut run = runner(&edited("slider_crank", &[]), &[], Some(h));
+        let mut gap = 0.0f64;
         while !run.is_done() {
             run.step().unwrap();
             let (angle, travel) = (value(&run, "shaft.angle"), value(&run, "cylinder.travel"));
             let expected = 0.2 * angle.cos() + (0.36 - (0.2 * angle.sin()).powi(2)).sqrt() - 0.8;
-            assert!((travel - expected).abs() < 1e-9, "{travel} {expected}");
+            gap = gap.max((travel - expected).abs());
         }
         let t = run.simulation().time();
         let (angle, rate) = scalar(run.simulation(), "shaft.angle");
         assert!((rate - 10.0 * (2.0 * t).tanh()).abs() < 1e-9, "{rate}");
         let expected = 10.0 * (2.0 * t).cosh().ln() / 2.0;
-        println!("{h}: {angle} {expected}");
-        (angle - expected).abs()
+        println!("{h}: {angle} {expected} {gap}");
+        [(angle - expected).abs(), gap]
     };
-    let (coarse, fine) = (error(0.002), error(0.001));
-    assert!(coarse < 0.03 && fine < 0.5 * coarse, "{coarse} {fine}");
+    let (coarse, fine) = (errors(0.002), errors(0.001));
+    for k in 0..2 {
+        assert!(
+            coarse[k] < 1e-4 && fine[k] < 0.3 * coarse[k],
+            "{coarse:?} {fine:?}"
+        );
+    }
 }
 
 /// Moves though rows are as many as coordinates, holds together for ten seconds, and gains no energy.

@@ -163,6 +163,34 @@ fn mistakes_are_named_and_pointed_at() {
 }
 
 #[test]
+fn json_has_the_same_words() {
+    let text = r#"{
+  "run": {"duration": 0.02},
+  "nodes": [{"Bodies": {"name": "b", "bodies": [{"shape": {"Cylinder": {"radius": 1, "length": 2}}, "mass": 1}]}}],
+  "joints": [{
+    "name": "j", "kind": {"Screw": {"pitch": 0.1}}, "b": {"Body": ["b", 0]}, "axis": [1, 0, 0],
+    "motors": [{"Position": {"on": "angle", "target": [[0, 0], [1, "2 * pi"]]}}]
+  }]
+}"#;
+    let scene = SceneFile::from_text("a.json".as_ref(), text, Format::Json).unwrap_or_else(|e| panic!("{e}"));
+    let built = scene
+        .build(&Settings::default())
+        .unwrap_or_else(|e| panic!("{e}"));
+    let outcome = Runner::new(built).unwrap().run(|_| {});
+    let joint = &outcome.summary.joints["j"];
+    let turn = 0.02 * std::f64::consts::TAU;
+    assert!((joint.coordinates["angle"].position - turn).abs() < 1e-12);
+    assert!((joint.coordinates["travel"].position - 0.002).abs() < 1e-12);
+    let wrong = text.replace("\"on\": \"angle\"", "\"on\": \"angel\"");
+    let scene = SceneFile::from_text("a.json".as_ref(), &wrong, Format::Json).unwrap();
+    let error = scene.build(&Settings::default()).unwrap_err().to_string();
+    assert!(
+        error.contains("a.json:6") && error.contains("did you mean `angle`?"),
+        "{error}"
+    );
+}
+
+#[test]
 fn the_manual_is_right() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/scenes.md");
     let text = std::fs::read_to_string(&path).unwrap();

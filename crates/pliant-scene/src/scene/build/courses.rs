@@ -87,7 +87,7 @@ impl Builder<'_> {
         }
         Ok(Motion::function(move |t| {
             let x = program.jet(t.re);
-            Dual::new(x.value, x.rate * t.eps1, x.rate * t.eps2, x.rate * t.eps1eps2)
+            at_rate(x.value, x.rate, t)
         }))
     }
 
@@ -104,14 +104,13 @@ impl Builder<'_> {
 
     /// A motion at a speed; only its rate counts.
     pub(super) fn speed(&self, course: &Course, at: Where<'_>) -> Result<Motion> {
-        let at_speed = |t: Dual, v: f64| Dual::new(0.0, v * t.eps1, v * t.eps2, v * t.eps1eps2);
         match course {
             Course::Each(list) if list.len() != 1 => self.wrong_count(list.len(), 1, at),
             Course::One(number) => self.speed_of(number, at),
             Course::Each(list) => self.speed_of(&list[0], at),
             Course::Table(points) => {
                 let table = self.table(points, at)?;
-                Ok(Motion::function(move |t| at_speed(t, table.at(0, t.re).0)))
+                Ok(Motion::function(move |t| at_rate(0.0, table.at(0, t.re).0, t)))
             }
         }
     }
@@ -119,8 +118,12 @@ impl Builder<'_> {
     fn speed_of(&self, number: &Number, at: Where<'_>) -> Result<Motion> {
         let program = self.program(number, at)?;
         Ok(Motion::function(move |t| {
-            let v = program.jet(t.re).value;
-            Dual::new(0.0, v * t.eps1, v * t.eps2, v * t.eps1eps2)
+            at_rate(0.0, program.jet(t.re).value, t)
         }))
     }
+}
+
+/// A value that changes at a rate, at a time; without its second derivative, which no motion needs.
+fn at_rate(value: f64, rate: f64, t: Dual) -> Dual {
+    Dual::new(value, rate * t.eps1, rate * t.eps2, rate * t.eps1eps2)
 }

@@ -4,6 +4,7 @@
 //! `verify` and `scenes` print them (`cargo xtask verify`, `cargo xtask bench`).
 
 pub mod chain;
+pub mod linkages;
 pub mod reference;
 pub mod stiff;
 pub mod verify;

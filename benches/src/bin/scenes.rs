@@ -2,6 +2,7 @@
 
 use pliant::prelude::*;
 use pliant_benches::chain::{Chain, Pose};
+use pliant_benches::linkages;
 use pliant_benches::stiff::tension_error;
 use std::io::Write as _;
 use std::process::ExitCode;
@@ -67,7 +68,55 @@ fn main() -> ExitCode {
     }
     variants();
     stiff_springs();
-    ExitCode::SUCCESS
+    match linkages(scale) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(e) => {
+            eprintln!("linkages: {e}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Chains of named hinges and a loop with a redundant row.
+fn linkages(scale: usize) -> Result<(), Error> {
+    let _ = writeln!(
+        std::io::stdout(),
+        "\nNamed hinges (five rows and an angle each), h = 0.01 s; and the loop of Bricard, six hinges, one row too many.\n\
+         {:>14} {:>6} {:>10} {:>9} {:>9} {:>12} {:>9} {:>9}",
+        "scene",
+        "steps",
+        "steps/s",
+        "us/step",
+        "us/hinge",
+        "violation m",
+        "redundant",
+        "max force"
+    );
+    let chains = [20, 200, 2000].map(|n| (format!("chain of {n}"), n, linkages::hinge_chain(n)));
+    let loops = [("Bricard".to_owned(), 6, linkages::bricard().map(|b| b.0))];
+    for (name, hinges, simulation) in chains.into_iter().chain(loops) {
+        let mut simulation = simulation?;
+        let steps = if hinges == 2000 { 200 / scale } else { 1000 };
+        let (mut violation, mut redundant, mut force) = (0.0f64, 0, 0.0f64);
+        let mut time = std::time::Duration::ZERO;
+        for _ in 0..steps {
+            let start = Instant::now();
+            let report = simulation.step(0.01)?;
+            time += start.elapsed();
+            violation = violation.max(report.violation);
+            redundant = redundant.max(report.redundant_rows);
+            force = simulation.multipliers().iter().fold(force, |a, l| a.max(l.abs()));
+        }
+        let per_step = time.as_secs_f64() / steps as f64;
+        let _ = writeln!(
+            std::io::stdout(),
+            "{name:>14} {steps:>6} {:>10.0} {:>9.1} {:>9.2} {violation:>12.1e} {redundant:>9} {force:>9.1}",
+            per_step.recip(),
+            1e6 * per_step,
+            1e6 * per_step / hinges as f64
+        );
+    }
+    Ok(())
 }
 
 /// What the kind of row, the geometric stiffness and the second solve are worth: the chain of ten.

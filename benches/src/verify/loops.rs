@@ -102,7 +102,11 @@ fn slider_crank(checks: &mut Checks) -> Result<(), Error> {
 /// The slider-crank of C05: crank, rod, slider.
 fn crank() -> Result<(Simulation, [NodeId; 3]), Error> {
     let poses = [
-        [0.10606601717798213, 0.10606601717798211, 0.7853981633974483],
+        [
+            0.10606601717798213,
+            0.10606601717798211,
+            std::f64::consts::FRAC_PI_4,
+        ],
         [0.7007525414982658, 0.10606601717798211, -0.21375613247243477],
         [1.1893730486405674, 0.0, 0.0],
     ];

@@ -4,7 +4,7 @@ use crate::arguments::Run;
 use crate::progress::Watch;
 use crate::table::{Table, number, triple};
 use crate::{BAD_SCENE, FAILED, NOT_CONVERGED, NOT_WRITTEN, complain};
-use pliant_scene::runner::{Energy, Outcome, Runner, Summary, write_results};
+use pliant_scene::runner::{Energy, Outcome, Runner, Summary, TreatmentState, write_results};
 use pliant_scene::scene::{SceneError, SceneFile};
 use std::path::{Path, PathBuf};
 
@@ -64,6 +64,7 @@ fn code_of(error: &pliant::Error) -> u8 {
         | pliant::Error::CorrectionNotConverged { .. }
         | pliant::Error::NotSettled { .. }
         | pliant::Error::Incompatible { .. }
+        | pliant::Error::Unsettled { .. }
         | pliant::Error::Gyroscopic { .. } => NOT_CONVERGED,
         _ => FAILED,
     }
@@ -146,6 +147,11 @@ fn report(summary: &Summary, files: Option<&(PathBuf, Vec<PathBuf>)>) -> Table {
         "dissipated",
         format!("{} J by damping forces", number(summary.dissipated)),
     );
+    if !summary.treatments.is_empty() {
+        let one = |(name, choice): (&String, &TreatmentState)| format!("{name}: {}", choice.treatment);
+        let list: Vec<_> = summary.treatments.iter().map(one).collect();
+        table.row("treatment", list.join(", "));
+    }
     table.row("momentum", format!("{} kg m/s", triple(summary.momentum)));
     if let Some((dir, written)) = files {
         let names: Vec<_> = written.iter().filter_map(|f| f.file_name()?.to_str()).collect();

@@ -74,6 +74,8 @@ pub struct Assembler {
     law: rows::LawScratch,
     /// Diagonal of the masses on independent nodes.
     mass_diagonal: Vec<f64>,
+    /// Largest coordinate of each node.
+    magnitude: Vec<f64>,
 }
 
 impl Assembler {
@@ -113,6 +115,7 @@ impl Assembler {
             shift: vec![0.0; model.dof_count()],
             law: rows::LawScratch::new(model, evaluation),
             mass_diagonal: mass_diagonal(model),
+            magnitude: vec![0.0; model.nodes().len()],
         })
     }
 
@@ -140,6 +143,7 @@ impl Assembler {
         input: StepInput<'_>,
     ) {
         self.plan.jacobians.fill(evaluation);
+        self.measure(model, input.state);
         self.gather_gamma(model, evaluation, scheme, input.multipliers);
         let h = scheme.h;
         for ((r, f), i) in self
@@ -165,6 +169,13 @@ impl Assembler {
         self.system.r.clear();
         for group in model.row_groups() {
             self.fill_jacobian_rows(group);
+            let rows = group.first_row..group.first_row + group.size * group.count;
+            if let (ComponentId::ForceField(i), Some(motion)) = (group.component, input.motion.get(rows))
+                && motion.iter().any(|m| *m != RowMotion::default())
+                && !model.force_fields()[i].component.law.is_linear()
+            {
+                evaluation.shift_compliance(model, input.state, i, motion.iter().map(|m| m.start));
+            }
             self.fill_row_law(model, evaluation, scheme, input, group);
         }
         self.fill_bounds(model, scheme);
@@ -191,6 +202,7 @@ impl Assembler {
         metric: Metric,
     ) {
         self.plan.jacobians.fill(evaluation);
+        self.measure(model, input.state);
         self.gather_gamma(model, evaluation, scheme, input.multipliers);
         self.system.w.clear();
         self.fill_response(model, evaluation, scheme, input.state, metric == Metric::Response);
@@ -202,7 +214,8 @@ impl Assembler {
             let node = model.node(group.node);
             let x = &input.state.positions[node.position_range()];
             let rows = group.first_row..group.first_row + group.size * group.count;
-            self.system.b_rounding[rows].fill(rounding(model, input.state, group));
+            let rounding = self.rounding(model, group);
+            self.system.b_rounding[rows].fill(rounding);
             for k in 0..group.size * group.count {
                 let row = group.first_row + k;
                 if evaluation.holds_position(model, group, k) {
@@ -284,6 +297,25 @@ impl Assembler {
             });
         }
         out
+    }
+
+    /// Refills the largest coordinate of each node.
+    fn measure(&mut self, model: &Model, state: &State) {
+        for (largest, node) in self.magnitude.iter_mut().zip(model.nodes()) {
+            let positions = &state.positions[node.position_range()];
+            *largest = positions.iter().fold(0.0f64, |a, x| a.max(x.abs()));
+        }
+    }
+
+    /// Rounding of the coordinates that the rows of a group are made of: the largest of its node's parents, times a hundred
+    /// roundings for the arithmetic of the mapping.
+    fn rounding(&self, model: &Model, group: &RowGroup) -> f64 {
+        let parents = match &model.node(group.node).kind {
+            NodeKind::Mapped { parents, .. } => &parents[..],
+            NodeKind::Independent { .. } => std::slice::from_ref(&group.node),
+        };
+        let largest = parents.iter().map(|p| self.magnitude[p.index()]);
+        100.0 * f64::EPSILON * largest.fold(0.0, f64::max)
     }
 
     /// The velocity change and the impulses of a solution, whatever the formulation.
@@ -500,19 +532,6 @@ impl Assembler {
             }
         }
     }
-}
-
-/// Rounding of the coordinates that the rows of a group are made of: the largest of its node's parents, times a hundred
-/// roundings for the arithmetic of the mapping.
-fn rounding(model: &Model, state: &State, group: &RowGroup) -> f64 {
-    let parents = match &model.node(group.node).kind {
-        NodeKind::Mapped { parents, .. } => &parents[..],
-        NodeKind::Independent { .. } => std::slice::from_ref(&group.node),
-    };
-    let coordinates = parents
-        .iter()
-        .flat_map(|p| &state.positions[model.node(*p).position_range()]);
-    100.0 * f64::EPSILON * coordinates.fold(0.0f64, |a, x| a.max(x.abs()))
 }
 
 /// Diagonal of the masses on independent nodes.

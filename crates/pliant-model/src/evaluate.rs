@@ -24,6 +24,8 @@ pub struct Evaluation {
     bias: Vec<f64>,
     /// Unit forces on one node, for the bias of mappings that have no formula of their own.
     unit: Vec<f64>,
+    /// Positions and velocities of one driven node against its motion.
+    shifted: Vec<f64>,
 }
 
 /// Blocks of one force field, and the groups they couple.
@@ -39,6 +41,22 @@ struct FieldBlocks {
     row_damping: Blocks,
     /// The compliance view has damping beside the relaxation time.
     damped: bool,
+}
+
+impl FieldBlocks {
+    /// `force -= s K v` on a node of elements of `size` coordinates.
+    fn subtract_stiffness(&self, size: usize, s: f64, v: &[f64], force: &mut [f64]) {
+        for g in 0..self.stiffness.len() {
+            let alone = [g];
+            let list = self.lists.get(g).map_or(&alone[..], Vec::as_slice);
+            let coordinate = |k: usize| list[k / size] * size + k % size;
+            let width = self.stiffness.width(g);
+            for (r, row) in self.stiffness.block(g).chunks_exact(width.max(1)).enumerate() {
+                let sum: f64 = row.iter().enumerate().map(|(c, k)| k * v[coordinate(c)]).sum();
+                force[coordinate(r)] -= s * sum;
+            }
+        }
+    }
 }
 
 impl Evaluation {
@@ -96,6 +114,8 @@ impl Evaluation {
                 damped: false,
             }
         });
+        let largest = model.nodes().iter().map(|n| n.velocity_range().len()).max();
+        let largest = largest.unwrap_or(0);
         Self {
             jacobians,
             dependencies,
@@ -105,15 +125,8 @@ impl Evaluation {
             force: vec![0.0; model.velocity_count()],
             inertial: vec![0.0; model.velocity_count()],
             bias: vec![0.0; model.velocity_count()],
-            unit: vec![
-                0.0;
-                model
-                    .nodes()
-                    .iter()
-                    .map(|n| n.velocity_range().len())
-                    .max()
-                    .unwrap_or(0)
-            ],
+            unit: vec![0.0; largest],
+            shifted: vec![0.0; 2 * largest],
         }
     }
 
@@ -179,13 +192,14 @@ impl Evaluation {
     }
 
     /// Whether coordinate `k` of a row group is held by its position: a hard row, but for dashpots and impacts, which hold
-    /// velocities only.
+    /// velocities only, rows that relax in their own time, and rows of bounded force.
     pub fn holds_position(&self, model: &Model, group: &RowGroup, k: usize) -> bool {
         match group.component {
-            ComponentId::ForceField(_) => {
+            ComponentId::ForceField(i) => {
                 model.row_law(group) != RowLaw::Viscous
                     && model.bounds(group).is_none()
                     && self.is_hard(group, k)
+                    && model.relaxation_time(i, k) == 0.0
             }
             ComponentId::Constraint(i) => {
                 let entry = &model.constraints()[i].component;
@@ -349,11 +363,10 @@ impl Evaluation {
                 field.row_damping.clear();
                 field.damped = law.row_damping(x, v, &mut field.row_damping);
                 if rate > 0.0 && law.row_law() == RowLaw::Elastic {
-                    // For the account of dissipation; a hard element has none.
+                    // For the account of dissipation; a hard element has none, and leaves its block empty.
                     field.stiffness.clear();
-                    if law.stiffness(node.space, x, &mut field.stiffness).is_ok() {
-                        field.damping.add(rate, &field.stiffness);
-                    }
+                    let _ = law.stiffness(node.space, x, &mut field.stiffness);
+                    field.damping.add(rate, &field.stiffness);
                 }
             }
             _ => {
@@ -363,21 +376,79 @@ impl Evaluation {
                 law.stiffness(node.space, x, &mut field.stiffness).map_err(lost)?;
                 if rate > 0.0 {
                     field.damping.add(rate, &field.stiffness);
-                    let size = node.space.velocity_size();
-                    for g in 0..field.stiffness.len() {
-                        let alone = [g];
-                        let list = field.lists.get(g).map_or(&alone[..], Vec::as_slice);
-                        let coordinate = |k: usize| list[k / size] * size + k % size;
-                        let width = field.stiffness.width(g);
-                        for (r, row) in field.stiffness.block(g).chunks_exact(width.max(1)).enumerate() {
-                            let sum: f64 = row.iter().enumerate().map(|(c, k)| k * v[coordinate(c)]).sum();
-                            force[coordinate(r)] -= rate * sum;
-                        }
-                    }
+                    field.subtract_stiffness(node.space.velocity_size(), rate, v, force);
                 }
             }
         }
         Ok(())
+    }
+
+    /// Evaluates compliance `i` anew where its coordinates are driven: a nonlinear law sees positions `x - target` and velocities
+    /// `v - rate`. Its deformation is that of the law plus the target, as if the law were linear. Call [`evaluate`](Self::evaluate)
+    /// first. Allocates nothing.
+    ///
+    /// # Panics
+    /// If `driven` gives fewer coordinates (target and rate) than the node has.
+    pub fn shift_compliance(
+        &mut self,
+        model: &Model,
+        state: &State,
+        i: usize,
+        driven: impl Iterator<Item = (f64, f64)> + Clone,
+    ) {
+        let attachment = &model.force_fields()[i];
+        let (node, law) = (model.node(attachment.node), &attachment.component.law);
+        let range = node.velocity_range();
+        assert!(driven.clone().count() >= range.len());
+        let (x, rest) = self.shifted.split_at_mut(range.len());
+        let v = &mut rest[..range.len()];
+        let present = state.positions[node.position_range()]
+            .iter()
+            .zip(&state.velocities[range.clone()]);
+        let scratch = x.iter_mut().zip(&mut *v);
+        for (((x_to, v_to), (x, v)), (target, rate)) in scratch.zip(present).zip(driven.clone()) {
+            (*x_to, *v_to) = (x - target, v - rate);
+        }
+        let field = &mut self.fields[i];
+        field.compliance.clear();
+        law.compliance(x, &mut field.compliance);
+        field.row_damping.clear();
+        field.damped = law.row_damping(x, v, &mut field.row_damping);
+        field.damping.clear();
+        law.damping(node.space, x, v, &mut field.damping);
+        let rate = model.rayleigh().stiffness;
+        if rate > 0.0 && law.row_law() == RowLaw::Elastic {
+            field.stiffness.clear();
+            let _ = law.stiffness(node.space, x, &mut field.stiffness);
+            field.damping.add(rate, &field.stiffness);
+        }
+        let deformation = &mut self.deformation[range];
+        law.deformation(x, deformation);
+        for (phi, target) in deformation.iter_mut().zip(driven) {
+            *phi += target.0;
+        }
+    }
+
+    /// Adds the damping in proportion to the stiffness, `-b K v`, of compliance `i` to the force on its node, at positions `x` and
+    /// velocities `v` of the node. Allocates nothing.
+    pub fn add_proportional_damping(
+        &mut self,
+        model: &Model,
+        i: usize,
+        x: &[f64],
+        v: &[f64],
+        force: &mut [f64],
+    ) {
+        let attachment = &model.force_fields()[i];
+        let (rate, law) = (model.rayleigh().stiffness, &attachment.component.law);
+        if rate > 0.0 && law.row_law() == RowLaw::Elastic {
+            let space = model.node(attachment.node).space;
+            let field = &mut self.fields[i];
+            field.stiffness.clear();
+            // Hard elements have no stiffness, and leave their blocks empty.
+            let _ = law.stiffness(space, x, &mut field.stiffness);
+            field.subtract_stiffness(space.velocity_size(), rate, v, force);
+        }
     }
 
     fn push_bias(&mut self, model: &Model, state: &State) {

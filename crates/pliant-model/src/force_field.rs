@@ -108,7 +108,8 @@ pub trait ForceField: Debug + Send + Sync {
     /// Writes `K`, one square symmetric block per group, over the velocity coordinates of its elements.
     ///
     /// # Errors
-    /// [`NotInvertible`] names an element of compliance zero.
+    /// [`NotInvertible`] names an element of compliance zero. What is written then is the stiffness of the other coordinates, or
+    /// nothing.
     fn stiffness(&self, _space: Space, _x: &[f64], _out: &mut Blocks) -> Result<(), NotInvertible> {
         Ok(())
     }
@@ -135,8 +136,8 @@ pub trait ForceField: Debug + Send + Sync {
         true
     }
 
-    /// Relaxation time `d` of the compliance view (s).
-    fn relaxation_time(&self) -> f64 {
+    /// Relaxation time `d` of a coordinate of the node in the compliance view (s); coordinates that `C` couples must have the same.
+    fn relaxation_time(&self, _coordinate: usize) -> f64 {
         0.0
     }
 

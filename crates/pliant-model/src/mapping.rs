@@ -91,11 +91,14 @@ pub trait Mapping: Debug + Send + Sync {
     /// Space and number of elements of the child.
     fn child(&self) -> (Space, usize);
 
-    /// Checks the parents' spaces and element counts; `name` is the child's name for errors.
+    /// Checks the parents' spaces and element counts; `name` is the child's name for errors. That the
+    /// [`dependencies`](Self::dependencies) exist is checked in any case.
     ///
     /// # Errors
     /// A [`ModelError`] naming what does not fit.
-    fn check(&self, name: &str, parents: &[(Space, usize)]) -> Result<(), ModelError>;
+    fn check(&self, _name: &str, _parents: &[(Space, usize)]) -> Result<(), ModelError> {
+        Ok(())
+    }
 
     /// What element `element` of the child depends on: distinct entries, always the same.
     fn dependencies(&self, element: usize, out: &mut Vec<Dependency>);

@@ -1,6 +1,9 @@
 //! The problem: nodes, mappings and what is attached to them.
 
 mod build;
+mod rows;
+
+use std::collections::HashMap;
 
 use crate::{ForceField, Mapping, Mass, ModelError, Motion, Parents, RowLaw, Space, State};
 
@@ -210,6 +213,9 @@ pub struct RowGroup {
 #[derive(Debug, Default)]
 pub struct Model {
     nodes: Vec<Node>,
+    /// Places of nodes and components by name; only looked up, never iterated.
+    node_names: HashMap<String, NodeId>,
+    component_names: HashMap<String, ComponentId>,
     masses: Vec<MassEntry>,
     force_fields: Vec<Attachment<ForceFieldEntry>>,
     constraints: Vec<Attachment<ConstraintEntry>>,
@@ -255,7 +261,7 @@ impl Model {
 
     /// The node of this name.
     pub fn node_named(&self, name: &str) -> Option<NodeId> {
-        self.nodes.iter().position(|n| n.name == name).map(NodeId)
+        self.node_names.get(name).copied()
     }
 
     /// All masses.
@@ -304,9 +310,13 @@ impl Model {
         }
     }
 
-    /// Relaxation time of a force field as a compliance (s), with the stiffness-proportional damping of the model.
-    pub fn relaxation_time(&self, force_field: usize) -> f64 {
-        self.force_fields[force_field].component.law.relaxation_time() + self.rayleigh.stiffness
+    /// Relaxation time of a coordinate of a force field as a compliance (s), with the stiffness-proportional damping of the model.
+    pub fn relaxation_time(&self, force_field: usize, coordinate: usize) -> f64 {
+        self.force_fields[force_field]
+            .component
+            .law
+            .relaxation_time(coordinate)
+            + self.rayleigh.stiffness
     }
 
     /// Number of independent velocity coordinates.
@@ -331,24 +341,7 @@ impl Model {
 
     /// The component of this name.
     pub fn component_named(&self, name: &str) -> Option<ComponentId> {
-        let mass = self
-            .masses
-            .iter()
-            .position(|a| a.name == name)
-            .map(ComponentId::Mass);
-        let field = || {
-            self.force_fields
-                .iter()
-                .position(|a| a.name == name)
-                .map(ComponentId::ForceField)
-        };
-        let constraint = || {
-            self.constraints
-                .iter()
-                .position(|a| a.name == name)
-                .map(ComponentId::Constraint)
-        };
-        mass.or_else(field).or_else(constraint)
+        self.component_names.get(name).copied()
     }
 
     /// The user's name of a component.

@@ -2,6 +2,12 @@
 //!
 //! The writers of [`crate::export`] read nothing else, so a recording can come from anywhere.
 
+mod surface;
+
+pub use surface::Surface;
+
+use std::sync::Arc;
+
 /// One rigid body of a recording.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BodyTrack {
@@ -12,7 +18,7 @@ pub struct BodyTrack {
 }
 
 /// The picture of a rigid body, in body axes about its origin (the centre of mass).
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Shape {
     /// A box of half extents `half` in metres.
     Box {
@@ -29,6 +35,8 @@ pub enum Shape {
         /// Length of each axis (m).
         size: f64,
     },
+    /// Triangles.
+    Mesh(Arc<Surface>),
 }
 
 /// A run of particles that belong to one node of the model.
@@ -74,6 +82,15 @@ pub struct Sample {
     pub violation: f64,
 }
 
+/// Coordinates and forces of joints over time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct JointTable {
+    /// Names of the columns after the time, with units.
+    pub columns: Vec<String>,
+    /// One line per recorded instant: time (s), then a number per column.
+    pub lines: Vec<Vec<f64>>,
+}
+
 /// A recorded motion.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Recording {
@@ -91,4 +108,6 @@ pub struct Recording {
     pub frames: Vec<Frame>,
     /// One line per time step (finer than `frames`).
     pub samples: Vec<Sample>,
+    /// What joints did.
+    pub joints: JointTable,
 }

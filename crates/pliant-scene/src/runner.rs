@@ -18,14 +18,17 @@
 
 mod files;
 mod holds;
+mod joints;
 mod summary;
 
 pub use files::{WriteError, write_results};
-pub use summary::{Energy, NodeState, Residuals, Seconds, Sizes, Summary, Work};
+pub use joints::{JointCoordinate, JointState};
+pub use summary::{Energy, NodeState, Residuals, Seconds, Sizes, Summary, TreatmentState, Work};
 
 use crate::recording::{Recording, Sample};
-use crate::scene::{BuiltScene, SceneError};
+use crate::scene::{BuiltScene, InputCourse, SceneError};
 use holds::Schedule;
+use joints::Joints;
 use pliant::solvers::KktResidual;
 use pliant::{Simulation, StepReport};
 use std::time::Instant;
@@ -60,6 +63,8 @@ pub struct Runner {
 struct Parts {
     plan: crate::scene::RunPlan,
     picture: crate::scene::Picture,
+    joints: Joints,
+    inputs: Vec<InputCourse>,
     up: [f64; 3],
 }
 
@@ -93,6 +98,9 @@ impl Runner {
             .map_err(|e| scene.simulation_error(e))?;
         let model = simulation.model();
         let mut recording = scene.picture.recording(model, &scene.title);
+        let joints = Joints::new(std::mem::take(&mut scene.joints));
+        recording.joints.columns = joints.columns();
+        recording.joints.lines.push(joints.line(&simulation));
         let energies = model.energies(simulation.state());
         let sample = Sample {
             kinetic: energies.kinetic,
@@ -107,6 +115,8 @@ impl Runner {
         let parts = Parts {
             plan: scene.plan,
             picture: scene.picture,
+            joints,
+            inputs: scene.inputs,
             up,
         };
         Ok(Self {
@@ -150,7 +160,14 @@ impl Runner {
         let left = plan.duration - plan.step * (plan.steps - 1) as f64;
         // Rounding of `duration / step` must not make a last step of another length.
         let is_short = taken == plan.steps && left > 0.0 && left < plan.step * (1.0 - 1e-6);
-        let report = self.simulation.step(if is_short { left } else { plan.step })?;
+        let h = if is_short { left } else { plan.step };
+        // Forces act with the weights of the step: so do the inputs that they depend on.
+        let time = self.simulation.time() + self.simulation.options.alpha * h;
+        for input in &self.scene.inputs {
+            let value = input.program.jet(time).value;
+            self.simulation.set_input(input.component, input.input, value)?;
+        }
+        let report = self.simulation.step(h)?;
         self.record(&report, taken >= plan.steps);
         Ok(report)
     }
@@ -160,10 +177,18 @@ impl Runner {
         self.recording.samples.push(sample);
         self.summary.add(report);
         if last || self.summary.steps.is_multiple_of(self.scene.plan.record_every) {
+            self.record_joints();
             let (model, state) = (self.simulation.model(), self.simulation.state());
             self.recording
                 .frames
                 .push(self.scene.picture.frame(model, state, sample));
+        }
+    }
+
+    fn record_joints(&mut self) {
+        if !self.scene.joints.is_empty() {
+            let line = self.scene.joints.line(&self.simulation);
+            self.recording.joints.lines.push(line);
         }
     }
 
@@ -200,7 +225,9 @@ impl Runner {
                 .picture
                 .frame(self.simulation.model(), self.simulation.state(), *sample);
             self.recording.frames.push(frame);
+            self.record_joints();
         }
+        self.summary.joints = self.scene.joints.states(&self.simulation);
         self.summary
             .finish(&self.simulation, error.as_ref(), self.started.elapsed());
         Outcome {

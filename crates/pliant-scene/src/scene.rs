@@ -29,6 +29,7 @@
 //! ```
 
 mod build;
+mod course;
 mod diagnostic;
 mod error;
 mod expression;
@@ -39,7 +40,9 @@ pub mod schema;
 mod source;
 mod suggest;
 
+pub(crate) use build::InputCourse;
 pub use build::{BuiltScene, Hold, RunPlan, Settings};
+pub use course::Course;
 pub use diagnostic::{Diagnostic, Place};
 pub use error::SceneError;
 pub use number::{EndSpec, Number, OneOrMany};

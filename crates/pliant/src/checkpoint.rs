@@ -1,5 +1,6 @@
 //! Everything that changes during a simulation, as plain values.
 
+use crate::TreatmentChoice;
 use pliant_model::State;
 use pliant_solvers::{BoundState, Elimination};
 
@@ -26,8 +27,8 @@ pub struct Checkpoint {
     pub fresh: bool,
     /// Inputs of all force fields, one after the other.
     pub inputs: Vec<f64>,
-    /// The step that treatments were chosen for, and which force fields are compliances by choice.
-    pub treatments: Option<(f64, Vec<bool>)>,
+    /// The step that treatments were chosen for, and the choices; `None` before the first.
+    pub treatments: Option<(f64, Vec<TreatmentChoice>)>,
     /// Order of elimination that the solver has settled on.
     pub elimination: Option<Elimination>,
     /// The same of the solver of position corrections.

@@ -5,7 +5,7 @@ use pliant_kkt::{Formulation, Geometry, Metric, Scheme};
 use pliant_model::{ComponentId, Level, Model};
 use pliant_solvers::{BoxOptions, DirectOptions};
 
-/// The treatment of the torque `-w x I w` of spinning bodies.
+/// The treatment of the torque `-w x I w` of spinning bodies. (That of rigid masses on mapped frames is always explicit.)
 ///
 /// **Equation.** `I dw/dt = -w x I w + tau` in body axes; before the linear system the spin `w` (rad/s) becomes `w*`, over the step `h` (s).
 ///

@@ -53,6 +53,8 @@ pub struct Simulation {
     correction: Solution,
     law_force: Vec<f64>,
     soft: Vec<bool>,
+    /// Rows whose law gives no force.
+    lawless: Vec<bool>,
     /// The rows of each force field that has any.
     group_of_field: Vec<Option<usize>>,
     scheme: Scheme,
@@ -120,6 +122,7 @@ impl Simulation {
             correction: Solution::default(),
             law_force: vec![0.0; model.velocity_count()],
             soft: vec![true; rows],
+            lawless: Vec::new(),
             group_of_field: treatment::group_of_field(&model),
             scheme: Scheme::implicit_euler(1.0),
             motion: Vec::new(),
@@ -137,6 +140,7 @@ impl Simulation {
         let largest = largest.max().unwrap_or(0);
         simulation.shifted.resize(2 * largest, 0.0);
         simulation.mass_scratch.resize(2 * largest, 0.0);
+        simulation.find_lawless_rows();
         simulation.plan_motion();
         simulation.hold_present_velocities();
         Ok(simulation)
@@ -365,12 +369,17 @@ impl Simulation {
     /// # Errors
     /// [`Error::Model`] if it does not fit; then nothing changes.
     pub fn restore(&mut self, checkpoint: &Checkpoint) -> Result<(), Error> {
-        let before = self.treatments_as_chosen();
-        self.restore_treatments(&checkpoint.treatments)?;
-        if let Err(e) = self.check_checkpoint(checkpoint) {
-            self.restore_treatments(&before)?;
-            return Err(e);
+        let before = self.checkpoint();
+        let found = self.go_to(checkpoint);
+        if found.is_err() {
+            self.go_to(&before)?;
         }
+        found
+    }
+
+    fn go_to(&mut self, checkpoint: &Checkpoint) -> Result<(), Error> {
+        self.restore_treatments(&checkpoint.treatments)?;
+        self.check_checkpoint(checkpoint)?;
         self.restore_inputs(&checkpoint.inputs)?;
         self.set_state(&checkpoint.state)?;
         self.time = checkpoint.time;

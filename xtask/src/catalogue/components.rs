@@ -60,6 +60,19 @@ pub(super) struct Component {
 }
 
 impl Component {
+    /// What stands before its name, or that of a variant, in a scene file.
+    pub(super) fn key_in_scenes(&self) -> Option<&'static str> {
+        match (self.section, self.name.as_str()) {
+            (Section::Mappings, _) => Some("mapping:"),
+            (Section::ForceFields, _) => Some("law:"),
+            (Section::Rows, "Level") => Some("level:"),
+            (Section::Joints, "JointKind") => Some("kind:"),
+            (Section::Treatments, "Treatment") => Some("treatment:"),
+            (Section::Treatments, "Gyroscopic") => Some("gyroscopic:"),
+            _ => None,
+        }
+    }
+
     /// The heading of its group, of a mapping.
     pub(super) fn group(&self) -> Option<&'static str> {
         let parents = self.doc.labelled("Parents")?;
@@ -67,20 +80,6 @@ impl Component {
             .iter()
             .find(|(word, _)| find_word(parents, word) == Some(0))
             .map(|(_, heading)| *heading)
-    }
-}
-
-impl Section {
-    /// What stands before a component of this section in a scene file.
-    pub(super) fn key_in_scenes(self) -> Option<&'static str> {
-        match self {
-            Self::Mappings => Some("mapping:"),
-            Self::ForceFields => Some("law:"),
-            Self::Rows => Some("level:"),
-            Self::Joints => Some("kind:"),
-            Self::Masses | Self::Motions => None,
-            Self::Treatments => Some("treatment:"),
-        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Where components are used: scenes, examples, reference cases, tests.
 
-use super::components::{Component, Section};
+use super::components::Component;
 use super::items::Source;
 use crate::rust_text::{code_only, find_word};
 use crate::sources::Sources;
@@ -83,11 +83,9 @@ impl Places {
             .iter()
             .filter(|(_, code)| find_word(code, &call).is_some());
         let mut names: Vec<&str> = made.map(|(name, _)| name.as_str()).collect();
-        if component.section != Section::ForceFields || self.laws.is_empty() {
-            names = component.variants.iter().map(String::as_str).collect();
-            if names.is_empty() {
-                names.push(&component.name);
-            }
+        names.extend(component.variants.iter().map(String::as_str));
+        if component.variants.is_empty() {
+            names.push(&component.name);
         }
         names
     }
@@ -99,7 +97,7 @@ impl Place {
         let name = &component.name;
         let is_used = |line: &&str| {
             if self.path.ends_with(".ron") {
-                names.iter().any(|name| in_scene(line, component.section, name))
+                names.iter().any(|name| in_scene(line, component, name))
             } else if component.is_function {
                 find_word(line, &format!("{name}(")).is_some()
             } else if component.methods.is_empty() {
@@ -131,9 +129,9 @@ fn laws(sources: &Sources) -> Vec<(String, String)> {
     found
 }
 
-/// Whether the line of a scene says this name where a component of this section stands.
-fn in_scene(line: &str, section: Section, name: &str) -> bool {
-    let Some(key) = section.key_in_scenes() else {
+/// Whether the line of a scene says this name where such a component stands.
+fn in_scene(line: &str, component: &Component, name: &str) -> bool {
+    let Some(key) = component.key_in_scenes() else {
         return false;
     };
     line.match_indices(key).any(|(at, _)| {

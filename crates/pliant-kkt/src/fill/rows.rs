@@ -1,6 +1,6 @@
 //! The law of each row: `R` and `b`.
 
-use super::{Assembler, StepInput, rounding};
+use super::{Assembler, StepInput};
 use crate::{Formulation, Scheme};
 use pliant_model::{ComponentId, Evaluation, Level, Model, RowGroup, RowLaw};
 
@@ -84,7 +84,7 @@ impl Assembler {
         let h = scheme.h;
         let node = model.node(group.node);
         let size = |values: &[f64]| values.iter().fold(0.0f64, |a, x| a.max(x.abs()));
-        let rounding = rounding(model, input.state, group) / h;
+        let rounding = self.rounding(model, group) / h;
         for e in 0..group.count {
             let own = e * group.size..(e + 1) * group.size;
             let gap = |k: usize| {
@@ -111,21 +111,22 @@ impl Assembler {
     ) {
         let (h, beta) = (scheme.h, scheme.beta);
         let alpha = scheme.alpha_of(group.component);
-        let d = model.relaxation_time(i);
         let node = model.node(group.node);
         let x = &input.state.positions[node.position_range()];
         let phi = &evaluation.deformation()[node.velocity_range()];
         let u = &input.state.velocities[node.velocity_range()];
-        let gain = alpha * (h * beta + d);
+        let gain = |k: usize| alpha * (h * beta + model.relaxation_time(i, k));
+        let corrected = scheme.velocity_rows && model.bounds(group).is_none();
         for k in 0..group.size * group.count {
             let row = group.first_row + k;
+            let d = model.relaxation_time(i, k);
             let motion = input.motion.get(row).copied().unwrap_or_default();
             if evaluation.is_hard(group, k) {
                 // C = 0 of the compliant law at alpha = 1: phi + d dphi/dt = 0 at the end of the step.
                 let (phi, u, target) = (x[k], u[k], motion.end);
                 self.system.b[row] = if d > 0.0 {
                     (phi - target.0 + (d + h) * u - d * target.1) / (h * beta + d)
-                } else if scheme.velocity_rows {
+                } else if corrected {
                     u - target.1
                 } else {
                     ((phi - target.0) / h + u) / beta
@@ -135,7 +136,7 @@ impl Assembler {
             // Averages over the step, as those of the force.
             let mean = |of: fn((f64, f64)) -> f64| (1.0 - alpha) * of(motion.start) + alpha * of(motion.end);
             let (target, rate) = (mean(|m| m.0), mean(|m| m.1));
-            self.system.b[row] = (phi[k] - target + (d + alpha * h) * u[k] - d * rate) / gain;
+            self.system.b[row] = (phi[k] - target + (d + alpha * h) * u[k] - d * rate) / gain(k);
         }
         for k in 0..group.size * group.count {
             let (g, first) = evaluation.group_of(i, group.size, k);
@@ -144,7 +145,7 @@ impl Assembler {
             let c = &evaluation.compliance(i).block(g)[local * width..][..=local];
             let slots = self.system.r.pattern().row_slots(group.first_row + k);
             for (r, c) in self.system.r.values_mut()[slots].iter_mut().zip(c) {
-                *r = c / (h * gain);
+                *r = c / (h * gain(k));
             }
         }
         let Some(damping) = evaluation.row_damping(i) else {
@@ -166,7 +167,7 @@ impl Assembler {
                 let mut damped = 0.0;
                 for k in 0..n {
                     let cd: f64 = (0..n).map(|l| c[r * n + l] * d_block[l * n + k]).sum();
-                    y[r * n + k] = h * alpha * cd + if r == k { h * gain } else { 0.0 };
+                    y[r * n + k] = h * alpha * cd + if r == k { h * gain(first + r) } else { 0.0 };
                     let motion = input
                         .motion
                         .get(group.first_row + first + k)
@@ -175,7 +176,7 @@ impl Assembler {
                     let rate = (1.0 - alpha) * motion.start.1 + alpha * motion.end.1;
                     damped += cd * (u[first + k] - rate);
                 }
-                b[r] = h * (self.system.b[row] * gain + damped);
+                b[r] = h * (self.system.b[row] * gain(first + r) + damped);
             }
             // A hard coordinate has a zero row in C, so Y keeps its diagonal there and the row stays what it is.
             solve_in_place(n, y, yc, b);
@@ -243,15 +244,16 @@ impl Assembler {
         let corrected = scheme.velocity_rows && model.bounds(group).is_none();
         for k in 0..group.size * group.count {
             let row = group.first_row + k;
-            let (value, rate) = input.motion.get(row).map_or((0.0, 0.0), |m| m.end);
-            let gap = phi[k] - value;
+            let motion = input.motion.get(row).copied().unwrap_or_default();
+            let (gap, rate) = (phi[k] - motion.end.0, motion.end.1);
             self.system.b[row] = match level {
                 Level::Position | Level::CurvedPosition if corrected => u[k] - rate,
                 Level::Position => (gap / h + u[k]) / beta,
                 Level::CurvedPosition => (gap / h + u[k] + 0.5 * h * bias[k]) / beta,
                 Level::Velocity { curvature } => u[k] + curvature * h * bias[k] - rate,
-                Level::Restitution { coefficient } => (1.0 + coefficient) * u[k],
-                Level::Baumgarte { rate: decay } => u[k] + decay * gap - rate,
+                Level::Restitution { coefficient } => (1.0 + coefficient) * (u[k] - rate),
+                // What is violated now decays while the motion goes on.
+                Level::Baumgarte { rate: decay } => u[k] + decay * (phi[k] - motion.start.0) - rate,
             };
         }
     }

@@ -4,6 +4,9 @@
     reason = "a test that cannot set up its problem should stop there"
 )]
 
+mod graph;
+mod joints;
+
 use pliant_kkt::{Assembler, Formulation, GeometricStiffness, Geometry, Scheme, StepInput};
 use pliant_model::{
     Affine, AffineEntry, Damping, Dependency, Difference, Distance, End, Evaluation, Level, Mass, Model,

@@ -251,7 +251,14 @@ impl Probe<'_> {
         }
         let mut view = self.blocks();
         self.law.row_damping(self.x, v, &mut view);
-        view.add(self.law.relaxation_time(), stiffness);
+        let size = self.space.velocity_size();
+        for (g, list) in lists.iter().enumerate() {
+            let width = view.width(g);
+            for (k, (target, stiffness)) in view.block_mut(g).iter_mut().zip(stiffness.block(g)).enumerate() {
+                let coordinate = list[k / width / size] * size + k / width % size;
+                *target += self.law.relaxation_time(coordinate) * stiffness;
+            }
+        }
         out.compliance = out.compliance.max(difference(&view, damping));
     }
 }

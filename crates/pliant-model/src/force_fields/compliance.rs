@@ -47,7 +47,7 @@ impl UniformCompliance {
 #[derive(Clone, Debug, PartialEq)]
 pub struct DiagonalCompliance {
     compliances: Vec<f64>,
-    relaxation_time: f64,
+    relaxation_times: Vec<f64>,
 }
 
 impl DiagonalCompliance {
@@ -56,7 +56,7 @@ impl DiagonalCompliance {
     pub fn new(compliances: &[f64]) -> Self {
         Self {
             compliances: compliances.to_vec(),
-            relaxation_time: 0.0,
+            relaxation_times: vec![0.0],
         }
     }
 
@@ -64,15 +64,27 @@ impl DiagonalCompliance {
     pub fn from_stiffnesses(stiffnesses: &[f64]) -> Self {
         Self {
             compliances: stiffnesses.iter().map(|k| k.recip()).collect(),
-            relaxation_time: 0.0,
+            relaxation_times: vec![0.0],
         }
     }
 
     /// Adds the damping `b_i = d/c_i` through the relaxation time `d` (s).
     #[must_use]
     pub fn with_relaxation_time(mut self, d: f64) -> Self {
-        self.relaxation_time = d;
+        self.relaxation_times = vec![d];
         self
+    }
+
+    /// The same with a relaxation time for each compliance (s).
+    #[must_use]
+    pub fn with_relaxation_times(mut self, d: &[f64]) -> Self {
+        self.relaxation_times = d.to_vec();
+        self
+    }
+
+    fn relaxation(&self, i: usize) -> f64 {
+        // The compliances of one element serve all; so do their times.
+        self.relaxation_times[i % self.relaxation_times.len()]
     }
 
     fn at(&self, i: usize) -> f64 {
@@ -91,9 +103,15 @@ mod diagonal {
             .sum()
     }
 
-    pub(super) fn add_force(c: impl Fn(usize) -> f64, d: f64, x: &[f64], v: &[f64], f: &mut [f64]) {
+    pub(super) fn add_force(
+        c: impl Fn(usize) -> f64,
+        d: impl Fn(usize) -> f64,
+        x: &[f64],
+        v: &[f64],
+        f: &mut [f64],
+    ) {
         for (i, f) in f.iter_mut().enumerate() {
-            *f -= (x[i] + d * v[i]) / c(i);
+            *f -= (x[i] + d(i) * v[i]) / c(i);
         }
     }
 
@@ -102,17 +120,19 @@ mod diagonal {
         s: f64,
         out: &mut Blocks,
     ) -> Result<(), NotInvertible> {
+        let mut hard = None;
         for e in 0..out.len() {
             let size = out.width(e);
             for i in 0..size {
                 let c = c(e * size + i);
                 if c == 0.0 {
-                    return Err(NotInvertible { element: e });
+                    hard = hard.or(Some(e));
+                } else {
+                    out.block_mut(e)[i * size + i] = s / c;
                 }
-                out.block_mut(e)[i * size + i] = s / c;
             }
         }
-        Ok(())
+        hard.map_or(Ok(()), |element| Err(NotInvertible { element }))
     }
 }
 
@@ -128,7 +148,7 @@ impl ForceField for UniformCompliance {
     }
 
     fn add_force(&self, _space: Space, x: &[f64], v: &[f64], f: &mut [f64]) {
-        diagonal::add_force(|_| self.compliance, self.relaxation_time, x, v, f);
+        diagonal::add_force(|_| self.compliance, |_| self.relaxation_time, x, v, f);
     }
 
     fn stiffness(&self, _space: Space, _x: &[f64], out: &mut Blocks) -> Result<(), NotInvertible> {
@@ -149,7 +169,7 @@ impl ForceField for UniformCompliance {
         out.set_diagonal(|_| self.compliance);
     }
 
-    fn relaxation_time(&self) -> f64 {
+    fn relaxation_time(&self, _coordinate: usize) -> f64 {
         self.relaxation_time
     }
 }
@@ -170,7 +190,17 @@ impl ForceField for DiagonalCompliance {
         for c in &self.compliances {
             check_not_negative(name, "a compliance", *c)?;
         }
-        check_not_negative(name, "the relaxation time", self.relaxation_time)
+        let times = self.relaxation_times.len();
+        if times != 1 && times != self.compliances.len() {
+            return Err(ModelError::Size {
+                name: name.into(),
+                what: "relaxation times",
+                expected: self.compliances.len(),
+                found: times,
+            });
+        }
+        let mut times = self.relaxation_times.iter();
+        times.try_for_each(|d| check_not_negative(name, "the relaxation time", *d))
     }
 
     fn energy(&self, _space: Space, x: &[f64]) -> f64 {
@@ -178,7 +208,7 @@ impl ForceField for DiagonalCompliance {
     }
 
     fn add_force(&self, _space: Space, x: &[f64], v: &[f64], f: &mut [f64]) {
-        diagonal::add_force(|i| self.at(i), self.relaxation_time, x, v, f);
+        diagonal::add_force(|i| self.at(i), |i| self.relaxation(i), x, v, f);
     }
 
     fn stiffness(&self, _space: Space, _x: &[f64], out: &mut Blocks) -> Result<(), NotInvertible> {
@@ -186,10 +216,10 @@ impl ForceField for DiagonalCompliance {
     }
 
     fn damping(&self, _space: Space, _x: &[f64], _v: &[f64], out: &mut Blocks) {
-        if self.relaxation_time > 0.0 {
+        if self.relaxation_times.iter().any(|d| *d > 0.0) {
             out.set_diagonal(|i| {
                 if self.at(i) > 0.0 {
-                    self.relaxation_time / self.at(i)
+                    self.relaxation(i) / self.at(i)
                 } else {
                     0.0
                 }
@@ -205,7 +235,7 @@ impl ForceField for DiagonalCompliance {
         out.set_diagonal(|i| self.at(i));
     }
 
-    fn relaxation_time(&self) -> f64 {
-        self.relaxation_time
+    fn relaxation_time(&self, coordinate: usize) -> f64 {
+        self.relaxation(coordinate)
     }
 }

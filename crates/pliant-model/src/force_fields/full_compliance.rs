@@ -299,7 +299,7 @@ impl ForceField for FullCompliance {
         }
     }
 
-    fn relaxation_time(&self) -> f64 {
+    fn relaxation_time(&self, _coordinate: usize) -> f64 {
         self.relaxation_time
     }
 

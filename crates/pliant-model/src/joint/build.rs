@@ -321,14 +321,16 @@ impl Model {
 
     /// Where a body is at the start.
     fn initial_pose(&self, node: NodeId, element: usize) -> Result<Pose, ModelError> {
-        let numbers: Vec<f64> = match &self.node(node).kind {
-            NodeKind::Independent { positions, .. } => positions.clone(),
-            NodeKind::Mapped { .. } => self.positions(&self.initial_state()?, node).to_vec(),
+        let x = match &self.node(node).kind {
+            NodeKind::Independent { positions, .. } => positions.as_chunks::<7>().0[element],
+            NodeKind::Mapped { .. } => {
+                let state = self.initial_state()?;
+                self.positions(&state, node).as_chunks::<7>().0[element]
+            }
         };
-        let x = &numbers.as_chunks::<7>().0[element];
         Ok(Pose {
             position: [x[0], x[1], x[2]],
-            rotation: crate::space::quaternion(x),
+            rotation: crate::space::quaternion(&x),
         })
     }
 }

@@ -2,9 +2,9 @@
 
 use super::{
     Attachment, ComponentId, ConstraintEntry, ForceFieldEntry, Level, Model, Node, NodeId, NodeKind,
-    Rayleigh, RowGroup, Treatment,
+    Treatment,
 };
-use crate::{ForceField, Groups, Mapping, Mass, ModelError, Motion, Pose, RowLaw, Space};
+use crate::{ForceField, Groups, Mapping, Mass, ModelError, Pose, RowLaw, Space};
 use pliant_dense::rotation;
 
 impl Model {
@@ -163,6 +163,12 @@ impl Model {
 
     /// Takes away mapped nodes, force fields and constraints that were added after the mark.
     pub(crate) fn reset_to(&mut self, mark: Mark) {
+        self.node_names.retain(|_, id| id.0 < mark.nodes);
+        self.component_names.retain(|_, id| match *id {
+            ComponentId::ForceField(i) => i < mark.force_fields,
+            ComponentId::Constraint(i) => i < mark.constraints,
+            ComponentId::Mass(_) => true,
+        });
         self.nodes.truncate(mark.nodes);
         self.force_fields.truncate(mark.force_fields);
         self.constraints.truncate(mark.constraints);
@@ -176,7 +182,7 @@ impl Model {
     }
 
     fn push(&mut self, name: &str, space: Space, count: usize, kind: NodeKind) -> Result<NodeId, ModelError> {
-        if self.nodes.iter().any(|n| n.name == name) {
+        if self.node_names.contains_key(name) {
             return Err(ModelError::DuplicateName { name: name.into() });
         }
         let (first_position, first_velocity) = (self.positions, self.velocities);
@@ -190,7 +196,9 @@ impl Model {
             first_velocity,
             kind,
         });
-        Ok(NodeId(self.nodes.len() - 1))
+        let id = NodeId(self.nodes.len() - 1);
+        self.node_names.insert(name.into(), id);
+        Ok(id)
     }
 
     pub(crate) fn checked(&self, name: &str, node: NodeId) -> Result<&Node, ModelError> {
@@ -220,7 +228,9 @@ impl Model {
             node,
             component: mass,
         });
-        Ok(ComponentId::Mass(self.masses.len() - 1))
+        let id = ComponentId::Mass(self.masses.len() - 1);
+        self.component_names.insert(name.into(), id);
+        Ok(id)
     }
 
     /// Attaches a force field to a node.
@@ -311,156 +321,10 @@ impl Model {
             node,
             component,
         });
+        self.component_names.insert(name.into(), id);
         self.row_order.push(id);
-        self.list_rows();
+        self.list_rows_of(id);
         Ok(id)
-    }
-
-    /// Chooses the treatment of a force field added as [`Treatment::Auto`]; says whether that changed it.
-    ///
-    /// # Panics
-    /// If there is no such force field.
-    pub fn choose_treatment(&mut self, force_field: usize, treatment: Treatment) -> bool {
-        let entry = &mut self.force_fields[force_field].component;
-        if !entry.automatic || treatment == Treatment::Auto || entry.treatment == treatment {
-            return false;
-        }
-        entry.treatment = treatment;
-        self.list_rows();
-        true
-    }
-
-    /// Sets damping in proportion to all masses and stiffnesses: `B = a M + b K`, with the rate `a` (1/s) and the time `b` (s).
-    ///
-    /// # Errors
-    /// [`ModelError::NotFinite`], [`ModelError::OutOfRange`].
-    pub fn set_rayleigh(&mut self, rayleigh: Rayleigh) -> Result<(), ModelError> {
-        let name = "Rayleigh damping";
-        crate::force_field::check_not_negative(name, "the mass-proportional rate", rayleigh.mass)?;
-        crate::force_field::check_not_negative(name, "the stiffness-proportional time", rayleigh.stiffness)?;
-        self.rayleigh = rayleigh;
-        Ok(())
-    }
-
-    /// Drives a hard constraint or a compliance: its coordinates are held at the motion instead of at zero, `phi(x) = motion(t)`.
-    ///
-    /// # Errors
-    /// [`ModelError::Size`], [`ModelError::NotFinite`], [`ModelError::NotRows`].
-    pub fn set_motion(&mut self, component: ComponentId, motion: Option<Motion>) -> Result<(), ModelError> {
-        let node = self.rows_of(component, "driven")?;
-        let name = self.component_name(component).to_owned();
-        if let Some(motion) = &motion {
-            motion.check(&name, self.node(node).velocity_range().len())?;
-        }
-        match component {
-            ComponentId::ForceField(i) => self.force_fields[i].component.motion = motion,
-            ComponentId::Constraint(i) => self.constraints[i].component.motion = motion,
-            ComponentId::Mass(_) => {}
-        }
-        Ok(())
-    }
-
-    /// Bounds the force of each row of a hard constraint or a compliance (N, N m), `lower <= lambda <= upper`: a motor that gives no more,
-    /// dry friction, a limit. At a bound the row is let go in that direction.
-    ///
-    /// # Errors
-    /// [`ModelError::Bounds`] if `lower > upper` or one is NaN, [`ModelError::NotRows`].
-    pub fn set_bounds(&mut self, component: ComponentId, lower: f64, upper: f64) -> Result<(), ModelError> {
-        self.rows_of(component, "given bounds")?;
-        if lower.is_nan()
-            || upper.is_nan()
-            || lower > upper
-            || lower == f64::INFINITY
-            || upper == f64::NEG_INFINITY
-        {
-            let name = self.component_name(component).to_owned();
-            return Err(ModelError::Bounds { name, lower, upper });
-        }
-        let bounds = Some((lower, upper));
-        match component {
-            ComponentId::ForceField(i) => self.force_fields[i].component.bounds = bounds,
-            ComponentId::Constraint(i) => self.constraints[i].component.bounds = bounds,
-            ComponentId::Mass(_) => {}
-        }
-        Ok(())
-    }
-
-    /// Sets an input of a force field, such as an activation.
-    ///
-    /// # Errors
-    /// [`ModelError::NotRows`] for other components, [`ModelError::Size`] if there is no such input, [`ModelError::NotFinite`],
-    /// or what the force field says of the value; it then keeps the old one.
-    pub fn set_input(&mut self, component: ComponentId, input: usize, value: f64) -> Result<(), ModelError> {
-        let name = self.component_name(component).to_owned();
-        check_finite(&name, "an input", &[value])?;
-        let ComponentId::ForceField(i) = component else {
-            return Err(ModelError::NotRows {
-                name,
-                action: "given an input",
-            });
-        };
-        let node = self.node(self.force_fields[i].node);
-        let (space, count) = (node.space, node.count);
-        let law = &mut self.force_fields[i].component.law;
-        let found = law.inputs().len();
-        let Some(old) = law.inputs_mut().get_mut(input) else {
-            return Err(ModelError::Size {
-                name,
-                what: "inputs at least",
-                expected: input + 1,
-                found,
-            });
-        };
-        let before = std::mem::replace(old, value);
-        if let Err(error) = law.check(&name, space, count) {
-            law.inputs_mut()[input] = before;
-            return Err(error);
-        }
-        Ok(())
-    }
-
-    /// The node of a component that has rows.
-    fn rows_of(&self, component: ComponentId, action: &'static str) -> Result<NodeId, ModelError> {
-        match component {
-            ComponentId::Constraint(i) => Ok(self.constraints[i].node),
-            ComponentId::ForceField(i)
-                if self.force_fields[i].component.treatment == Treatment::Compliance
-                    && !self.force_fields[i].component.automatic =>
-            {
-                Ok(self.force_fields[i].node)
-            }
-            _ => Err(ModelError::NotRows {
-                name: self.component_name(component).into(),
-                action,
-            }),
-        }
-    }
-
-    /// Lists the rows of all constraints and compliances anew.
-    fn list_rows(&mut self) {
-        self.groups.clear();
-        self.rows = 0;
-        for id in &self.row_order {
-            let node = match *id {
-                ComponentId::ForceField(i)
-                    if self.force_fields[i].component.treatment == Treatment::Compliance =>
-                {
-                    self.force_fields[i].node
-                }
-                ComponentId::Constraint(i) => self.constraints[i].node,
-                _ => continue,
-            };
-            let target = &self.nodes[node.0];
-            let (size, count) = (target.space.velocity_size(), target.count);
-            self.groups.push(RowGroup {
-                component: *id,
-                node,
-                first_row: self.rows,
-                size,
-                count,
-            });
-            self.rows += size * count;
-        }
     }
 
     /// Holds all coordinates of a node at zero, exactly: `phi = 0`, a compliance of zero.
@@ -516,8 +380,9 @@ impl Model {
             node,
             component,
         });
+        self.component_names.insert(name.into(), id);
         self.row_order.push(id);
-        self.list_rows();
+        self.list_rows_of(id);
         Ok(id)
     }
 

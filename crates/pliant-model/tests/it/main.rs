@@ -6,12 +6,17 @@
 
 mod bad_input;
 mod bad_laws;
-mod body_mappings;
+mod body_tools;
 mod components;
 mod embedded_points;
+mod first_mappings_exactly;
 mod force_fields;
 mod formulas;
+mod joint_coordinates;
+mod joints;
 mod masses;
 mod point_mappings;
+mod relative_poses;
+mod riders;
 mod rigid_point_reference;
 mod springs;

@@ -1,5 +1,6 @@
 //! The energy table as comma-separated values.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use super::ExportError;
@@ -35,4 +36,36 @@ pub fn write_energy_csv(path: &Path, recording: &Recording) -> Result<(), Export
         }
         Ok(())
     })
+}
+
+/// Writes the table of the joints: a line per recorded instant.
+///
+/// Numbers are written as in the energy table; names with commas or quotes stand in quotes.
+///
+/// # Errors
+/// [`ExportError::Io`] if the file cannot be written.
+pub fn write_joints_csv(path: &Path, recording: &Recording) -> Result<(), ExportError> {
+    write_atomically(path, |out| {
+        write!(out, "time_s")?;
+        for column in &recording.joints.columns {
+            write!(out, ",{}", quoted(column))?;
+        }
+        writeln!(out)?;
+        for line in &recording.joints.lines {
+            for (k, number) in line.iter().enumerate() {
+                let comma = if k == 0 { "" } else { "," };
+                write!(out, "{comma}{number:?}")?;
+            }
+            writeln!(out)?;
+        }
+        Ok(())
+    })
+}
+
+fn quoted(text: &str) -> Cow<'_, str> {
+    if text.contains([',', '"', '\n', '\r']) {
+        Cow::Owned(format!("\"{}\"", text.replace('"', "\"\"")))
+    } else {
+        Cow::Borrowed(text)
+    }
 }

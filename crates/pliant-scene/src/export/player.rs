@@ -21,6 +21,7 @@
 //! | `energies`  | f32     | per frame: kinetic, potential, dissipated                            |
 //! | `segments`  | u32     | two point indices each                                               |
 //! | `triangles` | u32     | three point indices each                                             |
+//! | `mesh`      | f32     | of a body drawn with triangles: position, over four times the largest reach, and normal of each corner |
 
 mod check;
 mod encode;
@@ -29,7 +30,7 @@ mod tests;
 
 use super::atomic::write_atomically;
 use super::{ExportError, base64};
-use crate::recording::{BodyTrack, Recording, Shape};
+use crate::recording::{BodyTrack, Recording, Shape, Surface};
 use encode::{escape_html, fill, script_json};
 use serde::Serialize;
 use std::path::Path;
@@ -212,19 +213,53 @@ struct BodyData<'a> {
     name: &'a str,
     kind: &'static str,
     size: [f64; 3],
+    /// Corners and normals of the triangles of a mesh.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    mesh: String,
+}
+
+/// Three times position and normal of every triangle; those without an area or a corner are left out. Positions are over four times
+/// the largest reach, so that they stay away from the edges of the cube, which are drawn as lines.
+fn faces(surface: &Surface) -> String {
+    let reach = surface.reach().iter().fold(0.0f64, |m, x| m.max(*x));
+    let mut numbers = Vec::with_capacity(18 * surface.triangles.len());
+    for triangle in &surface.triangles {
+        let corners = triangle.map(|v| surface.vertices.get(v as usize));
+        let [Some(a), Some(b), Some(c)] = corners else {
+            continue;
+        };
+        let (u, v) = ([0, 1, 2].map(|k| b[k] - a[k]), [0, 1, 2].map(|k| c[k] - a[k]));
+        let n = [0, 1, 2].map(|k| {
+            let (i, j) = ((k + 1) % 3, (k + 2) % 3);
+            u[i] * v[j] - u[j] * v[i]
+        });
+        let norm = n.iter().map(|c| c * c).sum::<f64>().sqrt();
+        if norm > 0.0 {
+            for corner in [a, b, c] {
+                numbers.extend(corner.iter().map(|x| (x / (4.0 * reach)) as f32));
+                numbers.extend(n.iter().map(|x| (x / norm) as f32));
+            }
+        }
+    }
+    pack(numbers.into_iter().flat_map(f32::to_le_bytes))
 }
 
 impl<'a> From<&'a BodyTrack> for BodyData<'a> {
     fn from(body: &'a BodyTrack) -> Self {
-        let (kind, size) = match body.shape {
-            Shape::Box { half } => ("box", half),
-            Shape::Sphere { radius } => ("sphere", [radius; 3]),
-            Shape::Axes { size } => ("axes", [size; 3]),
+        let (kind, size) = match &body.shape {
+            Shape::Box { half } => ("box", *half),
+            Shape::Sphere { radius } => ("sphere", [*radius; 3]),
+            Shape::Axes { size } => ("axes", [*size; 3]),
+            Shape::Mesh(surface) => ("mesh", surface.reach()),
         };
         Self {
             name: &body.name,
             kind,
             size,
+            mesh: match &body.shape {
+                Shape::Mesh(surface) => faces(surface),
+                _ => String::new(),
+            },
         }
     }
 }

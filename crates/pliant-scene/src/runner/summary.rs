@@ -1,7 +1,8 @@
 //! Numbers of a whole run, as they stand in `result.json`.
 
+use super::joints::JointState;
 use crate::scene::BuiltScene;
-use pliant::model::{Energies, Momentum, NodeKind};
+use pliant::model::{Energies, Momentum, NodeKind, Treatment};
 use pliant::{Simulation, StepReport};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -65,6 +66,21 @@ pub struct Summary {
     pub state: BTreeMap<String, NodeState>,
     /// Forces of compliant springs and constraints in the last step, by name; a cable's is positive when it pushes.
     pub reactions: BTreeMap<String, Vec<f64>>,
+    /// Joints at the end, by name.
+    pub joints: BTreeMap<String, JointState>,
+    /// How the force fields of treatment `Auto` were treated in the last step, by name.
+    pub treatments: BTreeMap<String, TreatmentState>,
+}
+
+/// How a force field of treatment `Auto` was treated.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct TreatmentState {
+    /// `compliance` or `stiffness`.
+    pub treatment: &'static str,
+    /// Largest `h^2 k / m` of its coordinates.
+    pub ratio: f64,
+    /// The ratio above which it is a compliance.
+    pub limit: f64,
 }
 
 /// What was solved.
@@ -216,6 +232,8 @@ impl Summary {
             seconds: Seconds::default(),
             state: BTreeMap::new(),
             reactions: BTreeMap::new(),
+            joints: BTreeMap::new(),
+            treatments: BTreeMap::new(),
         }
     }
 
@@ -290,6 +308,16 @@ impl Summary {
             let name = model.component_name(group.component).to_owned();
             self.reactions
                 .insert(name, simulation.reaction(group.component).to_vec());
+        }
+        for choice in simulation.treatments() {
+            let compliance = choice.treatment == Treatment::Compliance;
+            let entry = TreatmentState {
+                treatment: if compliance { "compliance" } else { "stiffness" },
+                ratio: choice.ratio,
+                limit: choice.limit,
+            };
+            let name = model.component_name(choice.component).to_owned();
+            self.treatments.insert(name, entry);
         }
     }
 }

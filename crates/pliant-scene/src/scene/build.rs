@@ -1,20 +1,27 @@
 //! Schema to model.
 
 mod components;
+mod courses;
 mod ends;
+mod joints;
+mod laws;
 mod mapped;
+mod meshes;
 mod nodes;
 mod parts;
 mod rod;
 mod run;
+mod shapes;
 mod values;
+
+pub(crate) use courses::InputCourse;
 
 use super::picture::Picture;
 use super::schema::{Node, Scene};
 use super::source::{SourceText, Where};
 use super::{Number, SceneError, SceneFile};
 use pliant::Options;
-use pliant::model::{Model, ModelError, NodeId, State};
+use pliant::model::{JointHandle, JointKind, Model, ModelError, NodeId, State};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -76,8 +83,12 @@ pub struct BuiltScene {
     pub plan: RunPlan,
     /// What is held when.
     pub holds: Vec<Hold>,
+    /// The joints: name, kind, and what the model made of them.
+    pub joints: Vec<(String, JointKind, JointHandle)>,
     /// What is drawn.
     pub picture: Picture,
+    /// Inputs of forces that change with time.
+    pub(crate) inputs: Vec<InputCourse>,
     source: SourceText,
 }
 
@@ -111,6 +122,12 @@ type Result<T> = std::result::Result<T, SceneError>;
 
 /// A scene in the making.
 struct Builder<'a> {
+    scene: &'a Scene,
+    /// Simulated time.
+    duration: f64,
+    /// Joints made so far: place in the scene, name, kind, what the model made of them.
+    joints: Vec<(usize, String, JointKind, JointHandle)>,
+    inputs: Vec<InputCourse>,
     source: &'a SourceText,
     path: &'a Path,
     parameters: BTreeMap<String, f64>,
@@ -127,6 +144,10 @@ struct Builder<'a> {
 pub(super) fn build(file: &SceneFile, settings: &Settings) -> Result<BuiltScene> {
     let scene = &file.schema;
     let mut builder = Builder {
+        scene,
+        duration: 0.0,
+        joints: Vec::new(),
+        inputs: Vec::new(),
         source: &file.source,
         path: &file.path,
         parameters: BTreeMap::new(),
@@ -138,10 +159,18 @@ pub(super) fn build(file: &SceneFile, settings: &Settings) -> Result<BuiltScene>
         initial: None,
     };
     builder.parameters(scene, settings)?;
+    builder.duration = builder.length("duration", settings.duration, &scene.run.duration)?;
     builder.nodes(scene)?;
+    builder.joints(scene)?;
     builder.components(scene)?;
     builder.fixed(scene)?;
     let plan = builder.run(&scene.run, settings)?;
+    // In the order of the scene.
+    builder.joints.sort_by_key(|(index, ..)| *index);
+    let joints = builder
+        .joints
+        .into_iter()
+        .map(|(_, name, kind, handle)| (name, kind, handle));
     let stem = || {
         file.path
             .file_stem()
@@ -159,6 +188,8 @@ pub(super) fn build(file: &SceneFile, settings: &Settings) -> Result<BuiltScene>
         options: builder.options,
         plan,
         holds: builder.holds,
+        joints: joints.collect(),
+        inputs: builder.inputs,
         picture: builder.picture,
         source: file.source.clone(),
     })
@@ -179,6 +210,7 @@ impl Builder<'_> {
                 Node::Cable(node) => self.cable(node),
                 Node::Rod(node) => self.rod(node),
                 Node::Net(node) => self.net(node),
+                Node::Mesh(node) => self.mesh_part(node),
             }?;
         }
         Ok(())
@@ -204,6 +236,8 @@ fn model_error(source: &SourceText, error: ModelError) -> SceneError {
         | ModelError::Size { name, what, .. } => (name.as_str(), *what),
         ModelError::ZeroQuaternion { name, .. } => (name.as_str(), "rotation"),
         ModelError::Inertia { name, .. } => (name.as_str(), "inertia"),
+        ModelError::Matrix { name, .. } => (name.as_str(), "law"),
+        ModelError::Bounds { name, .. } => (name.as_str(), "bounds"),
         ModelError::DuplicateName { name }
         | ModelError::Element { name, .. }
         | ModelError::Parent { name, .. }
@@ -212,11 +246,15 @@ fn model_error(source: &SourceText, error: ModelError) -> SceneError {
         | ModelError::NotIndependent { name, .. }
         | ModelError::NotInvertible { name, .. }
         | ModelError::NoCompliance { name }
+        | ModelError::FreeAxis { name, .. }
+        | ModelError::NotRows { name, .. }
+        | ModelError::Mesh { name, .. }
         | ModelError::Degenerate { name, .. } => (name.as_str(), ""),
         _ => ("", ""),
     };
     // Parts name what they make `part.something`.
     let part = name.split_once('.').map_or(name, |(part, _)| part);
+    let longer = name.rsplit_once('.').map_or(name, |(part, _)| part);
     let key = match what {
         "a rest length" | "rest lengths" | "rest rotations" => "rest",
         "masses" => "mass",
@@ -224,13 +262,13 @@ fn model_error(source: &SourceText, error: ModelError) -> SceneError {
         _ => what.rsplit(' ').next().unwrap_or_default(),
     };
     let mut places = Vec::new();
-    for owner in [name, part] {
+    for owner in [name, longer, part] {
         if !key.is_empty() {
             places.push(Where::Field(owner, key));
             places.push(Where::Field(owner, "law"));
         }
     }
-    places.extend([Where::Thing(name), Where::Thing(part)]);
+    places.extend([name, longer, part].map(Where::Thing));
     let diagnostic = Box::new(source.about(&places, error.to_string(), None));
     SceneError::Model {
         diagnostic,

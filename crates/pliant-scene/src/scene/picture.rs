@@ -48,6 +48,16 @@ impl Picture {
         self.segments.push([a, b]);
     }
 
+    /// Draws a triangle.
+    pub(crate) fn triangle(&mut self, corners: [PointRef; 3]) {
+        for corner in corners {
+            if let PointRef::Node(node, _) = corner {
+                self.show(node);
+            }
+        }
+        self.triangles.push(corners);
+    }
+
     /// The number of a point that never moves; equal points are one.
     pub(crate) fn anchor(&mut self, point: [f64; 3]) -> PointRef {
         let new = self.anchors.len();
@@ -103,7 +113,10 @@ impl Picture {
             } else {
                 format!("{} {element}", entry.name)
             };
-            recording.bodies.push(BodyTrack { name, shape: *shape });
+            recording.bodies.push(BodyTrack {
+                name,
+                shape: shape.clone(),
+            });
         }
         recording
     }

@@ -70,6 +70,7 @@ fn recording() -> Recording {
             .collect(),
         frames: vec![frame(0.0), frame(0.25)],
         samples: Vec::new(),
+        ..Recording::default()
     }
 }
 

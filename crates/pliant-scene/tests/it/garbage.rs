@@ -1,13 +1,26 @@
 //! Nothing that a file can hold makes the reader or the first steps panic.
 
 use super::scenes::path;
+use super::words::WORDS;
 use pliant_scene::runner::Runner;
 use pliant_scene::scene::{Format, SceneFile, Settings};
 use proptest::prelude::*;
 
-const SCENES: [&str; 5] = ["pendulum", "spring_chain", "heavy_cable", "net", "bow"];
+const SCENES: [&str; 8] = [
+    "pendulum",
+    "spring_chain",
+    "heavy_cable",
+    "net",
+    "bow",
+    "crane",
+    "servo_arm",
+    "words",
+];
 
 fn text(scene: usize) -> String {
+    if SCENES[scene] == "words" {
+        return WORDS.to_owned();
+    }
     std::fs::read_to_string(path(SCENES[scene])).unwrap()
 }
 
@@ -28,8 +41,16 @@ fn try_everything(text: &str, format: Format) {
     }
 }
 
+/// Of these, how many are tried at each place in the sweep.
+const AWKWARD_PER_PLACE: usize = 2;
+
 /// Numbers and words that are awkward in place of others.
-const AWKWARD: [&str; 16] = [
+const AWKWARD: [&str; 21] = [
+    "\"1 / $t\"",
+    "\"sqrt($t - 1)\"",
+    "\"words\"",
+    "(0, 0, 0)",
+    "World",
     "NaN",
     "inf",
     "-inf",
@@ -49,7 +70,7 @@ const AWKWARD: [&str; 16] = [
 ];
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
     fn changed_bytes(scene in 0..SCENES.len(), at in any::<prop::sample::Index>(), byte in any::<u8>()) {
@@ -95,6 +116,26 @@ proptest! {
         try_everything(&text, Format::Ron);
         try_everything(&text, Format::Json);
     }
+}
+
+/// Every place of the scene that holds every word, with a few awkward values in turn.
+#[test]
+fn every_value_may_be_awkward() {
+    let places: Vec<usize> = WORDS
+        .match_indices(|c: char| c.is_ascii_alphanumeric() || c == '"')
+        .map(|(i, _)| i)
+        .filter(|i| *i > 0 && WORDS[..*i].ends_with([' ', '(', '[', '"', '$', '-']))
+        .collect();
+    for (k, start) in places.iter().enumerate() {
+        let rest = &WORDS[*start..];
+        let end = rest.find([',', ')', ']', '}', '\n', ':']).unwrap_or(rest.len());
+        for shift in 0..AWKWARD_PER_PLACE {
+            let value = AWKWARD[(5 * k + shift) % AWKWARD.len()];
+            let changed = format!("{}{value}{}", &WORDS[..*start], &rest[end..]);
+            try_everything(&changed, Format::Ron);
+        }
+    }
+    assert!(places.len() > 1000, "{}", places.len());
 }
 
 #[test]

@@ -11,3 +11,4 @@ mod garbage;
 mod import;
 mod runs;
 mod scenes;
+mod words;

@@ -2,6 +2,8 @@
 
 mod bow;
 mod chains;
+mod components;
+mod joints;
 mod net;
 mod pendulums;
 
@@ -98,5 +100,5 @@ fn every_scene_of_the_repository_builds() {
             found += 1;
         }
     }
-    assert!(found >= 7);
+    assert!(found >= 15);
 }

@@ -1,7 +1,6 @@
 //! One step, in the order of the equations.
 
 use super::Simulation;
-use super::multipliers::is_soft;
 use crate::report::{StepReport, Timings};
 use crate::{Error, Gyroscopic, gyroscopic};
 use pliant_kkt::{Formulation, Geometry, StepInput};
@@ -124,10 +123,8 @@ impl Simulation {
         self.assembler
             .fill(&self.model, &mut self.evaluation, &self.scheme, input);
         self.scheme.geometry = self.options.geometry;
+        self.find_soft_rows();
         let system = self.assembler.system();
-        for (i, soft) in self.soft.iter_mut().enumerate() {
-            *soft = is_soft(system, i);
-        }
         timings.fill += lap();
         let prepared = self.solver.prepare(system);
         timings.factor += lap();
@@ -189,6 +186,9 @@ impl Simulation {
             self.change.clone_from(&self.solution);
             self.assembler
                 .interpret(&self.model, &self.scheme, &self.state, &mut self.change);
+            for (x, d) in self.change.x.iter_mut().zip(&self.fixed_change) {
+                *x += d;
+            }
             let difference = self.change.x.iter().zip(&self.previous_change);
             let difference = difference.fold(0.0f64, |a, (x, y)| a.max((x - y).abs()));
             if difference <= 1e-14 * spin {

@@ -3,6 +3,7 @@
 use super::Simulation;
 use crate::Error;
 use crate::report::{StepReport, Timings};
+use pliant_kkt::RowMotion;
 use pliant_model::{ComponentId, Energies, RowGroup, RowLaw, Treatment};
 use pliant_solvers::{SolveReport, Status};
 
@@ -24,7 +25,8 @@ impl Simulation {
         worst
     }
 
-    /// Energies of the present state. A stiff compliant row of a linear law stores `lambda^T C lambda / 2`: its deformation, of which
+    /// Energies of the present state. A stiff compliant row of a linear law stores `lambda^T C lambda / 2`, with the
+    /// multiplier less its damping: its deformation, of which
     /// that would be the quotient with its compliance, is mostly curvature and rounding. Driven springs store their deformation from
     /// where they are driven.
     fn energies(&mut self) -> Energies {
@@ -48,12 +50,35 @@ impl Simulation {
             if stiff(group) {
                 let coordinates = group.size * group.count;
                 let lambda = &self.new_multipliers[group.first_row..group.first_row + coordinates];
-                for (k, l) in lambda.iter().enumerate() {
+                let x = self.model.positions(&self.state, group.node);
+                let alpha = self.scheme.alpha_of(group.component);
+                let velocities = self.model.node(group.node).velocity_range();
+                let mean = |k: usize| {
+                    let at = velocities.start + k;
+                    let rate = self.motion.get(group.first_row + k);
+                    let rate = rate.map_or(0.0, |m| alpha * m.end.1 + (1.0 - alpha) * m.start.1);
+                    alpha * self.state.velocities[at] + (1.0 - alpha) * self.previous.velocities[at] - rate
+                };
+                // What of the force is not damping, coordinate `c` of block `g`.
+                let elastic = |g: usize, first: usize, c: usize| {
+                    let damping = self.evaluation.damping(i);
+                    let width = damping.width(g);
+                    let row = damping.block(g)[c * width..][..width].iter().enumerate();
+                    lambda[first + c] + row.map(|(k, b)| b * mean(first + k)).sum::<f64>()
+                };
+                for k in 0..coordinates {
                     let (g, first) = self.evaluation.group_of(i, group.size, k);
                     let width = self.evaluation.compliance(i).width(g);
                     let row = &self.evaluation.compliance(i).block(g)[(k - first) * width..][..width];
-                    let strain: f64 = row.iter().zip(&lambda[first..]).map(|(c, l)| c * l).sum();
-                    out.potential += 0.5 * l * strain;
+                    let alone = (0..width).all(|c| c == k - first || row[c] == 0.0);
+                    if alone && self.soft[group.first_row + k] && row[k - first] > 0.0 {
+                        // Beside stiff ones, but not coupled to them.
+                        let target = self.motion.get(group.first_row + k).map_or(0.0, |m| m.end.0);
+                        out.potential += 0.5 * (x[k] - target).powi(2) / row[k - first];
+                        continue;
+                    }
+                    let strain: f64 = (0..width).map(|c| row[c] * elastic(g, first, c)).sum();
+                    out.potential += 0.5 * elastic(g, first, k - first) * strain;
                 }
             } else if driven(group) {
                 let x = self.model.positions(&self.state, group.node);
@@ -69,7 +94,7 @@ impl Simulation {
     }
 
     /// Work of the damping forces over the step: `h v_beta^T B v_alpha`, the mean force at `v_alpha = alpha v+ + (1 - alpha) v` on the
-    /// displacement `h v_beta`.
+    /// displacement `h v_beta`; of driven rows, velocities against the motion.
     pub(super) fn damping_work(&mut self, h: f64) -> f64 {
         let mut work = 0.0;
         let beta = self.scheme.beta;
@@ -91,10 +116,16 @@ impl Simulation {
                 }
                 let alone = [g];
                 let list = self.evaluation.groups(i).get(g).map_or(&alone[..], Vec::as_slice);
-                let at = |c: usize| first + list[c / size] * size + c % size;
+                let motion = self.group_of_field[i]
+                    .and_then(|g| self.motion.get(self.model.row_groups()[g].first_row..));
+                let relative = |weight: f64, c: usize| {
+                    let k = list[c / size] * size + c % size;
+                    let rate = |m: &RowMotion| weight * m.end.1 + (1.0 - weight) * m.start.1;
+                    mean(weight, first + k) - motion.and_then(|m| m.get(k)).map_or(0.0, rate)
+                };
                 for (r, row) in block.chunks_exact(width).enumerate() {
-                    let force: f64 = row.iter().enumerate().map(|(c, b)| b * mean(alpha, at(c))).sum();
-                    work += h * mean(beta, at(r)) * force;
+                    let force: f64 = row.iter().enumerate().map(|(c, b)| b * relative(alpha, c)).sum();
+                    work += h * relative(beta, r) * force;
                 }
             }
         }

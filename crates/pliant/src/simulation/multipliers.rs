@@ -3,7 +3,6 @@
 use super::Simulation;
 use pliant_kkt::{GeometricStiffness, Geometry, StepInput};
 use pliant_model::ComponentId;
-use pliant_solvers::KktSystem;
 
 /// A row whose compliance term is at least this share of its Delassus diagonal is soft: its force is that of its law, so that its
 /// geometric stiffness is that of the same spring treated as a stiffness. Below, the multiplier of the last step is the better
@@ -14,12 +13,37 @@ const SOFT: f64 = 0.1;
 /// A change of a multiplier by this share of its group's largest one asks for another pass.
 const REFRESH: f64 = 0.5;
 
-/// Whether row `i` of a filled system is soft.
-pub(super) fn is_soft(system: &KktSystem, i: usize) -> bool {
-    system.r_diagonal(i) >= SOFT * system.row_scale(i)
-}
-
 impl Simulation {
+    /// Which rows of the filled system are soft.
+    pub(super) fn find_soft_rows(&mut self) {
+        let system = self.assembler.system();
+        for (i, soft) in self.soft.iter_mut().enumerate() {
+            *soft = !self.lawless[i] && system.r_diagonal(i) >= SOFT * system.row_scale(i);
+        }
+    }
+
+    /// Which rows have no force by their law: compliances that are hard in some direction of several coordinates. Their
+    /// multipliers are all that is known.
+    pub(super) fn find_lawless_rows(&mut self) {
+        self.lawless.clear();
+        self.lawless.resize(self.model.row_count(), false);
+        for group in self.model.row_groups() {
+            let ComponentId::ForceField(i) = group.component else {
+                continue;
+            };
+            let node = self.model.node(group.node);
+            let range = node.velocity_range();
+            let force = &mut self.law_force[range.clone()];
+            force.fill(0.0);
+            let x = &self.state.positions[node.position_range()];
+            let law = &self.model.force_fields()[i].component.law;
+            law.add_force(node.space, x, &self.state.velocities[range], force);
+            for (k, force) in force.iter().enumerate() {
+                self.lawless[group.first_row + k] = !force.is_finite();
+            }
+        }
+    }
+
     /// Whether a multiplier of a hard or stiff row came out so different from the one that its geometric stiffness was made
     /// of that the step should be solved again with the new one; if so, takes it.
     pub(super) fn refresh_multipliers(&mut self, h: f64) -> bool {
@@ -53,7 +77,8 @@ impl Simulation {
         changed
     }
 
-    /// Before the first step: the law for soft rows, zero for the others, which learn theirs in the first solve.
+    /// Before the first step from a state or a plan: the law for soft rows; the others keep what is known of them, which is zero in a
+    /// new state, and learn theirs in the first solve.
     pub(super) fn first_multipliers(&mut self) {
         let geometry = std::mem::replace(&mut self.scheme.geometry, Geometry::NONE);
         let input = StepInput {
@@ -66,11 +91,7 @@ impl Simulation {
         self.assembler
             .fill(&self.model, &mut self.evaluation, &self.scheme, input);
         self.scheme.geometry = geometry;
-        let system = self.assembler.system();
-        for (i, soft) in self.soft.iter_mut().enumerate() {
-            *soft = is_soft(system, i);
-        }
-        self.lagged.fill(0.0);
+        self.find_soft_rows();
         self.law_multipliers();
     }
 
@@ -91,8 +112,8 @@ impl Simulation {
             let force = &mut self.law_force[range.clone()];
             force.fill(0.0);
             let law = &self.model.force_fields()[i].component.law;
-            let x = &self.state.positions[node.position_range()];
-            let v = &self.state.velocities[range];
+            let mut x = &self.state.positions[node.position_range()];
+            let mut v = &self.state.velocities[range];
             if self.model.motion(group).is_some() {
                 let (x_shifted, rest) = self.shifted.split_at_mut(x.len());
                 let v_shifted = &mut rest[..v.len()];
@@ -100,14 +121,19 @@ impl Simulation {
                     let target = self.motion[group.first_row + k].end;
                     (x_shifted[k], v_shifted[k]) = (x[k] - target.0, v[k] - target.1);
                 }
-                law.add_force(node.space, x_shifted, v_shifted, force);
-            } else {
-                law.add_force(node.space, x, v, force);
+                (x, v) = (x_shifted, v_shifted);
             }
+            law.add_force(node.space, x, v, force);
+            self.evaluation
+                .add_proportional_damping(&self.model, i, x, v, force);
+            let (lower, upper) = self
+                .model
+                .bounds(group)
+                .unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
             for (k, force) in force.iter().enumerate() {
                 let row = group.first_row + k;
                 if self.soft[row] && !self.evaluation.is_hard(group, k) {
-                    self.lagged[row] = *force;
+                    self.lagged[row] = force.max(lower).min(upper);
                 }
             }
         }

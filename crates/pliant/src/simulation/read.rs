@@ -39,7 +39,7 @@ pub struct Wrench {
 
 impl Simulation {
     /// The force of a component on the coordinates of its node: the multipliers of the last step for constraints and compliances,
-    /// the law at the present state for stiffnesses (N, N m; on bodies, force in world axes and torque in body axes). Empty for
+    /// the law at the present state for stiffnesses, without damping in proportion to the model's stiffnesses (N, N m; on bodies, force in world axes and torque in body axes). Empty for
     /// masses.
     pub fn force(&self, component: ComponentId) -> Vec<f64> {
         if let ComponentId::ForceField(i) = component

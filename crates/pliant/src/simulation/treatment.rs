@@ -3,7 +3,7 @@
 use super::Simulation;
 use crate::Error;
 use pliant_kkt::Assembler;
-use pliant_model::{ComponentId, Evaluation, ModelError, Treatment};
+use pliant_model::{ComponentId, Evaluation, ModelError, RowGroup, Treatment};
 
 /// Above this `h^2 k / m` a spring on a nonlinear mapping is better a compliance: its deformation at the end of a step holds the
 /// curvature of the motion, which as a stiffness is multiplied by `k` (see `simulation/multipliers.rs`).
@@ -49,6 +49,7 @@ impl Simulation {
             .assembler
             .stiffness_ratios(&self.model, &mut self.evaluation, &self.state, h);
         self.choices.clear();
+        let before = self.model.row_groups().to_vec();
         let mut changed = false;
         for found in ratios {
             let limit = if found.linear { LINEAR } else { CURVED };
@@ -68,16 +69,17 @@ impl Simulation {
             });
         }
         if changed {
-            self.plan_anew()?;
+            self.plan_anew(&before)?;
         }
         self.chosen_for = Some(h);
         Ok(())
     }
 
     /// Plans the system again after the rows of the model have changed; multipliers of components that keep rows are kept.
-    fn plan_anew(&mut self) -> Result<(), Error> {
+    fn plan_anew(&mut self, before: &[RowGroup]) -> Result<(), Error> {
         let fixed = self.assembler.system().fixed.clone();
         let rows = self.model.row_count();
+        let after = self.model.row_groups().to_vec();
         self.evaluation = Evaluation::new(&self.model);
         self.evaluation.propagate(&self.model, &mut self.state)?;
         self.evaluation.evaluate(&self.model, &self.state)?;
@@ -91,11 +93,18 @@ impl Simulation {
             &mut self.lagged,
             &mut self.lag_for_step,
         ] {
-            list.clear();
-            list.resize(rows, 0.0);
+            let old = std::mem::replace(list, vec![0.0; rows]);
+            for to in &after {
+                if let Some(from) = before.iter().find(|g| g.component == to.component) {
+                    let size = to.size * to.count;
+                    list[to.first_row..to.first_row + size]
+                        .copy_from_slice(&old[from.first_row..from.first_row + size]);
+                }
+            }
         }
         self.soft.clear();
         self.soft.resize(rows, true);
+        self.find_lawless_rows();
         self.group_of_field = group_of_field(&self.model);
         self.fresh = true;
         self.counters.plans += 1;
@@ -104,21 +113,28 @@ impl Simulation {
     }
 
     /// The choices as plain values.
-    pub(super) fn treatments_as_chosen(&self) -> Option<(f64, Vec<bool>)> {
-        let compliance = |f: &pliant_model::Attachment<pliant_model::ForceFieldEntry>| {
-            f.component.treatment == Treatment::Compliance
-        };
-        self.chosen_for
-            .map(|h| (h, self.model.force_fields().iter().map(compliance).collect()))
+    pub(super) fn treatments_as_chosen(&self) -> Option<(f64, Vec<TreatmentChoice>)> {
+        self.chosen_for.map(|h| (h, self.choices.clone()))
     }
 
-    pub(super) fn restore_treatments(&mut self, chosen: &Option<(f64, Vec<bool>)>) -> Result<(), Error> {
-        let Some((h, compliances)) = chosen else {
-            self.chosen_for = None;
-            return Ok(());
+    /// Goes back to what was chosen; `None` is before the first choice, where what is open is a stiffness.
+    pub(super) fn restore_treatments(
+        &mut self,
+        chosen: &Option<(f64, Vec<TreatmentChoice>)>,
+    ) -> Result<(), Error> {
+        let before = self.model.row_groups().to_vec();
+        let open = self.model.force_fields().iter().filter(|f| f.component.automatic);
+        let expected = open.count();
+        let choices = chosen.as_ref().map_or(&[][..], |(_, choices)| choices);
+        let known = |c: &TreatmentChoice| match c.component {
+            ComponentId::ForceField(i) => {
+                let field = self.model.force_fields().get(i);
+                field.is_some_and(|f| f.component.automatic)
+            }
+            _ => false,
         };
-        let (expected, found) = (self.model.force_fields().len(), compliances.len());
-        if expected != found {
+        let found = choices.iter().filter(|c| known(c)).count();
+        if chosen.is_some() && (found != expected || choices.len() != expected) {
             let what = "treatments";
             return Err(ModelError::State {
                 what,
@@ -128,16 +144,15 @@ impl Simulation {
             .into());
         }
         let mut changed = false;
-        for (i, compliance) in compliances.iter().enumerate() {
-            let treatment = if *compliance {
-                Treatment::Compliance
-            } else {
-                Treatment::Stiffness
-            };
+        for i in 0..self.model.force_fields().len() {
+            let choice = choices.iter().find(|c| c.component == ComponentId::ForceField(i));
+            let treatment = choice.map_or(Treatment::Stiffness, |c| c.treatment);
             changed |= self.model.choose_treatment(i, treatment);
         }
-        self.chosen_for = Some(*h);
-        if changed { self.plan_anew() } else { Ok(()) }
+        self.chosen_for = chosen.as_ref().map(|(h, _)| *h);
+        self.choices.clear();
+        self.choices.extend_from_slice(choices);
+        if changed { self.plan_anew(&before) } else { Ok(()) }
     }
 }
 

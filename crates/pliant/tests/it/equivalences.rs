@@ -246,3 +246,25 @@ fn the_plane_is_part_of_space() {
     };
     assert!(worst(&end(2), &end(3)) < 1e-13);
 }
+
+/// Each coordinate relaxes in its own time: as rows, as a stiffness, and in closed form, `v+ = (v - h k x/m)/(1 + h (h k + b)/m)`.
+#[test]
+fn every_coordinate_has_its_own_relaxation_time() {
+    let (c, d, h, m) = ([0.01, 0.02, 0.5], [0.3, 0.0, 1.5], 0.05, 2.0);
+    for treatment in [Treatment::Compliance, Treatment::Stiffness] {
+        let mut model = Model::new();
+        let p = model
+            .add_independent("p", Space::Real(3), &[0.1, -0.2, 0.3], &[1.0, 2.0, -1.0])
+            .unwrap();
+        model.add_mass("m", p, Mass::Uniform(m)).unwrap();
+        let law = DiagonalCompliance::new(&c).with_relaxation_times(&d);
+        model.add_force_field("springs", p, law, treatment).unwrap();
+        let mut s = Simulation::new(model).unwrap();
+        s.step(h).unwrap();
+        for (i, (x, v)) in [(0.1, 1.0), (-0.2, 2.0), (0.3, -1.0)].into_iter().enumerate() {
+            let (k, b) = (1.0 / c[i], d[i] / c[i]);
+            let exact = (v - h * k * x / m) / (1.0 + h * (h * k + b) / m);
+            assert!((s.velocities(p)[i] - exact).abs() < 1e-14, "{treatment:?} {i}");
+        }
+    }
+}

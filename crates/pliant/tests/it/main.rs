@@ -4,12 +4,21 @@
     reason = "a test that cannot set up its problem should stop there"
 )]
 
+mod attachments;
+mod automatic;
+mod driven_rows;
 mod energy;
 mod equivalences;
 mod errors;
+mod everything;
 mod geometry;
+mod gyroscopics;
+mod known_defects;
 mod limits;
 mod loops;
 mod memory;
+mod motors;
 mod redundancy;
+mod row_laws;
 mod scenes;
+mod tools;

@@ -43,10 +43,11 @@ pub(super) fn recording(recording: &Recording) -> Result<(), PlayerError> {
     indices("segment", &recording.segments, points)?;
     indices("triangle", &recording.triangles, points)?;
     for body in &recording.bodies {
-        let sizes = match body.shape {
-            Shape::Box { half } => half,
-            Shape::Sphere { radius } => [radius; 3],
-            Shape::Axes { size } => [size; 3],
+        let sizes = match &body.shape {
+            Shape::Box { half } => *half,
+            Shape::Sphere { radius } => [*radius; 3],
+            Shape::Axes { size } => [*size; 3],
+            Shape::Mesh(surface) => surface.reach(),
         };
         if let Some(&size) = sizes.iter().find(|size| !fits(**size) || **size < 0.0) {
             return Err(PlayerError::Shape {

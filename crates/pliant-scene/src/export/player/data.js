@@ -94,7 +94,7 @@ class Motion {
       }
     };
     const reach = this.bodies.map((body) =>
-      body.kind === "box" ? Math.hypot(...body.size) : body.size[0]);
+      body.kind === "box" || body.kind === "mesh" ? Math.hypot(...body.size) : body.size[0]);
     for (let f = 0; f < this.count; f++) {
       const base = f * this.stride;
       for (let i = 0; i < this.pointCount; i++) grow(this.frames, base + 3 * i, 0);

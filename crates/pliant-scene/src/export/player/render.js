@@ -115,6 +115,8 @@ class Renderer {
     const count = (kind) => motion.bodies.filter((body) => body.kind === kind).length;
     this.boxes = this.bodyArray(cubeMesh(), count("box") + 3 * count("axes"));
     this.balls = this.bodyArray(ballMesh(40, 20), count("sphere"));
+    this.meshes = motion.bodies.map((body) => body.kind === "mesh" ? this.bodyArray(unpack(body.mesh || "", Float32Array), 1) : null);
+    this.bodySets = [this.boxes, this.balls, ...this.meshes.filter((set) => set)];
     this.empty = gl.createVertexArray();
     gl.bindVertexArray(null);
   }
@@ -132,6 +134,9 @@ class Renderer {
         put(this.boxes, box++, position, rotation, body.size, colour);
       } else if (body.kind === "sphere") {
         put(this.balls, ball++, position, rotation, body.size, colour);
+      } else if (body.kind === "mesh") {
+        const scale = 4 * Math.max(...body.size);
+        put(this.meshes[b], 0, position, rotation, [scale, scale, scale], colour);
       } else {
         for (let k = 0; k < 3; k++) {
           const half = [0, 1, 2].map((j) => body.size[0] * (j === k ? 0.5 : 0.03));
@@ -140,7 +145,7 @@ class Renderer {
         }
       }
     });
-    for (const set of [this.boxes, this.balls]) {
+    for (const set of this.bodySets) {
       gl.bindBuffer(gl.ARRAY_BUFFER, set.buffer);
       gl.bufferSubData(gl.ARRAY_BUFFER, 0, set.data);
     }
@@ -180,7 +185,7 @@ class Renderer {
       gl.drawArraysInstanced(gl.TRIANGLES, 0, 3, triangles);
       gl.disable(gl.POLYGON_OFFSET_FILL);
     }
-    for (const set of [this.boxes, this.balls]) {
+    for (const set of this.bodySets) {
       if (set.count === 0) continue;
       this.use("bodies", shadow);
       gl.bindVertexArray(set.array);

@@ -4,7 +4,7 @@ use std::f64::consts::PI;
 use std::io::{self, Write};
 
 use super::{integers, open_file, vectors};
-use crate::recording::{BodyTrack, Frame, Shape};
+use crate::recording::{BodyTrack, Frame, Shape, Surface};
 
 /// Meridians and parallels of a sphere.
 const MERIDIANS: usize = 12;
@@ -66,10 +66,11 @@ impl BodyMesh {
             polygons: Cells::default(),
         };
         for (index, body) in bodies.iter().enumerate() {
-            match body.shape {
-                Shape::Box { half } => mesh.add_box(index, half),
-                Shape::Sphere { radius } => mesh.add_sphere(index, radius),
-                Shape::Axes { size } => mesh.add_axes(index, size),
+            match &body.shape {
+                Shape::Box { half } => mesh.add_box(index, *half),
+                Shape::Sphere { radius } => mesh.add_sphere(index, *radius),
+                Shape::Axes { size } => mesh.add_axes(index, *size),
+                Shape::Mesh(surface) => mesh.add_surface(index, surface),
             }
             mesh.carrier.resize(mesh.points.len(), index);
         }
@@ -114,6 +115,18 @@ impl BodyMesh {
                 body,
                 -1,
             );
+        }
+    }
+
+    /// Triangles with a corner that does not exist are left out.
+    fn add_surface(&mut self, body: usize, surface: &Surface) {
+        let first = self.points.len();
+        self.points.extend_from_slice(&surface.vertices);
+        for triangle in &surface.triangles {
+            let corners = triangle.map(|v| v as usize);
+            if corners.iter().all(|v| *v < surface.vertices.len()) {
+                self.polygons.push(first, &corners, body, -1);
+            }
         }
     }
 

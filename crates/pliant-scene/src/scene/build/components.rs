@@ -2,14 +2,12 @@
 
 use super::values::{MOST_ELEMENTS, describe, owner};
 use super::{Builder, Hold, Result};
-use crate::scene::OneOrMany;
 use crate::scene::schema::{
-    Axis, ConstraintSpec, FixedSpec, ForceFieldSpec, Law, LevelSpec, MassSpec, Scene, TreatmentSpec,
+    Axis, BoundsSpec, ConstraintSpec, FixedSpec, LevelSpec, MassSpec, RayleighSpec, Scene,
 };
 use crate::scene::source::Where;
-use pliant::model::{
-    ConstantForce, Damping, DiagonalCompliance, Level, Mass, NodeId, Treatment, UniformCompliance,
-};
+use crate::scene::{Course, Number, OneOrMany};
+use pliant::model::{ComponentId, Level, Mass, NodeId, Rayleigh};
 
 impl Builder<'_> {
     pub(super) fn components(&mut self, scene: &Scene) -> Result<()> {
@@ -21,7 +19,8 @@ impl Builder<'_> {
         scene
             .constraints
             .iter()
-            .try_for_each(|spec| self.constraint(spec))
+            .try_for_each(|spec| self.constraint(spec))?;
+        scene.rayleigh.iter().try_for_each(|spec| self.rayleigh(spec))
     }
 
     fn mass(&mut self, spec: &MassSpec) -> Result<()> {
@@ -34,66 +33,49 @@ impl Builder<'_> {
         self.add_mass(&spec.name, node, mass)
     }
 
-    fn force_field(&mut self, spec: &ForceFieldSpec) -> Result<()> {
+    fn constraint(&mut self, spec: &ConstraintSpec) -> Result<()> {
         let name = spec.name.as_str();
         let node = self.node(&spec.on, name, "on")?;
-        let at = Where::Field(name, "law");
-        let relaxation = self.number(&spec.relaxation_time, Where::Field(name, "relaxation_time"))?;
-        let spring = matches!(
-            spec.law,
-            Law::Compliance(_) | Law::Stiffness(_) | Law::Diagonal(_)
-        );
-        if !spring && relaxation != 0.0 {
-            let message = format!("`{name}` is no spring, so it has no relaxation time");
-            return self.wrong(&[Where::Field(name, "relaxation_time")], message, None);
+        let level = self.level(&spec.level, Where::Field(name, "level"))?;
+        let id = self
+            .model
+            .add_constraint(name, node, level)
+            .map_err(|e| self.model_error(e))?;
+        self.drive(name, id, node, spec.motion.as_ref(), spec.bounds.as_ref())
+    }
+
+    /// Motion and bounds of rows.
+    pub(super) fn drive(
+        &mut self,
+        name: &str,
+        id: ComponentId,
+        node: NodeId,
+        motion: Option<&Course>,
+        bounds: Option<&BoundsSpec>,
+    ) -> Result<()> {
+        if let Some(course) = motion {
+            let coordinates = self.model.node(node).velocity_range().len();
+            let motion = self.motion(course, coordinates, Where::Field(name, "motion"))?;
+            let driven = self.model.set_motion(id, Some(motion));
+            driven.map_err(|e| self.model_error(e))?;
         }
-        let treatment = match spec.treatment {
-            Some(TreatmentSpec::Compliance) => Treatment::Compliance,
-            Some(TreatmentSpec::Stiffness) => Treatment::Stiffness,
-            None if spring => Treatment::Compliance,
-            None => Treatment::Stiffness,
-        };
-        let added = match &spec.law {
-            Law::Compliance(compliance) => {
-                let law = UniformCompliance::new(self.number(compliance, at)?);
-                self.model
-                    .add_force_field(name, node, law.with_relaxation_time(relaxation), treatment)
-            }
-            Law::Stiffness(stiffness) => {
-                let stiffness = self.positive(stiffness, at)?;
-                let law = UniformCompliance::from_stiffness(stiffness);
-                self.model
-                    .add_force_field(name, node, law.with_relaxation_time(relaxation), treatment)
-            }
-            Law::Diagonal(list) => {
-                let law = DiagonalCompliance::new(&self.numbers(list, at)?);
-                self.model
-                    .add_force_field(name, node, law.with_relaxation_time(relaxation), treatment)
-            }
-            Law::Damping(damping) => {
-                let linear = self.number(&damping.linear, Where::Field(name, "linear"))?;
-                let angular = self.number(&damping.angular, Where::Field(name, "angular"))?;
-                self.model
-                    .add_force_field(name, node, Damping::new(linear).with_angular(angular), treatment)
-            }
-            Law::Force(force) => {
-                let law = ConstantForce::new(&self.numbers(force, at)?);
-                self.model.add_force_field(name, node, law, treatment)
-            }
-        };
-        let id = added.map_err(|e| self.model_error(e))?;
-        if let Some(alpha) = &spec.alpha {
-            let alpha = self.weight(alpha, Where::Field(name, "alpha"))?;
-            self.options.own_alpha.push((id, alpha));
+        if let Some(bounds) = bounds {
+            let limit = |number: &Option<Number>, default| match number {
+                Some(number) => self.number(number, Where::Field(name, "bounds")),
+                None => Ok(default),
+            };
+            let (lower, upper) = (
+                limit(&bounds.lower, f64::NEG_INFINITY)?,
+                limit(&bounds.upper, f64::INFINITY)?,
+            );
+            let bounded = self.model.set_bounds(id, lower, upper);
+            bounded.map_err(|e| self.model_error(e))?;
         }
         Ok(())
     }
 
-    fn constraint(&mut self, spec: &ConstraintSpec) -> Result<()> {
-        let name = spec.name.as_str();
-        let node = self.node(&spec.on, name, "on")?;
-        let at = Where::Field(name, "level");
-        let level = match &spec.level {
+    pub(super) fn level(&self, spec: &LevelSpec, at: Where<'_>) -> Result<Level> {
+        Ok(match spec {
             LevelSpec::Position => Level::Position,
             LevelSpec::CurvedPosition => Level::CurvedPosition,
             LevelSpec::Velocity(v) => Level::Velocity {
@@ -102,11 +84,19 @@ impl Builder<'_> {
             LevelSpec::Baumgarte(b) => Level::Baumgarte {
                 rate: self.number(&b.rate, at)?,
             },
+            LevelSpec::Restitution(r) => Level::Restitution {
+                coefficient: self.number(&r.coefficient, at)?,
+            },
+        })
+    }
+
+    fn rayleigh(&mut self, spec: &RayleighSpec) -> Result<()> {
+        let rate = |number| self.not_negative(number, Where::Key("rayleigh"));
+        let rayleigh = Rayleigh {
+            mass: rate(&spec.mass)?,
+            stiffness: rate(&spec.stiffness)?,
         };
-        self.model
-            .add_constraint(name, node, level)
-            .map_err(|e| self.model_error(e))?;
-        Ok(())
+        self.model.set_rayleigh(rayleigh).map_err(|e| self.model_error(e))
     }
 
     pub(super) fn fixed(&mut self, scene: &Scene) -> Result<()> {

@@ -1,20 +1,25 @@
 //! Mapped nodes.
 
+mod bodies;
+mod points;
+
 use super::ends::ParentList;
 use super::values::MOST_ELEMENTS;
 use super::{Builder, Result};
 use crate::scene::schema::{
-    AffineSpec, DistanceSpec, Mapped, Mapping as Spec, RelativeRotationSpec, RestRotation, RigidPointsSpec,
+    AffineSpec, DistanceSpec, Mapped, Mapping as Spec, MaskSpec, ProjectionSpec, QuadraticSpec,
+    RelativeRotationSpec, RestPose, RigidPointsSpec,
 };
 use crate::scene::source::Where;
 use pliant::dense::rotation::{Quaternion, conjugate, multiply};
 use pliant::model::{
-    Affine, AffineEntry, Dependency, Difference, Distance, End, Identity, Mapping, NodeId, RelativeRotation,
-    RigidPoints, Space, Subset,
+    Affine, AffineEntry, Dependency, Difference, Distance, End, Identity, Mapping, Mask, Model, NodeId,
+    Projection, Quadratic, RelativeRotation, RigidPoints, Space, Subset,
 };
 
 impl Builder<'_> {
     pub(super) fn mapped(&mut self, spec: &Mapped) -> Result<()> {
+        self.joints_of(&spec.parents)?;
         let parents = self.parents(&spec.name, &spec.parents)?;
         let first = self.model.node(parents.nodes[0]);
         let (space, count) = (first.space, first.count);
@@ -42,7 +47,85 @@ impl Builder<'_> {
                 .add_mapped(&parents, count, Identity::new(space, count))
                 .map(drop),
             Spec::Affine(affine) => self.affine(&parents, affine),
+            Spec::Mask(mask) => self.chosen_coordinates(&parents, mask),
+            Spec::Projection(projection) => self.projection(&parents, projection),
+            Spec::Quadratic(quadratic) => self.quadratic(&parents, quadratic),
+            Spec::BeamStrain(_)
+            | Spec::Gear(_)
+            | Spec::JointCoordinates(_)
+            | Spec::RelativePose(_)
+            | Spec::RigidFrames(_)
+            | Spec::Rope(_)
+            | Spec::Skinning(_)
+            | Spec::Winch(_) => self.mapped_bodies(&parents, &spec.mapping),
+            _ => self.mapped_points(&parents, &spec.mapping),
         }
+    }
+
+    /// What a mapping gives at the start.
+    fn initial_values(
+        &mut self,
+        parents: &ParentList<'_>,
+        elements: usize,
+        mapping: impl Mapping + 'static,
+    ) -> Result<Vec<f64>> {
+        self.check_size(parents.user, elements)?;
+        let mut model = Model::new();
+        let mut nodes = Vec::with_capacity(parents.nodes.len());
+        for (k, parent) in parents.nodes.iter().enumerate() {
+            let (space, count) = (self.model.node(*parent).space, self.model.node(*parent).count);
+            let positions = self.initial_positions(*parent)?.to_vec();
+            let rest = vec![0.0; count * space.velocity_size()];
+            let node = model.add_independent(&format!("{} {k}", parents.user), space, &positions, &rest);
+            nodes.push(node.map_err(|e| self.model_error(e))?);
+        }
+        let node = model.add_mapped(parents.user, &nodes, mapping);
+        let node = node.map_err(|e| self.model_error(e))?;
+        let state = model.initial_state().map_err(|e| self.model_error(e))?;
+        Ok(model.positions(&state, node).to_vec())
+    }
+
+    fn chosen_coordinates(&mut self, parents: &ParentList<'_>, spec: &MaskSpec) -> Result<()> {
+        let at = Where::Field(parents.user, "coordinates");
+        let mut list = Vec::with_capacity(spec.coordinates.len());
+        for (element, coordinate) in &spec.coordinates {
+            list.push((
+                self.element(parents, element)?,
+                self.whole(coordinate, 0, 64, at)?,
+            ));
+        }
+        self.add_mapped(parents, list.len(), Mask::of_parents(&list))
+            .map(drop)
+    }
+
+    fn projection(&mut self, parents: &ParentList<'_>, spec: &ProjectionSpec) -> Result<()> {
+        let mut list = Vec::with_capacity(spec.points.len());
+        for (element, direction) in &spec.points {
+            let direction = self.triple(direction, Where::Field(parents.user, "points"))?;
+            list.push((self.element(parents, element)?, direction));
+        }
+        let offsets = self.each(&spec.offset, list.len(), Where::Field(parents.user, "offset"))?;
+        let mapping = Projection::of_parents(&list).with_offsets(&offsets);
+        self.add_mapped(parents, list.len(), mapping).map(drop)
+    }
+
+    fn quadratic(&mut self, parents: &ParentList<'_>, spec: &QuadraticSpec) -> Result<()> {
+        let first = self.model.node(parents.nodes[0]);
+        let (dimension, count) = (first.space.velocity_size(), first.count);
+        let elements = match &spec.elements {
+            Some(list) => list
+                .iter()
+                .map(|e| self.element(parents, e))
+                .collect::<Result<Vec<_>>>()?,
+            None => (0..count).map(|e| Dependency::new(0, e)).collect(),
+        };
+        let factors = self.each(
+            &spec.factors,
+            elements.len(),
+            Where::Field(parents.user, "factors"),
+        )?;
+        let mapping = Quadratic::of_parents(dimension, &elements).with_factors(&factors);
+        self.add_mapped(parents, elements.len(), mapping).map(drop)
     }
 
     pub(super) fn add_mapped(
@@ -122,7 +205,7 @@ impl Builder<'_> {
             }
         }
         let mut mapping = RelativeRotation::of_parents(&pairs);
-        if matches!(spec.rest, RestRotation::Initial) {
+        if matches!(spec.rest, RestPose::Initial) {
             mapping = mapping.with_rest_rotations(&self.initial_rotations(parents, &pairs)?);
         }
         self.add_mapped(parents, pairs.len(), mapping)?;

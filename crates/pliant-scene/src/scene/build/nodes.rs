@@ -1,12 +1,12 @@
 //! Independent nodes.
 
 use super::{Builder, Result};
-use crate::recording::Shape;
 use crate::scene::OneOrMany;
-use crate::scene::schema::{Bodies, Body, Particles, Rotation, Scalars, ShapeSpec, Triple};
+use crate::scene::schema::{Bodies, Body, Particles, Rotation, Scalars, Triple};
 use crate::scene::source::Where;
+use pliant::dense::rotation::Quaternion;
 use pliant::dense::{Vec3, rotation};
-use pliant::model::{Mass, NodeId, Pose, RigidMass, Space};
+use pliant::model::{Mass, NodeId, Pose, Space};
 
 impl Builder<'_> {
     pub(super) fn particles(&mut self, spec: &Particles) -> Result<()> {
@@ -133,12 +133,18 @@ impl Builder<'_> {
             Some(p) => self.triple(p, Where::Field(name, "position"))?,
             None => [0.0; 3],
         };
+        let rotation = self.rotation(name, body.rotation.as_ref())?;
+        Ok(Pose { position, rotation })
+    }
+
+    /// A quaternion, of any length if it is given as one.
+    fn rotation(&self, name: &str, spec: Option<&Rotation>) -> Result<Quaternion> {
         let at = Where::Field(name, "rotation");
-        let rotation = match &body.rotation {
-            None => rotation::IDENTITY,
+        match spec {
+            None => Ok(rotation::IDENTITY),
             Some(Rotation::Quaternion([w, x, y, z])) => {
                 let of = |n| self.number(n, at);
-                [of(w)?, of(x)?, of(y)?, of(z)?]
+                Ok([of(w)?, of(x)?, of(y)?, of(z)?])
             }
             Some(Rotation::Axis(turn)) => {
                 let axis = self.triple(&turn.around, at)?;
@@ -154,57 +160,35 @@ impl Builder<'_> {
                     );
                 }
                 let axis = Vec3::from(axis.map(|c| c / size)).normalize();
-                rotation::exp(axis * degrees.to_radians())
+                Ok(rotation::exp(axis * degrees.to_radians()))
             }
-        };
-        Ok(Pose { position, rotation })
+        }
     }
 
-    fn inertia(&self, name: &str, body: &Body) -> Result<(RigidMass, Shape)> {
-        let mass = self.number(&body.mass, Where::Field(name, "mass"))?;
-        let (mut rigid, mut shape) = match &body.shape {
-            Some(ShapeSpec::Box(size)) => {
-                let size = self.triple(size, Where::Field(name, "shape"))?;
-                if size.iter().any(|s| *s <= 0.0) {
-                    return self.bad_shape(name, "an edge");
-                }
-                (
-                    RigidMass::cuboid(mass, size),
-                    Some(Shape::Box {
-                        half: size.map(|s| 0.5 * s),
-                    }),
+    /// A frame in a body or in the world.
+    pub(super) fn frame_pose(
+        &self,
+        name: &str,
+        position: Option<&Triple>,
+        rotation: Option<&Rotation>,
+    ) -> Result<Pose> {
+        let position = match position {
+            Some(p) => self.triple(p, Where::Field(name, "position"))?,
+            None => [0.0; 3],
+        };
+        let quaternion = self.rotation(name, rotation)?;
+        let size = quaternion.iter().fold(0.0f64, |m, c| m.max(c.abs()));
+        match rotation::normalize(quaternion.map(|c| c / size)) {
+            Some(rotation) => Ok(Pose { position, rotation }),
+            None => {
+                let message = format!("a rotation of `{name}` is none: its quaternion has length zero");
+                self.wrong(
+                    &[Where::Field(name, "rotation"), Where::Thing(name)],
+                    message,
+                    None,
                 )
             }
-            Some(ShapeSpec::Sphere(radius)) => {
-                let radius = self.number(radius, Where::Field(name, "shape"))?;
-                if radius <= 0.0 {
-                    return self.bad_shape(name, "the radius");
-                }
-                (RigidMass::sphere(mass, radius), Some(Shape::Sphere { radius }))
-            }
-            None => (RigidMass::principal(mass, [0.0; 3]), None),
-        };
-        match &body.inertia {
-            Some(moments) => {
-                let moments = self.triple(moments, Where::Field(name, "inertia"))?;
-                rigid = RigidMass::principal(mass, moments);
-                let size = (2.0 * moments.iter().sum::<f64>() / (3.0 * mass)).sqrt();
-                shape = shape.or(Some(Shape::Axes {
-                    size: if size.is_normal() { size } else { 1.0 },
-                }));
-            }
-            None if shape.is_none() => {
-                let message = format!("a body of `{name}` has neither `shape` nor `inertia`");
-                return self.wrong(&[Where::Field(name, "bodies"), Where::Thing(name)], message, None);
-            }
-            None => {}
         }
-        Ok((rigid, shape.unwrap_or(Shape::Axes { size: 1.0 })))
-    }
-
-    fn bad_shape<T>(&self, name: &str, what: &str) -> Result<T> {
-        let message = format!("{what} of the shape of a body of `{name}` must be positive");
-        self.wrong(&[Where::Field(name, "shape"), Where::Thing(name)], message, None)
     }
 }
 

@@ -1,12 +1,11 @@
-//! Parts that expand to several nodes: cables and nets.
+//! Parts that expand to several nodes: cables.
 
 use super::ends::ParentList;
 use super::nodes::evenly;
 use super::{Builder, Result};
-use crate::import::{Mesh, read_mesh};
-use crate::scene::schema::{Cable, CableEnd, Net, Triple};
+use crate::scene::Number;
+use crate::scene::schema::{Cable, CableEnd, Triple};
 use crate::scene::source::Where;
-use crate::scene::{Number, OneOrMany, SceneError, suggest};
 use pliant::model::{Difference, Distance, End, Level, Mass, NodeId, Space, Treatment, UniformCompliance};
 
 impl Builder<'_> {
@@ -112,7 +111,7 @@ impl Builder<'_> {
     }
 
     /// Distances of pairs of one node as `name.lengths`, at rest as they are, with the spring or constraint `name.tension`.
-    fn lengths(
+    pub(super) fn lengths(
         &mut self,
         name: &str,
         node: NodeId,
@@ -145,84 +144,5 @@ impl Builder<'_> {
         };
         added.map_err(|e| self.model_error(e))?;
         Ok(())
-    }
-
-    pub(super) fn net(&mut self, spec: &Net) -> Result<()> {
-        let name = spec.name.as_str();
-        let field = |key| Where::Field(name, key);
-        let mesh = self.mesh(name, &spec.mesh)?;
-        let scale = self.positive(&spec.scale, field("scale"))?;
-        let origin = match &spec.position {
-            Some(position) => self.triple(position, field("position"))?,
-            None => [0.0; 3],
-        };
-        let points: Vec<_> = mesh
-            .vertices
-            .iter()
-            .map(|v| [0, 1, 2].map(|k| origin[k] + scale * v[k]))
-            .collect();
-        let node = self.add_points(name, &points, &[])?;
-        let mass = match &spec.mass {
-            OneOrMany::One(number) => Mass::Uniform(self.number(number, field("mass"))?),
-            OneOrMany::Many(list) => Mass::PerElement(self.numbers(list, field("mass"))?),
-        };
-        self.add_mass(&format!("{name}.mass"), node, mass)?;
-        let edges = mesh.unique_edges();
-        let pairs: Vec<_> = edges
-            .iter()
-            .map(|[a, b]| (End::element(0, *a as usize), End::element(0, *b as usize)))
-            .collect();
-        self.lengths(name, node, &pairs, &spec.compliance, &spec.relaxation_time)?;
-
-        let mut fixed = Vec::new();
-        for vertex in &spec.fix {
-            fixed.push(self.whole(vertex, 0, points.len() - 1, field("fix"))?);
-        }
-        for group in &spec.fix_groups {
-            let Some(found) = mesh.group(group) else {
-                let known = mesh.groups.iter().map(|g| g.name.as_str());
-                let help = suggest::hint(group, "its groups", known);
-                let places = [Where::Literal(name, group), field("fix_groups")];
-                return self.wrong(&places, format!("the mesh has no group `{group}`"), help);
-            };
-            fixed.extend(mesh.group_vertices(found).iter().map(|v| *v as usize));
-        }
-        if !fixed.is_empty() {
-            self.fix_always(node, fixed);
-        }
-        Ok(())
-    }
-
-    /// Reads a mesh beside the scene.
-    fn mesh(&self, name: &str, file: &str) -> Result<Mesh> {
-        let path = self.path.parent().unwrap_or(self.path).join(file);
-        let places = [
-            Where::Field(name, "mesh"),
-            Where::Literal(name, file),
-            Where::Thing(name),
-        ];
-        let mesh = read_mesh(&path).map_err(|source| {
-            let text = source.to_string();
-            let shown = path.display().to_string();
-            // Some complaints name the file already.
-            let message = if text.contains(&shown) {
-                text
-            } else {
-                format!("{shown}: {text}")
-            };
-            SceneError::Mesh {
-                diagnostic: Box::new(self.source.about(&places, message, None)),
-                source,
-            }
-        })?;
-        if !mesh.tetrahedra.is_empty() {
-            let message = format!(
-                "{} holds tetrahedra, and deformable solids are not built yet",
-                path.display()
-            );
-            let help = "a `Net` takes meshes of lines, triangles and polygons".to_owned();
-            return self.wrong(&places, message, Some(help));
-        }
-        Ok(mesh)
     }
 }

@@ -1,13 +1,14 @@
 //! A rod: rigid bodies in a row, ball joints, bending springs.
 
 use super::ends::ParentList;
+use super::joints::shortest;
 use super::mapped::quaternion;
 use super::{Builder, Result};
 use crate::recording::Shape;
+use crate::scene::OneOrMany;
 use crate::scene::schema::Rod;
 use crate::scene::source::Where;
-use crate::scene::{Number, OneOrMany};
-use pliant::dense::rotation::{self, Quaternion, conjugate, rotate};
+use pliant::dense::rotation::{conjugate, rotate};
 use pliant::dense::{Vec3, vec3};
 use pliant::model::{
     Dependency, DiagonalCompliance, Difference, End, Level, Mass, NodeId, Pose, RelativeRotation, RigidMass,
@@ -20,7 +21,7 @@ impl Builder<'_> {
         let field = |key| Where::Field(name, key);
         let segments = self.count(&spec.segments, 1, field("segments"))?;
         let base = match &spec.base {
-            Some((node, element)) => Some(self.base(name, node, element)?),
+            Some((node, element)) => Some(self.body(name, "base", node, element)?),
             None => None,
         };
         let (from, to) = (
@@ -36,7 +37,7 @@ impl Builder<'_> {
         let link = length / segments as f64;
 
         // The bodies.
-        let turn = from_x_to(along / length);
+        let turn = shortest(Vec3::x(), along / length);
         let centre = |i: usize| Vec3::from(from) + along * ((i as f64 + 0.5) / segments as f64);
         let poses: Vec<_> = (0..segments)
             .map(|i| Pose {
@@ -147,49 +148,5 @@ impl Builder<'_> {
             ));
         }
         self.add_mass(&format!("{name}.mass"), bodies, Mass::Rigid(masses))
-    }
-
-    fn base(&self, name: &str, node: &str, element: &Number) -> Result<(NodeId, usize)> {
-        let at = Where::Field(name, "base");
-        let id = self.node(node, name, "base")?;
-        let target = self.model.node(id);
-        if target.space != Space::Rigid3 || target.count == 0 {
-            let message = format!(
-                "`{name}` can be clamped to a body only, but `{node}` has {}",
-                target.space
-            );
-            return self.wrong(&[at, Where::Thing(name)], message, None);
-        }
-        Ok((id, self.whole(element, 0, target.count - 1, at)?))
-    }
-}
-
-/// The shortest rotation that takes the x axis to a unit vector.
-fn from_x_to(d: Vec3) -> Quaternion {
-    // (1 + x.d, x cross d), normalised; a half turn has many axes, of which this takes z.
-    let q = [1.0 + d.x, 0.0, -d.z, d.y];
-    if q[0] < 1e-12 {
-        [0.0, 0.0, 0.0, 1.0]
-    } else {
-        rotation::normalize(q).unwrap_or(rotation::IDENTITY)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn turns_x_to_any_direction() {
-        for d in [
-            [1.0, 0.0, 0.0],
-            [-1.0, 0.0, 0.0],
-            [0.0, -1.0, 0.0],
-            [0.6, 0.0, 0.8],
-            [-0.8, 0.6, 0.0],
-        ] {
-            let d = Vec3::from(d);
-            assert!((rotate(from_x_to(d), Vec3::x()) - d).norm() < 1e-12);
-        }
     }
 }

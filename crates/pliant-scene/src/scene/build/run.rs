@@ -34,6 +34,8 @@ impl Builder<'_> {
         self.options.gyroscopic = match run.gyroscopic {
             GyroscopicSpec::None => Gyroscopic::None,
             GyroscopicSpec::Explicit => Gyroscopic::Explicit,
+            GyroscopicSpec::LinearlyImplicit => Gyroscopic::LinearlyImplicit,
+            GyroscopicSpec::Momentum => Gyroscopic::Momentum,
             GyroscopicSpec::BodyPredictor => Gyroscopic::BodyPredictor,
         };
         self.options.pre_stabilisation = self.stabilisation(run.pre_stabilisation.as_ref())?;
@@ -42,7 +44,7 @@ impl Builder<'_> {
             self.options.solver.tolerance = self.positive(tolerance, Where::Key("tolerance"))?;
         }
         let step = self.length("step", settings.step, &run.step)?;
-        let duration = self.length("duration", settings.duration, &run.duration)?;
+        let duration = self.duration;
         let ratio = duration / step;
         if ratio > MOST_STEPS {
             let message = format!(
@@ -56,9 +58,11 @@ impl Builder<'_> {
             Some(number) => self.whole(number, 1, MOST_STEPS as usize, Where::Key("record_every"))?,
             None => ((1.0 / (PICTURES * step)).round() as usize).max(1),
         };
-        let numbers = self
-            .picture
-            .frame_numbers(&self.model)
+        let joints = self
+            .joints
+            .iter()
+            .map(|(.., joint)| 2 * joint.coordinates.len() + 6);
+        let numbers = (self.picture.frame_numbers(&self.model) + joints.sum::<usize>())
             .saturating_mul(steps / record_every + 2);
         if numbers > MOST_RECORDED {
             let message = format!(
@@ -82,7 +86,7 @@ impl Builder<'_> {
     }
 
     /// A positive time, from the command line or the file.
-    fn length(&self, key: &'static str, given: Option<f64>, written: &Number) -> Result<f64> {
+    pub(super) fn length(&self, key: &'static str, given: Option<f64>, written: &Number) -> Result<f64> {
         match given {
             None => self.positive(written, Where::Key(key)),
             Some(value) if value > 0.0 && value.is_finite() => Ok(value),

@@ -74,7 +74,7 @@ impl Builder<'_> {
         expression::evaluate(text, &lookup, &names).map_err(|error| self.expression_error(text, at, error))
     }
 
-    fn expression_error(&self, text: &str, at: Where<'_>, error: ExpressionError) -> SceneError {
+    pub(super) fn expression_error(&self, text: &str, at: Where<'_>, error: ExpressionError) -> SceneError {
         let name = match at {
             Where::Thing(name) | Where::Field(name, _) | Where::Literal(name, _) => name,
             Where::Key(_) => "",
@@ -182,14 +182,20 @@ impl Builder<'_> {
         self.wrong(&places, format!("unknown node `{name}`"), help)
     }
 
+    /// Elements that a node may still have.
+    pub(super) fn check_size(&self, name: &str, elements: usize) -> Result<()> {
+        if self.elements.saturating_add(elements) <= MOST_ELEMENTS {
+            return Ok(());
+        }
+        let message = format!("with `{name}`, the scene has more than {MOST_ELEMENTS} elements");
+        self.wrong(&[Where::Thing(name)], message, None)
+    }
+
     /// Counts elements of new nodes against the largest allowed number.
     pub(super) fn grow(&mut self, name: &str, elements: usize) -> Result<()> {
-        self.elements = self.elements.saturating_add(elements);
+        self.check_size(name, elements)?;
+        self.elements += elements;
         self.initial = None;
-        if self.elements > MOST_ELEMENTS {
-            let message = format!("with `{name}`, the scene has more than {MOST_ELEMENTS} elements");
-            return self.wrong(&[Where::Thing(name)], message, None);
-        }
         Ok(())
     }
 

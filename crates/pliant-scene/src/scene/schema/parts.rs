@@ -105,14 +105,63 @@ pub struct Net {
     /// Where its origin is; the origin by default.
     #[serde(default)]
     pub position: Option<Triple>,
-    /// Mass of each vertex.
-    pub mass: OneOrMany,
+    /// Mass of each vertex; this or `density`.
+    #[serde(default)]
+    pub mass: Option<OneOrMany>,
+    /// Density of the triangles of the mesh in kg/m^2, or of its edges in kg/m if it has none.
+    #[serde(default)]
+    pub density: Option<Number>,
+    /// How a density becomes a mass matrix.
+    #[serde(default)]
+    pub mass_matrix: MassMatrix,
     /// Compliance of each edge; zero, the default, is inextensible.
     #[serde(default = "zero")]
     pub compliance: Number,
     /// Damping of compliant edges by a relaxation time.
     #[serde(default = "zero")]
     pub relaxation_time: Number,
+    /// Vertices that do not move, counted from zero.
+    #[serde(default)]
+    pub fix: Vec<Number>,
+    /// Groups of the mesh whose vertices do not move.
+    #[serde(default)]
+    pub fix_groups: Vec<String>,
+}
+
+/// How a density becomes a mass matrix.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename = "mass_matrix")]
+pub enum MassMatrix {
+    /// The mass of each cell in equal parts at its corners.
+    #[default]
+    Lumped,
+    /// That of velocities linear in each cell, which couples its corners.
+    Consistent,
+}
+
+/// Particles at the vertices of a mesh and nothing between them: the node `name`; its mass is `name.mass`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "Mesh", deny_unknown_fields)]
+pub struct MeshPart {
+    /// Name of the part and of its particles.
+    pub name: String,
+    /// The mesh file, relative to the scene file.
+    pub mesh: String,
+    /// Factor on its coordinates; 1 by default.
+    #[serde(default = "one")]
+    pub scale: Number,
+    /// Where its origin is; the origin by default.
+    #[serde(default)]
+    pub position: Option<Triple>,
+    /// Mass of each vertex; this or `density`.
+    #[serde(default)]
+    pub mass: Option<OneOrMany>,
+    /// Density of its tetrahedra in kg/m^3, of its triangles in kg/m^2 if it has none, or else of its edges in kg/m.
+    #[serde(default)]
+    pub density: Option<Number>,
+    /// How a density becomes a mass matrix.
+    #[serde(default)]
+    pub mass_matrix: MassMatrix,
     /// Vertices that do not move, counted from zero.
     #[serde(default)]
     pub fix: Vec<Number>,

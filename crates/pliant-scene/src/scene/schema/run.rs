@@ -118,6 +118,10 @@ pub enum GyroscopicSpec {
     None,
     /// At the start of the step.
     Explicit,
+    /// At the start of the step, with its linearised change in the system.
+    LinearlyImplicit,
+    /// Ahead of the system, such that free bodies keep their angular momentum.
+    Momentum,
     /// Implicit in body axes.
     #[default]
     BodyPredictor,

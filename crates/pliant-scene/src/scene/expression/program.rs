@@ -1,0 +1,227 @@
+//! A parsed expression: a list of operations on a stack, so that no text is too long to evaluate.
+
+use super::{ExpressionError, parser};
+use std::ops::Range;
+
+/// A number that changes at a rate.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Jet {
+    pub(crate) value: f64,
+    pub(crate) rate: f64,
+}
+
+/// One operation; those with operands take them from the top of the stack.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Op {
+    Number(f64),
+    Time,
+    Negate,
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Power,
+    Unary(Unary),
+    Binary(Binary),
+}
+
+/// A function of one number.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Unary {
+    Sqrt,
+    Sin,
+    Cos,
+    Tan,
+    Exp,
+    Log,
+    Abs,
+    Tanh,
+}
+
+/// A function of two numbers.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Binary {
+    Min,
+    Max,
+}
+
+pub(super) const UNARY: [(&str, Unary); 8] = [
+    ("sqrt", Unary::Sqrt),
+    ("sin", Unary::Sin),
+    ("cos", Unary::Cos),
+    ("tan", Unary::Tan),
+    ("exp", Unary::Exp),
+    ("log", Unary::Log),
+    ("abs", Unary::Abs),
+    ("tanh", Unary::Tanh),
+];
+
+pub(super) const BINARY: [(&str, Binary); 2] = [("min", Binary::Min), ("max", Binary::Max)];
+
+/// An expression, perhaps of time.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Program {
+    /// Operations with the bytes that a complaint about the result points at.
+    ops: Vec<(Op, Range<usize>)>,
+    timed: bool,
+    length: usize,
+}
+
+impl Program {
+    /// Reads `text`. Parameters get their values by `lookup`; `timed` lets `$t` be the time.
+    ///
+    /// # Errors
+    /// [`ExpressionError`].
+    pub(crate) fn parse(
+        text: &str,
+        lookup: &dyn Fn(&str) -> Option<f64>,
+        names: &[&str],
+        timed: bool,
+    ) -> Result<Self, ExpressionError> {
+        let ops = parser::parse(text, lookup, names, timed)?;
+        Ok(Self {
+            timed: ops.iter().any(|(op, _)| matches!(op, Op::Time)),
+            ops,
+            length: text.len(),
+        })
+    }
+
+    /// A constant.
+    pub(crate) fn number(value: f64) -> Self {
+        Self {
+            ops: vec![(Op::Number(value), 0..0)],
+            timed: false,
+            length: 0,
+        }
+    }
+
+    /// Whether it depends on time.
+    pub(crate) fn is_timed(&self) -> bool {
+        self.timed
+    }
+
+    /// The value at a time.
+    ///
+    /// # Errors
+    /// [`ExpressionError`] where it is not finite.
+    pub(crate) fn value(&self, time: f64) -> Result<f64, ExpressionError> {
+        let value = self.run(time)?.value;
+        finite(value, 0..self.length)?;
+        Ok(value)
+    }
+
+    /// Value and rate at a time; not numbers where there are none.
+    pub(crate) fn jet(&self, time: f64) -> Jet {
+        self.run(time).unwrap_or(Jet {
+            value: f64::NAN,
+            rate: f64::NAN,
+        })
+    }
+
+    fn run(&self, time: f64) -> Result<Jet, ExpressionError> {
+        let mut stack: Vec<Jet> = Vec::with_capacity(8);
+        for (op, range) in &self.ops {
+            let result = match op {
+                Op::Number(value) => constant(*value),
+                Op::Time => Jet {
+                    value: time,
+                    rate: 1.0,
+                },
+                Op::Negate => {
+                    let a = pop(&mut stack);
+                    Jet {
+                        value: -a.value,
+                        rate: -a.rate,
+                    }
+                }
+                Op::Unary(function) => unary(*function, pop(&mut stack)),
+                _ => {
+                    let b = pop(&mut stack);
+                    let a = pop(&mut stack);
+                    if matches!(op, Op::Divide) && b.value == 0.0 {
+                        return Err(ExpressionError::new(range.clone(), "division by zero"));
+                    }
+                    binary(*op, a, b)
+                }
+            };
+            if matches!(op, Op::Power | Op::Unary(_)) {
+                finite(result.value, range.clone())?;
+            }
+            stack.push(result);
+        }
+        Ok(pop(&mut stack))
+    }
+}
+
+/// The parser leaves operands for every operation.
+fn pop(stack: &mut Vec<Jet>) -> Jet {
+    stack.pop().unwrap_or(constant(f64::NAN))
+}
+
+pub(super) fn finite(value: f64, range: Range<usize>) -> Result<(), ExpressionError> {
+    if value.is_finite() {
+        return Ok(());
+    }
+    let message = format!("the value of this expression is {value}, not a finite number");
+    Err(ExpressionError::new(range, message))
+}
+
+fn constant(value: f64) -> Jet {
+    Jet { value, rate: 0.0 }
+}
+
+/// A slope times a rate; what does not change has no rate, whatever the slope.
+fn chain(slope: f64, rate: f64) -> f64 {
+    if rate == 0.0 { 0.0 } else { slope * rate }
+}
+
+fn unary(function: Unary, a: Jet) -> Jet {
+    let x = a.value;
+    let (value, slope) = match function {
+        Unary::Sqrt => (x.sqrt(), 0.5 / x.sqrt()),
+        Unary::Sin => (x.sin(), x.cos()),
+        Unary::Cos => (x.cos(), -x.sin()),
+        Unary::Tan => (x.tan(), 1.0 + x.tan().powi(2)),
+        Unary::Exp => (x.exp(), x.exp()),
+        Unary::Log => (x.ln(), x.recip()),
+        Unary::Abs => (x.abs(), if x == 0.0 { 0.0 } else { x.signum() }),
+        Unary::Tanh => (x.tanh(), 1.0 - x.tanh().powi(2)),
+    };
+    Jet {
+        value,
+        rate: chain(slope, a.rate),
+    }
+}
+
+fn binary(op: Op, a: Jet, b: Jet) -> Jet {
+    let (x, y) = (a.value, b.value);
+    match op {
+        Op::Add => Jet {
+            value: x + y,
+            rate: a.rate + b.rate,
+        },
+        Op::Subtract => Jet {
+            value: x - y,
+            rate: a.rate - b.rate,
+        },
+        Op::Multiply => Jet {
+            value: x * y,
+            rate: chain(y, a.rate) + chain(x, b.rate),
+        },
+        Op::Divide => Jet {
+            value: x / y,
+            rate: chain(y.recip(), a.rate) - chain(x / y / y, b.rate),
+        },
+        Op::Power => {
+            let value = x.powf(y);
+            let base = if y == 0.0 { 0.0 } else { y * x.powf(y - 1.0) };
+            Jet {
+                value,
+                rate: chain(base, a.rate) + chain(value * x.ln(), b.rate),
+            }
+        }
+        Op::Binary(Binary::Min) if x <= y => a,
+        Op::Binary(Binary::Max) if x >= y => a,
+        _ => b,
+    }
+}

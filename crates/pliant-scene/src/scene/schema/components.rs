@@ -1,0 +1,197 @@
+//! Masses, force fields, constraints and what is held.
+
+use super::{Course, Law, Number, OneOrMany, zero};
+use serde::Deserialize;
+
+/// A further mass, for instance on a mapped node.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "masses", deny_unknown_fields)]
+pub struct MassSpec {
+    /// Its name.
+    pub name: String,
+    /// The node.
+    pub on: String,
+    /// One for all or one for each.
+    pub mass: OneOrMany,
+}
+
+/// A force on a node.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "force_fields", deny_unknown_fields)]
+pub struct ForceFieldSpec {
+    /// Its name.
+    pub name: String,
+    /// The node.
+    pub on: String,
+    /// What it does.
+    pub law: Law,
+    /// Relaxation time of springs: damping is stiffness times this.
+    #[serde(default = "zero")]
+    pub relaxation_time: Number,
+    /// How it enters the system: springs as compliances, other forces as stiffnesses by default.
+    #[serde(default)]
+    pub treatment: Option<TreatmentSpec>,
+    /// An alpha of its own.
+    #[serde(default)]
+    pub alpha: Option<Number>,
+    /// Where the coordinates of a compliance are at rest, over time; zero by default.
+    #[serde(default)]
+    pub motion: Option<Course>,
+    /// Bounds of the force of a compliance; none by default.
+    #[serde(default)]
+    pub bounds: Option<BoundsSpec>,
+}
+
+/// Bounds of the force of each coordinate.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "bounds", deny_unknown_fields)]
+pub struct BoundsSpec {
+    /// Smallest force; no bound by default.
+    #[serde(default)]
+    pub lower: Option<Number>,
+    /// Largest force; no bound by default.
+    #[serde(default)]
+    pub upper: Option<Number>,
+}
+
+/// Damping in proportion to all masses and stiffnesses.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "rayleigh", deny_unknown_fields)]
+pub struct RayleighSpec {
+    /// Rate in 1/s that the masses are multiplied by.
+    #[serde(default = "zero")]
+    pub mass: Number,
+    /// Time in s that the stiffnesses are multiplied by.
+    #[serde(default = "zero")]
+    pub stiffness: Number,
+}
+
+/// How a force enters the system.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename = "treatment")]
+pub enum TreatmentSpec {
+    /// As a compliance.
+    Compliance,
+    /// As a stiffness.
+    Stiffness,
+    /// As what suits the stiffness, the masses and the step.
+    Auto,
+}
+
+/// A node that is held at zero.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "constraints", deny_unknown_fields)]
+pub struct ConstraintSpec {
+    /// Its name.
+    pub name: String,
+    /// The node.
+    pub on: String,
+    /// How it is kept; `Position` by default.
+    #[serde(default)]
+    pub level: LevelSpec,
+    /// Where the coordinates are held, over time; at zero by default.
+    #[serde(default)]
+    pub motion: Option<Course>,
+    /// Bounds of the force; none by default.
+    #[serde(default)]
+    pub bounds: Option<BoundsSpec>,
+}
+
+/// How a constraint is kept.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename = "level")]
+pub enum LevelSpec {
+    /// The linearised constraint holds at the end of the step.
+    #[default]
+    Position,
+    /// The same with the curvature of the constraint: third-order drift in smooth motion.
+    CurvedPosition,
+    /// Only velocities are constrained; drift is left to stabilisation.
+    Velocity(VelocityLevelSpec),
+    /// The violation decays.
+    Baumgarte(BaumgarteSpec),
+    /// The velocity is turned round.
+    Restitution(RestitutionSpec),
+}
+
+/// An impact.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "Restitution", deny_unknown_fields)]
+pub struct RestitutionSpec {
+    /// Share of the velocity that is left, between 0 and 1.
+    pub coefficient: Number,
+}
+
+/// A constraint on velocities.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "Velocity", deny_unknown_fields)]
+pub struct VelocityLevelSpec {
+    /// Share of the curvature term; 0.5 by default.
+    #[serde(default = "half")]
+    pub curvature: Number,
+}
+
+fn half() -> Number {
+    0.5.into()
+}
+
+/// Decay of the violation.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "Baumgarte", deny_unknown_fields)]
+pub struct BaumgarteSpec {
+    /// Rate of decay in 1/s.
+    pub rate: Number,
+}
+
+/// Coordinates that are held, always or for a time.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "fixed", deny_unknown_fields)]
+pub struct FixedSpec {
+    /// The node.
+    pub node: String,
+    /// Its elements; all by default.
+    #[serde(default)]
+    pub elements: Option<Vec<Number>>,
+    /// The coordinates; all by default.
+    #[serde(default)]
+    pub axes: Option<Vec<Axis>>,
+    /// Velocity of each coordinate of an element; zero by default. Of bodies, three numbers or six, angular in body axes.
+    #[serde(default)]
+    pub velocity: Option<Vec<Number>>,
+    /// When it starts; 0 by default.
+    #[serde(default)]
+    pub from: Option<Number>,
+    /// When it ends; never by default.
+    #[serde(default)]
+    pub until: Option<Number>,
+}
+
+/// A velocity coordinate of an element; rotations are about body axes.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename = "axes", rename_all = "lowercase")]
+pub enum Axis {
+    /// The first.
+    X,
+    /// The second.
+    Y,
+    /// The third.
+    Z,
+    /// Rotation about x.
+    Rx,
+    /// Rotation about y.
+    Ry,
+    /// Rotation about z.
+    Rz,
+}
+
+impl Axis {
+    /// Its place among the coordinates.
+    pub fn index(self) -> usize {
+        self as usize
+    }
+
+    /// As written in a scene.
+    pub fn name(self) -> &'static str {
+        ["x", "y", "z", "rx", "ry", "rz"][self.index()]
+    }
+}

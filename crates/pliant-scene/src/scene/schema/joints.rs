@@ -1,0 +1,250 @@
+//! Joints and gears.
+
+use super::{Course, LevelSpec, Number, OneOrMany, Rotation, Triple, zero};
+use serde::Deserialize;
+
+/// A joint: what it holds, and what acts on the coordinates that it leaves free. Its nodes are `name.angle` and the like and
+/// `name.held`, its forces `name.force`, `name.spring 0`, `name.motor 1`, ..., numbered together in the order springs, dampers,
+/// motors, friction, limits.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "joints", deny_unknown_fields)]
+pub struct JointSpec {
+    /// Its name.
+    pub name: String,
+    /// What it holds.
+    pub kind: JointKindSpec,
+    /// The first side; the world by default.
+    #[serde(default)]
+    pub a: SideSpec,
+    /// The second side; the world by default.
+    #[serde(default)]
+    pub b: SideSpec,
+    /// Where it is at the start; the origin by default.
+    #[serde(default)]
+    pub at: Option<Triple>,
+    /// Its z axis at the start, of any length but zero; z by default.
+    #[serde(default)]
+    pub axis: Option<Triple>,
+    /// Its x axis at the start, made perpendicular to the axis; by default what the shortest turn from z to `axis` makes of x.
+    #[serde(default)]
+    pub x_axis: Option<Triple>,
+    /// How what it holds is kept; `Position` by default.
+    #[serde(default)]
+    pub level: LevelSpec,
+    /// Compliance of what it holds, one for all or one each; hard by default.
+    #[serde(default)]
+    pub compliance: Option<OneOrMany>,
+    /// Damping of compliances by a relaxation time.
+    #[serde(default = "zero")]
+    pub relaxation_time: Number,
+    /// Springs on free coordinates.
+    #[serde(default)]
+    pub springs: Vec<SpringSpec>,
+    /// Dampers on free coordinates.
+    #[serde(default)]
+    pub dampers: Vec<DamperSpec>,
+    /// Motors on free coordinates.
+    #[serde(default)]
+    pub motors: Vec<MotorSpec>,
+    /// Dry friction on free coordinates.
+    #[serde(default)]
+    pub friction: Vec<FrictionSpec>,
+    /// Limits of free coordinates.
+    #[serde(default)]
+    pub limits: Vec<LimitsSpec>,
+}
+
+/// The kind of a joint, about or along its z axis.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "kind")]
+pub enum JointKindSpec {
+    /// Turns: `angle`.
+    Hinge,
+    /// Slides: `travel`.
+    Slider,
+    /// Slides and turns: `travel`, `angle`.
+    Cylindrical,
+    /// Turns about x of the first side and y of the second: `first_angle`, `second_angle`.
+    Universal,
+    /// Turns about everything.
+    Ball,
+    /// Holds everything.
+    Fixed,
+    /// Slides along x and y and turns about z: `x`, `y`, `angle`.
+    Planar,
+    /// Turns and moves along by a pitch per turn: `travel`, `angle`.
+    Screw(ScrewSpec),
+    /// Keeps the distance of two points.
+    Distance(LengthSpec),
+    /// The point of the second side stays on the z axis of the first: `travel`.
+    PointOnLine,
+    /// The point of the second side stays in the x y plane of the first: `x`, `y`.
+    PointOnPlane,
+    /// Six springs.
+    Bushing(BushingSpec),
+}
+
+/// A screw.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "Screw", deny_unknown_fields)]
+pub struct ScrewSpec {
+    /// Travel per turn.
+    pub pitch: Number,
+}
+
+/// A distance that is kept.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "Distance", deny_unknown_fields)]
+pub struct LengthSpec {
+    /// The distance; that at the start by default.
+    #[serde(default)]
+    pub length: Option<Number>,
+}
+
+/// Six springs.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "Bushing", deny_unknown_fields)]
+pub struct BushingSpec {
+    /// Compliances along x, y, z of the first side in m/N, then about them in rad/(N m).
+    pub compliances: [Number; 6],
+}
+
+/// A side of a joint.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename = "sides of joints")]
+pub enum SideSpec {
+    /// The world.
+    #[default]
+    World,
+    /// A body: its node and element.
+    Body(String, Number),
+    /// A frame given in the axes of a body, instead of by `at` and `axis`.
+    Frame(SideFrameSpec),
+}
+
+/// A frame of a body, or of the world.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "Frame", deny_unknown_fields)]
+pub struct SideFrameSpec {
+    /// The body: its node and element; the world by default.
+    #[serde(default)]
+    pub body: Option<(String, Number)>,
+    /// Its origin, in body axes about the centre of mass.
+    #[serde(default)]
+    pub position: Option<Triple>,
+    /// Its axes against those of the body; the same by default.
+    #[serde(default)]
+    pub rotation: Option<Rotation>,
+}
+
+/// A spring on a free coordinate.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "springs", deny_unknown_fields)]
+pub struct SpringSpec {
+    /// The coordinate; needed if there are several.
+    #[serde(default)]
+    pub on: Option<String>,
+    /// Compliance in m/N or rad/(N m).
+    pub compliance: Number,
+    /// Damping by a relaxation time.
+    #[serde(default = "zero")]
+    pub relaxation_time: Number,
+    /// Where it is at rest; 0 by default.
+    #[serde(default = "zero")]
+    pub rest: Number,
+}
+
+/// A damper on a free coordinate.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "dampers", deny_unknown_fields)]
+pub struct DamperSpec {
+    /// The coordinate; needed if there are several.
+    #[serde(default)]
+    pub on: Option<String>,
+    /// In N s/m or N m s/rad.
+    pub damping: Number,
+}
+
+/// A motor on a free coordinate.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "motors")]
+pub enum MotorSpec {
+    /// To a position.
+    Position(PositionMotorSpec),
+    /// At a speed.
+    Velocity(VelocityMotorSpec),
+}
+
+/// A motor that drives to a position.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "Position", deny_unknown_fields)]
+pub struct PositionMotorSpec {
+    /// The coordinate; needed if there are several.
+    #[serde(default)]
+    pub on: Option<String>,
+    /// Where to, over time.
+    pub target: Course,
+    /// Compliance; 0, the default, is exact.
+    #[serde(default = "zero")]
+    pub compliance: Number,
+    /// Damping by a relaxation time.
+    #[serde(default = "zero")]
+    pub relaxation_time: Number,
+    /// Largest force in N or N m; no bound by default.
+    #[serde(default)]
+    pub force: Option<Number>,
+}
+
+/// A motor that drives at a speed.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "Velocity", deny_unknown_fields)]
+pub struct VelocityMotorSpec {
+    /// The coordinate; needed if there are several.
+    #[serde(default)]
+    pub on: Option<String>,
+    /// The speed in m/s or rad/s, over time.
+    pub speed: Course,
+    /// Largest force in N or N m; no bound by default.
+    #[serde(default)]
+    pub force: Option<Number>,
+}
+
+/// Dry friction on a free coordinate.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "friction", deny_unknown_fields)]
+pub struct FrictionSpec {
+    /// The coordinate; needed if there are several.
+    #[serde(default)]
+    pub on: Option<String>,
+    /// Largest force in N or N m.
+    pub force: Number,
+}
+
+/// Limits of a free coordinate, at which it stops without bouncing.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "limits", deny_unknown_fields)]
+pub struct LimitsSpec {
+    /// The coordinate; needed if there are several.
+    #[serde(default)]
+    pub on: Option<String>,
+    /// Smallest value; none by default.
+    #[serde(default)]
+    pub lower: Option<Number>,
+    /// Largest value; none by default.
+    #[serde(default)]
+    pub upper: Option<Number>,
+}
+
+/// A hard gear between two free coordinates of joints: `first + ratio second` keeps the value that it has at the start.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "gears", deny_unknown_fields)]
+pub struct GearSpec {
+    /// Its name, and that of its node; its force is `name.force`.
+    pub name: String,
+    /// A coordinate: `joint.angle`.
+    pub first: String,
+    /// Another one.
+    pub second: String,
+    /// What the second is multiplied by: positive where wheels turn against each other.
+    pub ratio: Number,
+}

@@ -1,0 +1,103 @@
+//! Nodes computed from others.
+
+mod basic;
+mod bodies;
+mod points;
+
+pub use basic::{
+    AffineEntrySpec, AffineSpec, DistanceSpec, MaskSpec, PairsSpec, ProjectionSpec, QuadraticSpec,
+    RelativeRotationSpec, RestPose, RigidPointsSpec, SubsetSpec,
+};
+pub use bodies::{
+    AxisSpec, BeamSegmentSpec, BeamStrainSpec, Chart, DrumSpec, FrameSpec, GearMappingSpec, GearPairSpec,
+    HeadingSpec, JointCoordinatesSpec, Letter, RelativePoseSpec, RigidFramesSpec, RopeSpec, RopesSpec,
+    SkinningSpec, WinchDrumSpec, WinchSpec,
+};
+pub use points::{
+    AreaSpec, BarycentricSpec, CentreOfMassSpec, ChainsSpec, DihedralSpec, HingesSpec, OutsideSpec,
+    PairingSpec, SafeDistanceSpec, SegmentAngleSpec, VolumeSpec,
+};
+
+use serde::Deserialize;
+
+/// A function of other nodes.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Mapped {
+    /// Name of the node.
+    pub name: String,
+    /// Its arguments.
+    pub parents: Vec<String>,
+    /// The function.
+    pub mapping: Mapping,
+}
+
+/// A mapping. An element of a parent is written `3` (of the first parent) or `("node", 3)`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "mapping")]
+pub enum Mapping {
+    /// Lengths less rest lengths.
+    Distance(DistanceSpec),
+    /// Differences of positions.
+    Difference(PairsSpec),
+    /// Points that ride on bodies.
+    RigidPoints(RigidPointsSpec),
+    /// Rotation vectors of one body against another.
+    RelativeRotation(RelativeRotationSpec),
+    /// Chosen elements.
+    Subset(SubsetSpec),
+    /// A copy.
+    Identity,
+    /// A matrix and an offset.
+    Affine(AffineSpec),
+    /// Sums of positions.
+    Addition(PairsSpec),
+    /// Areas of triangles less rest areas.
+    Area(AreaSpec),
+    /// Points embedded in cells.
+    Barycentric(BarycentricSpec),
+    /// Strains of beam segments between bodies.
+    BeamStrain(BeamStrainSpec),
+    /// Weighted means of positions.
+    CentreOfMass(CentreOfMassSpec),
+    /// Vectors along the axis of bending of chains.
+    CurvatureBinormal(ChainsSpec),
+    /// Angles between triangles less rest angles.
+    DihedralAngle(DihedralSpec),
+    /// Scalar products.
+    DotProduct(PairsSpec),
+    /// Coordinates in a ratio.
+    Gear(GearMappingSpec),
+    /// Coordinates of one frame against another.
+    JointCoordinates(JointCoordinatesSpec),
+    /// Chosen coordinates.
+    Mask(MaskSpec),
+    /// Directions.
+    Normalization(PairsSpec),
+    /// The sum of scalar products.
+    Pairing(PairingSpec),
+    /// Coordinates along directions.
+    Projection(ProjectionSpec),
+    /// Half squares.
+    Quadratic(QuadraticSpec),
+    /// Bending of cloth that is flat at rest.
+    QuadraticBending(HingesSpec),
+    /// Poses of one frame against another.
+    RelativePose(RelativePoseSpec),
+    /// Bodies that ride on bodies.
+    RigidFrames(RigidFramesSpec),
+    /// Lengths of ropes less rest lengths.
+    Rope(RopesSpec),
+    /// Lengths less rest lengths, smooth at length zero.
+    SafeDistance(SafeDistanceSpec),
+    /// Angles between segments less rest angles.
+    SegmentAngle(SegmentAngleSpec),
+    /// Points carried by several bodies.
+    Skinning(SkinningSpec),
+    /// Squares of lengths less those of rest lengths.
+    SquareDistance(DistanceSpec),
+    /// Volumes less rest volumes.
+    Volume(VolumeSpec),
+    /// Lengths wound on drums.
+    Winch(WinchSpec),
+}

@@ -1,0 +1,231 @@
+//! Mappings of bodies, joints and ropes.
+
+use super::super::{EndSpec, Number, Rotation, Triple, zero};
+use super::RestPose;
+use serde::Deserialize;
+
+/// A frame in a body or in the world.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "frame", deny_unknown_fields)]
+pub struct FrameSpec {
+    /// The body; the world by default.
+    #[serde(default)]
+    pub body: Option<EndSpec>,
+    /// Its origin in body axes about the centre of mass; the centre by default.
+    #[serde(default)]
+    pub position: Option<Triple>,
+    /// Its axes against those of the body; the same by default.
+    #[serde(default)]
+    pub rotation: Option<Rotation>,
+}
+
+/// Bodies that ride on bodies.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "RigidFrames", deny_unknown_fields)]
+pub struct RigidFramesSpec {
+    /// Where, one by one.
+    pub frames: Vec<FrameSpec>,
+}
+
+/// Poses of one frame against another.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "RelativePose", deny_unknown_fields)]
+pub struct RelativePoseSpec {
+    /// Pairs of frames.
+    pub pairs: Vec<(FrameSpec, FrameSpec)>,
+    /// Which six coordinates.
+    #[serde(default)]
+    pub chart: Chart,
+    /// Where they are zero.
+    #[serde(default)]
+    pub rest: RestPose,
+}
+
+/// Six coordinates of a pose.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename = "chart")]
+pub enum Chart {
+    /// Translation in the axes of the first frame, and rotation vector.
+    #[default]
+    Split,
+    /// Logarithm of the rigid motion.
+    Twist,
+}
+
+/// Coordinates of one frame against another.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "JointCoordinates", deny_unknown_fields)]
+pub struct JointCoordinatesSpec {
+    /// Pairs of frames.
+    pub pairs: Vec<(FrameSpec, FrameSpec)>,
+    /// The coordinates of each pair.
+    pub axes: Vec<AxisSpec>,
+}
+
+/// One coordinate of a frame B against a frame A.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "axes")]
+pub enum AxisSpec {
+    /// How far the origin of B lies along an axis of A.
+    Translation(Letter),
+    /// Coordinate of the rotation vector.
+    Rotation(Letter),
+    /// Cosine of the angle between an axis of A and one of B.
+    Misalignment(Letter, Letter),
+    /// Angle of the turn about an axis.
+    Twist(Letter),
+    /// Angle about an axis of A.
+    HeadingInA(HeadingSpec),
+    /// Angle about an axis of B.
+    HeadingInB(HeadingSpec),
+}
+
+/// An angle about one axis seen by another.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "axes", deny_unknown_fields)]
+pub struct HeadingSpec {
+    /// The axis turned about.
+    pub about: Letter,
+    /// The axis that is seen to turn.
+    pub of: Letter,
+}
+
+/// An axis of a frame.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename = "axes", rename_all = "lowercase")]
+pub enum Letter {
+    /// The first.
+    X,
+    /// The second.
+    Y,
+    /// The third.
+    Z,
+}
+
+impl Letter {
+    /// Its number.
+    pub fn index(self) -> usize {
+        self as usize
+    }
+}
+
+/// Strains of beam segments.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "BeamStrain", deny_unknown_fields)]
+pub struct BeamStrainSpec {
+    /// Segments; by default between the centres of each body and the next.
+    #[serde(default)]
+    pub segments: Option<Vec<BeamSegmentSpec>>,
+}
+
+/// A piece of beam between two frames.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "segments", deny_unknown_fields)]
+pub struct BeamSegmentSpec {
+    /// The frame at its beginning.
+    pub a: FrameSpec,
+    /// The frame at its end.
+    pub b: FrameSpec,
+    /// Length at rest of a segment that is straight along the x axes of its frames; by default it is at rest as at the start.
+    #[serde(default)]
+    pub length: Option<Number>,
+}
+
+/// Points carried by several bodies.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "Skinning", deny_unknown_fields)]
+pub struct SkinningSpec {
+    /// Where each point is at the start, with bodies and weights.
+    pub points: Vec<(Triple, Vec<(EndSpec, Number)>)>,
+}
+
+/// Ropes.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "Rope", deny_unknown_fields)]
+pub struct RopesSpec {
+    /// One by one.
+    pub ropes: Vec<RopeSpec>,
+}
+
+/// A rope that runs freely through points.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "ropes", deny_unknown_fields)]
+pub struct RopeSpec {
+    /// The points in order, at least two.
+    pub points: Vec<EndSpec>,
+    /// The drums that it is wound on.
+    #[serde(default)]
+    pub drums: Vec<DrumSpec>,
+    /// Length at rest; by default that at the start.
+    #[serde(default)]
+    pub rest: Option<Number>,
+}
+
+/// A drum of a rope.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "drums", deny_unknown_fields)]
+pub struct DrumSpec {
+    /// The element whose coordinate is the angle.
+    pub angle: EndSpec,
+    /// Which coordinate; 0 by default.
+    #[serde(default = "zero")]
+    pub coordinate: Number,
+    /// Its radius; negative lets out when the angle grows.
+    pub radius: Number,
+}
+
+/// Coordinates in a ratio.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "Gear", deny_unknown_fields)]
+pub struct GearMappingSpec {
+    /// One by one.
+    pub pairs: Vec<GearPairSpec>,
+    /// Value at rest of all; 0 by default.
+    #[serde(default = "zero")]
+    pub offset: Number,
+}
+
+/// Two coordinates in a ratio.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "pairs", deny_unknown_fields)]
+pub struct GearPairSpec {
+    /// The element of the first coordinate.
+    pub first: EndSpec,
+    /// The element of the second coordinate.
+    pub second: EndSpec,
+    /// What the second coordinate is multiplied by.
+    pub ratio: Number,
+    /// Which coordinates of the elements; the first by default.
+    #[serde(default = "firsts")]
+    pub coordinates: (Number, Number),
+}
+
+fn firsts() -> (Number, Number) {
+    (zero(), zero())
+}
+
+/// Lengths wound on drums.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "Winch", deny_unknown_fields)]
+pub struct WinchSpec {
+    /// One by one.
+    pub drums: Vec<WinchDrumSpec>,
+    /// Value at rest of all; 0 by default.
+    #[serde(default = "zero")]
+    pub offset: Number,
+}
+
+/// A length and the drum that it is wound on.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "drums", deny_unknown_fields)]
+pub struct WinchDrumSpec {
+    /// The element of the angle.
+    pub angle: EndSpec,
+    /// The element of the length.
+    pub length: EndSpec,
+    /// Radius of the drum.
+    pub radius: Number,
+    /// Which coordinates of the elements; the first by default.
+    #[serde(default = "firsts")]
+    pub coordinates: (Number, Number),
+}

@@ -1,0 +1,130 @@
+//! Mappings of several points.
+
+use super::super::{EndSpec, Number, OneOrMany, Triple};
+use serde::Deserialize;
+
+/// Areas of triangles.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "Area", deny_unknown_fields)]
+pub struct AreaSpec {
+    /// Corners.
+    pub triangles: Vec<[EndSpec; 3]>,
+    /// Rest areas, one for all or one each; by default those at the start.
+    #[serde(default)]
+    pub rest: Option<OneOrMany>,
+}
+
+/// Points embedded in cells: `cells` with `points`, or `groups`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "Barycentric", deny_unknown_fields)]
+pub struct BarycentricSpec {
+    /// Elements of the first parent: 2 of a segment, 3 of a triangle, 4 of a tetrahedron, 8 of a hexahedron.
+    #[serde(default)]
+    pub cells: Option<Vec<Vec<Number>>>,
+    /// Where the points are at the start.
+    #[serde(default)]
+    pub points: Option<Vec<Triple>>,
+    /// What becomes of points outside of all cells.
+    #[serde(default)]
+    pub outside: OutsideSpec,
+    /// Elements and weights of each point, which add up to one.
+    #[serde(default)]
+    pub groups: Option<Vec<Vec<(EndSpec, Number)>>>,
+}
+
+/// What becomes of points outside a mesh.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename = "outside")]
+pub enum OutsideSpec {
+    /// They are an error.
+    #[default]
+    Refuse,
+    /// They follow the nearest cell.
+    Extrapolate,
+}
+
+/// Weighted means.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "CentreOfMass", deny_unknown_fields)]
+pub struct CentreOfMassSpec {
+    /// Elements and weights of each centre.
+    pub groups: Vec<Vec<(EndSpec, Number)>>,
+}
+
+/// Chains of three points.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "mapping", deny_unknown_fields)]
+pub struct ChainsSpec {
+    /// Points; by default each element with the next two.
+    #[serde(default)]
+    pub chains: Option<Vec<[EndSpec; 3]>>,
+}
+
+/// Angles between segments.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "SegmentAngle", deny_unknown_fields)]
+pub struct SegmentAngleSpec {
+    /// Points; by default each element with the next two.
+    #[serde(default)]
+    pub chains: Option<Vec<[EndSpec; 3]>>,
+    /// Rest angles in rad, one for all or one each; by default those at the start.
+    #[serde(default)]
+    pub rest: Option<OneOrMany>,
+}
+
+/// Angles between triangles.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "DihedralAngle", deny_unknown_fields)]
+pub struct DihedralSpec {
+    /// Both ends of the edge, then the opposite corners.
+    pub hinges: Vec<[EndSpec; 4]>,
+    /// Rest angles in rad, one for all or one each; by default those at the start.
+    #[serde(default)]
+    pub rest: Option<OneOrMany>,
+}
+
+/// Edges between triangles.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "QuadraticBending", deny_unknown_fields)]
+pub struct HingesSpec {
+    /// Both ends of the edge, then the opposite corners, elements of the only parent.
+    pub hinges: Vec<[Number; 4]>,
+}
+
+/// The sum of scalar products.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "Pairing", deny_unknown_fields)]
+pub struct PairingSpec {
+    /// Pairs of elements; by default each of the first parent with that of the second.
+    #[serde(default)]
+    pub pairs: Option<Vec<(EndSpec, EndSpec)>>,
+}
+
+/// Lengths that are smooth at length zero.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "SafeDistance", deny_unknown_fields)]
+pub struct SafeDistanceSpec {
+    /// Pairs of ends; by default each element with the next.
+    #[serde(default)]
+    pub pairs: Option<Vec<(EndSpec, EndSpec)>>,
+    /// The smoothing length.
+    pub smoothing: Number,
+    /// Rest lengths, one for all or one each; by default those at the start.
+    #[serde(default)]
+    pub rest: Option<OneOrMany>,
+}
+
+/// Volumes of tetrahedra, or under a surface.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "Volume", deny_unknown_fields)]
+pub struct VolumeSpec {
+    /// Corners.
+    #[serde(default)]
+    pub tetrahedra: Option<Vec<[EndSpec; 4]>>,
+    /// Triangles of elements of the first parent, each with the origin as fourth corner.
+    #[serde(default)]
+    pub surface: Option<Vec<[Number; 3]>>,
+    /// Rest volumes, one for all or one each; by default those of tetrahedra at the start, and zero of a surface.
+    #[serde(default)]
+    pub rest: Option<OneOrMany>,
+}

@@ -1,0 +1,187 @@
+//! Nodes with positions of their own.
+
+use super::{Number, OneOrMany, Triple, one};
+use serde::Deserialize;
+
+/// Mass points: exactly one of `positions`, `line` and `formula` says where.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Particles {
+    /// Name of the node.
+    pub name: String,
+    /// One by one.
+    #[serde(default)]
+    pub positions: Option<Vec<Triple>>,
+    /// Evenly from one point to another, both included.
+    #[serde(default)]
+    pub line: Option<Line>,
+    /// By expressions in `$i`, which counts from zero.
+    #[serde(default)]
+    pub formula: Option<Formula>,
+    /// One for all or one for each; at rest by default.
+    #[serde(default)]
+    pub velocities: Option<Vec<Triple>>,
+    /// One for all or one for each.
+    pub mass: OneOrMany,
+}
+
+/// Points evenly from one to another, both included.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "line", deny_unknown_fields)]
+pub struct Line {
+    /// The first.
+    pub from: Triple,
+    /// The last.
+    pub to: Triple,
+    /// How many.
+    pub count: Number,
+}
+
+/// Points by expressions in `$i`, which counts from zero.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "formula", deny_unknown_fields)]
+pub struct Formula {
+    /// How many.
+    pub count: Number,
+    /// Where point `$i` is.
+    pub position: Triple,
+    /// Its velocity; at rest by default.
+    #[serde(default)]
+    pub velocity: Option<Triple>,
+}
+
+/// Numbers without a place in space; gravity does not act on them.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Scalars {
+    /// Name of the node.
+    pub name: String,
+    /// Initial values.
+    pub values: Vec<Number>,
+    /// Initial velocities; at rest by default.
+    #[serde(default)]
+    pub velocities: Option<Vec<Number>>,
+    /// One for all or one for each.
+    pub mass: OneOrMany,
+}
+
+/// Rigid bodies.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Bodies {
+    /// Name of the node.
+    pub name: String,
+    /// One by one.
+    pub bodies: Vec<Body>,
+}
+
+/// A rigid body.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "bodies", deny_unknown_fields)]
+pub struct Body {
+    /// Its centre of mass; the origin by default.
+    #[serde(default)]
+    pub position: Option<Triple>,
+    /// Body axes against world axes; the same by default.
+    #[serde(default)]
+    pub rotation: Option<Rotation>,
+    /// Gives the inertia and the picture.
+    #[serde(default)]
+    pub shape: Option<ShapeSpec>,
+    /// Its mass; not needed for a surface of a density.
+    #[serde(default)]
+    pub mass: Option<Number>,
+    /// Principal moments of inertia about the body axes, instead of those of the shape.
+    #[serde(default)]
+    pub inertia: Option<Triple>,
+    /// Velocity of the centre of mass; at rest by default.
+    #[serde(default)]
+    pub velocity: Option<Triple>,
+    /// Angular velocity in world axes, in rad/s.
+    #[serde(default)]
+    pub angular_velocity: Option<Triple>,
+}
+
+/// A rotation.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "rotation")]
+pub enum Rotation {
+    /// About an axis of any length but zero.
+    Axis(AxisAngle),
+    /// A quaternion (w, x, y, z) of any length but zero.
+    Quaternion([Number; 4]),
+}
+
+/// A turn about an axis.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "Axis", deny_unknown_fields)]
+pub struct AxisAngle {
+    /// The axis.
+    pub around: Triple,
+    /// The angle.
+    pub degrees: Number,
+}
+
+/// The shape of a body about its centre of mass.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "shape")]
+pub enum ShapeSpec {
+    /// A box of these edge lengths.
+    Box(Triple),
+    /// A ball of this radius.
+    Sphere(Number),
+    /// A solid cylinder along z.
+    Cylinder(CylinderSpec),
+    /// A cylinder along z with half balls at both ends.
+    Capsule(CapsuleSpec),
+    /// An ellipsoid of these half axes.
+    Ellipsoid(Triple),
+    /// A solid cone along z, its point up; its centre of mass is at a quarter of the height.
+    Cone(ConeSpec),
+    /// The solid inside a closed surface of triangles.
+    Surface(SurfaceSpec),
+}
+
+/// A solid cylinder.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "Cylinder", deny_unknown_fields)]
+pub struct CylinderSpec {
+    /// Its radius.
+    pub radius: Number,
+    /// Its length along z.
+    pub length: Number,
+}
+
+/// A cylinder with half balls at both ends.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "Capsule", deny_unknown_fields)]
+pub struct CapsuleSpec {
+    /// Its radius.
+    pub radius: Number,
+    /// Length along z between the centres of the half balls.
+    pub length: Number,
+}
+
+/// A solid cone.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "Cone", deny_unknown_fields)]
+pub struct ConeSpec {
+    /// Radius of the base.
+    pub radius: Number,
+    /// Height along z.
+    pub height: Number,
+}
+
+/// The solid inside a closed surface.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "Surface", deny_unknown_fields)]
+pub struct SurfaceSpec {
+    /// The mesh file, relative to the scene file.
+    pub file: String,
+    /// Factor on its coordinates; 1 by default.
+    #[serde(default = "one")]
+    pub scale: Number,
+    /// Density, if the body has no `mass`.
+    #[serde(default)]
+    pub density: Option<Number>,
+}

@@ -1,0 +1,224 @@
+//! Rows that are driven, bounded and damped: laws that must see the motion, and all of it together.
+
+use crate::tools::{WEIGHTS, definite, run, weighted, worst};
+use pliant::prelude::*;
+
+/// A nonlinear spring acts on what is left of its coordinate after the motion that drives it: the same as one between the mass
+/// and a support that moves so.
+#[test]
+fn a_driven_nonlinear_spring_is_one_to_a_moving_support() {
+    let laws = [
+        Spring::saturating(50.0, 3.0).with_damping(0.7),
+        Spring::stiffening(20.0, 100.0),
+        Spring::table(&[(-1.0, -2.0), (0.0, 0.0), (0.5, 2.0), (2.0, 3.0)]),
+    ];
+    for law in laws {
+        for (alpha, beta) in WEIGHTS {
+            for rayleigh in [0.0, 0.01] {
+                let build = |driven: bool| {
+                    let mut model = Model::new();
+                    let rayleigh = Rayleigh {
+                        mass: 0.0,
+                        stiffness: rayleigh,
+                    };
+                    model.set_rayleigh(rayleigh).unwrap();
+                    let x = model
+                        .add_independent("x", Space::Real(1), &[0.9], &[0.3])
+                        .unwrap();
+                    model.add_mass("m", x, Mass::Uniform(0.8)).unwrap();
+                    // From 0.5 on at 0.4 per second.
+                    let support = model
+                        .add_independent("support", Space::Real(1), &[0.5], &[0.4])
+                        .unwrap();
+                    model.add_mass("n", support, Mass::Uniform(1.0)).unwrap();
+                    model.fix(support, 0, &[true]).unwrap();
+                    if driven {
+                        let id = model
+                            .add_force_field("spring", x, law.clone(), Treatment::Compliance)
+                            .unwrap();
+                        model.set_motion(id, Some(Motion::ramp(0.5, 0.4))).unwrap();
+                    } else {
+                        let pair = [(End::element(0, 0), End::element(1, 0))];
+                        let gap = Difference::new(&pair).in_dimension(1);
+                        let gap = model.add_mapped("gap", &[x, support], gap).unwrap();
+                        model
+                            .add_force_field("spring", gap, law.clone(), Treatment::Stiffness)
+                            .unwrap();
+                    }
+                    let mut s = Simulation::with_options(model, weighted(alpha, beta)).unwrap();
+                    let mut out = Vec::new();
+                    let mut dissipated = 0.0;
+                    for _ in 0..50 {
+                        let report = s.step(0.02).unwrap();
+                        dissipated = report.dissipated;
+                        out.extend([s.positions(x)[0], s.velocities(x)[0], report.energies.potential]);
+                    }
+                    out.push(dissipated);
+                    out
+                };
+                let found = worst(&build(true), &build(false));
+                assert!(found < 1e-11, "{law:?} ({alpha}, {beta}) {rayleigh}: {found:e}");
+            }
+        }
+    }
+}
+
+/// With damping in proportion to the stiffness a compliance that is hard along one coordinate is damped along the others, and the
+/// account says so.
+#[test]
+fn a_partly_hard_spring_is_damped_where_it_is_soft() {
+    let mut model = Model::new();
+    let rayleigh = Rayleigh {
+        mass: 0.0,
+        stiffness: 0.03,
+    };
+    model.set_rayleigh(rayleigh).unwrap();
+    let x = model
+        .add_independent("x", Space::Real(2), &[0.0, 0.3], &[0.0, 0.0])
+        .unwrap();
+    model.add_mass("m", x, Mass::Uniform(1.0)).unwrap();
+    let law = DiagonalCompliance::new(&[0.0, 0.05]);
+    model
+        .add_force_field("spring", x, law, Treatment::Compliance)
+        .unwrap();
+    let mut s = Simulation::with_options(model, Options::trapezoidal()).unwrap();
+    for _ in 0..100 {
+        let report = s.step(0.01).unwrap();
+        // The trapezoid loses exactly what damping takes.
+        let balance = report.energies.total() + report.dissipated - 0.5 * 20.0 * 0.09;
+        assert!(balance.abs() < 1e-12, "{balance:e}");
+    }
+    assert!(s.step(0.01).unwrap().dissipated > 0.1);
+}
+
+/// However strong the dashpot beside a spring, the energy is that of the spring: also where the row counts as stiff for it.
+#[test]
+fn an_overdamped_spring_stores_its_deformation() {
+    let (k, c) = (1.0, 1000.0);
+    for case in 0..3 {
+        for driven in [false, true] {
+            let mut model = Model::new();
+            let x = model
+                .add_independent("x", Space::Real(1), &[0.5, -0.2], &[1.0, 3.0])
+                .unwrap();
+            model.add_mass("m", x, Mass::Uniform(1.0)).unwrap();
+            let law = FullCompliance::from_stiffness(&[k, 0.5, 0.5, 2.0]).over_elements(2);
+            let law = match case {
+                0 => law.with_relaxation_time(c / k),
+                1 => law.with_damping(&[c, 1.0, 1.0, 2.0 * c]),
+                _ => {
+                    let rayleigh = Rayleigh {
+                        mass: 0.0,
+                        stiffness: c / k,
+                    };
+                    model.set_rayleigh(rayleigh).unwrap();
+                    law
+                }
+            };
+            let id = model
+                .add_force_field("spring", x, law, Treatment::Compliance)
+                .unwrap();
+            let rate = if driven { 0.3 } else { 0.0 };
+            model.set_motion(id, Some(Motion::ramp(0.0, rate))).unwrap();
+            let mut s = Simulation::new(model).unwrap();
+            for _ in 0..20 {
+                let found = s.step(0.01).unwrap().energies.potential;
+                let x = s.positions(x);
+                let x = [x[0] - rate * s.time(), x[1] - rate * s.time()];
+                let expected = 0.5 * (k * x[0] * x[0] + 2.0 * x[1] * x[1]) + 0.5 * x[0] * x[1];
+                // The elastic force is what is left of one a thousand times as large.
+                assert!(
+                    (found - expected).abs() < 1e-10,
+                    "case {case}: {found} {expected}"
+                );
+            }
+        }
+    }
+}
+
+/// All that a row may have at once: motions, bounds, dashpots, damping matrices, weights of their own.
+fn everything() -> (Model, Vec<(ComponentId, f64)>) {
+    let mut model = Model::new();
+    model.set_gravity([0.0, -9.81, 0.5]).unwrap();
+    let rayleigh = Rayleigh {
+        mass: 0.1,
+        stiffness: 0.003,
+    };
+    model.set_rayleigh(rayleigh).unwrap();
+    let rod = model
+        .add_rigid_bodies("rod", &[Pose::at([0.5, 0.0, 0.0])])
+        .unwrap();
+    let mass = RigidMass::cuboid(2.0, [1.0, 0.1, 0.2]);
+    model.add_mass("rod mass", rod, Mass::Rigid(vec![mass])).unwrap();
+    let joint = Joint::hinge(Side::World, Side::Body(rod, 0))
+        .with_velocity_motor(0, Motion::sine(0.5, 3.0, 0.2), 4.0)
+        .with_friction(0, 0.5)
+        .with_damper(0, 0.1)
+        .with_spring(0, 0.05, 0.01, 0.3);
+    let hinge = model.add_joint("hinge", &joint).unwrap();
+    let tip = model
+        .add_mapped("tip", &[rod], RigidPoints::new(&[(0, [0.5, 0.0, 0.0])]))
+        .unwrap();
+    let p = model
+        .add_particles("p", &[[1.2, 0.1, 0.0], [1.4, -0.2, 0.3]])
+        .unwrap();
+    model.add_mass("m", p, Mass::PerElement(vec![0.3, 0.5])).unwrap();
+    let pairs = [
+        (End::element(1, 0), End::element(0, 0)),
+        (End::element(1, 1), End::element(1, 0)),
+    ];
+    let gaps = model
+        .add_mapped("gaps", &[tip, p], Difference::new(&pairs))
+        .unwrap();
+    let law = FullCompliance::from_stiffness(&definite(11, 6, 40.0))
+        .with_damping(&definite(12, 6, 0.3))
+        .with_relaxation_time(0.01)
+        .over_elements(2);
+    let soft = model
+        .add_force_field("soft", gaps, law, Treatment::Compliance)
+        .unwrap();
+    model.set_motion(soft, Some(Motion::sine(0.1, 4.0, 0.0))).unwrap();
+    let dashpot = model
+        .add_force_field("dashpot", gaps, Damping::new(0.4), Treatment::Compliance)
+        .unwrap();
+    let length = Distance::to_points(&[(1, [2.0, 1.0, 0.0])]).with_rest_lengths(&[1.0]);
+    let length = model.add_mapped("length", &[p], length).unwrap();
+    let rope = model
+        .add_force_field(
+            "rope",
+            length,
+            Spring::stiffening(30.0, 10.0).with_damping(0.2),
+            Treatment::Compliance,
+        )
+        .unwrap();
+    model.set_bounds(rope, -2.0, 0.0).unwrap();
+    let own = vec![(soft, 0.9), (dashpot, 0.8), (rope, 1.0), (hinge.attached[3], 0.6)];
+    (model, own)
+}
+
+#[test]
+fn the_formulations_agree_on_everything_that_a_row_may_have() {
+    for (alpha, beta) in WEIGHTS {
+        for steps in [1, 20] {
+            let of = |formulation| {
+                let (model, own_alpha) = everything();
+                let options = Options {
+                    formulation,
+                    own_alpha,
+                    ..weighted(alpha, beta)
+                };
+                run(model, options, 0.01, steps)
+            };
+            let (x, l) = of(Formulation::VelocityChange);
+            for formulation in [Formulation::Velocity, Formulation::Acceleration] {
+                let (y, k) = of(formulation);
+                let found = (worst(&x, &y), worst(&l, &k));
+                // Multipliers of one step carry rounding over h.
+                assert!(
+                    found.0 < 1e-12 && found.1 < 1e-12 * steps as f64,
+                    "{formulation:?} ({alpha}, {beta}) {steps}: {found:?}"
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! What the tests of several files share: numbers, comparisons, small dense algebra that owes nothing to the library.
+
+use pliant::prelude::*;
+
+/// Deterministic numbers between -1 and 1.
+pub(crate) fn numbers(seed: u64, count: usize) -> Vec<f64> {
+    let mut s = seed.wrapping_mul(0x2545_F491_4F6C_DD1D) | 1;
+    let mut next = || {
+        s ^= s << 13;
+        s ^= s >> 7;
+        s ^= s << 17;
+        (s >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+    };
+    (0..16).for_each(|_| {
+        next();
+    });
+    (0..count).map(|_| next()).collect()
+}
+
+/// A symmetric positive-definite matrix, rows first.
+pub(crate) fn definite(seed: u64, n: usize, diagonal: f64) -> Vec<f64> {
+    let a = numbers(seed, n * n);
+    let mut out = vec![0.0; n * n];
+    for i in 0..n {
+        for j in 0..n {
+            out[i * n + j] = (0..n).map(|k| a[i * n + k] * a[j * n + k]).sum::<f64>();
+        }
+        out[i * n + i] += diagonal;
+    }
+    out
+}
+
+/// Solves `A X = B` of `columns` right-hand sides by Gauss elimination with partial pivoting.
+pub(crate) fn solve(n: usize, a: &[f64], b: &[f64]) -> Vec<f64> {
+    let columns = b.len() / n;
+    let (mut a, mut b) = (a.to_vec(), b.to_vec());
+    for p in 0..n {
+        let pivot = (p..n)
+            .max_by(|i, j| a[i * n + p].abs().total_cmp(&a[j * n + p].abs()))
+            .unwrap();
+        (0..n).for_each(|k| a.swap(p * n + k, pivot * n + k));
+        (0..columns).for_each(|k| b.swap(p * columns + k, pivot * columns + k));
+        for i in p + 1..n {
+            let factor = a[i * n + p] / a[p * n + p];
+            (p..n).for_each(|k| a[i * n + k] -= factor * a[p * n + k]);
+            (0..columns).for_each(|k| b[i * columns + k] -= factor * b[p * columns + k]);
+        }
+    }
+    for p in (0..n).rev() {
+        for c in 0..columns {
+            let sum: f64 = (p + 1..n).map(|k| a[p * n + k] * b[k * columns + c]).sum();
+            b[p * columns + c] = (b[p * columns + c] - sum) / a[p * n + p];
+        }
+    }
+    b
+}
+
+/// `A B` of square matrices.
+pub(crate) fn product(n: usize, a: &[f64], b: &[f64]) -> Vec<f64> {
+    let at = |k: usize| (0..n).map(|l| a[k / n * n + l] * b[l * n + k % n]).sum();
+    (0..n * n).map(at).collect()
+}
+
+/// Largest difference, relative to the largest number (or to one, if that is larger).
+pub(crate) fn worst(a: &[f64], b: &[f64]) -> f64 {
+    assert_eq!(a.len(), b.len());
+    let size = a.iter().fold(1.0f64, |s, x| s.max(x.abs()));
+    let found = a.iter().zip(b).map(|(a, b)| (a - b).abs());
+    found.fold(0.0, |s, x| if x.is_nan() { f64::INFINITY } else { s.max(x) }) / size
+}
+
+/// Positions, velocities and multipliers after some steps.
+pub(crate) fn run(model: Model, options: Options, h: f64, steps: usize) -> (Vec<f64>, Vec<f64>) {
+    let mut s = Simulation::with_options(model, options).unwrap();
+    for _ in 0..steps {
+        s.step(h).unwrap();
+    }
+    let state = s.state();
+    (
+        state.positions.iter().chain(&state.velocities).copied().collect(),
+        s.multipliers().to_vec(),
+    )
+}
+
+pub(crate) fn weighted(alpha: f64, beta: f64) -> Options {
+    Options {
+        alpha,
+        beta,
+        ..Options::default()
+    }
+}
+
+/// Order of convergence from the errors at a step and at half of it.
+pub(crate) fn order(errors: [f64; 2]) -> f64 {
+    (errors[0] / errors[1]).log2()
+}
+
+pub(crate) const WEIGHTS: [(f64, f64); 5] = [(1.0, 1.0), (0.5, 0.5), (0.5, 1.0), (1.0, 0.5), (0.7, 0.6)];
+
+pub(crate) const FORMULATIONS: [Formulation; 3] = [
+    Formulation::Velocity,
+    Formulation::VelocityChange,
+    Formulation::Acceleration,
+];

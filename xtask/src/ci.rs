@@ -4,7 +4,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use crate::error::Error;
-use crate::{docs, flags, process, tidy, verify};
+use crate::{docs, examples, flags, process, tidy, verify};
 
 /// One gate.
 struct Step {
@@ -62,6 +62,10 @@ fn steps() -> Result<Vec<Step>, Error> {
         Step {
             name: "test",
             action: cargo(&["test", "--workspace", "--locked"])?,
+        },
+        Step {
+            name: "examples",
+            action: Action::Task(examples::run),
         },
         Step {
             name: "doc",

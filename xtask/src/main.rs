@@ -11,6 +11,7 @@ mod catalogue;
 mod ci;
 mod docs;
 mod error;
+mod examples;
 mod flags;
 mod generate;
 mod metadata;
@@ -36,13 +37,18 @@ struct Task {
 const TASKS: &[Task] = &[
     Task {
         name: "ci",
-        summary: "every gate: fmt, clippy, test, doc, tidy, verify  [--keep-going]",
+        summary: "every gate: fmt, clippy, test, examples, doc, tidy, verify  [--keep-going]",
         run: ci::run,
     },
     Task {
         name: "tidy",
         summary: "layering, sizes, source rules, documents, manifests, licences, generated files, catalogue",
         run: tidy::run,
+    },
+    Task {
+        name: "examples",
+        summary: "run every example of the crates",
+        run: examples::run,
     },
     Task {
         name: "verify",

@@ -1,0 +1,53 @@
+//! `cargo xtask examples`: runs every example of the crates; each of them asserts what it shows.
+
+use std::path::Path;
+
+use crate::error::Error;
+use crate::process;
+
+/// Runs all examples in the test profile, one after the other; the exit code is that of the first failure.
+pub(crate) fn run(args: &[String]) -> Result<u8, Error> {
+    crate::flags::switches::<0>("examples", args, [])?;
+    let root = process::workspace_root()?;
+    for package in sorted(&root.join("crates"))? {
+        let folder = root.join("crates").join(&package).join("examples");
+        if !folder.is_dir() {
+            continue;
+        }
+        for file in sorted(&folder)? {
+            let Some(name) = file.strip_suffix(".rs") else {
+                continue;
+            };
+            println!("example {name} of {package}");
+            let mut command = process::cargo()?;
+            command.args([
+                "run",
+                "--quiet",
+                "--locked",
+                "--package",
+                &package,
+                "--example",
+                name,
+            ]);
+            let code = process::run(command)?;
+            if code != 0 {
+                return Ok(code);
+            }
+        }
+    }
+    Ok(0)
+}
+
+/// Names in a folder, in order.
+fn sorted(folder: &Path) -> Result<Vec<String>, Error> {
+    let error = |source| Error::File {
+        path: folder.to_owned(),
+        source,
+    };
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(error)? {
+        names.push(entry.map_err(error)?.file_name().to_string_lossy().into_owned());
+    }
+    names.sort();
+    Ok(names)
+}

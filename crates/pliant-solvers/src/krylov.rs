@@ -1,12 +1,12 @@
 //! Krylov solvers for `A x = b`: matrix-free operators, preconditioners, and solvers whose answer is checked before it is returned.
 //!
-//! | solver | matrix `A` | preconditioner `M` | per iteration | vectors of length n |
+//! | solver | matrix `A` | preconditioner `M` | flops per iteration | vectors of length n |
 //! |---|---|---|---|---|
-//! | [`ConjugateGradient`] | positive (semi)definite | positive definite | 1 product, 1 `M`, `10 n` | 8 |
-//! | [`MinimalResidual`] | symmetric | positive definite | 1 product, 1 `M`, `19 n` | 12 |
-//! | [`ConjugateResidual`] | symmetric, best definite | positive definite | 1 product, 1 `M`, `14 n` | 10 |
-//! | [`BiConjugateGradient`] | any | any | 2 products, 2 `M`, `26 n` | 11 |
-//! | [`GeneralMinimalResidual`] | any | any | 1 product, 1 `M`, `4 k n` at step k | 6 + restart |
+//! | [`ConjugateGradient`] | positive (semi)definite | positive definite | 1 product, 1 `M`, `15 n` | 8 |
+//! | [`MinimalResidual`] | symmetric | positive definite | 1 product, 1 `M`, `25 n` | 12 |
+//! | [`ConjugateResidual`] | symmetric, best definite | positive definite | 1 product, 1 `M`, `21 n` | 10 |
+//! | [`BiConjugateGradient`] | any | any | 2 products, 2 `M`, `29 n` | 11 |
+//! | [`GeneralMinimalResidual`] | any | any | 1 product, 1 `M`, `4 k n` at step k | 7 + restart |
 //!
 //! **Stopping.** A solve is converged if, in the Euclidean norm and with the residual computed anew from `b - A x`,
 //!
@@ -145,12 +145,12 @@ pub enum Breakdown {
         /// `p^T A p / p^T p`, at most zero.
         curvature: f64,
     },
-    /// `r^T M^-1 r <= 0` at a residual that is not zero: the preconditioner is not positive definite.
+    /// `r^T M^-1 r < 0`, beyond rounding: the preconditioner is not positive definite.
     IndefinitePreconditioner {
-        /// `r^T M^-1 r / r^T r`.
+        /// `r^T M^-1 r / r^T r`, negative.
         curvature: f64,
     },
-    /// An inner product by which the method divides is zero.
+    /// An inner product by which the method divides is zero, up to rounding (or underflow).
     ZeroInnerProduct,
     /// A product with the operator or the preconditioner is not finite.
     NotFinite,
@@ -288,6 +288,21 @@ fn norm(v: &[f64]) -> f64 {
     }
     let sum: f64 = v.iter().map(|v| (v / size) * (v / size)).sum();
     size * sum.sqrt()
+}
+
+/// `v^T w / v^T v` with `w = A v`, without overflow or underflow on the way; zero for `v = 0`.
+fn curvature(v: &[f64], w: &[f64]) -> f64 {
+    let (sv, sw) = (largest(v), largest(w));
+    if sv == 0.0 || sw == 0.0 {
+        return 0.0;
+    }
+    let (mut vw, mut vv) = (0.0, 0.0);
+    for (v, w) in v.iter().zip(w) {
+        vw += (v / sv) * (w / sw);
+        vv += (v / sv) * (v / sv);
+    }
+    let quotient = vw / vv * (sw / sv);
+    if quotient.is_nan() { 0.0 } else { quotient }
 }
 
 /// The power of two at or below `a`, for finite positive `a`, kept where its inverse is finite too.

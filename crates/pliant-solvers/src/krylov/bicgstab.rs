@@ -16,7 +16,7 @@ use super::{LinearOperator, Preconditioner, axpy, dot, norm};
 /// `omega` vanishes (matrices with a spectrum near the imaginary axis). A breakdown after progress starts again with a new
 /// shadow. Memory does not grow, which is how it differs from [`GeneralMinimalResidual`](super::GeneralMinimalResidual).
 ///
-/// Cost per iteration: two products, two applications of `M`, `26 n`. Source: van der Vorst 1992.
+/// Cost per iteration: two products, two applications of `M`, `29 n`. Source: van der Vorst 1992.
 #[derive(Clone, Debug, Default)]
 pub struct BiConjugateGradient {
     pub(super) frame: Frame,

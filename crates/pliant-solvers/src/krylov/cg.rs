@@ -1,7 +1,7 @@
 //! Conjugate gradients.
 
 use super::drive::{End, Frame, Pace, Pass, krylov_solver, positive_product, resize_all};
-use super::{Breakdown, LinearOperator, Preconditioner, axpy, dot, norm, xpby};
+use super::{Breakdown, LinearOperator, Preconditioner, axpy, curvature, dot, norm, xpby};
 
 /// Conjugate gradients for symmetric positive (semi)definite `A`, with a symmetric positive definite preconditioner `M`.
 ///
@@ -14,7 +14,7 @@ use super::{Breakdown, LinearOperator, Preconditioner, axpy, dot, norm, xpby};
 /// The residual may grow meanwhile. Where `p^T A p <= 0` it stops with
 /// [`Breakdown::Indefinite`]; `x` then minimises the energy over the directions before, and [`Self::direction`] is `p`.
 ///
-/// Cost per iteration: one product, one application of `M`, `10 n`. Source: Hestenes and Stiefel 1952; preconditioned: Concus,
+/// Cost per iteration: one product, one application of `M`, `15 n`. Source: Hestenes and Stiefel 1952; preconditioned: Concus,
 /// Golub and O'Leary 1976. Differs from [`ConjugateResidual`](super::ConjugateResidual) in what is minimised.
 #[derive(Clone, Debug, Default)]
 pub struct ConjugateGradient {
@@ -67,9 +67,10 @@ impl Pass for Work {
                 return End::not_finite();
             }
             if pap <= 0.0 {
-                let curvature = (pap / dot(p, p)).min(0.0);
-                // NaN if p^T p underflows.
-                let curvature = if curvature.is_finite() { curvature } else { 0.0 };
+                let curvature = curvature(p, ap);
+                if curvature > 0.0 {
+                    return End::zero_product(); // The product underflowed.
+                }
                 return End::Broken {
                     kind: Breakdown::Indefinite { curvature },
                     rounding: positive_product(p, ap).is_some(),
@@ -99,17 +100,20 @@ impl Pass for Work {
 pub(super) fn preconditioned(r: &[f64], z: &[f64]) -> Result<f64, End> {
     match positive_product(r, z) {
         Some(rz) if rz > 0.0 && rz.is_finite() => Ok(rz),
-        _ => {
-            let rz = dot(r, z);
-            if !rz.is_finite() {
-                return Err(End::not_finite());
-            }
-            Err(End::Broken {
-                kind: Breakdown::IndefinitePreconditioner {
-                    curvature: rz / dot(r, r),
-                },
-                rounding: true,
-            })
-        }
+        Some(_) => Err(End::zero_product()),
+        None => Err(indefinite(r, z)),
+    }
+}
+
+/// Why `r^T M^-1 r` is not positive.
+pub(super) fn indefinite(r: &[f64], z: &[f64]) -> End {
+    if !dot(r, z).is_finite() {
+        return End::not_finite();
+    }
+    End::Broken {
+        kind: Breakdown::IndefinitePreconditioner {
+            curvature: curvature(r, z).min(0.0),
+        },
+        rounding: false,
     }
 }

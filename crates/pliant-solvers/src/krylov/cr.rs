@@ -15,7 +15,7 @@ use super::{LinearOperator, Preconditioner, axpy, dot, norm, xpby};
 /// [`MinimalResidual`](super::MinimalResidual) with fewer vectors, but it ends with
 /// [`ZeroInnerProduct`](super::Breakdown::ZeroInnerProduct) at `z^T A z = 0`, which an indefinite `A` allows.
 ///
-/// Cost per iteration: one product, one application of `M`, `14 n`. Source: Stiefel 1955; Saad 2003, algorithm 6.20.
+/// Cost per iteration: one product, one application of `M`, `21 n`. Source: Stiefel 1955; Saad 2003, algorithm 6.20.
 #[derive(Clone, Debug, Default)]
 pub struct ConjugateResidual {
     pub(super) frame: Frame,

@@ -95,7 +95,7 @@ impl Pace<'_> {
     /// Called after every iteration with `|r|` by the recurrence.
     pub(super) fn step(&mut self, norm_r: f64) -> Option<End> {
         self.iterations += 1;
-        if !norm_r.is_finite() {
+        if !(norm_r * self.unit).is_finite() {
             return Some(End::not_finite());
         }
         if let Some(history) = &mut self.history {

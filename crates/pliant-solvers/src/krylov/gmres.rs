@@ -16,7 +16,7 @@ use super::{LinearOperator, Preconditioner, axpy, dot, norm};
 /// Preconditioning from the right keeps the residual that of `A x = b`.
 ///
 /// Cost per iteration: one product, one application of `M`, `4 k n` at step k of a basis (`8 k n` where the modified Gram-Schmidt
-/// process has to be repeated); memory `(restart + 6) n`. Source: Saad and Schultz 1986.
+/// process has to be repeated); memory `(restart + 7) n`. Source: Saad and Schultz 1986.
 #[derive(Clone, Debug, Default)]
 pub struct GeneralMinimalResidual {
     pub(super) frame: Frame,
@@ -42,7 +42,8 @@ impl Pass for Work {
     fn resize(&mut self, n: usize, restart: usize) {
         self.n = n;
         self.restart = restart;
-        resize_all([&mut self.basis], (restart + 1) * n);
+        // Written before it is read.
+        self.basis.resize((restart + 1) * n, 0.0);
         resize_all([&mut self.h], (restart + 1) * restart);
         resize_all([&mut self.g], restart + 1);
         resize_all([&mut self.z], n);

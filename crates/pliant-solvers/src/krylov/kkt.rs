@@ -59,6 +59,25 @@ pub struct KktKrylovReport {
 /// Redundant rows that agree are welcome; their multipliers are those of least change from the start in the norm of the
 /// preconditioner, not of least norm as in the direct solver. Rows that contradict each other end as
 /// [`KrylovStatus::Stagnated`]. All rows are bilateral. Nothing is allocated once the solver is warm.
+///
+/// ```
+/// use pliant_solvers::krylov::{KktKrylov, KrylovStatus};
+/// use pliant_solvers::{KktSystem, Solution};
+/// // min (x0^2 + x1^2)/2 subject to x0 + x1 = 1.
+/// let mut system = KktSystem::dense(&[1.0, 0.0, 0.0, 1.0], &[1.0, 1.0], &[0.0])?;
+/// system.b[0] = -1.0;
+/// let (mut solver, mut solution) = (KktKrylov::default(), Solution::default());
+/// solver.prepare(&system)?;
+/// let report = solver.solve(&system, &mut solution)?;
+/// assert!(report.status == KrylovStatus::Converged && report.iterations <= 3);
+/// assert!((solution.x[0] - 0.5).abs() < 1e-15);
+/// // The next system starts from this answer.
+/// system.b[0] = -1.01;
+/// solver.prepare(&system)?;
+/// solver.solve(&system, &mut solution)?;
+/// assert!((solution.x[0] - 0.505).abs() < 1e-15);
+/// # Ok::<(), pliant_solvers::SolveError>(())
+/// ```
 #[derive(Debug, Default)]
 pub struct KktKrylov {
     /// Method and tolerances; a change of `method` or `approximation` counts from the next `prepare` on.

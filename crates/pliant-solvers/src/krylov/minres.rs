@@ -1,7 +1,8 @@
 //! The minimal residual method for symmetric matrices.
 
+use super::cg::indefinite;
 use super::drive::{End, Frame, Pace, Pass, krylov_solver, positive_product, resize_all};
-use super::{Breakdown, LinearOperator, Preconditioner, axpy, dot, norm};
+use super::{LinearOperator, Preconditioner, axpy, dot, norm};
 
 /// MINRES for symmetric `A`, definite or not, singular or not, with a symmetric positive definite preconditioner `M`.
 ///
@@ -16,7 +17,7 @@ use super::{Breakdown, LinearOperator, Preconditioner, axpy, dot, norm};
 /// The vector of the residual is carried along, so that the test is Euclidean whatever `M` is. A singular system with a
 /// right-hand side outside the range of `A` ends at the least residual, as [`Stagnated`](super::KrylovStatus::Stagnated).
 ///
-/// Cost per iteration: one product, one application of `M`, `19 n`. Source: Paige and Saunders 1975; the recurrence of the
+/// Cost per iteration: one product, one application of `M`, `25 n`. Source: Paige and Saunders 1975; the recurrence of the
 /// residual: Choi, Paige and Saunders 2011.
 #[derive(Clone, Debug, Default)]
 pub struct MinimalResidual {
@@ -60,7 +61,7 @@ impl Pass for Work {
         m.apply(r2, y);
         let mut beta = match length(r2, y) {
             Ok(beta) if beta > 0.0 => beta,
-            Ok(_) => return indefinite(r2, y),
+            Ok(_) => return End::zero_product(),
             Err(end) => return end,
         };
         let (mut old_beta, mut dbar, mut epsilon, mut phibar) = (0.0, 0.0, 0.0, beta);
@@ -137,20 +138,7 @@ impl Pass for Work {
 fn length(r: &[f64], y: &[f64]) -> Result<f64, End> {
     match positive_product(r, y) {
         Some(square) if square.is_finite() => Ok(square.sqrt()),
-        _ => Err(indefinite(r, y)),
-    }
-}
-
-fn indefinite(r: &[f64], y: &[f64]) -> End {
-    let ry = dot(r, y);
-    if !ry.is_finite() {
-        return End::not_finite();
-    }
-    let rr = dot(r, r);
-    End::Broken {
-        kind: Breakdown::IndefinitePreconditioner {
-            curvature: if rr > 0.0 { ry / rr } else { 0.0 },
-        },
-        rounding: true,
+        Some(_) => Err(End::not_finite()),
+        None => Err(indefinite(r, y)),
     }
 }

@@ -6,6 +6,7 @@ use pliant_solvers::krylov::{
     KrylovOptions, KrylovSolver, KrylovStatus, MinimalResidual, SymmetricOperator,
 };
 use pliant_solvers::{SolveError, Variable};
+use std::cell::Cell;
 
 #[test]
 fn wrong_sizes_and_values_are_typed_errors() {
@@ -145,6 +146,49 @@ fn a_tolerance_of_zero_ends_at_rounding() {
         assert_ne!(report.status, KrylovStatus::Converged, "{name}");
         // A few roundings of rows of five terms; the pass that gains less than a factor of two is the last.
         assert!(report.relative < 2e-15, "{name} {report:?}");
+    }
+}
+
+#[test]
+fn a_recurrence_that_lies_is_not_believed() {
+    let a = laplacian(7);
+    let b = Random(14).numbers(49);
+    let options = KrylovOptions {
+        history: true,
+        ..KrylovOptions::default()
+    };
+    for (name, mut solver) in krylov_solvers(options) {
+        // Products to single precision, for the first so many of them.
+        let products = Cell::new(0usize);
+        let rounded = Cell::new(usize::MAX);
+        let operator = FnOperator::new(49, |x: &[f64], y: &mut [f64]| {
+            y.fill(0.0);
+            a.symmetric_add_product(1.0, x, y);
+            products.set(products.get() + 1);
+            if products.get() <= rounded.get() {
+                y.iter_mut().for_each(|y| *y = f64::from(*y as f32));
+            }
+        });
+        let mut x = vec![0.0; 49];
+        let report = solver.solve(&operator, &b, &mut x).unwrap();
+        assert_eq!(report.status, KrylovStatus::Stagnated, "{name}");
+        assert!(
+            report.relative > 1e-9 && report.relative < 1e-6,
+            "{name} {report:?}"
+        );
+        // It did claim to be there.
+        let claimed = solver.history().iter().fold(f64::INFINITY, |a, r| a.min(*r));
+        assert!(claimed < 1e-10 * b.len() as f64, "{name} {claimed:e}");
+        // Where the products are right in the end, so is the answer.
+        products.set(0);
+        rounded.set(20);
+        x.fill(0.0);
+        let report = solver.solve(&operator, &b, &mut x).unwrap();
+        assert_eq!(report.status, KrylovStatus::Converged, "{name}");
+        assert!(
+            report.restarts > 0 && report.relative <= 1e-10,
+            "{name} {report:?}"
+        );
     }
 }
 

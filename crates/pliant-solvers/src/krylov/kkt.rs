@@ -10,6 +10,7 @@ use super::{
 };
 use crate::residual::{ResidualScratch, evaluate};
 use crate::{KktResidual, KktSystem, Solution, SolveError, Variable};
+use std::cmp::Ordering::{Equal, Less};
 
 /// How [`KktKrylov`] solves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -196,6 +197,7 @@ impl KktKrylov {
             });
         }
         let mut measure = evaluate(system, solution, &system.b, &self.none, &[], &mut self.residual);
+        let mut size = self.equilibrate();
         let (mut iterations, mut rounds) = (0, 0);
         let status = loop {
             if !measure.is_finite() {
@@ -215,7 +217,7 @@ impl KktKrylov {
                 ..options
             };
             self.best.clone_from(solution);
-            let report = self.correct(inner, solution)?;
+            let report = self.correct(inner, size, solution)?;
             iterations += report.iterations;
             rounds += 1;
             let before = measure;
@@ -223,19 +225,18 @@ impl KktKrylov {
             if measure.relative <= options.tolerance {
                 break KrylovStatus::Converged;
             }
-            let halved = measure.relative <= 0.5 * before.relative;
-            let worse = measure.relative.is_nan() || measure.relative > before.relative;
-            if worse {
+            let rest = self.equilibrate();
+            // The componentwise measure lags behind the norm where an answer decays over many orders of magnitude.
+            let progress = measure.relative <= 0.5 * before.relative || rest <= 0.5 * size;
+            // NaN is no better.
+            if !progress && !matches!(measure.relative.partial_cmp(&before.relative), Some(Less | Equal)) {
                 std::mem::swap(solution, &mut self.best);
                 measure = before;
             }
+            size = rest;
             match report.status {
-                KrylovStatus::Converged | KrylovStatus::Stagnated => {
-                    // The componentwise measure may lag behind the norm that the rounds reduce.
-                    if worse || !(halved || rounds < 3) {
-                        break KrylovStatus::Stagnated;
-                    }
-                }
+                KrylovStatus::Converged | KrylovStatus::Stagnated if progress => {}
+                KrylovStatus::Converged | KrylovStatus::Stagnated => break KrylovStatus::Stagnated,
                 other => break other,
             }
         };
@@ -285,22 +286,32 @@ impl KktKrylov {
         }
     }
 
-    /// One round: adds a correction for the residual as evaluated last.
-    fn correct(&mut self, inner: KrylovOptions, solution: &mut Solution) -> Result<KrylovReport, SolveError> {
-        let Some(p) = &self.prepared else {
-            return Err(SolveError::NotPrepared);
-        };
-        let n = p.scaled.primal.len();
-        let (rhs1, rhs2) = self.rhs.split_at_mut(n);
+    /// The residual as evaluated last, in the units of the equilibrated system; its largest entry.
+    fn equilibrate(&mut self) -> f64 {
+        let Some(p) = &self.prepared else { return 0.0 };
+        let (c, b) = self.rhs.split_at_mut(p.scaled.primal.len());
         for (target, source, scale) in [
-            (&mut *rhs1, &self.residual.primal, &p.scaled.primal),
-            (&mut *rhs2, &self.residual.row, &p.scaled.row),
+            (&mut *c, &self.residual.primal, &p.scaled.primal),
+            (&mut *b, &self.residual.row, &p.scaled.row),
         ] {
             for ((t, r), s) in target.iter_mut().zip(source).zip(scale) {
                 *t = s * r;
             }
         }
-        let size = largest(rhs1).max(largest(rhs2));
+        largest(&self.rhs)
+    }
+
+    /// One round: adds a correction for the equilibrated residual, whose largest entry is `size`.
+    fn correct(
+        &mut self,
+        inner: KrylovOptions,
+        size: f64,
+        solution: &mut Solution,
+    ) -> Result<KrylovReport, SolveError> {
+        let Some(p) = &self.prepared else {
+            return Err(SolveError::NotPrepared);
+        };
+        let n = p.scaled.primal.len();
         let unit = if size > 0.0 { power_of_two_below(size) } else { 1.0 };
         self.rhs.iter_mut().for_each(|v| *v /= unit);
         self.correction.fill(0.0);

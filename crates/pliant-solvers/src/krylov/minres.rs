@@ -101,10 +101,8 @@ impl Pass for Work {
             if gbar.hypot(dbar) <= 4.0 * f64::EPSILON * largest {
                 return End::Exhausted;
             }
+            // Not zero: |dbar| <= beta.
             let gamma = gbar.hypot(beta);
-            if gamma <= 4.0 * f64::EPSILON * largest {
-                return End::Exhausted;
-            }
             cs = gbar / gamma;
             sn = beta / gamma;
             let phi = cs * phibar;

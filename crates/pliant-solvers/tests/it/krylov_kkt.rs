@@ -256,3 +256,50 @@ fn iterations_that_run_out_are_reported_with_the_better_answer() {
         assert!(report.residual.relative <= 1.0 && report.residual.is_finite());
     }
 }
+
+#[test]
+fn an_answer_that_decays_is_right_to_its_smallest_entries() {
+    // Springs to the ground and between neighbours, pushed at one end: the answer falls by 0.38 per entry, to 1e-40.
+    let n = 100;
+    let mut w = vec![0.0; n * n];
+    for i in 0..n {
+        w[i * n + i] = 3.0;
+        if i > 0 {
+            w[i * n + i - 1] = -1.0;
+        }
+    }
+    let mut j = vec![0.0; n];
+    j[0] = 1.0;
+    let mut system = KktSystem::dense(&w, &j, &[0.5]).unwrap();
+    system.b[0] = 1.0;
+    let exact = direct(&system);
+    assert!(exact.x[n - 1].abs() < 1e-40 && exact.x[n - 1] != 0.0);
+    for method in METHODS {
+        let (solution, report) = solve(&system, method);
+        assert_eq!(report.status, KrylovStatus::Converged, "{method:?} {report:?}");
+        for (x, e) in solution.x.iter().zip(&exact.x) {
+            assert!((x - e).abs() <= 1e-6 * e.abs(), "{method:?}: {x:e} is not {e:e}");
+        }
+    }
+}
+
+#[test]
+fn the_residual_is_that_of_the_answer_however_a_solve_ends() {
+    let mut random = Random(47);
+    for k in 0..30 {
+        let system = random_kkt(&mut random, 6 + k % 7, 3);
+        for method in METHODS {
+            let mut solver = solver(method, Approximation::Blocks);
+            solver.options.krylov.tolerance = 0.0;
+            let mut solution = Solution::default();
+            solver.prepare(&system).unwrap();
+            let report = solver.solve(&system, &mut solution).unwrap();
+            // A few roundings of sums of a dozen terms.
+            assert!(report.residual.relative < 2e-15, "{method:?} {report:?}");
+            solver.options.krylov.max_iterations = 0;
+            let copy = solution.clone();
+            let same = solver.solve(&system, &mut solution).unwrap();
+            assert_eq!((same.residual, &solution), (report.residual, &copy), "{method:?}");
+        }
+    }
+}

@@ -2,9 +2,9 @@
 
 use crate::tools::{Random, close, identity, krylov_solvers, laplacian, lower};
 use pliant_solvers::krylov::{
-    Breakdown, ConjugateGradient, ConjugateResidual, FnOperator, GeneralMinimalResidual, Identity, Jacobi,
-    KktOperator, KrylovOptions, KrylovSolver, KrylovStatus, LinearOperator, MinimalResidual, SchurOperator,
-    SymmetricOperator,
+    Breakdown, ConjugateGradient, ConjugateResidual, FnOperator, GeneralMinimalResidual, Identity,
+    IncompleteCholesky, Jacobi, KktOperator, KrylovOptions, KrylovSolver, KrylovStatus, LinearOperator,
+    MinimalResidual, SchurOperator, SymmetricOperator,
 };
 use pliant_solvers::{DirectSolver, KktSystem, Solution};
 use std::f64::consts::PI;
@@ -240,6 +240,20 @@ fn residuals_of_minimising_methods_only_fall_and_cr_is_minres() {
         if ["CR", "MINRES", "GMRES"].contains(&name) {
             assert!(history.windows(2).all(|w| w[1] <= w[0]), "{name}");
             histories.push(history);
+        }
+    }
+    // Euclidean also where the preconditioner measures otherwise, and in the middle of the way.
+    let m = IncompleteCholesky::new(&a, &[]).unwrap();
+    for (name, mut solver) in krylov_solvers(options) {
+        for max_iterations in [1, 2, 5, 9] {
+            solver.options_mut().max_iterations = max_iterations;
+            let mut x = vec![0.0; 64];
+            let report = solver.solve_with(&operator, &m, &b, &mut x).unwrap();
+            let last = solver.history()[solver.history().len() - 1];
+            assert!(
+                (last - report.residual).abs() < 1e-13,
+                "{name} {report:?} {last:e}"
+            );
         }
     }
     for other in &histories[1..] {

@@ -74,6 +74,11 @@ fn nothing_to_solve_takes_no_iteration() {
         let report = solver.solve(&operator, &[0.0; 9], &mut x).unwrap();
         assert_eq!(report.status, KrylovStatus::Converged, "{name}");
         close(&x, &[0.0; 9], 1e-8);
+        // In one pass, and no more steps than unknowns.
+        assert!(
+            report.restarts == 0 && report.iterations <= 9,
+            "{name} {report:?}"
+        );
         // No iterations allowed.
         solver.options_mut().max_iterations = 0;
         let report = solver.solve(&operator, &[1.0; 9], &mut x).unwrap();

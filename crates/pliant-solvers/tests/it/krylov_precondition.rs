@@ -322,3 +322,16 @@ fn a_factor_knows_the_inertia() {
         );
     }
 }
+
+#[test]
+fn redundant_rows_leave_the_diagonal_preconditioner_definite() {
+    let j = [1.0, 1.0, 0.0, 1.0, 1.0, 0.0, 0.0, 1.0, 1.0];
+    let w = [1.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 4.0];
+    let system = KktSystem::dense(&w, &j, &[0.0; 3]).unwrap();
+    let schur = ApproximateSchur::new(&system, Approximation::Diagonal).unwrap();
+    assert_eq!((schur.dropped().len(), schur.replaced_blocks()), (1, 0));
+    let m = DiagonalPreconditioner::new(&schur);
+    assert!(is_symmetric(&m));
+    let dense = nalgebra::DMatrix::from_row_slice(6, 6, &matrix(&m));
+    assert!(dense.cholesky().is_some());
+}

@@ -241,7 +241,7 @@ fn whatever_the_matrix_the_report_is_true() {
                     KrylovStatus::Breakdown { kind } => match kind {
                         Breakdown::Indefinite { curvature } => assert!(curvature <= 0.0, "{what}"),
                         Breakdown::IndefinitePreconditioner { curvature } => {
-                            assert!(curvature <= 0.0, "{what}")
+                            assert!(curvature <= 0.0, "{what}");
                         }
                         _ => {}
                     },

@@ -1,5 +1,6 @@
 //! The sparse direct solver: one `L D L^T` of the whole quasi-definite KKT matrix.
 
+mod apply;
 mod held;
 mod plan;
 mod rank;

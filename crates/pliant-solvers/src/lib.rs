@@ -12,7 +12,8 @@
 //!
 //! What this crate is: the statement ([`KktSystem`]), solvers, and residuals that every solver shares. What it is not:
 //! it never sees a node, a mapping or a time step. Rows are bilateral ([`DirectSolver`]) or have a bounded multiplier
-//! ([`BoxSolver`]): motors, dry friction in joints, unilateral stops. Cones of friction come with the contact solvers.
+//! ([`BoxSolver`]): motors, dry friction in joints, unilateral stops. Cones of friction come with the contact solvers. Matrix-free
+//! iterative solvers, of KKT systems and of any other, are in [`krylov`].
 //!
 //! ```
 //! use pliant_solvers::{DirectSolver, KktSystem, Solution, Status};
@@ -32,6 +33,7 @@ mod bounds;
 mod boxed;
 mod dense;
 mod direct;
+pub mod krylov;
 mod order;
 mod redundant;
 mod residual;
@@ -118,6 +120,14 @@ pub enum SolveError {
         expected: usize,
         /// Given.
         found: usize,
+    },
+    /// An option outside its range.
+    #[error("{what} is {value:e}, which makes no sense")]
+    Parameter {
+        /// Which option.
+        what: &'static str,
+        /// Its value.
+        value: f64,
     },
     /// `solve` before `prepare`, or with a system of another shape.
     #[error("the solver was not prepared for this system")]

@@ -1,6 +1,11 @@
-//! What the tests of bounded rows share.
+//! What the tests of several solvers share.
 
+use pliant_solvers::krylov::{
+    BiConjugateGradient, ConjugateGradient, ConjugateResidual, GeneralMinimalResidual, KrylovOptions,
+    KrylovSolver, MinimalResidual,
+};
 use pliant_solvers::{BoxOptions, BoxSolver, KktSystem, Solution, SolveReport};
+use pliant_sparse::{CsrMatrix, PatternBuilder};
 
 pub(crate) const INF: f64 = f64::INFINITY;
 
@@ -114,4 +119,69 @@ pub(crate) fn close(a: &[f64], b: &[f64], tolerance: f64) {
     for (x, y) in a.iter().zip(b) {
         assert!((x - y).abs() <= tolerance, "{a:?} is not {b:?} to {tolerance:e}");
     }
+}
+
+/// The lower triangle of a dense symmetric matrix, zeros left out but for the diagonal.
+pub(crate) fn lower(n: usize, dense: &[f64]) -> CsrMatrix {
+    let mut builder = PatternBuilder::new(n, n);
+    let kept = |i: usize, k: usize| i == k || dense[i * n + k] != 0.0;
+    for i in 0..n {
+        (0..=i).filter(|k| kept(i, *k)).for_each(|k| builder.insert(i, k));
+    }
+    let mut a = builder.finish().unwrap().into_matrix();
+    let values = (0..n).flat_map(|i| (0..=i).map(move |k| (i, k)));
+    let values = values
+        .filter(|(i, k)| kept(*i, *k))
+        .map(|(i, k)| dense[i * n + k]);
+    a.values_mut()
+        .iter_mut()
+        .zip(values)
+        .for_each(|(slot, v)| *slot = v);
+    a
+}
+
+/// The five-point Laplacian on `k x k` points.
+pub(crate) fn laplacian(k: usize) -> CsrMatrix {
+    let mut builder = PatternBuilder::new(k * k, k * k);
+    for i in 0..k * k {
+        builder.insert(i, i);
+        if i % k > 0 {
+            builder.insert(i, i - 1);
+        }
+        if i >= k {
+            builder.insert(i, i - k);
+        }
+    }
+    let mut a = builder.finish().unwrap().into_matrix();
+    for i in 0..k * k {
+        for slot in a.pattern().row_slots(i) {
+            let diagonal = a.pattern().indices()[slot] as usize == i;
+            a.values_mut()[slot] = if diagonal { 4.0 } else { -1.0 };
+        }
+    }
+    a
+}
+
+/// Every Krylov solver, with its name.
+pub(crate) fn krylov_solvers(options: KrylovOptions) -> Vec<(&'static str, Box<dyn KrylovSolver>)> {
+    vec![
+        ("CG", Box::new(ConjugateGradient::new(options))),
+        ("CR", Box::new(ConjugateResidual::new(options))),
+        ("MINRES", Box::new(MinimalResidual::new(options))),
+        ("BiCGSTAB", Box::new(BiConjugateGradient::new(options))),
+        ("GMRES", Box::new(GeneralMinimalResidual::new(options))),
+    ]
+}
+
+/// A random KKT system: W dense definite, blocks of two, a third of the rows compliant, one fixed variable.
+pub(crate) fn random_kkt(random: &mut Random, n: usize, m: usize) -> KktSystem {
+    let w = definite(random, n);
+    let j = random.numbers(m * n);
+    let r: Vec<f64> = (0..m).map(|i| if i % 3 == 2 { 0.1 } else { 0.0 }).collect();
+    let mut system = KktSystem::dense(&w, &j, &r).unwrap();
+    let (c, b) = (random.numbers(n), random.numbers(m));
+    system.c.copy_from_slice(&c);
+    system.b.copy_from_slice(&b);
+    system.fixed[n / 2] = true;
+    system
 }

@@ -1,0 +1,151 @@
+//! The generalised minimal residual method with restarts.
+
+use super::drive::{End, Frame, Pace, Pass, krylov_solver, resize_all};
+use super::{LinearOperator, Preconditioner, axpy, dot, norm};
+
+/// GMRES(k) for any `A`, preconditioned from the right by any `M`.
+///
+/// Arnoldi's orthonormal basis `V` of the Krylov space of `A M^-1`, the Hessenberg matrix reduced by Givens rotations as it grows:
+///
+/// ```math
+/// A M^-1 V_k = V_(k+1) H_k,   x = x_0 + M^-1 V_k y,   y = argmin | |r_0| e_1 - H_k y |
+/// ```
+///
+/// The Euclidean residual decreases and is the least possible in the Krylov space, until after
+/// [`restart`](super::KrylovOptions::restart) iterations the space is dropped: GMRES(k) may stagnate where full GMRES would not.
+/// Preconditioning from the right keeps the residual that of `A x = b`.
+///
+/// Cost per iteration: one product, one application of `M`, `4 k n` at step k of a basis (`8 k n` where the modified Gram-Schmidt
+/// process has to be repeated); memory `(restart + 7) n`. Source: Saad and Schultz 1986.
+#[derive(Clone, Debug, Default)]
+pub struct GeneralMinimalResidual {
+    pub(super) frame: Frame,
+    work: Work,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Work {
+    n: usize,
+    restart: usize,
+    /// Basis vectors, one after the other.
+    basis: Vec<f64>,
+    /// Column j of the triangular factor, of stride `restart + 1`.
+    h: Vec<f64>,
+    rotations: Vec<(f64, f64)>,
+    g: Vec<f64>,
+    z: Vec<f64>,
+}
+
+krylov_solver!(GeneralMinimalResidual);
+
+impl Pass for Work {
+    fn resize(&mut self, n: usize, restart: usize) {
+        self.n = n;
+        self.restart = restart;
+        // Written before it is read.
+        self.basis.resize((restart + 1) * n, 0.0);
+        resize_all([&mut self.h], (restart + 1) * restart);
+        resize_all([&mut self.g], restart + 1);
+        resize_all([&mut self.z], n);
+        self.rotations.clear();
+        self.rotations.resize(restart, (1.0, 0.0));
+    }
+
+    fn run(
+        &mut self,
+        a: &dyn LinearOperator,
+        m: &dyn Preconditioner,
+        r: &mut [f64],
+        d: &mut [f64],
+        pace: &mut Pace<'_>,
+    ) -> End {
+        let (n, stride) = (self.n, self.restart + 1);
+        let size = norm(r);
+        self.g.fill(0.0);
+        self.g[0] = size;
+        for (v, r) in self.basis.iter_mut().zip(r.iter()) {
+            *v = r / size;
+        }
+        let mut end = End::Full;
+        let mut columns = 0;
+        for j in 0..self.restart {
+            let (known, rest) = self.basis.split_at_mut((j + 1) * n);
+            let next = &mut rest[..n];
+            m.apply(&known[j * n..], &mut self.z);
+            a.apply(&self.z, next);
+            let h = &mut self.h[j * stride..(j + 1) * stride];
+            let before = norm(next);
+            if !before.is_finite() {
+                end = End::not_finite();
+                break;
+            }
+            let after = orthogonalise(known, next, &mut h[..j + 1], before);
+            let invariant = after <= f64::EPSILON * before;
+            h[j + 1] = if invariant { 0.0 } else { after };
+            for i in 0..j {
+                let (c, s) = self.rotations[i];
+                (h[i], h[i + 1]) = (c * h[i] + s * h[i + 1], c * h[i + 1] - s * h[i]);
+            }
+            let length = h[j].hypot(h[j + 1]);
+            if length <= f64::EPSILON * before || length == 0.0 {
+                // The column depends on those before: A M^-1 is singular on the space.
+                end = End::zero_product();
+                break;
+            }
+            let (c, s) = (h[j] / length, h[j + 1] / length);
+            self.rotations[j] = (c, s);
+            h[j] = length;
+            (self.g[j], self.g[j + 1]) = (c * self.g[j], -s * self.g[j]);
+            columns = j + 1;
+            if let Some(stop) = pace.step(self.g[j + 1].abs()) {
+                end = stop;
+                break;
+            }
+            if invariant {
+                end = End::Exhausted;
+                break;
+            }
+            next.iter_mut().for_each(|v| *v /= after);
+        }
+        self.combine(columns, m, r, d);
+        end
+    }
+}
+
+impl Work {
+    /// `d = M^-1 V y` with `y` from the triangular system.
+    fn combine(&mut self, columns: usize, m: &dyn Preconditioner, scratch: &mut [f64], d: &mut [f64]) {
+        let stride = self.restart + 1;
+        for j in (0..columns).rev() {
+            self.g[j] /= self.h[j * stride + j];
+            let y = self.g[j];
+            for i in 0..j {
+                self.g[i] -= self.h[j * stride + i] * y;
+            }
+        }
+        scratch.fill(0.0);
+        for (v, y) in self.basis.chunks_exact(self.n.max(1)).zip(&self.g).take(columns) {
+            axpy(*y, v, scratch);
+        }
+        m.apply(scratch, d);
+    }
+}
+
+/// Modified Gram-Schmidt, repeated if it cancelled most of `next` (Kahan's "twice is enough"). Returns the remaining length.
+fn orthogonalise(known: &[f64], next: &mut [f64], h: &mut [f64], before: f64) -> f64 {
+    h.fill(0.0);
+    let mut old = before;
+    for _ in 0..2 {
+        for (v, h) in known.chunks_exact(next.len().max(1)).zip(h.iter_mut()) {
+            let c = dot(v, next);
+            *h += c;
+            axpy(-c, v, next);
+        }
+        let new = norm(next);
+        if new > 0.7 * old {
+            return new;
+        }
+        old = new;
+    }
+    old
+}

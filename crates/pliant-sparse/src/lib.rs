@@ -22,10 +22,12 @@
 //! # Ok::<(), pliant_sparse::SparseError>(())
 //! ```
 
+mod block;
 mod graph;
 mod ldlt;
 mod pattern;
 
+pub use block::{BlockFactor, BlockPattern, BlockSymbolic};
 pub use graph::Graph;
 pub use ldlt::{Factor, FactorReport, PivotRule, Symbolic};
 pub use pattern::{CsrMatrix, Pattern, PatternBuilder};

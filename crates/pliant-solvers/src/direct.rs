@@ -1,6 +1,7 @@
 //! The sparse direct solver: one `L D L^T` of the whole quasi-definite KKT matrix.
 
 mod held;
+mod kernel;
 mod plan;
 mod rank;
 
@@ -10,7 +11,7 @@ use crate::redundant::NullSpace;
 use crate::residual::{ResidualScratch, evaluate};
 use crate::{KktResidual, KktSystem, Solution, SolveError, SolveReport, Status, Variable};
 use plan::Plan;
-use pliant_sparse::{PivotRule, SparseError};
+use pliant_sparse::SparseError;
 
 /// Tolerances of the [`DirectSolver`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -185,8 +186,8 @@ impl DirectSolver {
     fn analyse(&mut self, system: &KktSystem, order: Elimination) -> Result<(), SolveError> {
         let plan = Plan::new(system, order)?;
         self.counters.symbolic += 1;
-        self.counters.factor_entries = plan.symbolic.factor_entries();
-        self.counters.matrix_entries = plan.matrix.pattern().len();
+        self.counters.factor_entries = plan.kernel.entries();
+        self.counters.matrix_entries = plan.matrix_entries;
         self.plan = Some(plan);
         Ok(())
     }
@@ -198,10 +199,7 @@ impl DirectSolver {
         plan.fill(system, &self.states);
         self.counters.numeric += 1;
         let n = system.n();
-        let report = plan
-            .factor
-            .factor(&plan.symbolic, &plan.matrix, PivotRule::Drop { threshold: 1.0 });
-        let report = report.map_err(|e| match e {
+        let report = plan.kernel.factor().map_err(|e| match e {
             SparseError::Pivot { index } => SolveError::NotFinite {
                 variable: plan.variable(index, n),
             },
@@ -211,7 +209,7 @@ impl DirectSolver {
         self.dropped.clear();
         self.dropped.resize(system.m(), false);
         if report.dropped > 0 {
-            for k in (0..plan.scale.len()).filter(|k| plan.factor.is_dropped(*k)) {
+            for k in (0..plan.elimination.sequence.len()).filter(|k| plan.kernel.is_dropped(*k)) {
                 if let Variable::Row(row) = plan.variable(k, n) {
                     self.dropped[row] = true;
                 }
@@ -221,10 +219,10 @@ impl DirectSolver {
         if report.positive != free {
             // By Sylvester's law W is not positive definite on the null space of J, wherever the odd signs came up.
             let odd = |k: usize| match plan.variable(k, n) {
-                Variable::Dof(dof) if plan.factor.is_dropped(k) || plan.factor.pivots()[k] < 0.0 => Some(dof),
+                Variable::Dof(dof) if plan.kernel.is_dropped(k) || plan.kernel.pivots()[k] < 0.0 => Some(dof),
                 _ => None,
             };
-            let dof = (0..plan.scale.len()).find_map(odd).unwrap_or(0);
+            let dof = (0..plan.elimination.sequence.len()).find_map(odd).unwrap_or(0);
             return Err(SolveError::NotPositiveDefinite {
                 dof,
                 diagonal: system.w_diagonal(dof),
@@ -290,24 +288,29 @@ impl DirectSolver {
         let mut best = f64::INFINITY;
         let mut refinements = 0;
         for pass in 0..=self.options.max_refinements {
+            // Held rows do not move; fixed variables have no position.
             self.rhs.clear();
-            self.rhs
-                .extend(plan.elimination.sequence.iter().zip(&plan.scale).map(|(v, s)| {
-                    s * if *v < n {
-                        self.residual.primal[*v]
-                    } else if is_held(&self.states, *v - n) {
-                        0.0
-                    } else {
-                        self.residual.row[*v - n]
-                    }
-                }));
-            plan.factor.solve_in_place(&plan.symbolic, &mut self.rhs);
+            self.rhs.resize(plan.elimination.sequence.len(), 0.0);
+            let (primal, rows) = (&self.residual.primal, &self.residual.row);
+            for ((at, s), r) in plan
+                .position
+                .iter()
+                .zip(&plan.scale)
+                .zip(primal.iter().chain(rows))
+            {
+                if let Some(y) = self.rhs.get_mut(*at as usize) {
+                    *y = s * r;
+                }
+            }
+            for i in (0..m).filter(|i| is_held(&self.states, *i)) {
+                self.rhs[plan.position[n + i] as usize] = 0.0;
+            }
+            plan.kernel.solve_in_place(&mut self.rhs);
             self.counters.solves += 1;
-            for ((v, s), y) in plan.elimination.sequence.iter().zip(&plan.scale).zip(&self.rhs) {
-                if *v < n {
-                    solution.x[*v] += s * y;
-                } else {
-                    solution.mu[*v - n] += s * y;
+            let unknowns = solution.x.iter_mut().chain(&mut solution.mu);
+            for ((at, s), x) in plan.position.iter().zip(&plan.scale).zip(unknowns) {
+                if let Some(y) = self.rhs.get(*at as usize) {
+                    *x += s * y;
                 }
             }
             self.null_space.remove(&mut solution.mu);

@@ -5,7 +5,7 @@ mod kernel;
 mod plan;
 mod rank;
 
-use crate::bounds::{BoundState, BoundsReport, is_held, put_held};
+use crate::bounds::{BoundState, BoundsReport, put_held};
 use crate::order::Elimination;
 use crate::redundant::NullSpace;
 use crate::residual::{ResidualScratch, evaluate};
@@ -288,31 +288,15 @@ impl DirectSolver {
         let mut best = f64::INFINITY;
         let mut refinements = 0;
         for pass in 0..=self.options.max_refinements {
-            // Held rows do not move; fixed variables have no position.
-            self.rhs.clear();
-            self.rhs.resize(plan.elimination.sequence.len(), 0.0);
-            let (primal, rows) = (&self.residual.primal, &self.residual.row);
-            for ((at, s), r) in plan
-                .position
-                .iter()
-                .zip(&plan.scale)
-                .zip(primal.iter().chain(rows))
-            {
-                if let Some(y) = self.rhs.get_mut(*at as usize) {
-                    *y = s * r;
-                }
-            }
-            for i in (0..m).filter(|i| is_held(&self.states, *i)) {
-                self.rhs[plan.position[n + i] as usize] = 0.0;
-            }
+            plan.gather(
+                &self.residual.primal,
+                &self.residual.row,
+                &self.states,
+                &mut self.rhs,
+            );
             plan.kernel.solve_in_place(&mut self.rhs);
             self.counters.solves += 1;
-            let unknowns = solution.x.iter_mut().chain(&mut solution.mu);
-            for ((at, s), x) in plan.position.iter().zip(&plan.scale).zip(unknowns) {
-                if let Some(y) = self.rhs.get(*at as usize) {
-                    *x += s * y;
-                }
-            }
+            plan.add_scaled(&self.rhs, solution);
             self.null_space.remove(&mut solution.mu);
             measure = evaluate(
                 system,

@@ -117,7 +117,13 @@ pub(crate) fn evaluate(
     row.extend_from_slice(b);
     row_scale.clear();
     row_scale.extend(b.iter().map(|b| b.abs()));
-    let (x, mu) = (&solution.x, &solution.mu);
+    velocity.clear();
+    velocity.resize(n, 0.0);
+    // Slices of known length: their pointers stay in registers.
+    let (x, mu) = (&solution.x[..n], &solution.mu[..m]);
+    let (primal, primal_scale) = (&mut primal[..n], &mut primal_scale[..n]);
+    let (row, row_scale) = (&mut row[..m], &mut row_scale[..m]);
+    let velocity = &mut velocity[..n];
 
     for i in 0..n {
         let (mut sum, mut size) = (0.0, 0.0);
@@ -160,10 +166,10 @@ pub(crate) fn evaluate(
         }
     }
     let mut out = KktResidual::default();
+    // As `f64::max` where the first is a number, in fewer instructions.
+    let larger = |a: f64, b: f64| if b > a { b } else { a };
     // `max` of IEEE drops NaN; a NaN residual must survive.
     let max = |a: f64, b: f64| if b.is_nan() || b > a { b } else { a };
-    velocity.clear();
-    velocity.resize(n, 0.0);
     for block in system.primal_blocks().windows(2) {
         let own = block[0]..block[1];
         let free = own.clone().filter(|i| !system.fixed[*i]);
@@ -198,7 +204,7 @@ pub(crate) fn evaluate(
     for i in (0..m).filter(|i| !is_held(states, *i)) {
         out.row = max(out.row, row[i].abs());
         if !dropped[i] {
-            let floor = row_of(&system.j, i).fold(0.0f64, |a, (k, v)| a.max(v.abs() * velocity[k]));
+            let floor = row_of(&system.j, i).fold(0.0f64, |a, (k, v)| larger(a, v.abs() * velocity[k]));
             out.relative = max(out.relative, ratio(row[i].abs(), row_scale[i], floor));
         }
     }

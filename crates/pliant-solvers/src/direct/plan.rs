@@ -4,7 +4,7 @@ use super::DirectOptions;
 use super::kernel::Kernel;
 use crate::bounds::{BoundState, is_held};
 use crate::order::Elimination;
-use crate::{KktSystem, SolveError, Variable};
+use crate::{KktSystem, Solution, SolveError, Variable};
 use pliant_sparse::CsrMatrix;
 
 /// What depends on the pattern only, and the numeric storage.
@@ -62,8 +62,7 @@ impl Plan {
         }
         let parts = [(&system.w, 0, 0), (&system.j, n, 0), (&system.r, n, n)];
         let mut entries = Vec::new();
-        let each = |(part, row0, column0): (&CsrMatrix, usize, usize),
-                        visit: &mut dyn FnMut(u32, u32)| {
+        let each = |(part, row0, column0): (&CsrMatrix, usize, usize), visit: &mut dyn FnMut(u32, u32)| {
             for i in 0..part.pattern().rows() {
                 for k in part.pattern().row(i) {
                     let (a, b) = (position[row0 + i], position[column0 + *k as usize]);
@@ -204,6 +203,36 @@ impl Plan {
                     if let (false, Some(target)) = (held, target.get_mut(*slot as usize)) {
                         *target = si * value * column_scale[column];
                     }
+                }
+            }
+        }
+    }
+
+    /// The right-hand side of the scaled, permuted matrix. Rows held at a bound do not move: theirs is zero.
+    pub(super) fn gather(&self, primal: &[f64], rows: &[f64], states: &[BoundState], out: &mut Vec<f64>) {
+        let n = primal.len();
+        out.clear();
+        out.resize(self.elimination.sequence.len(), 0.0);
+        for (part, first) in [(primal, 0), (rows, n)] {
+            for ((at, s), r) in self.position[first..].iter().zip(&self.scale[first..]).zip(part) {
+                // Fixed variables have no position.
+                if let Some(y) = out.get_mut(*at as usize) {
+                    *y = s * r;
+                }
+            }
+        }
+        for i in (0..states.len()).filter(|i| is_held(states, *i)) {
+            out[self.position[n + i] as usize] = 0.0;
+        }
+    }
+
+    /// Adds a solution of the scaled, permuted matrix to one of the system.
+    pub(super) fn add_scaled(&self, y: &[f64], solution: &mut Solution) {
+        let n = solution.x.len();
+        for (part, first) in [(&mut solution.x, 0), (&mut solution.mu, n)] {
+            for ((at, s), x) in self.position[first..].iter().zip(&self.scale[first..]).zip(part) {
+                if let Some(y) = y.get(*at as usize) {
+                    *x += s * y;
                 }
             }
         }

@@ -38,6 +38,9 @@ pub(crate) struct ResidualScratch {
     velocity: Vec<f64>,
 }
 
+/// Room for the roundings of a comparison of quotients by products.
+const SURELY: f64 = 0.999;
+
 /// Share of the largest velocity below which a velocity is roundoff.
 pub(crate) fn roundoff(system: &KktSystem) -> f64 {
     1000.0 * (system.n() + system.m()) as f64 * f64::EPSILON
@@ -186,24 +189,24 @@ pub(crate) fn evaluate(
             r / s
         }
     };
+    // A quotient that is surely below the largest so far need not be known. NaN is never sure; a floor only makes it smaller.
+    let surely_less = |a: f64, b: f64, largest: f64| a <= SURELY * largest * b;
     for i in 0..n {
         if system.fixed[i] {
             primal[i] = 0.0;
             continue;
         }
-        out.primal = max(out.primal, (primal[i] / system.w_diagonal(i)).abs());
-        out.relative = max(
-            out.relative,
-            ratio(
-                primal[i].abs(),
-                primal_scale[i],
-                system.w_diagonal(i).abs() * velocity[i],
-            ),
-        );
+        let (size, own) = (primal[i].abs(), system.w_diagonal(i).abs());
+        if !surely_less(size, own, out.primal) {
+            out.primal = max(out.primal, size / own);
+        }
+        if !surely_less(size, primal_scale[i], out.relative) {
+            out.relative = max(out.relative, ratio(size, primal_scale[i], own * velocity[i]));
+        }
     }
     for i in (0..m).filter(|i| !is_held(states, *i)) {
         out.row = max(out.row, row[i].abs());
-        if !dropped[i] {
+        if !dropped[i] && !surely_less(row[i].abs(), row_scale[i], out.relative) {
             let floor = row_of(&system.j, i).fold(0.0f64, |a, (k, v)| larger(a, v.abs() * velocity[k]));
             out.relative = max(out.relative, ratio(row[i].abs(), row_scale[i], floor));
         }

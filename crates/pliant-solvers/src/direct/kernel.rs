@@ -11,7 +11,7 @@ use pliant_sparse::{
 const SMALLEST_BLOCK: f64 = 1.8;
 /// Operations per entry of `L` from which the supernodes of the scalar factor are faster.
 const LARGEST_FILL: usize = 100;
-/// Share of the blocks of `L` that zeros may be before blocks stop paying, as entries of `L` per entry of the matrix.
+/// Entries of `L` by blocks per entry of the matrix, fill and zeros in blocks together, above which blocks stop paying.
 const LARGEST_PADDING: usize = 4;
 
 /// Symbolic and numeric factor.
@@ -25,7 +25,7 @@ pub(super) enum Kernel {
     },
     /// One index per block.
     Blocks {
-        symbolic: BlockSymbolic,
+        symbolic: Box<BlockSymbolic>,
         factor: BlockFactor,
     },
 }
@@ -81,7 +81,7 @@ impl Kernel {
             let pays = pattern.flops() <= LARGEST_FILL * pattern.entries()
                 && pattern.entries() <= LARGEST_PADDING * entries.len();
             if pays {
-                let symbolic = BlockSymbolic::new(pattern)?;
+                let symbolic = Box::new(BlockSymbolic::new(pattern)?);
                 let factor = symbolic.allocate();
                 return Ok(Self::Blocks { symbolic, factor });
             }
@@ -163,5 +163,73 @@ impl Kernel {
             Self::Scalar { symbolic, .. } => symbolic.factor_entries(),
             Self::Blocks { symbolic, .. } => symbolic.pattern().entries(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{DirectSolver, KktSystem, Solution};
+    use pliant_sparse::PatternBuilder;
+
+    /// A chain of `bodies` of six with rows of three between them, as blocks or as scalars.
+    fn chain(bodies: usize, blocks: bool) -> KktSystem {
+        let (n, m) = (6 * bodies, 3 * bodies);
+        let [mut w, mut j, mut r] = [(n, n), (m, n), (m, m)].map(|(a, b)| PatternBuilder::new(a, b));
+        for k in 0..bodies {
+            w.insert_block((6 * k, 6 * k), (6, 6), true);
+            j.insert_block((3 * k, 6 * k), (3, 6), false);
+            if k > 0 {
+                j.insert_block((3 * k, 6 * k - 6), (3, 6), false);
+            }
+            r.insert_block((3 * k, 3 * k), (3, 3), true);
+        }
+        let every = |step: usize, size: usize| (0..=size).step_by(if blocks { step } else { 1 }).collect();
+        let (w, j, r) = (w.finish().unwrap(), j.finish().unwrap(), r.finish().unwrap());
+        // Scalar row blocks want a diagonal R.
+        let r = if blocks {
+            r
+        } else {
+            let mut diagonal = PatternBuilder::new(m, m);
+            (0..m).for_each(|i| diagonal.insert(i, i));
+            diagonal.finish().unwrap()
+        };
+        let mut s = KktSystem::new(w, j, r, every(6, n), every(3, m)).unwrap();
+        for i in 0..n {
+            for slot in s.w.pattern().row_slots(i) {
+                let k = s.w.pattern().indices()[slot] as usize;
+                s.w.values_mut()[slot] = if i == k { 3.0 + (i % 5) as f64 } else { 0.2 };
+            }
+            s.c[i] = (i as f64).sin();
+        }
+        for i in 0..m {
+            for slot in s.j.pattern().row_slots(i) {
+                let k = s.j.pattern().indices()[slot] as usize;
+                let same = i % 3 == k % 6;
+                s.j.values_mut()[slot] = f64::from(u8::from(same)) + 0.3 * ((7 * i + 5 * k) as f64).cos();
+            }
+            s.b[i] = (i as f64).cos();
+        }
+        s
+    }
+
+    #[test]
+    fn blocks_and_scalars_give_one_answer() {
+        let mut answers = Vec::new();
+        for blocks in [true, false] {
+            let s = chain(30, blocks);
+            let (mut solver, mut solution) = (DirectSolver::default(), Solution::default());
+            solver.prepare(&s).unwrap();
+            let by_blocks = matches!(
+                solver.plan.as_ref().map(|p| &p.kernel),
+                Some(super::Kernel::Blocks { .. })
+            );
+            assert_eq!(by_blocks, blocks);
+            let report = solver.solve(&s, &mut solution).unwrap();
+            assert_eq!((report.inertia, report.redundant_rows), ((180, 90), 0));
+            assert!(report.residual.relative < 1e-14);
+            answers.push(solution);
+        }
+        let pairs = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-12);
+        assert!(pairs(&answers[0].x, &answers[1].x) && pairs(&answers[0].mu, &answers[1].mu));
     }
 }

@@ -47,7 +47,7 @@ pub struct SolverCounters {
     pub numeric: usize,
     /// Triangular solves.
     pub solves: usize,
-    /// Stored entries of `L`, with the diagonal.
+    /// Stored entries of `L`, with the diagonal and with zeros that a block or a supernode holds.
     pub factor_entries: usize,
     /// Stored entries of the lower triangle of the permuted KKT matrix.
     pub matrix_entries: usize,
@@ -63,6 +63,9 @@ pub struct SolverCounters {
 /// threshold are redundant: they are dropped, the null
 /// space of the rest gives the minimum-norm multiplier, and the part of `b` along it decides whether the rows contradict.
 /// (The usual alternative, regularisation with refinement, has the same limits; docs/decisions says why not.)
+///
+/// The factor has one index per block where blocks are large enough and fill is small (chains and trees of bodies), else one per
+/// entry; zeros in blocks count as entries of `L`.
 ///
 /// Cost: `O(nnz(L))` memory, the factorisation's flops per `prepare`, `4 nnz(L) + 8 nnz(K)` per solve and refinement, plus
 /// one solve per redundant row.

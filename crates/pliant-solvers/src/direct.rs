@@ -2,16 +2,17 @@
 
 mod apply;
 mod held;
+mod kernel;
 mod plan;
 mod rank;
 
-use crate::bounds::{BoundState, BoundsReport, is_held, put_held};
+use crate::bounds::{BoundState, BoundsReport, put_held};
 use crate::order::Elimination;
 use crate::redundant::NullSpace;
 use crate::residual::{ResidualScratch, evaluate};
 use crate::{KktResidual, KktSystem, Solution, SolveError, SolveReport, Status, Variable};
 use plan::Plan;
-use pliant_sparse::{PivotRule, SparseError};
+use pliant_sparse::SparseError;
 
 /// Tolerances of the [`DirectSolver`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -47,7 +48,7 @@ pub struct SolverCounters {
     pub numeric: usize,
     /// Triangular solves.
     pub solves: usize,
-    /// Stored entries of `L`, with the diagonal.
+    /// Stored entries of `L`, with the diagonal and with zeros that a block or a supernode holds.
     pub factor_entries: usize,
     /// Stored entries of the lower triangle of the permuted KKT matrix.
     pub matrix_entries: usize,
@@ -63,6 +64,9 @@ pub struct SolverCounters {
 /// threshold are redundant: they are dropped, the null
 /// space of the rest gives the minimum-norm multiplier, and the part of `b` along it decides whether the rows contradict.
 /// (The usual alternative, regularisation with refinement, has the same limits; docs/decisions says why not.)
+///
+/// The factor has one index per block where blocks are large enough and fill is small (chains and trees of bodies), else one per
+/// entry; zeros in blocks count as entries of `L`.
 ///
 /// Cost: `O(nnz(L))` memory, the factorisation's flops per `prepare`, `4 nnz(L) + 8 nnz(K)` per solve and refinement, plus
 /// one solve per redundant row.
@@ -186,8 +190,8 @@ impl DirectSolver {
     fn analyse(&mut self, system: &KktSystem, order: Elimination) -> Result<(), SolveError> {
         let plan = Plan::new(system, order)?;
         self.counters.symbolic += 1;
-        self.counters.factor_entries = plan.symbolic.factor_entries();
-        self.counters.matrix_entries = plan.matrix.pattern().len();
+        self.counters.factor_entries = plan.kernel.entries();
+        self.counters.matrix_entries = plan.matrix_entries;
         self.plan = Some(plan);
         Ok(())
     }
@@ -199,10 +203,7 @@ impl DirectSolver {
         plan.fill(system, &self.states);
         self.counters.numeric += 1;
         let n = system.n();
-        let report = plan
-            .factor
-            .factor(&plan.symbolic, &plan.matrix, PivotRule::Drop { threshold: 1.0 });
-        let report = report.map_err(|e| match e {
+        let report = plan.kernel.factor().map_err(|e| match e {
             SparseError::Pivot { index } => SolveError::NotFinite {
                 variable: plan.variable(index, n),
             },
@@ -212,7 +213,7 @@ impl DirectSolver {
         self.dropped.clear();
         self.dropped.resize(system.m(), false);
         if report.dropped > 0 {
-            for k in (0..plan.scale.len()).filter(|k| plan.factor.is_dropped(*k)) {
+            for k in (0..plan.elimination.sequence.len()).filter(|k| plan.kernel.is_dropped(*k)) {
                 if let Variable::Row(row) = plan.variable(k, n) {
                     self.dropped[row] = true;
                 }
@@ -222,10 +223,10 @@ impl DirectSolver {
         if report.positive != free {
             // By Sylvester's law W is not positive definite on the null space of J, wherever the odd signs came up.
             let odd = |k: usize| match plan.variable(k, n) {
-                Variable::Dof(dof) if plan.factor.is_dropped(k) || plan.factor.pivots()[k] < 0.0 => Some(dof),
+                Variable::Dof(dof) if plan.kernel.is_dropped(k) || plan.kernel.pivots()[k] < 0.0 => Some(dof),
                 _ => None,
             };
-            let dof = (0..plan.scale.len()).find_map(odd).unwrap_or(0);
+            let dof = (0..plan.elimination.sequence.len()).find_map(odd).unwrap_or(0);
             return Err(SolveError::NotPositiveDefinite {
                 dof,
                 diagonal: system.w_diagonal(dof),
@@ -291,26 +292,15 @@ impl DirectSolver {
         let mut best = f64::INFINITY;
         let mut refinements = 0;
         for pass in 0..=self.options.max_refinements {
-            self.rhs.clear();
-            self.rhs
-                .extend(plan.elimination.sequence.iter().zip(&plan.scale).map(|(v, s)| {
-                    s * if *v < n {
-                        self.residual.primal[*v]
-                    } else if is_held(&self.states, *v - n) {
-                        0.0
-                    } else {
-                        self.residual.row[*v - n]
-                    }
-                }));
-            plan.factor.solve_in_place(&plan.symbolic, &mut self.rhs);
+            plan.gather(
+                &self.residual.primal,
+                &self.residual.row,
+                &self.states,
+                &mut self.rhs,
+            );
+            plan.kernel.solve_in_place(&mut self.rhs);
             self.counters.solves += 1;
-            for ((v, s), y) in plan.elimination.sequence.iter().zip(&plan.scale).zip(&self.rhs) {
-                if *v < n {
-                    solution.x[*v] += s * y;
-                } else {
-                    solution.mu[*v - n] += s * y;
-                }
-            }
+            plan.add_scaled(&self.rhs, solution);
             self.null_space.remove(&mut solution.mu);
             measure = evaluate(
                 system,

@@ -38,6 +38,9 @@ pub(crate) struct ResidualScratch {
     velocity: Vec<f64>,
 }
 
+/// Room for the roundings of a comparison of quotients by products.
+const SURELY: f64 = 0.999;
+
 /// Share of the largest velocity below which a velocity is roundoff.
 pub(crate) fn roundoff(system: &KktSystem) -> f64 {
     1000.0 * (system.n() + system.m()) as f64 * f64::EPSILON
@@ -117,7 +120,13 @@ pub(crate) fn evaluate(
     row.extend_from_slice(b);
     row_scale.clear();
     row_scale.extend(b.iter().map(|b| b.abs()));
-    let (x, mu) = (&solution.x, &solution.mu);
+    velocity.clear();
+    velocity.resize(n, 0.0);
+    // Slices of known length: their pointers stay in registers.
+    let (x, mu) = (&solution.x[..n], &solution.mu[..m]);
+    let (primal, primal_scale) = (&mut primal[..n], &mut primal_scale[..n]);
+    let (row, row_scale) = (&mut row[..m], &mut row_scale[..m]);
+    let velocity = &mut velocity[..n];
 
     for i in 0..n {
         let (mut sum, mut size) = (0.0, 0.0);
@@ -160,10 +169,10 @@ pub(crate) fn evaluate(
         }
     }
     let mut out = KktResidual::default();
+    // As `f64::max` where the first is a number, in fewer instructions.
+    let larger = |a: f64, b: f64| if b > a { b } else { a };
     // `max` of IEEE drops NaN; a NaN residual must survive.
     let max = |a: f64, b: f64| if b.is_nan() || b > a { b } else { a };
-    velocity.clear();
-    velocity.resize(n, 0.0);
     for block in system.primal_blocks().windows(2) {
         let own = block[0]..block[1];
         let free = own.clone().filter(|i| !system.fixed[*i]);
@@ -180,25 +189,25 @@ pub(crate) fn evaluate(
             r / s
         }
     };
+    // A quotient that is surely below the largest so far need not be known. NaN is never sure; a floor only makes it smaller.
+    let surely_less = |a: f64, b: f64, largest: f64| a <= SURELY * largest * b;
     for i in 0..n {
         if system.fixed[i] {
             primal[i] = 0.0;
             continue;
         }
-        out.primal = max(out.primal, (primal[i] / system.w_diagonal(i)).abs());
-        out.relative = max(
-            out.relative,
-            ratio(
-                primal[i].abs(),
-                primal_scale[i],
-                system.w_diagonal(i).abs() * velocity[i],
-            ),
-        );
+        let (size, own) = (primal[i].abs(), system.w_diagonal(i).abs());
+        if !surely_less(size, own, out.primal) {
+            out.primal = max(out.primal, size / own);
+        }
+        if !surely_less(size, primal_scale[i], out.relative) {
+            out.relative = max(out.relative, ratio(size, primal_scale[i], own * velocity[i]));
+        }
     }
     for i in (0..m).filter(|i| !is_held(states, *i)) {
         out.row = max(out.row, row[i].abs());
-        if !dropped[i] {
-            let floor = row_of(&system.j, i).fold(0.0f64, |a, (k, v)| a.max(v.abs() * velocity[k]));
+        if !dropped[i] && !surely_less(row[i].abs(), row_scale[i], out.relative) {
+            let floor = row_of(&system.j, i).fold(0.0f64, |a, (k, v)| larger(a, v.abs() * velocity[k]));
             out.relative = max(out.relative, ratio(row[i].abs(), row_scale[i], floor));
         }
     }

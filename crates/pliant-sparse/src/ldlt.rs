@@ -53,7 +53,7 @@ pub enum PivotRule {
 }
 
 /// The value that takes the place of a dropped pivot. Its square root must not overflow when multiplied by itself.
-const DROPPED: f64 = 1e100;
+pub(crate) const DROPPED: f64 = 1e100;
 
 /// What a numeric factorisation found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]

@@ -1,8 +1,8 @@
 //! Sparse patterns, products and symmetric factorisations with a symbolic/numeric split.
 //!
 //! What this crate is: compressed row storage with a pattern that is built once and values that are written in place,
-//! a minimum-degree ordering of a (block) graph, and the `L D L^T` of a symmetric quasi-definite matrix (numeric kernels
-//! of `faer`). What it is not: it knows no mechanics, no time and no constraint.
+//! a minimum-degree ordering of a (block) graph, and the `L D L^T` of a symmetric quasi-definite matrix, by entries (numeric
+//! kernels of `faer`) or by dense blocks. What it is not: it knows no mechanics, no time and no constraint.
 //!
 //! ```
 //! use pliant_sparse::{PatternBuilder, Symbolic};
@@ -22,10 +22,12 @@
 //! # Ok::<(), pliant_sparse::SparseError>(())
 //! ```
 
+mod block;
 mod graph;
 mod ldlt;
 mod pattern;
 
+pub use block::{BlockFactor, BlockPattern, BlockSymbolic};
 pub use graph::Graph;
 pub use ldlt::{Factor, FactorReport, PivotRule, Symbolic};
 pub use pattern::{CsrMatrix, Pattern, PatternBuilder};

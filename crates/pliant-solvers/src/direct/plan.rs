@@ -1,10 +1,11 @@
-//! The permuted, scaled matrix: pattern and slots once, values every time.
+//! The permuted, scaled matrix: pattern and slots once, values every time, straight into the storage of the factor.
 
 use super::DirectOptions;
+use super::kernel::Kernel;
 use crate::bounds::{BoundState, is_held};
 use crate::order::Elimination;
-use crate::{KktSystem, SolveError, Variable};
-use pliant_sparse::{CsrMatrix, Factor, PatternBuilder, Symbolic};
+use crate::{KktSystem, Solution, SolveError, Variable};
+use pliant_sparse::CsrMatrix;
 
 /// What depends on the pattern only, and the numeric storage.
 #[derive(Debug)]
@@ -14,14 +15,17 @@ pub(super) struct Plan {
     pub(super) elimination: Elimination,
     /// Position of each unknown in the order, `ABSENT` for fixed variables.
     pub(super) position: Vec<u32>,
-    pub(super) matrix: CsrMatrix,
-    /// Slot in `matrix` of every slot of W, J, R; `ABSENT` for fixed variables.
+    /// Slot in the factor's storage of every slot of W, J, R; `ABSENT` for fixed variables.
     w_slots: Vec<u32>,
     j_slots: Vec<u32>,
     r_slots: Vec<u32>,
+    /// Entries of the lower triangle of the permuted matrix.
+    pub(super) matrix_entries: usize,
+    /// Scale of each unknown.
     pub(super) scale: Vec<f64>,
-    pub(super) symbolic: Symbolic,
-    pub(super) factor: Factor,
+    /// `1/|W_ii|` as of the last scaling.
+    inverse_diagonal: Vec<f64>,
+    pub(super) kernel: Kernel,
 }
 
 type CsrShape = (Vec<u32>, Vec<u32>);
@@ -52,58 +56,53 @@ impl Plan {
 
     pub(super) fn new(system: &KktSystem, elimination: Elimination) -> Result<Self, SolveError> {
         let (n, m) = (system.n(), system.m());
-        let order = &elimination.sequence;
         let mut position = vec![ABSENT; n + m];
-        for (k, v) in order.iter().enumerate() {
+        for (k, v) in elimination.sequence.iter().enumerate() {
             position[*v] = k as u32;
         }
-        let entry = |i: usize, j: usize| -> Option<(usize, usize)> {
-            let (a, b) = (position[i], position[j]);
-            (a != ABSENT && b != ABSENT).then(|| (a.max(b) as usize, a.min(b) as usize))
-        };
         let parts = [(&system.w, 0, 0), (&system.j, n, 0), (&system.r, n, n)];
-        let mut builder = PatternBuilder::new(order.len(), order.len());
-        for (matrix, row0, column0) in parts {
-            for i in 0..matrix.pattern().rows() {
-                for k in matrix.pattern().row(i) {
-                    if let Some((a, b)) = entry(row0 + i, column0 + *k as usize) {
-                        builder.insert(a, b);
-                    }
-                }
-            }
-        }
-        let matrix = builder.finish()?.into_matrix();
-        let [w_slots, j_slots, r_slots] = parts.map(|(part, row0, column0)| {
-            let mut slots = Vec::with_capacity(part.pattern().len());
+        let mut entries = Vec::new();
+        let each = |(part, row0, column0): (&CsrMatrix, usize, usize), visit: &mut dyn FnMut(u32, u32)| {
             for i in 0..part.pattern().rows() {
                 for k in part.pattern().row(i) {
-                    let slot =
-                        entry(row0 + i, column0 + *k as usize).and_then(|(a, b)| matrix.pattern().slot(a, b));
-                    slots.push(slot.map_or(ABSENT, |s| s as u32));
+                    let (a, b) = (position[row0 + i], position[column0 + *k as usize]);
+                    visit(a.max(b), a.min(b));
                 }
             }
+        };
+        for part in parts {
+            each(part, &mut |a, b| {
+                if a != ABSENT {
+                    entries.push((a, b));
+                }
+            });
+        }
+        let kernel = Kernel::new(system, &elimination, &entries)?;
+        let [w_slots, j_slots, r_slots] = parts.map(|part| {
+            let mut slots = Vec::with_capacity(part.0.pattern().len());
+            each(part, &mut |a, b| {
+                let slot = (a != ABSENT).then(|| kernel.slot(a as usize, b as usize));
+                slots.push(slot.flatten().map_or(ABSENT, |s| s as u32));
+            });
             slots
         });
-        let symbolic = Symbolic::new(matrix.pattern())?;
-        let factor = symbolic.allocate();
         let shape = (
             shape(&system.w),
             shape(&system.j),
             shape(&system.r),
             system.fixed.clone(),
         );
-        let scale = vec![1.0; order.len()];
         Ok(Self {
             shape,
             elimination,
             position,
-            matrix,
             w_slots,
             j_slots,
             r_slots,
-            scale,
-            symbolic,
-            factor,
+            matrix_entries: entries.len(),
+            scale: vec![1.0; n + m],
+            inverse_diagonal: vec![0.0; n],
+            kernel,
         })
     }
 
@@ -130,10 +129,11 @@ impl Plan {
             if diagonal == 0.0 {
                 return Err(SolveError::NotPositiveDefinite { dof: i, diagonal });
             }
-            self.scale[self.position[i] as usize] = power_of_two(1.0 / (ROUNDOFF * diagonal.abs()));
+            self.scale[i] = power_of_two(1.0 / (ROUNDOFF * diagonal.abs()));
+            self.inverse_diagonal[i] = 1.0 / diagonal.abs();
         }
         for i in 0..system.m() {
-            let (own, delassus) = (system.r_diagonal(i), system.row_scale(i));
+            let (own, delassus) = (system.r_diagonal(i), self.row_scale(system, i));
             if !own.is_finite() || !delassus.is_finite() {
                 return Err(SolveError::NotFinite {
                     variable: Variable::Row(i),
@@ -143,7 +143,7 @@ impl Plan {
                 return Err(SolveError::NegativeCompliance { row: i, value: own });
             }
             if is_held(states, i) {
-                self.scale[self.position[n + i] as usize] = HELD;
+                self.scale[n + i] = HELD;
                 continue;
             }
             // A compliance that rounding of the Delassus operator swallows cannot say how redundant rows share.
@@ -156,42 +156,83 @@ impl Plan {
             let size = own + delassus;
             // A row without free variables has size 0: any scale shows its zero pivot.
             let size = if size > 0.0 { size } else { 1.0 };
-            self.scale[self.position[n + i] as usize] = power_of_two(1.0 / (threshold * size));
+            self.scale[n + i] = power_of_two(1.0 / (threshold * size));
         }
         Ok(())
     }
 
+    /// As [`KktSystem::row_scale`], with one division per variable.
+    fn row_scale(&self, system: &KktSystem, i: usize) -> f64 {
+        let pattern = system.j.pattern();
+        let values = &system.j.values()[pattern.row_slots(i)];
+        let terms = pattern.row(i).iter().zip(values);
+        // Fixed variables have the inverse zero.
+        let sum = terms.fold(0.0, |sum, (k, a)| {
+            sum + a * a * self.inverse_diagonal[*k as usize]
+        });
+        if sum.is_finite() { sum } else { system.row_scale(i) }
+    }
+
     /// Scaled values. A row held at a bound keeps its place in the pattern with zeros and a unit pivot.
     pub(super) fn fill(&mut self, system: &KktSystem, states: &[BoundState]) {
-        self.matrix.clear();
         let n = system.n();
-        let values = self.matrix.values_mut();
+        let target = self.kernel.start();
         let parts = [
             (&system.w, &self.w_slots, 0, 0, 1.0),
             (&system.j, &self.j_slots, n, 0, -1.0),
             (&system.r, &self.r_slots, n, n, -1.0),
         ];
         for (part, slots, row0, column0, sign) in parts {
+            let column_scale = &self.scale[column0..];
             for i in 0..part.pattern().rows() {
-                let position = self.position[row0 + i];
-                if position == ABSENT {
-                    continue;
-                }
-                let si = sign * self.scale[position as usize];
+                let own = part.pattern().row_slots(i);
+                let si = sign * self.scale[row0 + i];
+                let slots = &slots[own.clone()];
                 if row0 == n && is_held(states, i) {
-                    if column0 == n {
-                        // The diagonal is the last entry of a row of a lower triangle.
-                        values[slots[part.pattern().row_slots(i).end - 1] as usize] = si * HELD;
+                    // The diagonal is the last entry of a row of a lower triangle.
+                    if let (true, Some(slot)) = (column0 == n, slots.last()) {
+                        target[*slot as usize] = si * HELD;
                     }
                     continue;
                 }
-                for (k, slot) in part.pattern().row_slots(i).zip(part.pattern().row(i)) {
-                    let target = slots[k];
-                    let held = column0 == n && is_held(states, *slot as usize);
-                    if target != ABSENT && !held {
-                        let sj = self.scale[self.position[column0 + *slot as usize] as usize];
-                        values[target as usize] = si * part.values()[k] * sj;
+                let entries = part.pattern().row(i).iter().zip(&part.values()[own]);
+                for ((column, value), slot) in entries.zip(slots) {
+                    let column = *column as usize;
+                    let held = column0 == n && is_held(states, column);
+                    // No storage reaches up to `ABSENT`.
+                    if let (false, Some(target)) = (held, target.get_mut(*slot as usize)) {
+                        *target = si * value * column_scale[column];
                     }
+                }
+            }
+        }
+    }
+
+    /// The right-hand side of the scaled, permuted matrix. Rows held at a bound do not move: theirs is zero.
+    pub(super) fn gather(&self, primal: &[f64], rows: &[f64], states: &[BoundState], out: &mut Vec<f64>) {
+        let n = primal.len();
+        out.clear();
+        out.resize(self.elimination.sequence.len(), 0.0);
+        for (part, first) in [(primal, 0), (rows, n)] {
+            for ((at, s), r) in self.position[first..].iter().zip(&self.scale[first..]).zip(part) {
+                // Fixed variables have no position.
+                if let Some(y) = out.get_mut(*at as usize) {
+                    *y = s * r;
+                }
+            }
+        }
+        for i in (0..states.len()).filter(|i| is_held(states, *i)) {
+            out[self.position[n + i] as usize] = 0.0;
+        }
+    }
+
+    /// Adds a solution of the scaled, permuted matrix to one of the system.
+    pub(super) fn add_scaled(&self, y: &[f64], solution: &mut Solution) {
+        let n = solution.x.len();
+        for (part, first) in [(&mut solution.x, 0), (&mut solution.mu, n)] {
+            for ((at, s), x) in self.position[first..].iter().zip(&self.scale[first..]).zip(part) {
+                if let Some(y) = y.get(*at as usize) {
+                    *x += s * y;
                 }
             }
         }
@@ -209,6 +250,7 @@ impl Plan {
 
 /// The power of two nearest below `sqrt(a)` up to a factor of two, for finite positive `a`.
 fn power_of_two(a: f64) -> f64 {
-    let exponent = ((a.to_bits() >> 52) & 0x7ff) as i32 - 1023;
-    2f64.powi(exponent.div_euclid(2))
+    let exponent = ((a.to_bits() >> 52) & 0x7ff) as i64 - 1023;
+    // From -512 to 512: a normal number.
+    f64::from_bits(((exponent.div_euclid(2) + 1023) as u64) << 52)
 }

@@ -42,19 +42,19 @@ impl DirectSolver {
         let plan = self.plan.as_mut().ok_or(SolveError::NotPrepared)?;
         for d in (0..m).filter(|d| self.dropped[*d]) {
             self.rhs.clear();
-            self.rhs.resize(plan.scale.len(), 0.0);
+            self.rhs.resize(plan.elimination.sequence.len(), 0.0);
             for (slot, i) in system.j.pattern().row_slots(d).zip(system.j.pattern().row(d)) {
                 let position = plan.position[*i as usize];
                 if position != ABSENT {
-                    self.rhs[position as usize] = system.j.values()[slot] * plan.scale[position as usize];
+                    self.rhs[position as usize] = system.j.values()[slot] * plan.scale[*i as usize];
                 }
             }
-            plan.factor.solve_in_place(&plan.symbolic, &mut self.rhs);
+            plan.kernel.solve_in_place(&mut self.rhs);
             self.counters.solves += 1;
             self.column.clear();
             self.column.extend((0..m).map(|i| {
                 let position = plan.position[n + i] as usize;
-                self.rhs[position] * plan.scale[position]
+                self.rhs[position] * plan.scale[n + i]
             }));
             self.column[d] = 1.0;
             if !self.trusted[d] && self.residual.force_share(system, &self.column) > NO_FORCE {

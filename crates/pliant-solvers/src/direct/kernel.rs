@@ -1,0 +1,245 @@
+//! The factor of the permuted matrix: by blocks where that is faster, else by entries.
+
+use crate::order::Elimination;
+use crate::{KktSystem, SolveError};
+use pliant_sparse::{
+    BlockFactor, BlockPattern, BlockSymbolic, CsrMatrix, Factor, FactorReport, Graph, PatternBuilder,
+    PivotRule, SparseError, Symbolic,
+};
+
+/// Smallest mean size of a block for which blocks pay.
+const SMALLEST_BLOCK: f64 = 1.8;
+/// Operations per entry of `L` from which the supernodes of the scalar factor are faster.
+const LARGEST_FILL: usize = 100;
+/// Entries of `L` by blocks per entry of the matrix, fill and zeros in blocks together, above which blocks stop paying.
+const LARGEST_PADDING: usize = 4;
+
+/// Symbolic and numeric factor.
+#[derive(Debug)]
+pub(super) enum Kernel {
+    /// One index per entry; supernodes where there is much fill.
+    Scalar {
+        matrix: CsrMatrix,
+        symbolic: Box<Symbolic>,
+        factor: Factor,
+    },
+    /// One index per block.
+    Blocks {
+        symbolic: Box<BlockSymbolic>,
+        factor: BlockFactor,
+    },
+}
+
+/// Boundaries of the runs of unknowns of one primal or row block, in the order of elimination.
+fn runs(system: &KktSystem, order: &Elimination) -> Vec<usize> {
+    let n = system.n();
+    let block = |v: usize| {
+        if v < n {
+            (false, system.primal_blocks().partition_point(|first| *first <= v))
+        } else {
+            (true, system.row_blocks().partition_point(|first| *first <= v - n))
+        }
+    };
+    let mut bounds = Vec::new();
+    let mut last = None;
+    for (k, v) in order.sequence.iter().enumerate() {
+        let now = Some(block(*v));
+        if now != last {
+            bounds.push(k);
+            last = now;
+        }
+    }
+    bounds.push(order.sequence.len());
+    bounds
+}
+
+impl Kernel {
+    /// For a matrix of the given entries `(i, j)`, `i >= j`, each once.
+    pub(super) fn new(
+        system: &KktSystem,
+        order: &Elimination,
+        entries: &[(u32, u32)],
+    ) -> Result<Self, SolveError> {
+        let bounds = runs(system, order);
+        let size = order.sequence.len();
+        let blocks = bounds.len() - 1;
+        if size as f64 >= SMALLEST_BLOCK * blocks as f64 {
+            let mut vertex = Vec::with_capacity(size);
+            for (k, w) in bounds.windows(2).enumerate() {
+                vertex.extend(std::iter::repeat_n(k, w[1] - w[0]));
+            }
+            let mut graph = Graph::new(blocks);
+            let mut last = (0, 0);
+            for (i, j) in entries {
+                let edge = (vertex[*i as usize], vertex[*j as usize]);
+                if edge != last {
+                    graph.connect(edge.0, edge.1);
+                    last = edge;
+                }
+            }
+            let pattern = BlockPattern::new(bounds, &graph)?;
+            let pays = pattern.flops() <= LARGEST_FILL * pattern.entries()
+                && pattern.entries() <= LARGEST_PADDING * entries.len();
+            if pays {
+                let symbolic = Box::new(BlockSymbolic::new(pattern)?);
+                let factor = symbolic.allocate();
+                return Ok(Self::Blocks { symbolic, factor });
+            }
+        }
+        let mut builder = PatternBuilder::new(size, size);
+        for (i, j) in entries {
+            builder.insert(*i as usize, *j as usize);
+        }
+        let matrix = builder.finish()?.into_matrix();
+        let symbolic = Symbolic::new(matrix.pattern())?;
+        let factor = symbolic.allocate();
+        let symbolic = Box::new(symbolic);
+        Ok(Self::Scalar {
+            matrix,
+            symbolic,
+            factor,
+        })
+    }
+
+    /// Where entry `(i, j)` goes in [`Self::start`].
+    pub(super) fn slot(&self, i: usize, j: usize) -> Option<usize> {
+        match self {
+            Self::Scalar { matrix, .. } => matrix.pattern().slot(i, j),
+            Self::Blocks { symbolic, .. } => symbolic.slot(i, j),
+        }
+    }
+
+    /// The values of the matrix, all zero, to be filled.
+    pub(super) fn start(&mut self) -> &mut [f64] {
+        match self {
+            Self::Scalar { matrix, .. } => {
+                matrix.clear();
+                matrix.values_mut()
+            }
+            Self::Blocks { factor, .. } => {
+                factor.clear();
+                factor.values_mut()
+            }
+        }
+    }
+
+    /// Factors what was filled; pivots up to 1 are dropped.
+    pub(super) fn factor(&mut self) -> Result<FactorReport, SparseError> {
+        let rule = PivotRule::Drop { threshold: 1.0 };
+        match self {
+            Self::Scalar {
+                matrix,
+                symbolic,
+                factor,
+            } => factor.factor(symbolic, matrix, rule),
+            Self::Blocks { symbolic, factor } => factor.factor(symbolic, rule),
+        }
+    }
+
+    pub(super) fn pivots(&self) -> &[f64] {
+        match self {
+            Self::Scalar { factor, .. } => factor.pivots(),
+            Self::Blocks { factor, .. } => factor.pivots(),
+        }
+    }
+
+    pub(super) fn is_dropped(&self, i: usize) -> bool {
+        match self {
+            Self::Scalar { factor, .. } => factor.is_dropped(i),
+            Self::Blocks { factor, .. } => factor.is_dropped(i),
+        }
+    }
+
+    pub(super) fn solve_in_place(&mut self, x: &mut [f64]) {
+        match self {
+            Self::Scalar { symbolic, factor, .. } => factor.solve_in_place(symbolic, x),
+            Self::Blocks { symbolic, factor } => factor.solve_in_place(symbolic, x),
+        }
+    }
+
+    /// Entries of `L` with the diagonal, with the zeros that a block or a supernode holds.
+    pub(super) fn entries(&self) -> usize {
+        match self {
+            Self::Scalar { symbolic, .. } => symbolic.factor_entries(),
+            Self::Blocks { symbolic, .. } => symbolic.pattern().entries(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{DirectSolver, KktSystem, Solution};
+    use pliant_sparse::PatternBuilder;
+
+    /// A chain of `bodies` of six with rows of three between them, as blocks or as scalars.
+    fn chain(bodies: usize, blocks: bool) -> KktSystem {
+        let (n, m) = (6 * bodies, 3 * bodies);
+        let [mut w, mut j, mut r] = [(n, n), (m, n), (m, m)].map(|(a, b)| PatternBuilder::new(a, b));
+        for k in 0..bodies {
+            w.insert_block((6 * k, 6 * k), (6, 6), true);
+            j.insert_block((3 * k, 6 * k), (3, 6), false);
+            if k > 0 {
+                j.insert_block((3 * k, 6 * k - 6), (3, 6), false);
+            }
+            r.insert_block((3 * k, 3 * k), (3, 3), true);
+        }
+        let every = |step: usize, size: usize| (0..=size).step_by(if blocks { step } else { 1 }).collect();
+        let (w, j, r) = (w.finish().unwrap(), j.finish().unwrap(), r.finish().unwrap());
+        // Scalar row blocks want a diagonal R.
+        let r = if blocks {
+            r
+        } else {
+            let mut diagonal = PatternBuilder::new(m, m);
+            (0..m).for_each(|i| diagonal.insert(i, i));
+            diagonal.finish().unwrap()
+        };
+        let mut s = KktSystem::new(w, j, r, every(6, n), every(3, m)).unwrap();
+        for i in 0..n {
+            for slot in s.w.pattern().row_slots(i) {
+                let k = s.w.pattern().indices()[slot] as usize;
+                s.w.values_mut()[slot] = if i == k { 3.0 + (i % 5) as f64 } else { 0.2 };
+            }
+            s.c[i] = (i as f64).sin();
+        }
+        for i in 0..m {
+            for slot in s.j.pattern().row_slots(i) {
+                let k = s.j.pattern().indices()[slot] as usize;
+                let same = i % 3 == k % 6;
+                s.j.values_mut()[slot] = f64::from(u8::from(same)) + 0.3 * ((7 * i + 5 * k) as f64).cos();
+            }
+            s.b[i] = (i as f64).cos();
+        }
+        s
+    }
+
+    #[test]
+    fn blocks_and_scalars_give_one_answer() {
+        let mut answers = Vec::new();
+        for blocks in [true, false] {
+            let s = chain(30, blocks);
+            let (mut solver, mut solution) = (DirectSolver::default(), Solution::default());
+            solver.prepare(&s).unwrap();
+            let by_blocks = matches!(
+                solver.plan.as_ref().map(|p| &p.kernel),
+                Some(super::Kernel::Blocks { .. })
+            );
+            assert_eq!(by_blocks, blocks);
+            let report = solver.solve(&s, &mut solution).unwrap();
+            assert_eq!((report.inertia, report.redundant_rows), ((180, 90), 0));
+            assert!(report.residual.relative < 1e-14);
+            answers.push(solution);
+        }
+        // Roundings, times the condition of rows that act alike on both bodies.
+        let off = |a: &[f64], b: &[f64]| {
+            let size = a.iter().fold(1.0f64, |s, a| s.max(a.abs()));
+            a.iter()
+                .zip(b)
+                .fold(0.0f64, |d, (a, b)| d.max((a - b).abs() / size))
+        };
+        let (x, mu) = (
+            off(&answers[0].x, &answers[1].x),
+            off(&answers[0].mu, &answers[1].mu),
+        );
+        assert!(x < 1e-12 && mu < 1e-12, "{x:e} {mu:e}");
+    }
+}

@@ -1,0 +1,303 @@
+//! The `L D L^T` of a symmetric quasi-definite *block* matrix: dense blocks on a sparse block pattern.
+//!
+//! Where the unknowns come in blocks (six of a body, three of a particle, up to six rows of a joint), the factor has one index
+//! per block instead of one per entry, and its work is done by small dense kernels whose sizes the compiler knows.
+//! The arithmetic is that of the scalar factor in another order of summation.
+
+mod any;
+mod kernels;
+mod pattern;
+
+pub use pattern::BlockPattern;
+
+use crate::ldlt::DROPPED;
+use crate::{FactorReport, PivotRule, SparseError};
+
+/// The block pattern of `L` and where every block and every update goes: what one pattern of `A` needs once.
+///
+/// Storage: block columns one after another. Each starts with its square diagonal block, of which only the lower triangle is
+/// used, followed by the blocks below it; all blocks are stored by columns.
+#[derive(Clone, Debug)]
+pub struct BlockSymbolic {
+    pattern: BlockPattern,
+    /// Vertex of each unknown.
+    vertex: Vec<u32>,
+    /// Where the values of each block column start; one more than there are columns.
+    starts: Vec<u32>,
+    /// Where the values of each block below the diagonal start.
+    block_starts: Vec<u32>,
+    /// Rows of each block below the diagonal.
+    heights: Vec<u32>,
+    /// First unknown of each block row below the diagonal.
+    places: Vec<u32>,
+    /// Where the updates of each block column start in `targets`.
+    updates: Vec<u32>,
+    /// For the blocks `i >= k` below the diagonal of a column, k by k: where the block `(i, k)` starts.
+    targets: Vec<u32>,
+    /// Most values below the diagonal block of one column.
+    widest: usize,
+}
+
+/// Values of a block factor. Allocated once, refilled for every matrix of the same pattern.
+///
+/// Use: [`clear`](Self::clear), write `A` to the [slots](BlockSymbolic::slot) of [`values_mut`](Self::values_mut),
+/// [`factor`](Self::factor), [`solve_in_place`](Self::solve_in_place).
+#[derive(Clone, Debug)]
+pub struct BlockFactor {
+    /// `A`, then `L` in its place.
+    values: Vec<f64>,
+    pivots: Vec<f64>,
+    /// Their reciprocals; zero for a dropped one.
+    inverses: Vec<f64>,
+    /// `L D` of the column at hand.
+    products: Vec<f64>,
+}
+
+impl BlockSymbolic {
+    /// Where everything goes. Cost `O(b^2)` per block column of `b` blocks, in time and memory: look at
+    /// [`BlockPattern::updates`] before.
+    ///
+    /// # Errors
+    /// [`SparseError::TooLarge`] beyond 32-bit indices.
+    pub fn new(pattern: BlockPattern) -> Result<Self, SparseError> {
+        for (what, found) in [
+            ("block values", pattern.values()),
+            ("block updates", pattern.updates()),
+        ] {
+            if found >= u32::MAX as usize {
+                return Err(SparseError::TooLarge { what, found });
+            }
+        }
+        let blocks = pattern.len();
+        let mut vertex = Vec::with_capacity(pattern.size());
+        let (mut starts, mut updates) = (vec![0u32], vec![0u32]);
+        let mut block_starts = Vec::new();
+        let (mut heights, mut places) = (Vec::new(), Vec::new());
+        let (mut at, mut widest) = (0, 0);
+        for j in 0..blocks {
+            let width = pattern.block_size(j);
+            vertex.extend(std::iter::repeat_n(j as u32, width));
+            at += width * width;
+            let below = at;
+            for i in pattern.column(j) {
+                let height = pattern.block_size(*i as usize);
+                block_starts.push(at as u32);
+                heights.push(height as u32);
+                places.push(pattern.bounds()[*i as usize] as u32);
+                at += height * width;
+            }
+            widest = widest.max(at - below);
+            starts.push(at as u32);
+            let count = pattern.column(j).len();
+            updates.push(updates[j] + (count * (count + 1) / 2) as u32);
+        }
+        let mut targets = Vec::with_capacity(pattern.updates());
+        for j in 0..blocks {
+            let rows = pattern.column(j);
+            for (a, k) in rows.iter().enumerate() {
+                let k = *k as usize;
+                targets.push(starts[k]);
+                // The rows after k of column j are rows of column k: walk both, ascending.
+                let own = pattern.column_range(k);
+                let mut at = own.start;
+                for i in &rows[a + 1..] {
+                    while at < own.end && pattern.rows()[at] < *i {
+                        at += 1;
+                    }
+                    targets.push(block_starts[at]);
+                }
+            }
+        }
+        Ok(Self {
+            pattern,
+            vertex,
+            starts,
+            block_starts,
+            heights,
+            places,
+            updates,
+            targets,
+            widest,
+        })
+    }
+
+    /// The pattern it was made from.
+    pub fn pattern(&self) -> &BlockPattern {
+        &self.pattern
+    }
+
+    /// Order of the matrix.
+    pub fn size(&self) -> usize {
+        self.vertex.len()
+    }
+
+    /// Where entry `(i, j)` of the lower triangle is stored; `None` above the diagonal, outside the pattern of `L` or outside the
+    /// matrix. Cost: a binary search in the block column.
+    pub fn slot(&self, i: usize, j: usize) -> Option<usize> {
+        if i < j {
+            return None;
+        }
+        let (row, column) = (*self.vertex.get(i)?, *self.vertex.get(j)? as usize);
+        let width = self.pattern.block_size(column);
+        let (start, height) = if row as usize == column {
+            (self.starts[column], width)
+        } else {
+            let found = self.pattern.column(column).binary_search(&row).ok()?;
+            let block = self.pattern.column_range(column).start + found;
+            (self.block_starts[block], self.heights[block] as usize)
+        };
+        let inside = |k: usize, vertex: usize| k - self.pattern.bounds()[vertex];
+        Some(start as usize + inside(j, column) * height + inside(i, row as usize))
+    }
+
+    /// Allocates the values.
+    pub fn allocate(&self) -> BlockFactor {
+        BlockFactor {
+            values: vec![0.0; self.pattern.values()],
+            pivots: vec![0.0; self.size()],
+            inverses: vec![0.0; self.size()],
+            products: vec![0.0; self.widest],
+        }
+    }
+}
+
+/// What the elimination of one block column reads and writes.
+struct Column<'a> {
+    /// The column's values: diagonal block, blocks below.
+    values: &'a mut [f64],
+    /// Rows of each block below.
+    heights: &'a [u32],
+    /// Values of all later columns.
+    later: &'a mut [f64],
+    /// Where the updates go, in the storage as a whole.
+    targets: &'a [u32],
+    /// Where `later` starts in it.
+    offset: usize,
+    pivots: &'a mut [f64],
+    inverses: &'a mut [f64],
+    products: &'a mut [f64],
+}
+
+impl BlockFactor {
+    /// Sets all values to zero, to be filled with `A`.
+    pub fn clear(&mut self) {
+        self.values.fill(0.0);
+    }
+
+    /// Values to be filled with the lower triangle of `A`, see [`BlockSymbolic::slot`].
+    pub fn values_mut(&mut self) -> &mut [f64] {
+        &mut self.values
+    }
+
+    /// Factors `A = L D L^T` in place, with scalar pivots in the order of the matrix. Allocates nothing.
+    ///
+    /// For each block column `j` with diagonal block `A_jj = L_jj D_j L_jj^T`:
+    ///
+    /// ```math
+    /// Y_i = A_ij L_jj^-T,   L_ij = Y_i D_j^-1,   A_ik -= L_ij Y_k^T   for all blocks i >= k below the diagonal
+    /// ```
+    ///
+    /// (right-looking; Golub and Van Loan, Matrix Computations, section 4.1). A dropped pivot counts as infinite: its column of
+    /// `L` is zero. Cost: [`BlockPattern::flops`].
+    ///
+    /// # Errors
+    /// [`SparseError::Size`] if the values are of another pattern, [`SparseError::Pivot`] at a pivot that is zero (unless
+    /// dropped) or not finite.
+    pub fn factor(&mut self, symbolic: &BlockSymbolic, rule: PivotRule) -> Result<FactorReport, SparseError> {
+        let (expected, found) = (symbolic.pattern.values(), self.values.len());
+        if expected != found || self.pivots.len() != symbolic.size() {
+            return Err(SparseError::Size {
+                what: "block values",
+                expected,
+                found,
+            });
+        }
+        // No pivot is at or below a negative threshold.
+        let threshold = match rule {
+            PivotRule::Keep => -1.0,
+            PivotRule::Drop { threshold } => threshold,
+        };
+        let mut report = FactorReport::default();
+        for j in 0..symbolic.pattern.len() {
+            let (start, end) = (symbolic.starts[j] as usize, symbolic.starts[j + 1] as usize);
+            let own = symbolic.pattern.unknowns(j);
+            let first = own.start;
+            let width = own.len();
+            let (done, later) = self.values.split_at_mut(end);
+            let (from, to) = (symbolic.updates[j] as usize, symbolic.updates[j + 1] as usize);
+            let column = Column {
+                values: &mut done[start..],
+                heights: &symbolic.heights[symbolic.pattern.column_range(j)],
+                later,
+                targets: &symbolic.targets[from..to],
+                offset: end,
+                pivots: &mut self.pivots[own.clone()],
+                inverses: &mut self.inverses[own],
+                products: &mut self.products,
+            };
+            let bad = kernels::eliminate(width, column, threshold, &mut report);
+            bad.map_err(|k| SparseError::Pivot { index: first + k })?;
+        }
+        Ok(report)
+    }
+
+    /// The diagonal `D` of the last factorisation; `1e100` for a dropped pivot.
+    pub fn pivots(&self) -> &[f64] {
+        &self.pivots
+    }
+
+    /// Whether variable `i` was dropped.
+    pub fn is_dropped(&self, i: usize) -> bool {
+        self.pivots[i] == DROPPED
+    }
+
+    /// Solves `L D L^T x = b` in place, for as many right-hand sides as `x` holds one after another. Dropped variables come out as
+    /// zero. Cost `4 nnz(L)` each. Allocates nothing.
+    ///
+    /// # Panics
+    /// If the length of `x` is not a multiple of the order of the matrix.
+    pub fn solve_in_place(&self, symbolic: &BlockSymbolic, x: &mut [f64]) {
+        let n = symbolic.size();
+        if n == 0 {
+            assert!(x.is_empty(), "right-hand side of an empty factor");
+            return;
+        }
+        assert_eq!(x.len() % n, 0, "right-hand sides of a factor of order {n}");
+        for x in x.chunks_exact_mut(n) {
+            for j in 0..symbolic.pattern.len() {
+                let below = symbolic.pattern.column_range(j);
+                let (own, rest) = x.split_at_mut(symbolic.pattern.bounds()[j + 1]);
+                kernels::forward(
+                    &mut own[symbolic.pattern.bounds()[j]..],
+                    rest,
+                    symbolic.pattern.bounds()[j + 1],
+                    self.column(symbolic, j),
+                    &symbolic.heights[below.clone()],
+                    &symbolic.places[below],
+                );
+            }
+            for j in (0..symbolic.pattern.len()).rev() {
+                let below = symbolic.pattern.column_range(j);
+                let own = symbolic.pattern.unknowns(j);
+                let inverses = &self.inverses[own.clone()];
+                let (before, rest) = x.split_at_mut(own.end);
+                kernels::backward(
+                    &mut before[own.start..],
+                    inverses,
+                    rest,
+                    own.end,
+                    self.column(symbolic, j),
+                    &symbolic.heights[below.clone()],
+                    &symbolic.places[below],
+                );
+            }
+        }
+    }
+
+    fn column(&self, symbolic: &BlockSymbolic, j: usize) -> &[f64] {
+        &self.values[symbolic.starts[j] as usize..symbolic.starts[j + 1] as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests;

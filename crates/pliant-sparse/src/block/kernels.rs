@@ -1,0 +1,327 @@
+//! Dense kernels on small blocks, by columns. Sizes up to six are known to the compiler, others go through plain loops.
+
+use super::Column;
+use super::any::{
+    backward_any, couple_any, eliminate_any, forward_any, subtract_any, subtract_transposed_any, update_any,
+};
+use crate::FactorReport;
+use crate::ldlt::DROPPED;
+
+/// Calls a kernel with its size as a constant, or the one for any size.
+macro_rules! by_size {
+    ($size:expr, $kernel:ident, $any:ident, ($($argument:expr),*)) => {
+        match $size {
+            1 => $kernel::<1>($($argument),*),
+            2 => $kernel::<2>($($argument),*),
+            3 => $kernel::<3>($($argument),*),
+            4 => $kernel::<4>($($argument),*),
+            5 => $kernel::<5>($($argument),*),
+            6 => $kernel::<6>($($argument),*),
+            size => $any(size, $($argument),*),
+        }
+    };
+    ($size:expr, $kernel:ident, $width:ident, $any:ident, ($($argument:expr),*)) => {
+        match $size {
+            1 => $kernel::<$width, 1>($($argument),*),
+            2 => $kernel::<$width, 2>($($argument),*),
+            3 => $kernel::<$width, 3>($($argument),*),
+            4 => $kernel::<$width, 4>($($argument),*),
+            5 => $kernel::<$width, 5>($($argument),*),
+            6 => $kernel::<$width, 6>($($argument),*),
+            size => $any($width, size, $($argument),*),
+        }
+    };
+}
+
+/// The first `P` columns of `Q` entries.
+#[inline(always)]
+fn columns<const P: usize, const Q: usize>(block: &[f64]) -> &[[f64; Q]] {
+    &block[..P * Q].as_chunks().0[..P]
+}
+
+/// As [`columns`].
+#[inline(always)]
+fn columns_mut<const P: usize, const Q: usize>(block: &mut [f64]) -> &mut [[f64; Q]] {
+    &mut block[..P * Q].as_chunks_mut().0[..P]
+}
+
+/// Decides on a pivot: its value and reciprocal, or an error.
+#[inline(always)]
+pub(super) fn pivot(d: f64, threshold: f64, report: &mut FactorReport) -> Option<(f64, f64)> {
+    if d.abs() <= threshold {
+        report.dropped += 1;
+        return Some((DROPPED, 0.0));
+    }
+    if d == 0.0 || !d.is_finite() {
+        return None;
+    }
+    report.positive += usize::from(d > 0.0);
+    report.negative += usize::from(d < 0.0);
+    Some((d, 1.0 / d))
+}
+
+/// Eliminates one block column of the given width; the index of a bad pivot as error.
+pub(super) fn eliminate(
+    width: usize,
+    column: Column<'_>,
+    threshold: f64,
+    report: &mut FactorReport,
+) -> Result<(), usize> {
+    by_size!(width, eliminate_fixed, eliminate_any, (column, threshold, report))
+}
+
+/// See [`BlockFactor::factor`](super::BlockFactor::factor).
+fn eliminate_fixed<const P: usize>(
+    column: Column<'_>,
+    threshold: f64,
+    report: &mut FactorReport,
+) -> Result<(), usize> {
+    let (square, mut below) = column.values.split_at_mut(P * P);
+    let mut a = [[0.0; P]; P];
+    a.copy_from_slice(columns::<P, P>(square));
+    let mut inverses = [0.0; P];
+    let pivots = &mut column.pivots[..P];
+    for k in 0..P {
+        let Some((d, inverse)) = pivot(a[k][k], threshold, report) else {
+            return Err(k);
+        };
+        pivots[k] = d;
+        inverses[k] = inverse;
+        let y = a[k];
+        for c in k + 1..P {
+            let l = y[c] * inverse;
+            for r in c..P {
+                a[c][r] -= l * y[r];
+            }
+            a[k][c] = l;
+        }
+    }
+    columns_mut::<P, P>(square).copy_from_slice(&a);
+    column.inverses[..P].copy_from_slice(&inverses);
+    let products = column.products;
+    let mut at = 0;
+    for height in column.heights {
+        let height = *height as usize;
+        let len = P * height;
+        let (block, rest) = below.split_at_mut(len);
+        by_size!(
+            height,
+            couple,
+            P,
+            couple_any,
+            (a.as_flattened(), &inverses, block, &mut products[at..at + len])
+        );
+        below = rest;
+        at += len;
+    }
+    let factors = &column.values[P * P..];
+    for_updates(
+        P,
+        factors,
+        products,
+        column.heights,
+        column.targets,
+        |height, l, y, width, at| {
+            let target = &mut column.later[at - column.offset..][..width * height];
+            by_size!(height, update, P, update_any, (l, y, width, target));
+        },
+    );
+    Ok(())
+}
+
+/// For the blocks `i >= k` below the diagonal, k by k: the height of `L_i`, itself, `Y_k`, its height, and where `(i, k)` is.
+#[inline(always)]
+pub(super) fn for_updates(
+    width: usize,
+    factors: &[f64],
+    products: &[f64],
+    heights: &[u32],
+    targets: &[u32],
+    mut update: impl FnMut(usize, &[f64], &[f64], usize, usize),
+) {
+    let mut targets = targets.iter();
+    let mut start = 0;
+    for (k, across) in heights.iter().enumerate() {
+        let across = *across as usize;
+        let y = &products[start..start + width * across];
+        let mut at = start;
+        for (height, target) in heights[k..].iter().zip(&mut targets) {
+            let height = *height as usize;
+            let l = &factors[at..at + width * height];
+            at += width * height;
+            update(height, l, y, across, *target as usize);
+        }
+        start += width * across;
+    }
+}
+
+/// `Y = A L^-T` into `product`, `Y D^-1` in the place of `A` (`Q x P`).
+#[inline(always)]
+fn couple<const P: usize, const Q: usize>(
+    l: &[f64],
+    inverses: &[f64],
+    block: &mut [f64],
+    product: &mut [f64],
+) {
+    let (l, inverses) = (columns::<P, P>(l), &inverses[..P]);
+    let (block, product) = (columns_mut::<P, Q>(block), columns_mut::<P, Q>(product));
+    let mut y = [[0.0; Q]; P];
+    for k in 0..P {
+        let mut own = block[k];
+        for c in 0..k {
+            let f = l[c][k];
+            for r in 0..Q {
+                own[r] -= f * y[c][r];
+            }
+        }
+        y[k] = own;
+        for r in 0..Q {
+            block[k][r] = own[r] * inverses[k];
+        }
+    }
+    product.copy_from_slice(&y);
+}
+
+/// `A -= L Y^T` for a target of `Q` rows and as many columns as `Y` (`width x P`) has rows.
+#[inline(always)]
+fn update<const P: usize, const Q: usize>(l: &[f64], y: &[f64], width: usize, target: &mut [f64]) {
+    let l = columns::<P, Q>(l);
+    let y = &y[..P * width];
+    for (c, target) in target.as_chunks_mut::<Q>().0[..width].iter_mut().enumerate() {
+        let mut sum = *target;
+        for k in 0..P {
+            let f = y[k * width + c];
+            for r in 0..Q {
+                sum[r] -= f * l[k][r];
+            }
+        }
+        *target = sum;
+    }
+}
+
+/// Forward substitution with one block column: `x_j <- L_jj^-1 x_j`, then `x_i -= L_ij x_j` for the blocks below, which start at
+/// `places` of the vector whose part from `offset` on is `rest`.
+pub(super) fn forward(
+    own: &mut [f64],
+    rest: &mut [f64],
+    offset: usize,
+    column: &[f64],
+    heights: &[u32],
+    places: &[u32],
+) {
+    by_size!(
+        own.len(),
+        forward_fixed,
+        forward_any,
+        (own, rest, offset, column, heights, places)
+    );
+}
+
+fn forward_fixed<const P: usize>(
+    own: &mut [f64],
+    rest: &mut [f64],
+    offset: usize,
+    column: &[f64],
+    heights: &[u32],
+    places: &[u32],
+) {
+    let (square, mut below) = column.split_at(P * P);
+    let l = columns::<P, P>(square);
+    let mut z = [0.0; P];
+    z.copy_from_slice(&own[..P]);
+    for k in 0..P {
+        for r in k + 1..P {
+            z[r] -= l[k][r] * z[k];
+        }
+    }
+    own[..P].copy_from_slice(&z);
+    for (height, place) in heights.iter().zip(places) {
+        let height = *height as usize;
+        let (block, after) = below.split_at(P * height);
+        below = after;
+        let x = &mut rest[*place as usize - offset..][..height];
+        by_size!(height, subtract, P, subtract_any, (block, &z, x));
+    }
+}
+
+/// `x -= L z`.
+#[inline(always)]
+fn subtract<const P: usize, const Q: usize>(l: &[f64], z: &[f64], x: &mut [f64]) {
+    let l = columns::<P, Q>(l);
+    let mut sum = [0.0; Q];
+    sum.copy_from_slice(&x[..Q]);
+    for k in 0..P {
+        for r in 0..Q {
+            sum[r] -= l[k][r] * z[k];
+        }
+    }
+    x[..Q].copy_from_slice(&sum);
+}
+
+/// Backward substitution with one block column: `x_j <- L_jj^-T (D_j^-1 x_j - sum_i L_ij^T x_i)`; arguments as in [`forward`].
+pub(super) fn backward(
+    own: &mut [f64],
+    inverses: &[f64],
+    rest: &[f64],
+    offset: usize,
+    column: &[f64],
+    heights: &[u32],
+    places: &[u32],
+) {
+    by_size!(
+        own.len(),
+        backward_fixed,
+        backward_any,
+        (own, inverses, rest, offset, column, heights, places)
+    );
+}
+
+fn backward_fixed<const P: usize>(
+    own: &mut [f64],
+    inverses: &[f64],
+    rest: &[f64],
+    offset: usize,
+    column: &[f64],
+    heights: &[u32],
+    places: &[u32],
+) {
+    let (square, mut below) = column.split_at(P * P);
+    let l = columns::<P, P>(square);
+    let (own, inverses) = (&mut own[..P], &inverses[..P]);
+    let mut z = [0.0; P];
+    for k in 0..P {
+        z[k] = own[k] * inverses[k];
+    }
+    for (height, place) in heights.iter().zip(places) {
+        let height = *height as usize;
+        let (block, after) = below.split_at(P * height);
+        below = after;
+        let x = &rest[*place as usize - offset..][..height];
+        by_size!(
+            height,
+            subtract_transposed,
+            P,
+            subtract_transposed_any,
+            (block, x, &mut z)
+        );
+    }
+    for k in (0..P).rev() {
+        for r in k + 1..P {
+            z[k] -= l[k][r] * z[r];
+        }
+    }
+    own.copy_from_slice(&z);
+}
+
+/// `z -= L^T x`.
+#[inline(always)]
+fn subtract_transposed<const P: usize, const Q: usize>(l: &[f64], x: &[f64], z: &mut [f64]) {
+    let (l, x, z) = (columns::<P, Q>(l), &x[..Q], &mut z[..P]);
+    for k in 0..P {
+        let mut sum = 0.0;
+        for r in 0..Q {
+            sum += l[k][r] * x[r];
+        }
+        z[k] -= sum;
+    }
+}

@@ -21,13 +21,11 @@ impl DirectSolver {
         self.null_space.remove(&mut z[n..]);
         let order = &plan.elimination.sequence;
         self.rhs.clear();
-        self.rhs
-            .extend(order.iter().zip(&plan.scale).map(|(v, s)| s * z[*v]));
-        plan.factor.solve_in_place(&plan.symbolic, &mut self.rhs);
-        for (v, position) in z.iter_mut().zip(&plan.position) {
+        self.rhs.extend(order.iter().map(|v| plan.scale[*v] * z[*v]));
+        plan.kernel.solve_in_place(&mut self.rhs);
+        for ((v, position), scale) in z.iter_mut().zip(&plan.position).zip(&plan.scale) {
             if *position != ABSENT {
-                let k = *position as usize;
-                *v = plan.scale[k] * self.rhs[k];
+                *v = scale * self.rhs[*position as usize];
             }
         }
         self.null_space.remove(&mut z[n..]);

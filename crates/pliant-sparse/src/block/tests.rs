@@ -241,7 +241,8 @@ proptest! {
                 problem.a.values_mut()[to] = 2.0 * problem.a.values()[from];
             }
             let (symbolic, factor, report) = problem.factor(PivotRule::Drop { threshold: 1e-9 });
-            prop_assert_eq!(report.unwrap().dropped, 1);
+            // Others may be redundant too: as many as the dense oracle says, below.
+            prop_assert!(report.unwrap().dropped >= 1);
             prop_assert!(factor.is_dropped(first + 1));
             problem.agrees_with_dense(1e-9, f64::INFINITY)?;
             let mut x = vec![1.0; symbolic.size()];

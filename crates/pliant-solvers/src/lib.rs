@@ -28,6 +28,8 @@
 //! # Ok::<(), pliant_solvers::SolveError>(())
 //! ```
 
+pub mod complementarity;
+
 mod bounds;
 mod boxed;
 mod dense;

@@ -7,5 +7,6 @@
 mod bounds_known;
 mod bounds_oracle;
 mod bounds_random;
+mod complementarity;
 mod direct;
 mod tools;

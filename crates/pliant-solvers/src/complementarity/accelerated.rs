@@ -1,8 +1,8 @@
 //! Accelerated projected gradients around a fixed point on De Saxcé's shift.
 
+use super::cone::tangential;
 use super::report::Tracker;
 use super::spectrum::{inverse_scales, largest_eigenvalue};
-use super::cone::tangential;
 use super::{Limits, Method, Outcome, Problem, ProblemError, Report, Solver};
 
 /// Minimises `r^T A r/2 + r^T (b + s n)` over the cones by Nesterov's accelerated projected gradient with restarts, and between
@@ -80,7 +80,12 @@ impl Solver for AcceleratedGradient {
         let m = problem.size();
         inverse_scales(problem, &mut self.inverse);
         let mut lipschitz = largest_eigenvalue(problem, &self.inverse, &mut self.y, &mut self.y_gradient);
-        for v in [&mut self.shift, &mut self.gradient, &mut self.last_gradient, &mut self.last] {
+        for v in [
+            &mut self.shift,
+            &mut self.gradient,
+            &mut self.last_gradient,
+            &mut self.last,
+        ] {
             v.clear();
             v.resize(m, 0.0);
         }

@@ -127,7 +127,7 @@ impl Solver for Admm {
                 iterations += 1;
                 end = self.tracker.look(problem, z.as_slice());
                 if iterations == due {
-                    due *= 2;
+                    due += if due < 4000 { due.min(200) } else { due };
                     let ratio = (primal * sizes.1 / (dual * sizes.0)).sqrt();
                     if ratio.is_finite() && !(0.5..=2.0).contains(&ratio) {
                         penalty = (penalty * ratio.clamp(0.05, 20.0)).clamp(1e-9, 1e9);

@@ -2,9 +2,9 @@
 
 use super::report::Tracker;
 use super::{
-    AcceleratedGradient, Admm, AdmmOptions, BlockPivoting, BlockPivotingOptions, GaussSeidel, GaussSeidelOptions,
-    Lemke, LemkeOptions, Limits, Method, Newton, NewtonOptions, NonlinearCg, Outcome, Problem, ProblemError,
-    Report, Solver, Stage,
+    AcceleratedGradient, Admm, AdmmOptions, BlockPivoting, BlockPivotingOptions, ContactFunction,
+    GaussSeidel, GaussSeidelOptions, Lemke, LemkeOptions, Limits, Method, Newton, NewtonOptions, NonlinearCg,
+    Outcome, Problem, ProblemError, Report, Solver, Stage,
 };
 
 /// Options of [`Auto`].
@@ -31,8 +31,8 @@ impl Default for AutoOptions {
 /// Tries solvers in turn, each from the best impulse so far, until the residual that is asked for holds.
 ///
 /// - Without friction and with few rows: block pivoting, then Lemke; then as with friction.
-/// - Else: Gauss-Seidel (100 sweeps), Newton (if few rows), conjugate gradients over Gauss-Seidel, alternating directions (if few rows),
-///   accelerated gradients.
+/// - Else: Gauss-Seidel (100 sweeps), Newton (if few rows), conjugate gradients over Gauss-Seidel, alternating directions and Newton with
+///   the other function (if few rows), accelerated gradients.
 ///
 /// [`Report::stages`] lists what was tried, [`Report::method`] is the one whose answer it is, [`Report::iterations`] sums over the
 /// stages. If none converges, the answer is the best one, and the outcome a ray if one was found, else that of the best stage.
@@ -43,6 +43,7 @@ pub struct Auto {
     tracker: Tracker,
     gauss_seidel: GaussSeidel,
     newton: Newton,
+    moreau: Newton,
     cg: NonlinearCg,
     admm: Admm,
     gradient: AcceleratedGradient,
@@ -72,8 +73,12 @@ impl Auto {
             ..GaussSeidelOptions::default()
         };
         self.newton.options = NewtonOptions {
-            limits: at_most(60, 30),
+            limits: at_most(150, 100),
             ..NewtonOptions::default()
+        };
+        self.moreau.options = NewtonOptions {
+            contact: ContactFunction::JeanMoreau,
+            ..self.newton.options
         };
         self.cg.limits = at_most(500, 200);
         self.admm.options = AdmmOptions {
@@ -109,13 +114,14 @@ impl Solver for Auto {
         }
         let few = problem.size() <= self.options.dense_rows;
         let rows = !problem.has_friction();
-        let stages: [(bool, &mut dyn Solver); 7] = [
+        let stages: [(bool, &mut dyn Solver); 8] = [
             (rows && few, &mut self.pivoting),
             (rows && few, &mut self.lemke),
             (true, &mut self.gauss_seidel),
             (few, &mut self.newton),
             (true, &mut self.cg),
             (few, &mut self.admm),
+            (few && !rows, &mut self.moreau),
             (true, &mut self.gradient),
         ];
         let mut tried = Vec::new();

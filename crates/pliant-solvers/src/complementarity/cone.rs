@@ -70,11 +70,7 @@ impl Cone {
             Some((lower, upper))
                 if !(lower <= upper && lower < f64::INFINITY && upper > f64::NEG_INFINITY) =>
             {
-                Err(ProblemError::Bounds {
-                    block,
-                    lower,
-                    upper,
-                })
+                Err(ProblemError::Bounds { block, lower, upper })
             }
             _ => Ok(()),
         }
@@ -107,7 +103,7 @@ pub(crate) fn tangential(v: &[f64]) -> f64 {
 /// Replaces `r`, normal first, by its projection on `K = {|r_t| <= mu r_n}`. Cost: one root.
 pub fn project_friction(mu: f64, r: &mut [f64]) {
     let t = tangential(r);
-    if t <= mu * r[0] {
+    if r[0] >= 0.0 && t <= mu * r[0] {
         return;
     }
     if mu * t <= -r[0] {

@@ -56,8 +56,6 @@ impl Solver for Jacobi {
             }
         }
         let end = end.unwrap_or(Outcome::MaxIterations);
-        Ok(self
-            .tracker
-            .finish(problem, r, Method::Jacobi, end, iterations))
+        Ok(self.tracker.finish(problem, r, Method::Jacobi, end, iterations))
     }
 }

@@ -50,7 +50,8 @@ impl Lcp {
         for (k, cone) in problem.cones().iter().enumerate() {
             let first = problem.rows(k).start;
             let s = problem.scale(k).sqrt();
-            let mut push = |a: (usize, f64), b: (usize, f64)| directions.push([(a.0, a.1 / s), (b.0, b.1 / s)]);
+            let mut push =
+                |a: (usize, f64), b: (usize, f64)| directions.push([(a.0, a.1 / s), (b.0, b.1 / s)]);
             let none = (first, 0.0);
             match *cone {
                 Cone::Free => {
@@ -82,8 +83,7 @@ impl Lcp {
                 Cone::Coulomb { mu } => {
                     push((first, 1.0), none);
                     for l in 0..facets {
-                        let (sine, cosine) =
-                            (std::f64::consts::TAU * l as f64 / facets as f64).sin_cos();
+                        let (sine, cosine) = (std::f64::consts::TAU * l as f64 / facets as f64).sin_cos();
                         push((first + 1, cosine), (first + 2, sine));
                     }
                     slips.push((directions.len() - facets - 1, facets, mu));

@@ -29,7 +29,8 @@ impl Default for LemkeOptions {
 /// [`Lcp`] of the problem, with the lexicographic ratio test, so that it ends.
 ///
 /// It ends at a solution or on a secondary ray, [`Outcome::Ray`]. For a copositive-plus `M`, as of a semidefinite `A`
-/// without friction, the ray proves that there is none. With friction, or for other `A`, it proves nothing. Contacts in space
+/// without friction, the ray proves that there is none, up to the rounding of many pivots. With friction, or for other `A`, it proves
+/// nothing. Contacts in space
 /// become pyramids, so that the residual of the true cone does not reach a tight tolerance: the outcome is
 /// then [`Outcome::Stagnated`] and the residual says how far off the pyramid is.
 ///
@@ -84,7 +85,7 @@ impl Tableau {
         let n = self.n;
         let largest = self.t.column(column).iter().fold(0.0f64, |a, x| a.max(x.abs()));
         let mut rows: Vec<usize> = (0..n)
-            .filter(|i| self.t[(*i, column)] > 1e-11 * largest.max(1e-3))
+            .filter(|i| self.t[(*i, column)] > 1e-9 * largest.max(1e-3))
             .collect();
         for key in std::iter::once(2 * n + 1).chain(0..n) {
             if rows.len() <= 1 {
@@ -92,7 +93,7 @@ impl Tableau {
             }
             let ratio = |i: usize| self.t[(i, key)] / self.t[(i, column)];
             let least = rows.iter().fold(f64::INFINITY, |a, i| a.min(ratio(*i)));
-            rows.retain(|i| ratio(*i) <= least + 1e-12 * (1.0 + least.abs()));
+            rows.retain(|i| ratio(*i) <= least + 1e-10 * (1.0 + least.abs()));
             if key == 2 * n + 1
                 && let Some(row) = rows.iter().find(|i| self.basis[**i] == 2 * n)
             {
@@ -155,6 +156,9 @@ fn lemke(m: &DMatrix<f64>, q: &[f64], max_pivots: usize) -> (Result<Vec<f64>, Ou
 fn polish(m: &DMatrix<f64>, q: &[f64], z: &[f64]) -> Option<Vec<f64>> {
     let support: Vec<usize> = (0..z.len()).filter(|i| z[*i] > 0.0).collect();
     let k = support.len();
+    if k == 0 {
+        return None;
+    }
     let sub = DMatrix::from_fn(k, k, |i, j| m[(support[i], support[j])]);
     let rhs = DVector::from_fn(k, |i, _| -q[support[i]]);
     let x = sub.lu().solve(&rhs)?;

@@ -130,7 +130,11 @@ impl Spatial {
                 break;
             }
             let newton = x - gap / slope;
-            let middle = if low > 0.0 { (low * high).sqrt() } else { 1e-3 * high };
+            let middle = if low > 0.0 {
+                low.sqrt() * high.sqrt()
+            } else {
+                1e-3 * high
+            };
             let next = if newton > low && newton < high {
                 newton
             } else {
@@ -196,7 +200,8 @@ fn spatial(mu: f64, a: &[f64], b: &[f64]) -> Option<[f64; 3]> {
     // From here on the gap is negative: |r_t| <= |c|/lambda.
     let length = contact.c[0].hypot(contact.c[1]);
     let coupling = contact.along[0].hypot(contact.along[1]);
-    let high = 2.0 * length * (ann + mu * coupling) / (-mu * bn);
+    // A contact that only just closes has its root beyond all numbers, or another one in front of it.
+    let high = (2.0 * length * (ann + mu * coupling) / (-mu * bn)).min(1e150 * (ann + a[4] + a[8]));
     let low = if singular { 1e-12 * high } else { 0.0 };
     let mut direction = [contact.c[0] / length, contact.c[1] / length];
     let mut n = None;

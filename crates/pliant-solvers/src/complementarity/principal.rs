@@ -225,7 +225,14 @@ impl Solver for BlockPivoting {
     fn solve(&mut self, problem: &Problem, r: &mut [f64]) -> Result<Report, ProblemError> {
         let BlockPivotingOptions { limits, patience } = self.options;
         let tracker = &mut self.tracker;
-        run(tracker, problem, r, limits, patience.max(1), Method::BlockPivoting)
+        run(
+            tracker,
+            problem,
+            r,
+            limits,
+            patience.max(1),
+            Method::BlockPivoting,
+        )
     }
 }
 

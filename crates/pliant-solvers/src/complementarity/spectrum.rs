@@ -13,7 +13,12 @@ pub(crate) fn inverse_scales(problem: &Problem, out: &mut Vec<f64>) {
 
 /// Estimate from below of the largest eigenvalue of `D^-1/2 A D^-1/2`, by 20 steps of the power method on `D^-1 A` from a fixed start.
 /// At least 1e-3.
-pub(crate) fn largest_eigenvalue(problem: &Problem, inverse: &[f64], x: &mut Vec<f64>, y: &mut Vec<f64>) -> f64 {
+pub(crate) fn largest_eigenvalue(
+    problem: &Problem,
+    inverse: &[f64],
+    x: &mut Vec<f64>,
+    y: &mut Vec<f64>,
+) -> f64 {
     let m = problem.size();
     x.clear();
     // No symmetry of a scene is orthogonal to these numbers.

@@ -48,8 +48,16 @@ pub(crate) fn solvers(tolerance: f64) -> Vec<Box<dyn Solver>> {
             limits: limits(tolerance, 20_000),
             ..AdmmOptions::default()
         })),
-        Box::new(newton(tolerance, RowFunction::NaturalMap, ContactFunction::AlartCurnier)),
-        Box::new(newton(tolerance, RowFunction::FischerBurmeister, ContactFunction::JeanMoreau)),
+        Box::new(newton(
+            tolerance,
+            RowFunction::NaturalMap,
+            ContactFunction::AlartCurnier,
+        )),
+        Box::new(newton(
+            tolerance,
+            RowFunction::FischerBurmeister,
+            ContactFunction::JeanMoreau,
+        )),
         Box::new(Lemke::new(LemkeOptions {
             limits: limits(tolerance, 20_000),
             facets: 8,

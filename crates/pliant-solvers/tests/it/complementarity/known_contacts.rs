@@ -15,8 +15,14 @@ fn times(r: [f64; 3]) -> [f64; 3] {
 fn one_contact_against_reference_answers() {
     let stuck = times([-0.6, -0.1, 0.15]);
     let cases = [
-        ([-1.0, 1.2, -0.7], [0.5528105938914, -0.1790374496663, 0.1297748822075]),
-        ([-0.5, -2.0, 3.0], [0.2273099691, 0.05009101342665, -0.07588189442978]),
+        (
+            [-1.0, 1.2, -0.7],
+            [0.5528105938914, -0.1790374496663, 0.1297748822075],
+        ),
+        (
+            [-0.5, -2.0, 3.0],
+            [0.2273099691, 0.05009101342665, -0.07588189442978],
+        ),
         (stuck, [0.6, 0.1, -0.15]),
         ([0.0, 3.0, -2.0], [0.0; 3]),
         ([0.5, 3.0, -2.0], [0.0; 3]),
@@ -50,7 +56,8 @@ fn the_pyramid_approaches_the_cone() {
         });
         let (r, report) = solve(&mut lemke, &problem);
         assert_ne!(report.outcome, Outcome::Ray);
-        let off = (r[0] - 0.5528105938914).abs() + (r[1] + 0.1790374496663).abs() + (r[2] - 0.1297748822075).abs();
+        let off =
+            (r[0] - 0.5528105938914).abs() + (r[1] + 0.1790374496663).abs() + (r[2] - 0.1297748822075).abs();
         assert!(off < 4.0 / facets as f64 && off < last, "{facets} {off}");
         last = off;
     }
@@ -72,7 +79,13 @@ fn the_residual_of_de_saxce_at_a_point() {
 #[test]
 fn projections() {
     for mu in [0.0, 0.3, 1.0, 2.5] {
-        for (n, x, y) in [(1.0, 0.2, 0.1), (0.1, 1.0, -2.0), (-0.5, 0.3, 0.1), (-3.0, 1.0, 1.0), (0.0, 0.0, 0.0)] {
+        for (n, x, y) in [
+            (1.0, 0.2, 0.1),
+            (0.1, 1.0, -2.0),
+            (-0.5, 0.3, 0.1),
+            (-3.0, 1.0, 1.0),
+            (0.0, 0.0, 0.0),
+        ] {
             let (mut r, mut u) = ([n, x, y], [-n, -x, -y]);
             project_friction(mu, &mut r);
             project_dual(mu, &mut u);
@@ -120,7 +133,10 @@ fn the_block_alone_at_its_edges() {
         // Rounding of A r, which is large beside b where A is badly conditioned.
         let size = s * r.iter().fold(0.0f64, |a, x| a.max(x.abs())) + 1.0;
         if solved {
-            assert!(residual.natural < 1e-12 * size, "{case} {mu} {b:?} {a:?} {r:?} {residual:?}");
+            assert!(
+                residual.natural < 1e-12 * size,
+                "{case} {mu} {b:?} {a:?} {r:?} {residual:?}"
+            );
         } else {
             unsolved += 1;
         }
@@ -132,7 +148,10 @@ fn the_block_alone_at_its_edges() {
         let problem = Problem::dense(&flat, &b[..2], &[cone]).unwrap();
         let residual = problem.residual(&r, &mut [0.0; 2]);
         let size = s * r.iter().fold(0.0f64, |a, x| a.max(x.abs())) + 1.0;
-        assert!(!solved || residual.natural < 1e-12 * size, "{case} {r:?} {residual:?}");
+        assert!(
+            !solved || residual.natural < 1e-12 * size,
+            "{case} {r:?} {residual:?}"
+        );
         unsolved += usize::from(!solved);
     }
     assert_eq!(unsolved, 0, "blocks of full rank have a solution");
@@ -164,12 +183,12 @@ fn a_box_on_an_incline_sticks_or_slides() {
             if !takes_friction(solver.method()) || solver.method() == Method::Lemke {
                 continue;
             }
-            let (r, report) = solve(solver.as_mut(), &scene.problem);
+            let (r, report) = solve(solver.as_mut(), &scene);
             assert_eq!(report.outcome, Outcome::Converged, "{mu} {report:?}");
             let normal: f64 = (0..4).map(|k| r[3 * k]).sum();
             assert!((normal - mass * h * g * angle.cos()).abs() < 1e-8, "{normal}");
             let mut u = vec![0.0; 12];
-            scene.problem.velocity_into(&r, &mut u);
+            scene.velocity_into(&r, &mut u);
             let expected = f64::max(0.0, h * g * (angle.sin() - mu * angle.cos()));
             for k in 0..4 {
                 near(&u[3 * k..3 * k + 3], &[0.0, expected, 0.0], 1e-8);
@@ -207,6 +226,6 @@ fn without_a_solution_nothing_converges() {
 fn a_limit_of_iterations_is_reported() {
     let scene = incline(10.0, 0.0981, 0.4, 0.2);
     let mut solver = AcceleratedGradient::new(limits(1e-14, 2));
-    let (_, report) = solve(&mut solver, &scene.problem);
+    let (_, report) = solve(&mut solver, &scene);
     assert_eq!((report.outcome, report.iterations), (Outcome::MaxIterations, 2));
 }

@@ -79,7 +79,10 @@ fn a_ray_is_no_proof_for_a_general_matrix() {
         // Every solver stays where it is.
         let mut kept = r;
         let report = Lemke::default().solve(&problem, &mut kept).unwrap();
-        assert_eq!((report.outcome, report.iterations, kept), (Outcome::Converged, 0, r));
+        assert_eq!(
+            (report.outcome, report.iterations, kept),
+            (Outcome::Converged, 0, r)
+        );
     }
 }
 
@@ -107,7 +110,10 @@ fn least_index_pivoting_takes_all_the_pivots_of_the_worst_case() {
             let mut expected = vec![0.0; n];
             expected[n - 1] = 1.0;
             let (r, report) = solve(&mut Murty::default(), &problem);
-            assert_eq!((report.outcome, report.iterations), (Outcome::Converged, (1 << n) - 1));
+            assert_eq!(
+                (report.outcome, report.iterations),
+                (Outcome::Converged, (1 << n) - 1)
+            );
             near(&r, &expected, 1e-9);
         }
         let problem = lcp(&gram(&u, n), &vec![-1.0; n]);
@@ -156,18 +162,18 @@ fn sweeps_on_a_chain_converge_by_the_known_factor() {
     for cone in [Cone::Free, UNILATERAL] {
         let problem = Problem::dense(&a, &vec![-1.0; n], &vec![cone; n]).unwrap();
         let mut solver = GaussSeidel::new(GaussSeidelOptions {
-            limits: limits(0.0, 1),
+            limits: Limits {
+                history: true,
+                ..limits(0.0, 600)
+            },
+            check_every: 1,
             ..GaussSeidelOptions::default()
         });
-        let mut r = vec![0.0; n];
-        let (mut before, mut factor) = (0.0, 0.0);
-        for _ in 0..600 {
-            let old = r.clone();
-            solver.solve(&problem, &mut r).unwrap();
-            let step = r.iter().zip(&old).map(|(x, y)| (x - y) * (x - y)).sum::<f64>().sqrt();
-            factor = step / before;
-            before = step;
-        }
+        let (_, report) = solve(&mut solver, &problem);
+        let [.., before, last] = report.history[..] else {
+            panic!("no history")
+        };
+        let factor = last / before;
         assert!((factor - 0.993_844_170_297_57).abs() < 1e-6, "{factor}");
     }
 }
@@ -176,12 +182,27 @@ fn sweeps_on_a_chain_converge_by_the_known_factor() {
 fn bounded_and_free_rows() {
     // u = r + b row by row: between, at the lower bound, at the upper one; free; fixed.
     let cones = [
-        Cone::Box { lower: -1.0, upper: 2.0 },
-        Cone::Box { lower: -1.0, upper: 2.0 },
-        Cone::Box { lower: -1.0, upper: 2.0 },
+        Cone::Box {
+            lower: -1.0,
+            upper: 2.0,
+        },
+        Cone::Box {
+            lower: -1.0,
+            upper: 2.0,
+        },
+        Cone::Box {
+            lower: -1.0,
+            upper: 2.0,
+        },
         Cone::Free,
-        Cone::Box { lower: 0.5, upper: 0.5 },
-        Cone::Box { lower: -INF, upper: -1.0 },
+        Cone::Box {
+            lower: 0.5,
+            upper: 0.5,
+        },
+        Cone::Box {
+            lower: -INF,
+            upper: -1.0,
+        },
     ];
     let problem = Problem::dense(
         &crate::tools::identity(6),

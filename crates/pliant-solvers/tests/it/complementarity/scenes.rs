@@ -33,14 +33,6 @@ pub(crate) struct Contact {
     pub(crate) at: Vec3,
 }
 
-#[derive(Debug)]
-pub(crate) struct Scene {
-    pub(crate) problem: Problem,
-    pub(crate) bodies: Vec<Body>,
-    pub(crate) contacts: Vec<Contact>,
-    pub(crate) mu: f64,
-}
-
 const AXES: [Vec3; 3] = [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
 
 /// `a . M^-1 b` of two contact rows on one body.
@@ -53,7 +45,7 @@ fn response(body: &Body, (p, d): (Vec3, Vec3), (q, e): (Vec3, Vec3)) -> f64 {
 }
 
 /// The problem of the contacts, as a block-sparse operator.
-pub(crate) fn scene(bodies: Vec<Body>, contacts: Vec<Contact>, mu: f64) -> Scene {
+pub(crate) fn scene(bodies: Vec<Body>, contacts: Vec<Contact>, mu: f64) -> Problem {
     let mut blocks = Vec::new();
     let mut b = Vec::new();
     for (i, c) in contacts.iter().enumerate() {
@@ -84,12 +76,7 @@ pub(crate) fn scene(bodies: Vec<Body>, contacts: Vec<Contact>, mu: f64) -> Scene
     }
     let a = BlockSparse::new(&vec![3; contacts.len()], &blocks).unwrap();
     let cones = vec![Cone::Coulomb { mu }; contacts.len()];
-    Scene {
-        problem: Problem::new(a, b, cones).unwrap(),
-        bodies,
-        contacts,
-        mu,
-    }
+    Problem::new(a, b, cones).unwrap()
 }
 
 /// Corners of the common part of the bottom of `above` and the top of what is below.
@@ -115,7 +102,7 @@ pub(crate) fn patch(bodies: &[Body], below: Option<usize>, above: usize) -> Vec<
 }
 
 /// A box on a plane that is tilted by `angle`: the axes are those of the plane, gravity is tilted.
-pub(crate) fn incline(mass: f64, impulse: f64, angle: f64, mu: f64) -> Scene {
+pub(crate) fn incline(mass: f64, impulse: f64, angle: f64, mu: f64) -> Problem {
     let body = Body {
         mass,
         half: [0.5, 0.4, 0.3],
@@ -128,7 +115,7 @@ pub(crate) fn incline(mass: f64, impulse: f64, angle: f64, mu: f64) -> Scene {
 }
 
 /// Boxes on each other; each is heavier than the one below by the same factor, `ratio` in all. The top one is pushed sideways.
-pub(crate) fn tower(count: usize, ratio: f64, push: f64, mu: f64) -> Scene {
+pub(crate) fn tower(count: usize, ratio: f64, push: f64, mu: f64) -> Problem {
     let mut bodies = Vec::new();
     for k in 0..count {
         bodies.push(Body {
@@ -145,7 +132,7 @@ pub(crate) fn tower(count: usize, ratio: f64, push: f64, mu: f64) -> Scene {
 }
 
 /// Bricks in courses, each course shifted by half a brick.
-pub(crate) fn wall(width: usize, height: usize, push: f64, mu: f64) -> Scene {
+pub(crate) fn wall(width: usize, height: usize, push: f64, mu: f64) -> Problem {
     let mut bodies = Vec::new();
     let mut contacts = Vec::new();
     for row in 0..height {

@@ -12,7 +12,8 @@
 //!
 //! What this crate is: the statement ([`KktSystem`]), solvers, and residuals that every solver shares. What it is not:
 //! it never sees a node, a mapping or a time step. Rows are bilateral ([`DirectSolver`]) or have a bounded multiplier
-//! ([`BoxSolver`]): motors, dry friction in joints, unilateral stops. Cones of friction come with the contact solvers.
+//! ([`BoxSolver`]): motors, dry friction in joints, unilateral stops. Cones of friction, and problems that come as a
+//! matrix, are in [`complementarity`].
 //!
 //! ```
 //! use pliant_solvers::{DirectSolver, KktSystem, Solution, Status};

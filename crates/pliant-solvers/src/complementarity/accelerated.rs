@@ -129,7 +129,7 @@ impl Solver for AcceleratedGradient {
                 if length <= 1e-24 * r.iter().zip(&self.inverse).map(|(r, d)| r * r / d).sum::<f64>() {
                     break;
                 }
-                lipschitz = 2.0 * lipschitz;
+                lipschitz *= 2.0;
             }
             iterations += 1;
             let mut ahead = 0.0;

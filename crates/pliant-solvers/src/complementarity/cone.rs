@@ -60,7 +60,7 @@ impl Cone {
     pub(crate) fn check(&self, block: usize) -> Result<(), ProblemError> {
         if let Some(mu) = self.friction() {
             // NaN fails every comparison.
-            return if mu >= 0.0 && mu < f64::INFINITY {
+            return if (0.0..f64::INFINITY).contains(&mu) {
                 Ok(())
             } else {
                 Err(ProblemError::Friction { block, mu })

@@ -163,8 +163,8 @@ fn run(
             if violators.len() < fewest {
                 fewest = violators.len();
                 left = patience;
-            } else if left > 0 {
-                left -= 1;
+            } else {
+                left = left.saturating_sub(1);
             }
             let count = if left > 0 { violators.len() } else { 1 };
             for (i, place) in &violators[..count] {

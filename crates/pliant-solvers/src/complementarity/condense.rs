@@ -1,7 +1,7 @@
 //! From a saddle-point system with unilateral rows to a complementarity problem.
 
 use super::{Cone, DenseDelassus, Problem, ProblemError};
-use crate::{DirectSolver, KktSystem, Solution, SolveReport};
+use crate::{DirectSolver, KktSystem, Solution, SolveReport, Status};
 use pliant_sparse::CsrMatrix;
 
 /// A [`KktSystem`] of bilateral rows with rows `N` that have cones, condensed to those.
@@ -16,6 +16,8 @@ use pliant_sparse::CsrMatrix;
 pub struct Condensed {
     /// `u = A r + b` with the cones.
     pub problem: Problem,
+    /// How the solve for `r = 0` went: its rows may contradict each other.
+    pub base: SolveReport,
     system: KktSystem,
     n: CsrMatrix,
     c: Vec<f64>,
@@ -27,7 +29,7 @@ impl Condensed {
     /// velocities `b` (m/s), p numbers each.
     ///
     /// # Errors
-    /// [`ProblemError::Size`], those of [`Problem::new`], and [`ProblemError::Bilateral`] for what the direct solver refuses, bounded
+    /// [`ProblemError::Size`], those of [`Problem::new`], [`ProblemError::Response`], and [`ProblemError::Bilateral`] for what the direct solver refuses, bounded
     /// rows among it.
     pub fn new(
         system: &KktSystem,
@@ -56,7 +58,7 @@ impl Condensed {
         let c = system.c.clone();
         solver.prepare(&system)?;
         let mut solution = Solution::default();
-        solver.solve(&system, &mut solution)?;
+        let base = solver.solve(&system, &mut solution)?;
         let mut velocity = b.to_vec();
         n.add_product(1.0, &solution.x, &mut velocity);
         // The responses have no other right-hand side than the column.
@@ -71,7 +73,13 @@ impl Condensed {
             unit[k] = 1.0;
             n.add_transpose_product(1.0, &unit, &mut system.c);
             unit[k] = 0.0;
-            solver.solve(&system, &mut solution)?;
+            let response = solver.solve(&system, &mut solution)?;
+            if response.status != Status::Converged {
+                return Err(ProblemError::Response {
+                    row: k,
+                    relative: response.residual.relative,
+                });
+            }
             n.add_product(1.0, &solution.x, &mut a[k * p..(k + 1) * p]);
         }
         for i in 0..p {
@@ -87,6 +95,7 @@ impl Condensed {
         system.c.copy_from_slice(&c);
         Ok(Self {
             problem: Problem::new(DenseDelassus::new(&a)?, velocity, cones)?,
+            base,
             system,
             n,
             c,

@@ -30,7 +30,7 @@ impl Default for GaussSeidelOptions {
 /// Block after block, the law of the block is solved exactly ([`solve_block`]) with the impulses of the others as they are: non-smooth
 /// contact dynamics (Jean and Moreau 1992; Jean 1999).
 ///
-/// For a symmetric semidefinite `A` without friction it converges wherever a solution exists and every `A_ii > 0`, by a constant
+/// For a symmetric semidefinite `A` without friction it converges wherever a solution exists and every `A_ii > 0` (Luo and Tseng 1992), by a constant
 /// factor per sweep; with friction mostly, without proof. Cost of a sweep: one product with `A` and a scalar equation per contact. Nothing
 /// is allocated after the first solve of a size.
 #[derive(Clone, Debug, Default)]

@@ -66,11 +66,13 @@ const SOLVERS: [&str; 10] = [
 fn expected(scene: &str, solver: &str) -> Expected {
     match (scene, solver) {
         ("wall 4 x 6", "Lemke") => Skip("a tableau of 1560 variables takes minutes"),
-        ("wall 3 x 3", "Lemke") => Skip("a tableau of 520 variables takes seconds"),
         // A factor of convergence that close to one: the heavy boxes lie on the light ones.
         ("heavy above", "Gauss-Seidel" | "symmetric, 1.3" | "Jacobi" | "conjugate" | "accelerated") => {
             Ends(MaxIterations)
         }
+        ("heavy, at rest", "Gauss-Seidel" | "symmetric, 1.3" | "Jacobi" | "conjugate") => Ends(MaxIterations),
+        // Rounding: all contacts close with the same velocity, redundant, and masses are far apart. It has a solution.
+        ("heavy, at rest", "Lemke") => Ends(Outcome::Ray),
         ("equal", "Jacobi") => Ends(MaxIterations),
         _ => Ends(Converged),
     }
@@ -82,6 +84,7 @@ fn every_solver_on_every_scene() {
         ("incline", incline(10.0, 0.0981, 0.4, 0.2)),
         ("equal", tower(10, 1.0, 0.3, 0.5)),
         ("heavy above", tower(10, 1000.0, 0.3, 0.5)),
+        ("heavy, at rest", tower(10, 1000.0, 0.0, 0.5)),
         ("heavy below", tower(10, 1e-3, 0.3, 0.5)),
         ("wall 3 x 3", wall(3, 3, 0.3, 0.5)),
         ("wall 4 x 6", wall(4, 6, 0.3, 0.5)),

@@ -261,3 +261,81 @@ fn condensed_rows_give_the_whole_solution() {
     let refused = Condensed::new(&system, n, &[0.0; 2], &[0.0; 2], cones);
     assert!(matches!(refused, Err(ProblemError::Bilateral(_))));
 }
+
+#[test]
+fn condensed_bounded_rows_agree_with_the_active_set_of_the_whole_system() {
+    use pliant_solvers::{BoxSolver, KktSystem, Solution};
+    use pliant_sparse::PatternBuilder;
+    let mut random = Random(8);
+    for _ in 0..20 {
+        let (n, hard, bounded) = (6, 2, 3);
+        let w = definite(&mut random, n);
+        let (j, rows) = (random.numbers(hard * n), random.numbers(bounded * n));
+        let (c, b) = (random.numbers(n), random.numbers(hard + bounded));
+        let compliance = [0.0, 0.3, 0.0];
+
+        let all: Vec<f64> = j.iter().chain(&rows).copied().collect();
+        let diagonal = [0.0, 0.0, compliance[0], compliance[1], compliance[2]];
+        let mut whole = KktSystem::dense(&w, &all, &diagonal).unwrap();
+        whole.c.copy_from_slice(&c);
+        whole.b.copy_from_slice(&b);
+        whole.bounds[hard..].fill((0.0, INF));
+        let mut solver = BoxSolver::default();
+        let mut expected = Solution::default();
+        solver.prepare(&whole).unwrap();
+        solver.solve(&whole, &mut expected).unwrap();
+
+        let mut bilateral = KktSystem::dense(&w, &j, &[0.0; 2]).unwrap();
+        bilateral.c.copy_from_slice(&c);
+        bilateral.b.copy_from_slice(&b[..hard]);
+        let mut pattern = PatternBuilder::new(bounded, n);
+        pattern.insert_block((0, 0), (bounded, n), false);
+        let mut matrix = pattern.finish().unwrap().into_matrix();
+        matrix.values_mut().copy_from_slice(&rows);
+        let cones = vec![UNILATERAL; bounded];
+        let mut condensed = Condensed::new(&bilateral, matrix, &compliance, &b[hard..], cones).unwrap();
+        let (r, report) = solve(&mut BlockPivoting::default(), &condensed.problem);
+        assert_eq!(report.outcome, Outcome::Converged);
+        let mut found = Solution::default();
+        condensed.recover(&r, &mut found).unwrap();
+        near(&found.x, &expected.x, 1e-9);
+        near(&found.mu, &expected.mu[..hard], 1e-9);
+        near(&r, &expected.mu[hard..], 1e-9);
+    }
+}
+
+#[test]
+fn sparse_blocks_are_the_dense_matrix() {
+    let mut random = Random(9);
+    let (one, two, three) = (random.numbers(9), random.numbers(6), random.numbers(4));
+    let blocks = [
+        (0, 0, one.clone()),
+        (1, 0, two.clone()),
+        (1, 1, three.clone()),
+        (1, 1, three.clone()),
+    ];
+    let sparse = BlockSparse::new(&[3, 2], &blocks).unwrap();
+    let mut a = vec![0.0; 25];
+    for i in 0..5 {
+        for k in 0..5 {
+            a[5 * i + k] = match (i < 3, k < 3) {
+                (true, true) => one[3 * i + k],
+                (true, false) => 0.0,
+                (false, true) => two[3 * (i - 3) + k],
+                (false, false) => 2.0 * three[2 * (i - 3) + k - 3],
+            };
+        }
+    }
+    let dense = DenseDelassus::new(&a).unwrap();
+    for (rows, columns) in [(0..5, 0..5), (1..4, 2..5), (3..5, 0..3), (2..2, 0..5)] {
+        let (mut x, mut y) = (vec![1.0; 25], vec![1.0; 25]);
+        sparse.block(rows.clone(), columns.clone(), &mut x);
+        dense.block(rows.clone(), columns, &mut y);
+        assert_eq!(x, y);
+        let r = random.numbers(5);
+        let (mut x, mut y) = (vec![0.0; 5], vec![0.0; 5]);
+        sparse.rows_times(rows.clone(), &r, &mut x[..rows.len()]);
+        dense.rows_times(rows.clone(), &r, &mut y[..rows.len()]);
+        near(&x, &y, 1e-15);
+    }
+}

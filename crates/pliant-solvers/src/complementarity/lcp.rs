@@ -17,7 +17,8 @@ use nalgebra::DMatrix;
 /// In the plane, with two directions, that is Coulomb's law. In space it is not: the impulse of a pyramid with `k`
 /// facets is between `cos(pi/k) mu r_n` and `mu r_n`, and up to `pi/k` off its direction.
 ///
-/// If `A` is semidefinite, `M` is copositive, and Lemke's method finds a solution if there is one.
+/// If `A` is semidefinite, `M` is copositive. Without friction it is semidefinite too, and Lemke's method finds a solution if there is one;
+/// with friction it does under the conditions of these papers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lcp {
     /// `M`, scaled so that all variables have the unit of the root of an energy.

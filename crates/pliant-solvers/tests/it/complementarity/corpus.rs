@@ -144,3 +144,20 @@ fn auto_says_what_it_did() {
     );
     assert!(report.stages[0].measure > TOLERANCE && report.stages[1].measure <= TOLERANCE);
 }
+
+#[test]
+fn auto_reaches_its_default_tolerance_on_stacks() {
+    let scenes = [
+        tower(10, 1.0, 0.3, 0.5),
+        tower(10, 1000.0, 0.3, 0.5),
+        tower(10, 1000.0, 0.0, 0.5),
+        tower(10, 1000.0, 0.05, 1.0),
+        tower(10, 1e-3, 0.3, 0.5),
+        wall(3, 3, 0.3, 0.5),
+    ];
+    for problem in scenes {
+        let (_, report) = solve(&mut Auto::default(), &problem);
+        assert_eq!(report.outcome, Converged, "{:?}", report.stages);
+        assert!(report.residual.relative <= 1e-9);
+    }
+}

@@ -12,8 +12,8 @@
 //!
 //! What this crate is: the statement ([`KktSystem`]), solvers, and residuals that every solver shares. What it is not:
 //! it never sees a node, a mapping or a time step. Rows are bilateral ([`DirectSolver`]) or have a bounded multiplier
-//! ([`BoxSolver`]): motors, dry friction in joints, unilateral stops. Cones of friction come with the contact solvers. Matrix-free
-//! iterative solvers, of KKT systems and of any other, are in [`krylov`].
+//! ([`BoxSolver`]): motors, dry friction in joints, unilateral stops. Cones of friction, and problems that come as a
+//! matrix, are in [`complementarity`]. Matrix-free iterative solvers, of KKT systems and of any other, are in [`krylov`].
 //!
 //! ```
 //! use pliant_solvers::{DirectSolver, KktSystem, Solution, Status};
@@ -28,6 +28,8 @@
 //! assert!((solution.x[0] - 0.5).abs() < 1e-15 && (solution.mu[0] - 0.5).abs() < 1e-15);
 //! # Ok::<(), pliant_solvers::SolveError>(())
 //! ```
+
+pub mod complementarity;
 
 mod bounds;
 mod boxed;

@@ -7,6 +7,7 @@
 mod bounds_known;
 mod bounds_oracle;
 mod bounds_random;
+mod complementarity;
 mod direct;
 mod krylov_kkt;
 mod krylov_known;

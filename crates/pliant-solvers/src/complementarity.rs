@@ -1,0 +1,74 @@
+//! Complementarity problems with cones: contact with dry friction, unilateral rows, bounded rows, bilateral rows.
+//!
+//! The problem, with the impulse `r` (N s, length m) and the velocity `u` (m/s):
+//!
+//! ```math
+//! u = A r + b,      one law per block of rows ([`Cone`])
+//! ```
+//!
+//! `A` (m x m, m/s per N s) is the Delassus operator, symmetric positive semidefinite in mechanics; the pivoting methods take
+//! any `A`. Coulomb's law in the form of De Saxcé (1992): with `u~ = u + mu |u_t| n` it is `u~ in K*`, `r in K`, `r . u~ = 0`
+//! for the cone `K = {|r_t| <= mu r_n}` and its dual `K*`.
+//!
+//! Every [`Solver`] here starts from what `r` holds, leaves its best answer there, and calls it [`Outcome::Converged`]
+//! only if the [`Residual`], computed anew from `A`, `b` and `r`, is below the tolerance.
+//!
+//! | solver | problem | cost of an iteration |
+//! |---|---|---|
+//! | [`GaussSeidel`], [`NonlinearCg`] | all cones | one product with `A` |
+//! | [`Jacobi`], [`AcceleratedGradient`] | all cones, `A` symmetric semidefinite | one product with `A` |
+//! | [`Admm`] | all cones, `A` symmetric semidefinite | dense triangular solves |
+//! | [`Newton`] | all cones | one dense factorisation |
+//! | [`BlockPivoting`], [`Murty`], [`Dantzig`] | no friction | one dense factorisation |
+//! | [`Lemke`] | all, friction as a pyramid | one dense pivot |
+//! | [`Auto`] | all | what it takes |
+//!
+//! ```
+//! use pliant_solvers::complementarity::{Auto, Cone, Outcome, Problem, Solver};
+//! let a = [2.0, 1.0, 1.0, 2.0];
+//! let problem = Problem::dense(&a, &[-5.0, -6.0], &[Cone::NonNegative; 2])?;
+//! let mut r = [0.0; 2];
+//! let report = Auto::default().solve(&problem, &mut r)?;
+//! assert_eq!(report.outcome, Outcome::Converged);
+//! assert!((r[0] - 4.0 / 3.0).abs() < 1e-12 && (r[1] - 7.0 / 3.0).abs() < 1e-12);
+//! # Ok::<(), pliant_solvers::complementarity::ProblemError>(())
+//! ```
+
+mod accelerated;
+mod admm;
+mod auto;
+mod condense;
+mod cone;
+mod dantzig;
+mod delassus;
+mod gauss_seidel;
+mod jacobi;
+mod lcp;
+mod lemke;
+mod local;
+mod newton;
+mod nonlinear_cg;
+mod principal;
+mod problem;
+mod report;
+mod residual;
+mod spectrum;
+
+pub use accelerated::AcceleratedGradient;
+pub use admm::{Admm, AdmmOptions};
+pub use auto::{Auto, AutoOptions};
+pub use condense::Condensed;
+pub use cone::{Cone, project_dual, project_friction};
+pub use dantzig::Dantzig;
+pub use delassus::{BlockSparse, Delassus, DenseDelassus};
+pub use gauss_seidel::{GaussSeidel, GaussSeidelOptions};
+pub use jacobi::Jacobi;
+pub use lcp::Lcp;
+pub use lemke::{Lemke, LemkeOptions};
+pub use local::solve_block;
+pub use newton::{ContactFunction, Newton, NewtonOptions, RowFunction};
+pub use nonlinear_cg::NonlinearCg;
+pub use principal::{BlockPivoting, BlockPivotingOptions, Murty};
+pub use problem::{Problem, ProblemError};
+pub use report::{Limits, Method, Outcome, Report, Solver, Stage};
+pub use residual::{Residual, de_saxce, natural_map};

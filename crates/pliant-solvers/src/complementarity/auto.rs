@@ -1,0 +1,158 @@
+//! The solver that chooses.
+
+use super::report::Tracker;
+use super::{
+    AcceleratedGradient, Admm, AdmmOptions, BlockPivoting, BlockPivotingOptions, ContactFunction,
+    GaussSeidel, GaussSeidelOptions, Lemke, LemkeOptions, Limits, Method, Newton, NewtonOptions, NonlinearCg,
+    Outcome, Problem, ProblemError, Report, Solver, Stage,
+};
+
+/// Options of [`Auto`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AutoOptions {
+    /// Tolerance and history for every stage; `max_iterations` is that of the last, iterative, resort.
+    pub limits: Limits,
+    /// Rows up to which a dense factorisation is thought cheap.
+    pub dense_rows: usize,
+}
+
+impl Default for AutoOptions {
+    fn default() -> Self {
+        Self {
+            limits: Limits {
+                max_iterations: 5000,
+                ..Limits::default()
+            },
+            dense_rows: 600,
+        }
+    }
+}
+
+/// Tries solvers in turn, each from the best impulse so far, until the residual that is asked for holds.
+///
+/// - Without friction and with few rows: block pivoting, then Lemke; then as with friction.
+/// - Else: Gauss-Seidel (100 sweeps), Newton (if few rows), conjugate gradients over Gauss-Seidel, alternating directions and Newton with
+///   the other function (if few rows), accelerated gradients.
+///
+/// [`Report::stages`] lists what was tried, [`Report::method`] is the one whose answer it is, [`Report::iterations`] sums over the
+/// stages. If none converges, the answer is the best one, and the outcome a ray if one was found, else that of the best stage.
+#[derive(Clone, Debug, Default)]
+pub struct Auto {
+    /// May be changed at any time.
+    pub options: AutoOptions,
+    tracker: Tracker,
+    gauss_seidel: GaussSeidel,
+    newton: Newton,
+    moreau: Newton,
+    cg: NonlinearCg,
+    admm: Admm,
+    gradient: AcceleratedGradient,
+    pivoting: BlockPivoting,
+    lemke: Lemke,
+    trial: Vec<f64>,
+}
+
+impl Auto {
+    /// A solver with given options.
+    pub fn new(options: AutoOptions) -> Self {
+        Self {
+            options,
+            ..Self::default()
+        }
+    }
+
+    fn configure(&mut self) {
+        let limits = self.options.limits;
+        let at_most = |max_iterations, patience| Limits {
+            max_iterations,
+            patience,
+            ..limits
+        };
+        self.gauss_seidel.options = GaussSeidelOptions {
+            limits: at_most(100, 25),
+            ..GaussSeidelOptions::default()
+        };
+        self.newton.options = NewtonOptions {
+            limits: at_most(150, 100),
+            ..NewtonOptions::default()
+        };
+        self.moreau.options = NewtonOptions {
+            contact: ContactFunction::JeanMoreau,
+            ..self.newton.options
+        };
+        self.cg.limits = at_most(500, 200);
+        self.admm.options = AdmmOptions {
+            limits: at_most(2000, 500),
+            ..AdmmOptions::default()
+        };
+        self.gradient.limits = at_most(limits.max_iterations, limits.max_iterations);
+        self.pivoting.options = BlockPivotingOptions {
+            limits: at_most(500, 500),
+            ..BlockPivotingOptions::default()
+        };
+        self.lemke.options = LemkeOptions {
+            limits: at_most(10_000, 500),
+            ..LemkeOptions::default()
+        };
+    }
+}
+
+impl Solver for Auto {
+    fn method(&self) -> Method {
+        Method::Auto
+    }
+
+    fn solve(&mut self, problem: &Problem, r: &mut [f64]) -> Result<Report, ProblemError> {
+        self.configure();
+        let limits = self.options.limits;
+        let started = self.tracker.start(problem, r, limits)?;
+        let mut report = self
+            .tracker
+            .finish(problem, r, Method::Auto, Outcome::MaxIterations, 0);
+        if started.is_some() {
+            return Ok(report);
+        }
+        let few = problem.size() <= self.options.dense_rows;
+        let rows = !problem.has_friction();
+        let stages: [(bool, &mut dyn Solver); 8] = [
+            (rows && few, &mut self.pivoting),
+            (rows && few, &mut self.lemke),
+            (true, &mut self.gauss_seidel),
+            (few, &mut self.newton),
+            (true, &mut self.cg),
+            (few, &mut self.admm),
+            (few && !rows, &mut self.moreau),
+            (true, &mut self.gradient),
+        ];
+        let mut tried = Vec::new();
+        let mut iterations = 0;
+        let mut ray = false;
+        for (_, solver) in stages.into_iter().filter(|(wanted, _)| *wanted) {
+            self.trial.clear();
+            self.trial.extend_from_slice(r);
+            let found = solver.solve(problem, &mut self.trial)?;
+            let measure = found.residual.measure();
+            tried.push(Stage {
+                method: found.method,
+                outcome: found.outcome,
+                iterations: found.iterations,
+                measure,
+            });
+            iterations += found.iterations;
+            ray |= found.outcome == Outcome::Ray;
+            if measure <= report.residual.measure() {
+                r.copy_from_slice(&self.trial);
+                report = found;
+            }
+            if report.outcome == Outcome::Converged {
+                break;
+            }
+        }
+        report.iterations = iterations;
+        report.stages = tried;
+        if ray && report.outcome != Outcome::Converged {
+            report.outcome = Outcome::Ray;
+        }
+        Ok(report)
+    }
+}

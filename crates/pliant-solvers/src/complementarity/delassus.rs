@@ -1,0 +1,142 @@
+//! The operator `A` in three forms.
+
+use super::ProblemError;
+use pliant_sparse::{CsrMatrix, PatternBuilder};
+use std::fmt::Debug;
+use std::ops::Range;
+
+/// A square operator `A` (velocity per impulse) with access to its blocks.
+pub trait Delassus: Debug + Send + Sync {
+    /// Number of rows m.
+    fn size(&self) -> usize;
+
+    /// `out = (A r)` on the given rows.
+    fn rows_times(&self, rows: Range<usize>, r: &[f64], out: &mut [f64]);
+
+    /// The entries of the given rows and columns into `out`, row by row.
+    fn block(&self, rows: Range<usize>, columns: Range<usize>, out: &mut [f64]);
+}
+
+/// Row-major dense matrix. Products cost `2 m^2`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DenseDelassus {
+    n: usize,
+    values: Vec<f64>,
+}
+
+impl DenseDelassus {
+    /// From `n^2` numbers, row by row.
+    ///
+    /// # Errors
+    /// [`ProblemError::Size`] if the length is not a square.
+    pub fn new(values: &[f64]) -> Result<Self, ProblemError> {
+        let n = values.len().isqrt();
+        if n * n != values.len() {
+            return Err(ProblemError::Size {
+                what: "A",
+                expected: n * n,
+                found: values.len(),
+            });
+        }
+        Ok(Self {
+            n,
+            values: values.to_vec(),
+        })
+    }
+}
+
+impl Delassus for DenseDelassus {
+    fn size(&self) -> usize {
+        self.n
+    }
+
+    fn rows_times(&self, rows: Range<usize>, r: &[f64], out: &mut [f64]) {
+        for (o, i) in out.iter_mut().zip(rows) {
+            let row = &self.values[i * self.n..(i + 1) * self.n];
+            *o = row.iter().zip(r).map(|(a, r)| a * r).sum();
+        }
+    }
+
+    fn block(&self, rows: Range<usize>, columns: Range<usize>, out: &mut [f64]) {
+        let width = columns.len();
+        for (k, i) in rows.enumerate() {
+            let from = i * self.n;
+            out[k * width..(k + 1) * width]
+                .copy_from_slice(&self.values[from + columns.start..from + columns.end]);
+        }
+    }
+}
+
+/// Sparse operator made of dense blocks: only contacts of a common body are coupled. Products cost twice the stored entries.
+#[derive(Clone, Debug)]
+pub struct BlockSparse {
+    matrix: CsrMatrix,
+}
+
+impl BlockSparse {
+    /// From the sizes of the blocks and their values `(block row, block column, entries row by row)`. Both triangles are to be given.
+    /// A block that is given twice counts with its sum.
+    ///
+    /// # Errors
+    /// [`ProblemError::Size`] if a block is outside or has the wrong number of entries, or what the sparse kernels say.
+    pub fn new(sizes: &[usize], blocks: &[(usize, usize, Vec<f64>)]) -> Result<Self, ProblemError> {
+        let mut first = vec![0];
+        for size in sizes {
+            first.push(first[first.len() - 1] + size);
+        }
+        let m = first[sizes.len()];
+        let mut pattern = PatternBuilder::new(m, m);
+        for (i, k, values) in blocks {
+            let outside = *i.max(k) >= sizes.len();
+            let expected = if outside { 0 } else { sizes[*i] * sizes[*k] };
+            if outside || expected != values.len() {
+                return Err(ProblemError::Size {
+                    what: "a block of A",
+                    expected,
+                    found: values.len(),
+                });
+            }
+            pattern.insert_block((first[*i], first[*k]), (sizes[*i], sizes[*k]), false);
+        }
+        let mut matrix = pattern.finish()?.into_matrix();
+        for (i, k, values) in blocks {
+            for (l, value) in values.iter().enumerate() {
+                let (row, column) = (first[*i] + l / sizes[*k], first[*k] + l % sizes[*k]);
+                if let Some(slot) = matrix.pattern().slot(row, column) {
+                    matrix.values_mut()[slot] += value;
+                }
+            }
+        }
+        Ok(Self { matrix })
+    }
+}
+
+impl Delassus for BlockSparse {
+    fn size(&self) -> usize {
+        self.matrix.pattern().rows()
+    }
+
+    fn rows_times(&self, rows: Range<usize>, r: &[f64], out: &mut [f64]) {
+        let pattern = self.matrix.pattern();
+        for (o, i) in out.iter_mut().zip(rows) {
+            let values = &self.matrix.values()[pattern.row_slots(i)];
+            let terms = pattern.row(i).iter().zip(values);
+            *o = terms.map(|(k, a)| a * r[*k as usize]).sum();
+        }
+    }
+
+    fn block(&self, rows: Range<usize>, columns: Range<usize>, out: &mut [f64]) {
+        let width = columns.len();
+        out[..rows.len() * width].fill(0.0);
+        let pattern = self.matrix.pattern();
+        for (l, i) in rows.enumerate() {
+            let values = &self.matrix.values()[pattern.row_slots(i)];
+            for (k, a) in pattern.row(i).iter().zip(values) {
+                let k = *k as usize;
+                if columns.contains(&k) {
+                    out[l * width + k - columns.start] = *a;
+                }
+            }
+        }
+    }
+}

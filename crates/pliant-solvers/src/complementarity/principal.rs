@@ -1,0 +1,274 @@
+//! Principal pivoting: blocks of rows at once, or the least index.
+
+use super::report::Tracker;
+use super::{Limits, Method, Outcome, Problem, ProblemError, Report, Solver};
+use nalgebra::{DMatrix, DVector};
+use pliant_dense::dense_ldlt::minimum_norm;
+
+fn pivot_limits() -> Limits {
+    Limits {
+        max_iterations: 10_000,
+        ..Limits::default()
+    }
+}
+
+/// Where a row is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    Lower,
+    Free,
+    Upper,
+}
+
+/// Refuses friction.
+pub(crate) fn check_rows(problem: &Problem) -> Result<(), ProblemError> {
+    match problem.cones().iter().position(|c| c.friction().is_some()) {
+        Some(block) => Err(ProblemError::Unsuitable {
+            block,
+            why: "friction is not for this solver",
+        }),
+        None => Ok(()),
+    }
+}
+
+/// `x` with `A_FF x = rhs`, by Cholesky or LU; the least-squares answer of minimum norm if `A_FF` is singular and symmetric.
+pub(crate) fn solve_on(a: &DMatrix<f64>, free: &[usize], rhs: &DVector<f64>) -> Option<DVector<f64>> {
+    let n = free.len();
+    if n == 0 {
+        return Some(DVector::zeros(0));
+    }
+    let root = |i: usize| {
+        let d = a[(free[i], free[i])].abs().sqrt();
+        if d > 0.0 { 1.0 / d } else { 1.0 }
+    };
+    let scale = DVector::from_fn(n, |i, _| root(i));
+    let sub = DMatrix::from_fn(n, n, |i, j| a[(free[i], free[j])] * scale[i] * scale[j]);
+    let scaled = rhs.component_mul(&scale);
+    let symmetric = (0..n).all(|i| (0..i).all(|j| (sub[(i, j)] - sub[(j, i)]).abs() <= 1e-12));
+    let definite = if symmetric { sub.clone().cholesky() } else { None };
+    let x = if let Some(factors) = definite.filter(|f| f.l_dirty().diagonal().iter().all(|d| d * d > 1e-11)) {
+        let mut x = factors.solve(&scaled);
+        x += factors.solve(&(&scaled - &sub * &x));
+        Some(x)
+    } else if symmetric {
+        Some(minimum_norm(&sub, &scaled, 1e-11))
+    } else {
+        sub.lu().solve(&scaled)
+    };
+    let x = x?.component_mul(&scale);
+    x.iter().all(|x| x.is_finite()).then_some(x)
+}
+
+/// The state of a principal pivoting method.
+struct Principal {
+    a: DMatrix<f64>,
+    places: Vec<Place>,
+    bounds: Vec<(f64, f64)>,
+    u: Vec<f64>,
+}
+
+impl Principal {
+    fn new(problem: &Problem, r: &[f64]) -> Self {
+        let bounds: Vec<(f64, f64)> = problem.cones().iter().filter_map(super::Cone::bounds).collect();
+        let place = |((lower, upper), r): (&(f64, f64), &f64)| {
+            if *r <= *lower {
+                Place::Lower
+            } else if *r >= *upper {
+                Place::Upper
+            } else {
+                Place::Free
+            }
+        };
+        Self {
+            a: problem.to_dense(),
+            places: bounds.iter().zip(r).map(place).collect(),
+            bounds,
+            u: vec![0.0; r.len()],
+        }
+    }
+
+    /// Impulse and velocity of the places as they are, and the rows that violate their law with the places they want.
+    fn survey(&mut self, problem: &Problem, r: &mut [f64]) -> Option<Vec<(usize, Place)>> {
+        let m = r.len();
+        let mut free = Vec::new();
+        for i in 0..m {
+            r[i] = match self.places[i] {
+                Place::Lower => self.bounds[i].0,
+                Place::Upper => self.bounds[i].1,
+                Place::Free => {
+                    free.push(i);
+                    0.0
+                }
+            };
+        }
+        problem.velocity_into(r, &mut self.u);
+        let rhs = DVector::from_fn(free.len(), |i, _| -self.u[free[i]]);
+        let x = solve_on(&self.a, &free, &rhs)?;
+        for (i, x) in free.iter().zip(x.iter()) {
+            r[*i] = *x;
+        }
+        problem.velocity_into(r, &mut self.u);
+        let mut out = Vec::new();
+        for i in 0..m {
+            let (lower, upper) = self.bounds[i];
+            let terms = (0..m).fold(problem.b()[i].abs(), |a, k| a.max((self.a[(i, k)] * r[k]).abs()));
+            let small = 1e-13 * terms;
+            let slack = small / problem.scale(i);
+            let want = match self.places[i] {
+                Place::Free if r[i] < lower - slack => Place::Lower,
+                Place::Free if r[i] > upper + slack => Place::Upper,
+                Place::Lower if self.u[i] < -small && lower < upper => Place::Free,
+                Place::Upper if self.u[i] > small && lower < upper => Place::Free,
+                place => place,
+            };
+            if want != self.places[i] {
+                out.push((i, want));
+            }
+        }
+        Some(out)
+    }
+}
+
+fn run(
+    tracker: &mut Tracker,
+    problem: &Problem,
+    r: &mut [f64],
+    limits: Limits,
+    patience: usize,
+    method: Method,
+) -> Result<Report, ProblemError> {
+    check_rows(problem)?;
+    let mut end = tracker.start(problem, r, limits)?;
+    let mut iterations = 0;
+    if end.is_none() {
+        let mut state = Principal::new(problem, r);
+        let (mut fewest, mut left) = (usize::MAX, patience);
+        end = loop {
+            let Some(violators) = state.survey(problem, r) else {
+                break Some(Outcome::Breakdown);
+            };
+            if violators.is_empty() {
+                // Rounding may leave an impulse just outside.
+                problem.project(r);
+                tracker.look(problem, r);
+                break Some(Outcome::Stagnated);
+            }
+            if limits.history {
+                tracker.look(problem, r);
+            }
+            if iterations >= limits.max_iterations {
+                break Some(Outcome::MaxIterations);
+            }
+            iterations += 1;
+            if violators.len() < fewest {
+                fewest = violators.len();
+                left = patience;
+            } else {
+                left = left.saturating_sub(1);
+            }
+            let count = if left > 0 { violators.len() } else { 1 };
+            for (i, place) in &violators[..count] {
+                state.places[*i] = *place;
+            }
+        };
+    }
+    let end = end.unwrap_or(Outcome::Stagnated);
+    Ok(tracker.finish(problem, r, method, end, iterations))
+}
+
+/// Options of [`BlockPivoting`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BlockPivotingOptions {
+    /// Limits; an iteration is a change of the set.
+    pub limits: Limits,
+    /// Rounds in which the number of violators may fail to decrease before single pivots take over, at least one.
+    pub patience: usize,
+}
+
+impl Default for BlockPivotingOptions {
+    fn default() -> Self {
+        Self {
+            limits: pivot_limits(),
+            patience: 10,
+        }
+    }
+}
+
+/// All rows that violate their law change places at once (Kostreva 1978; Júdice and Pires 1994); when their number has not decreased
+/// for a while, the one of least index alone (Murty 1974) until it does.
+///
+/// No friction. For a P-matrix (every definite one) it ends at the solution, mostly after a handful of rounds. For a singular `A`, sets
+/// of dependent rows take the answer of minimum norm, and it may go in circles, up to the limit of iterations. The start gives
+/// the first set. Cost: a dense factorisation of the free rows each. Allocates.
+#[derive(Clone, Debug, Default)]
+pub struct BlockPivoting {
+    /// May be changed at any time.
+    pub options: BlockPivotingOptions,
+    tracker: Tracker,
+}
+
+impl BlockPivoting {
+    /// A solver with given options.
+    pub fn new(options: BlockPivotingOptions) -> Self {
+        Self {
+            options,
+            ..Self::default()
+        }
+    }
+}
+
+impl Solver for BlockPivoting {
+    fn method(&self) -> Method {
+        Method::BlockPivoting
+    }
+
+    fn solve(&mut self, problem: &Problem, r: &mut [f64]) -> Result<Report, ProblemError> {
+        let BlockPivotingOptions { limits, patience } = self.options;
+        let tracker = &mut self.tracker;
+        run(
+            tracker,
+            problem,
+            r,
+            limits,
+            patience.max(1),
+            Method::BlockPivoting,
+        )
+    }
+}
+
+/// Of all rows that violate their law the one of least index changes its place (Murty 1974).
+///
+/// No friction. For a P-matrix it ends at the solution, after up to `2^n - 1` pivots: a last resort, and a test of patience. The start gives the
+/// first set. Cost: a dense factorisation of the free rows each. Allocates.
+#[derive(Clone, Debug)]
+pub struct Murty {
+    /// Limits; an iteration is a pivot.
+    pub limits: Limits,
+    tracker: Tracker,
+}
+
+impl Default for Murty {
+    fn default() -> Self {
+        Self::new(pivot_limits())
+    }
+}
+
+impl Murty {
+    /// A solver with given limits.
+    pub fn new(limits: Limits) -> Self {
+        Self {
+            limits,
+            tracker: Tracker::default(),
+        }
+    }
+}
+
+impl Solver for Murty {
+    fn method(&self) -> Method {
+        Method::Murty
+    }
+
+    fn solve(&mut self, problem: &Problem, r: &mut [f64]) -> Result<Report, ProblemError> {
+        run(&mut self.tracker, problem, r, self.limits, 0, Method::Murty)
+    }
+}

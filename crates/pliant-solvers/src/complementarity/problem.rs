@@ -1,0 +1,268 @@
+//! The statement of the problem.
+
+use super::{Cone, Delassus, DenseDelassus};
+use nalgebra::DMatrix;
+use std::ops::Range;
+
+/// Why a problem cannot be stated, or not be given to a solver. (A solve that fails is an [`Outcome`](super::Outcome).)
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ProblemError {
+    /// Sizes do not fit.
+    #[error("expected {what} of length {expected}, found {found}")]
+    Size {
+        /// Which operand.
+        what: &'static str,
+        /// Wanted.
+        expected: usize,
+        /// Given.
+        found: usize,
+    },
+    /// NaN or infinity.
+    #[error("{what} is not finite at row {row}")]
+    NotFinite {
+        /// Which operand.
+        what: &'static str,
+        /// Which row.
+        row: usize,
+    },
+    /// A coefficient of friction that is negative or not finite.
+    #[error("block {block} has the coefficient of friction {mu:e}")]
+    Friction {
+        /// Which block.
+        block: usize,
+        /// Its coefficient.
+        mu: f64,
+    },
+    /// No impulse lies between the bounds.
+    #[error("block {block} has no impulse between its bounds {lower:e} and {upper:e}")]
+    Bounds {
+        /// Which block.
+        block: usize,
+        /// Its lower bound.
+        lower: f64,
+        /// Its upper bound.
+        upper: f64,
+    },
+    /// The solver is not made for this problem.
+    #[error("block {block}: {why}")]
+    Unsuitable {
+        /// Which block.
+        block: usize,
+        /// What the solver does not take.
+        why: &'static str,
+    },
+    /// An option out of its range.
+    #[error("{what} is {value:e}")]
+    Option {
+        /// Which option.
+        what: &'static str,
+        /// Its value.
+        value: f64,
+    },
+    /// The response of a saddle-point system to a row was not found to the tolerance of its solver.
+    #[error("the response to row {row} has the relative residual {relative:e}")]
+    Response {
+        /// Which row.
+        row: usize,
+        /// Componentwise backward error.
+        relative: f64,
+    },
+    /// From the solver of bilateral rows.
+    #[error(transparent)]
+    Bilateral(#[from] crate::SolveError),
+    /// From the sparse kernels.
+    #[error(transparent)]
+    Sparse(#[from] pliant_sparse::SparseError),
+}
+
+/// `u = A r + b` with one [`Cone`] per block of rows.
+///
+/// The diagonal blocks of `A` are copied and checked when the problem is made, `O(m)` memory beside `A`.
+#[derive(Debug)]
+pub struct Problem {
+    delassus: Box<dyn Delassus>,
+    b: Vec<f64>,
+    cones: Vec<Cone>,
+    offsets: Vec<usize>,
+    /// Nine numbers per block, of which the first `rows^2` count.
+    diagonal: Vec<f64>,
+    scale: Vec<f64>,
+}
+
+impl Problem {
+    /// A problem with any operator.
+    ///
+    /// # Errors
+    /// [`ProblemError::Size`], [`ProblemError::NotFinite`], [`ProblemError::Friction`], [`ProblemError::Bounds`].
+    pub fn new(
+        delassus: impl Delassus + 'static,
+        b: Vec<f64>,
+        cones: Vec<Cone>,
+    ) -> Result<Self, ProblemError> {
+        let m = delassus.size();
+        let mut offsets = Vec::with_capacity(cones.len() + 1);
+        offsets.push(0);
+        for (block, cone) in cones.iter().enumerate() {
+            cone.check(block)?;
+            offsets.push(offsets[block] + cone.rows());
+        }
+        let size = |what, found| {
+            if found == m {
+                Ok(())
+            } else {
+                Err(ProblemError::Size {
+                    what,
+                    expected: m,
+                    found,
+                })
+            }
+        };
+        size("b", b.len())?;
+        size("the rows of the cones", offsets[cones.len()])?;
+        // NaN and infinity survive every sum.
+        let mut sums = vec![0.0; m];
+        delassus.rows_times(0..m, &vec![1.0; m], &mut sums);
+        for (what, values) in [("A", &sums), ("b", &b)] {
+            if let Some(row) = values.iter().position(|x| !x.is_finite()) {
+                return Err(ProblemError::NotFinite { what, row });
+            }
+        }
+        let mut diagonal = vec![0.0; 9 * cones.len()];
+        let mut scale = Vec::with_capacity(cones.len());
+        for (k, own) in offsets.windows(2).enumerate() {
+            let d = own[1] - own[0];
+            let block = &mut diagonal[9 * k..9 * k + d * d];
+            delassus.block(own[0]..own[1], own[0]..own[1], block);
+            let mean = (0..d).map(|i| block[i * d + i].abs()).sum::<f64>() / d as f64;
+            scale.push(mean);
+        }
+        let largest = scale.iter().fold(0.0f64, |a, s| a.max(*s));
+        let floor = if largest > 0.0 { largest } else { 1.0 };
+        for s in &mut scale {
+            // A block without inertia has no scale of its own.
+            if *s <= 1e-14 * floor {
+                *s = floor;
+            }
+        }
+        Ok(Self {
+            delassus: Box::new(delassus),
+            b,
+            cones,
+            offsets,
+            diagonal,
+            scale,
+        })
+    }
+
+    /// A problem with a dense row-major `A`.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn dense(a: &[f64], b: &[f64], cones: &[Cone]) -> Result<Self, ProblemError> {
+        Self::new(DenseDelassus::new(a)?, b.to_vec(), cones.to_vec())
+    }
+
+    /// Replaces `b`, m numbers in m/s.
+    ///
+    /// # Errors
+    /// [`ProblemError::Size`], [`ProblemError::NotFinite`].
+    pub fn set_b(&mut self, b: &[f64]) -> Result<(), ProblemError> {
+        if b.len() != self.size() {
+            return Err(ProblemError::Size {
+                what: "b",
+                expected: self.size(),
+                found: b.len(),
+            });
+        }
+        if let Some(row) = b.iter().position(|x| !x.is_finite()) {
+            return Err(ProblemError::NotFinite { what: "b", row });
+        }
+        self.b.copy_from_slice(b);
+        Ok(())
+    }
+
+    /// Number of rows m.
+    pub fn size(&self) -> usize {
+        self.b.len()
+    }
+
+    /// Number of blocks.
+    pub fn blocks(&self) -> usize {
+        self.cones.len()
+    }
+
+    /// The operator.
+    pub fn delassus(&self) -> &dyn Delassus {
+        self.delassus.as_ref()
+    }
+
+    /// Velocity without impulses, m/s.
+    pub fn b(&self) -> &[f64] {
+        &self.b
+    }
+
+    /// The law of each block.
+    pub fn cones(&self) -> &[Cone] {
+        &self.cones
+    }
+
+    /// Rows of a block.
+    pub fn rows(&self, block: usize) -> Range<usize> {
+        self.offsets[block]..self.offsets[block + 1]
+    }
+
+    /// The diagonal block of `A`, row by row.
+    pub fn diagonal_block(&self, block: usize) -> &[f64] {
+        let d = self.cones[block].rows();
+        &self.diagonal[9 * block..9 * block + d * d]
+    }
+
+    /// Mean of the diagonal of a block of `A`, in size; the largest one of the problem (1 if there is none) for a block of zeros.
+    pub fn scale(&self, block: usize) -> f64 {
+        self.scale[block]
+    }
+
+    /// Whether a block has friction.
+    pub fn has_friction(&self) -> bool {
+        self.cones.iter().any(|c| c.friction().is_some())
+    }
+
+    /// `u = A r + b`. Cost: one product.
+    pub fn velocity_into(&self, r: &[f64], u: &mut [f64]) {
+        self.delassus.rows_times(0..self.size(), r, u);
+        for (u, b) in u.iter_mut().zip(&self.b) {
+            *u += b;
+        }
+    }
+
+    /// `A` as a dense matrix.
+    pub(crate) fn to_dense(&self) -> DMatrix<f64> {
+        let m = self.size();
+        let mut values = vec![0.0; m * m];
+        self.delassus.block(0..m, 0..m, &mut values);
+        DMatrix::from_row_slice(m, m, &values)
+    }
+
+    /// Checks the length of a start.
+    pub(crate) fn check_start(&self, r: &[f64]) -> Result<(), ProblemError> {
+        if r.len() != self.size() {
+            return Err(ProblemError::Size {
+                what: "r",
+                expected: self.size(),
+                found: r.len(),
+            });
+        }
+        match r.iter().position(|x| !x.is_finite()) {
+            Some(row) => Err(ProblemError::NotFinite { what: "r", row }),
+            None => Ok(()),
+        }
+    }
+
+    /// Makes every block admissible.
+    pub(crate) fn project(&self, r: &mut [f64]) {
+        for (k, cone) in self.cones.iter().enumerate() {
+            cone.project(&mut r[self.rows(k)]);
+        }
+    }
+}

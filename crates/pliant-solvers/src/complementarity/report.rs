@@ -1,0 +1,216 @@
+//! What solvers have in common: limits, outcomes, the best iterate.
+
+use super::{Problem, ProblemError, Residual};
+
+/// Limits of every solver.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Limits {
+    /// Largest [`Residual::measure`] that counts as converged.
+    pub tolerance: f64,
+    /// Iterations, sweeps or pivots at most.
+    pub max_iterations: usize,
+    /// Looks at the residual at most without a new best one that is lower by a thousandth.
+    pub patience: usize,
+    /// Whether the report is to hold the measure of every look at the residual (which allocates).
+    pub history: bool,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            tolerance: 1e-9,
+            max_iterations: 1000,
+            patience: 200,
+            history: false,
+        }
+    }
+}
+
+/// The methods.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+#[allow(missing_docs, reason = "each is the solver of that name")]
+pub enum Method {
+    GaussSeidel,
+    Jacobi,
+    NonlinearCg,
+    AcceleratedGradient,
+    Admm,
+    Newton,
+    Lemke,
+    Murty,
+    BlockPivoting,
+    Dantzig,
+    Auto,
+}
+
+/// How a solve ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Outcome {
+    /// The residual is below the tolerance.
+    Converged,
+    /// The limit of iterations came first.
+    MaxIterations,
+    /// No progress any more.
+    Stagnated,
+    /// A pivoting method met a direction without end. For a semidefinite `A` without friction the problem has no solution; for others it
+    /// may have one.
+    Ray,
+    /// A factorisation, a pivot or a number failed.
+    Breakdown,
+}
+
+/// One solver's part in a solve by [`Auto`](super::Auto).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Stage {
+    /// Which solver.
+    pub method: Method,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Its iterations.
+    pub iterations: usize,
+    /// [`Residual::measure`] of its answer.
+    pub measure: f64,
+}
+
+/// What a solve found and did.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Report {
+    /// Which solver gave the answer.
+    pub method: Method,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Iterations, sweeps, or pivots.
+    pub iterations: usize,
+    /// The residual of the answer.
+    pub residual: Residual,
+    /// [`Residual::measure`] at every look, if [`Limits::history`] asks for it.
+    pub history: Vec<f64>,
+    /// The solvers that [`Auto`](super::Auto) tried, in order; empty for others.
+    pub stages: Vec<Stage>,
+}
+
+/// A solver of [`Problem`]s.
+pub trait Solver {
+    /// Which one.
+    fn method(&self) -> Method;
+
+    /// Starts from `r` (N s, m numbers; zeros for a cold start) and leaves the best impulse found there. It is always finite.
+    ///
+    /// # Errors
+    /// [`ProblemError::Size`] or [`ProblemError::NotFinite`] for `r`; [`ProblemError::Unsuitable`] if the solver is not made for the
+    /// problem, [`ProblemError::Option`] if an option is out of its range. That it fails is an [`Outcome`], not an error.
+    fn solve(&mut self, problem: &Problem, r: &mut [f64]) -> Result<Report, ProblemError>;
+}
+
+/// Keeps the best iterate and decides when to stop.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Tracker {
+    best: Vec<f64>,
+    /// Velocity of the last iterate that was looked at.
+    pub(crate) u: Vec<f64>,
+    measure: f64,
+    mark: f64,
+    since: usize,
+    limits: Limits,
+    history: Vec<f64>,
+    /// Measure of the last iterate.
+    pub(crate) last: f64,
+}
+
+impl Tracker {
+    /// Checks the start and looks at it; a status if there is nothing to do.
+    pub(crate) fn start(
+        &mut self,
+        problem: &Problem,
+        r: &[f64],
+        limits: Limits,
+    ) -> Result<Option<Outcome>, ProblemError> {
+        problem.check_start(r)?;
+        for (what, value) in [("the tolerance", limits.tolerance)] {
+            if value.is_nan() || value < 0.0 {
+                return Err(ProblemError::Option { what, value });
+            }
+        }
+        self.limits = limits;
+        self.history.clear();
+        self.since = 0;
+        self.measure = f64::INFINITY;
+        self.mark = f64::INFINITY;
+        self.u.clear();
+        self.u.resize(problem.size(), 0.0);
+        self.best.clear();
+        self.best.extend_from_slice(r);
+        Ok(self.look(problem, r))
+    }
+
+    /// Looks at an iterate.
+    pub(crate) fn look(&mut self, problem: &Problem, r: &[f64]) -> Option<Outcome> {
+        problem.velocity_into(r, &mut self.u);
+        self.look_at(problem, r)
+    }
+
+    /// Looks at an iterate whose velocity is in `self.u`.
+    pub(crate) fn look_at(&mut self, problem: &Problem, r: &[f64]) -> Option<Outcome> {
+        let measure = problem.residual_at(r, &self.u).measure();
+        self.last = measure;
+        if self.limits.history {
+            self.history.push(measure);
+        }
+        if !measure.is_finite() || r.iter().any(|x| !x.is_finite()) {
+            return Some(Outcome::Breakdown);
+        }
+        if measure < self.measure {
+            self.measure = measure;
+            self.best.copy_from_slice(r);
+        }
+        if measure <= self.limits.tolerance {
+            return Some(Outcome::Converged);
+        }
+        if measure < 0.999 * self.mark {
+            self.mark = measure;
+            self.since = 0;
+        } else {
+            self.since += 1;
+        }
+        (self.since > self.limits.patience).then_some(Outcome::Stagnated)
+    }
+
+    /// The best measure so far.
+    pub(crate) fn best_measure(&self) -> f64 {
+        self.measure
+    }
+
+    /// The best iterate so far.
+    pub(crate) fn best(&self) -> &[f64] {
+        &self.best
+    }
+
+    /// Puts the best iterate into `r` and reports on it; converged if and only if its residual says so.
+    pub(crate) fn finish(
+        &mut self,
+        problem: &Problem,
+        r: &mut [f64],
+        method: Method,
+        outcome: Outcome,
+        iterations: usize,
+    ) -> Report {
+        r.copy_from_slice(&self.best);
+        let residual = problem.residual(r, &mut self.u);
+        let holds = residual.measure() <= self.limits.tolerance;
+        let outcome = match outcome {
+            _ if holds => Outcome::Converged,
+            Outcome::Converged => Outcome::Stagnated,
+            other => other,
+        };
+        Report {
+            method,
+            outcome,
+            iterations,
+            residual,
+            history: std::mem::take(&mut self.history),
+            stages: Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! Complementarity problems with cones.
+
+mod corpus;
+mod general;
+mod known_contacts;
+mod known_rows;
+mod random;
+mod scenes;
+
+use pliant_solvers::complementarity::*;
+
+pub(crate) const UNILATERAL: Cone = Cone::NonNegative;
+
+pub(crate) fn lcp(a: &[f64], q: &[f64]) -> Problem {
+    Problem::dense(a, q, &vec![UNILATERAL; q.len()]).unwrap()
+}
+
+pub(crate) fn limits(tolerance: f64, max_iterations: usize) -> Limits {
+    Limits {
+        tolerance,
+        max_iterations,
+        patience: max_iterations,
+        history: false,
+    }
+}
+
+/// From rest.
+pub(crate) fn solve(solver: &mut dyn Solver, problem: &Problem) -> (Vec<f64>, Report) {
+    let mut r = vec![0.0; problem.size()];
+    let report = solver.solve(problem, &mut r).unwrap();
+    // Whatever a report says, it is to be what the answer says.
+    let mut u = vec![0.0; problem.size()];
+    let residual = problem.residual(&r, &mut u);
+    assert_eq!(residual, report.residual);
+    assert!(r.iter().all(|x| x.is_finite()), "{report:?}");
+    (r, report)
+}
+
+/// Every solver, with this tolerance.
+pub(crate) fn solvers(tolerance: f64) -> Vec<Box<dyn Solver>> {
+    vec![
+        Box::new(gauss_seidel(tolerance, 1.0, false)),
+        Box::new(gauss_seidel(tolerance, 1.3, true)),
+        Box::new(Jacobi::new(limits(tolerance, 20_000))),
+        Box::new(NonlinearCg::new(limits(tolerance, 5000))),
+        Box::new(AcceleratedGradient::new(limits(tolerance, 20_000))),
+        Box::new(Admm::new(AdmmOptions {
+            limits: limits(tolerance, 20_000),
+            ..AdmmOptions::default()
+        })),
+        Box::new(newton(
+            tolerance,
+            RowFunction::NaturalMap,
+            ContactFunction::AlartCurnier,
+        )),
+        Box::new(newton(
+            tolerance,
+            RowFunction::FischerBurmeister,
+            ContactFunction::JeanMoreau,
+        )),
+        Box::new(Lemke::new(LemkeOptions {
+            limits: limits(tolerance, 20_000),
+            facets: 8,
+        })),
+        Box::new(Murty::new(limits(tolerance, 5000))),
+        Box::new(BlockPivoting::new(BlockPivotingOptions {
+            limits: limits(tolerance, 5000),
+            patience: 10,
+        })),
+        Box::new(Dantzig::new(limits(tolerance, 5000))),
+        Box::new(Auto::new(AutoOptions {
+            limits: limits(tolerance, 5000),
+            dense_rows: 600,
+        })),
+    ]
+}
+
+pub(crate) fn gauss_seidel(tolerance: f64, relaxation: f64, symmetric: bool) -> GaussSeidel {
+    GaussSeidel::new(GaussSeidelOptions {
+        limits: limits(tolerance, 20_000),
+        relaxation,
+        symmetric,
+        check_every: 1,
+    })
+}
+
+pub(crate) fn newton(tolerance: f64, row: RowFunction, contact: ContactFunction) -> Newton {
+    Newton::new(NewtonOptions {
+        limits: limits(tolerance, 300),
+        row,
+        contact,
+        sweeps: 5,
+    })
+}
+
+pub(crate) fn takes_friction(method: Method) -> bool {
+    !matches!(method, Method::Murty | Method::BlockPivoting | Method::Dantzig)
+}
+
+pub(crate) fn near(a: &[f64], b: &[f64], tolerance: f64) {
+    crate::tools::close(a, b, tolerance);
+}

@@ -1,4 +1,4 @@
-//! Times the scalar and the block factor on the matrices of chains of bodies, in turns: least of many, us per link.
+//! Times the scalar and the block factor on the matrices of chains of bodies and of grids of particles, in turns: least of many.
 
 use pliant::sparse::{
     BlockPattern, BlockSymbolic, CsrMatrix, Graph, PatternBuilder, PivotRule, SparseError, Symbolic,
@@ -10,10 +10,10 @@ use std::time::Instant;
 fn main() -> ExitCode {
     let _ = writeln!(
         std::io::stdout(),
-        "Factor and triangular solves of a chain, scalar and by blocks, us per link (docs/benchmarks.md).\n\
-         {:>5} {:>6} {:>14} {:>14} {:>14} {:>14} {:>8} {:>10}",
-        "rows",
-        "links",
+        "Factor and triangular solves, scalar and by blocks, us per link of a chain or particle of a grid (docs/benchmarks.md).\n\
+         {:>8} {:>6} {:>14} {:>14} {:>14} {:>14} {:>8} {:>10}",
+        "what",
+        "size",
         "scalar factor",
         "block factor",
         "scalar solve",
@@ -21,25 +21,36 @@ fn main() -> ExitCode {
         "ratio",
         "difference"
     );
-    for rows in [3, 5] {
-        for links in [10, 100, 1000, 10_000] {
-            if let Err(e) = compare(links, rows) {
-                eprintln!("{links} links: {e}");
-                return ExitCode::FAILURE;
-            }
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(e) => {
+            eprintln!("{e}");
+            ExitCode::FAILURE
         }
     }
-    ExitCode::SUCCESS
 }
 
-/// From the free end: body of six, joint, body, joint, .., the last one to the ground.
-struct Chain {
+fn run() -> Result<(), SparseError> {
+    for (name, rows) in [("ball", 3), ("hinge", 5)] {
+        for links in [10, 100, 1000, 10_000] {
+            compare(name, links, chain(links, rows)?)?;
+        }
+    }
+    for side in [10, 20, 30, 40, 50] {
+        compare("grid", side * side, grid(side)?)?;
+    }
+    Ok(())
+}
+
+/// A block matrix in the order of elimination: the lower triangle of `a`.
+struct Problem {
     bounds: Vec<usize>,
     graph: Graph,
     a: CsrMatrix,
 }
 
-fn chain(links: usize, rows: usize) -> Result<Chain, SparseError> {
+/// From the free end: body of six, joint, body, joint, .., the last one to the ground.
+fn chain(links: usize, rows: usize) -> Result<Problem, SparseError> {
     let mut bounds = vec![0];
     for k in 0..2 * links {
         bounds.push(bounds[k] + if k % 2 == 0 { 6 } else { rows });
@@ -71,7 +82,7 @@ fn chain(links: usize, rows: usize) -> Result<Chain, SparseError> {
             };
         }
     }
-    Ok(Chain { bounds, graph, a })
+    Ok(Problem { bounds, graph, a })
 }
 
 /// Seconds that something takes.
@@ -81,8 +92,63 @@ fn clock<T>(what: impl FnOnce() -> T) -> (f64, T) {
     (start.elapsed().as_secs_f64(), out)
 }
 
-fn compare(links: usize, rows: usize) -> Result<(), SparseError> {
-    let Chain { bounds, graph, a } = chain(links, rows)?;
+/// A square of particles, each coupled to its six neighbours in a triangulation.
+fn grid(side: usize) -> Result<Problem, SparseError> {
+    let count = side * side;
+    let mut graph = Graph::new(count);
+    let mut edges = Vec::new();
+    for i in 0..side {
+        for j in 0..side {
+            let k = i * side + j;
+            if j + 1 < side {
+                edges.push((k, k + 1));
+            }
+            if i + 1 < side {
+                edges.push((k, k + side));
+                if j + 1 < side {
+                    edges.push((k, k + side + 1));
+                }
+            }
+        }
+    }
+    for (a, b) in &edges {
+        graph.connect(*a, *b);
+    }
+    let order = graph.minimum_degree()?;
+    let mut rank = vec![0; count];
+    for (k, v) in order.iter().enumerate() {
+        rank[*v] = k;
+    }
+    let mut permuted = Graph::new(count);
+    let mut builder = PatternBuilder::new(3 * count, 3 * count);
+    for k in 0..count {
+        builder.insert_block((3 * k, 3 * k), (3, 3), true);
+    }
+    for (a, b) in edges {
+        let (a, b) = (rank[a].max(rank[b]), rank[a].min(rank[b]));
+        permuted.connect(a, b);
+        builder.insert_block((3 * a, 3 * b), (3, 3), false);
+    }
+    let mut a = builder.finish()?.into_matrix();
+    for i in 0..3 * count {
+        for slot in a.pattern().row_slots(i) {
+            let j = a.pattern().indices()[slot] as usize;
+            a.values_mut()[slot] = if i == j {
+                30.0
+            } else {
+                ((i * 7 + j * 13) as f64).sin()
+            };
+        }
+    }
+    Ok(Problem {
+        bounds: (0..=count).map(|k| 3 * k).collect(),
+        graph: permuted,
+        a,
+    })
+}
+
+fn compare(name: &str, elements: usize, problem: Problem) -> Result<(), SparseError> {
+    let Problem { bounds, graph, a } = problem;
     let n = a.pattern().rows();
     let scalar = Symbolic::new(a.pattern())?;
     let mut scalar_factor = scalar.allocate();
@@ -96,7 +162,7 @@ fn compare(links: usize, rows: usize) -> Result<(), SparseError> {
     let (mut x, mut y) = (vec![0.0; n], vec![0.0; n]);
     let mut least = [f64::INFINITY; 4];
     let mut difference = 0.0f64;
-    for _ in 0..(1_000_000 / links).clamp(50, 20_000) {
+    for _ in 0..(300_000 / elements).clamp(50, 20_000) {
         x.fill(1.0);
         y.fill(1.0);
         let (t0, done) = clock(|| scalar_factor.factor(&scalar, &a, PivotRule::Keep));
@@ -121,10 +187,10 @@ fn compare(links: usize, rows: usize) -> Result<(), SparseError> {
             .zip(&y)
             .fold(difference, |d, (x, y)| d.max((x - y).abs() / scale));
     }
-    let [t0, t1, t2, t3] = least.map(|t| t * 1e6 / links as f64);
+    let [t0, t1, t2, t3] = least.map(|t| t * 1e6 / elements as f64);
     let _ = writeln!(
         std::io::stdout(),
-        "{rows:>5} {links:>6} {t0:>14.3} {t1:>14.3} {t2:>14.3} {t3:>14.3} {:>8.2} {difference:>10.1e}",
+        "{name:>8} {elements:>6} {t0:>14.3} {t1:>14.3} {t2:>14.3} {t3:>14.3} {:>8.2} {difference:>10.1e}",
         (t0 + t2) / (t1 + t3)
     );
     Ok(())

@@ -10,7 +10,7 @@ use pliant_sparse::{
 /// Smallest mean size of a block for which blocks pay.
 const SMALLEST_BLOCK: f64 = 1.8;
 /// Operations per entry of `L` from which the supernodes of the scalar factor are faster.
-const LARGEST_FILL: usize = 100;
+const LARGEST_FILL: usize = 80;
 /// Entries of `L` by blocks per entry of the matrix, fill and zeros in blocks together, above which blocks stop paying.
 const LARGEST_PADDING: usize = 4;
 

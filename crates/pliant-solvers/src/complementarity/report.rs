@@ -29,18 +29,28 @@ impl Default for Limits {
 /// The methods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-#[allow(missing_docs, reason = "each is the solver of that name")]
 pub enum Method {
+    /// Block projected Gauss-Seidel.
     GaussSeidel,
+    /// Damped projected Jacobi.
     Jacobi,
+    /// Nonsmooth nonlinear conjugate gradient over a sweep.
     NonlinearCg,
+    /// Accelerated projected gradient with restarts.
     AcceleratedGradient,
+    /// Alternating direction method of multipliers.
     Admm,
+    /// Nonsmooth Newton.
     Newton,
+    /// Lemke's complementary pivoting.
     Lemke,
+    /// Murty's least-index pivoting.
     Murty,
+    /// Block principal pivoting.
     BlockPivoting,
+    /// Principal pivoting of Dantzig and Cottle.
     Dantzig,
+    /// Several of them, until the residual holds.
     Auto,
 }
 

@@ -56,12 +56,18 @@ impl FrontSymbolic {
         } else {
             f64::INFINITY
         };
+        let one = Threads::one();
+        self.allocate_in_tasks(if shared { threads } else { &one }, grain)
+    }
+
+    /// With tasks of at least about `grain` nanoseconds.
+    pub(super) fn allocate_in_tasks(&self, threads: &Threads, grain: f64) -> FrontFactor {
         let schedule = Schedule::new(self, grain);
         let top = &schedule.tasks[schedule.top];
         let (stacks, scratch) = (top.stacks.map(|size| vec![0.0; size]), vec![0.0; top.scratch]);
         FrontFactor {
             schedule,
-            threads: if shared { threads.clone() } else { Threads::one() },
+            threads: threads.clone(),
             values: vec![0.0; self.values],
             diagonal: vec![0.0; self.size()],
             inverses: vec![0.0; self.size()],

@@ -4,6 +4,7 @@
 //! systems that solvers are timed on. The programs
 //! `verify` and `scenes` print them (`cargo xtask verify`, `cargo xtask bench`).
 
+pub mod candidates;
 pub mod chain;
 pub mod families;
 pub mod linkages;

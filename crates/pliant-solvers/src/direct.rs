@@ -157,7 +157,11 @@ impl DirectSolver {
             // pivots mean nothing: defer it and look again.
             loop {
                 let negative = self.factor(system)?;
-                let newly_dropped = if rounds < 4 { self.newly_dropped(system) } else { None };
+                let newly_dropped = if rounds < 4 {
+                    self.newly_dropped(system)
+                } else {
+                    None
+                };
                 let Some(mut deferred) = newly_dropped else {
                     match negative {
                         Some(error) => return Err(error),

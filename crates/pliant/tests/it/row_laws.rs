@@ -451,8 +451,14 @@ fn an_impact_row_is_newtons_law() {
                 let mean = (masses[0] * u + masses[1] * w) / (masses[0] + masses[1]);
                 // Each keeps its distance from the common velocity, turned round.
                 let expected = [mean - e * (u - mean), mean - e * (w - mean)];
-                assert!((after[k] - expected[0]).abs() < 1e-14, "{formulation:?} {alpha} {beta}");
-                assert!((after[3 + k] - expected[1]).abs() < 1e-14, "{formulation:?} {alpha} {beta}");
+                assert!(
+                    (after[k] - expected[0]).abs() < 1e-14,
+                    "{formulation:?} {alpha} {beta}"
+                );
+                assert!(
+                    (after[3 + k] - expected[1]).abs() < 1e-14,
+                    "{formulation:?} {alpha} {beta}"
+                );
             }
         }
     }

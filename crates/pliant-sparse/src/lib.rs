@@ -26,11 +26,13 @@ mod block;
 mod graph;
 mod ldlt;
 mod pattern;
+mod symmetric_block;
 
 pub use block::{BlockFactor, BlockPattern, BlockSymbolic};
 pub use graph::Graph;
 pub use ldlt::{Factor, FactorReport, PivotRule, Symbolic};
 pub use pattern::{CsrMatrix, Pattern, PatternBuilder};
+pub use symmetric_block::SymmetricBlockMatrix;
 
 /// What can go wrong when a sparse matrix is built or factored.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

@@ -44,17 +44,21 @@
 mod bicgstab;
 mod blocks;
 mod cg;
+mod condensed;
 mod constraint;
 mod cr;
 mod drive;
 mod factor;
 mod gmres;
 mod incomplete;
+mod incomplete_blocks;
 mod kkt;
+mod kkt_methods;
 mod kkt_scaled;
 mod minres;
 mod operator;
 mod precondition;
+mod primal;
 mod ssor;
 mod stale;
 
@@ -66,10 +70,12 @@ pub use cr::ConjugateResidual;
 pub use factor::SymmetricFactor;
 pub use gmres::GeneralMinimalResidual;
 pub use incomplete::IncompleteCholesky;
+pub use incomplete_blocks::BlockIncompleteCholesky;
 pub use kkt::{KktKrylov, KktKrylovOptions, KktKrylovReport, KktMethod};
 pub use minres::MinimalResidual;
 pub use operator::{FnOperator, KktOperator, SchurOperator, SymmetricOperator};
 pub use precondition::{Identity, Jacobi};
+pub use primal::PrimalPreconditioner;
 pub use ssor::Ssor;
 pub use stale::StaleFactor;
 
@@ -253,9 +259,17 @@ fn check_finite(v: &[f64]) -> Result<(), SolveError> {
     }
 }
 
-/// `a^T b`.
+/// `a^T b`, summed in eight interleaved parts, always the same.
 fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
+    let ((a, rest_a), (b, rest_b)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
+    let mut parts = [0.0; 8];
+    for (a, b) in a.iter().zip(b) {
+        for (sum, (a, b)) in parts.iter_mut().zip(a.iter().zip(b)) {
+            *sum += a * b;
+        }
+    }
+    let rest: f64 = rest_a.iter().zip(rest_b).map(|(a, b)| a * b).sum();
+    parts.iter().sum::<f64>() + rest
 }
 
 /// `y += s x`.
@@ -282,6 +296,11 @@ fn largest(v: &[f64]) -> f64 {
 
 /// Euclidean norm without overflow or underflow.
 fn norm(v: &[f64]) -> f64 {
+    let sum = dot(v, v);
+    // Far from both ends of the exponents.
+    if sum > 1e-200 && sum < 1e200 {
+        return sum.sqrt();
+    }
     let size = largest(v);
     if size == 0.0 || !size.is_finite() {
         return size;

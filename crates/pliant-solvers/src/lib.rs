@@ -107,6 +107,12 @@ pub enum SolveError {
         /// Index into `mu`.
         row: usize,
     },
+    /// A row without compliance for a method that condenses compliant rows.
+    #[error("constraint row {row} is hard, and this method condenses compliant rows")]
+    HardRow {
+        /// Index into `mu`.
+        row: usize,
+    },
     /// A matrix or right-hand side holds NaN or infinity.
     #[error("{variable} has a coefficient that is not finite")]
     NotFinite {

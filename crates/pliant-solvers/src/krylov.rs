@@ -54,7 +54,6 @@ mod incomplete;
 mod incomplete_blocks;
 mod kkt;
 mod kkt_methods;
-mod kkt_scaled;
 mod minres;
 mod operator;
 mod precondition;
@@ -79,7 +78,7 @@ pub use primal::PrimalPreconditioner;
 pub use ssor::Ssor;
 pub use stale::StaleFactor;
 
-use crate::{SolveError, Variable};
+use crate::{SolveError, Variable, check_size};
 
 /// A square matrix known by its products. Symmetric unless its documentation says otherwise.
 pub trait LinearOperator {
@@ -236,19 +235,6 @@ impl Scratch {
     }
 }
 
-/// An error if the sizes differ.
-fn check_size(what: &'static str, expected: usize, found: usize) -> Result<(), SolveError> {
-    if expected == found {
-        Ok(())
-    } else {
-        Err(SolveError::Size {
-            what,
-            expected,
-            found,
-        })
-    }
-}
-
 /// An error at the first entry that is not finite.
 fn check_finite(v: &[f64]) -> Result<(), SolveError> {
     match v.iter().position(|v| !v.is_finite()) {
@@ -325,7 +311,7 @@ fn curvature(v: &[f64], w: &[f64]) -> f64 {
 }
 
 /// The power of two at or below `a`, for finite positive `a`, kept where its inverse is finite too.
-fn power_of_two_below(a: f64) -> f64 {
+pub(crate) fn power_of_two_below(a: f64) -> f64 {
     let exponent = ((a.to_bits() >> 52) & 0x7ff) as i32 - 1023;
     2f64.powi(exponent.clamp(-1000, 1000))
 }

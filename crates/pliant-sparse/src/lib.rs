@@ -23,12 +23,14 @@
 //! ```
 
 mod block;
+mod fill;
 mod graph;
 mod ldlt;
 mod pattern;
 mod symmetric_block;
 
 pub use block::{BlockFactor, BlockPattern, BlockSymbolic};
+pub use fill::Fill;
 pub use graph::Graph;
 pub use ldlt::{Factor, FactorReport, PivotRule, Symbolic};
 pub use pattern::{CsrMatrix, Pattern, PatternBuilder};

@@ -221,17 +221,7 @@ impl KktKrylov {
     /// Checks the right-hand sides and makes the solution one to start from.
     fn start(&mut self, system: &KktSystem, solution: &mut Solution) -> Result<(), SolveError> {
         let (n, m) = (system.n(), system.m());
-        let c = system.c.iter().zip(&system.fixed);
-        if let Some(i) = c.into_iter().position(|(c, fixed)| !c.is_finite() && !fixed) {
-            return Err(SolveError::NotFinite {
-                variable: Variable::Dof(i),
-            });
-        }
-        if let Some(i) = system.b.iter().position(|b| !b.is_finite()) {
-            return Err(SolveError::NotFinite {
-                variable: Variable::Row(i),
-            });
-        }
+        system.check_right_hand_sides()?;
         for (v, size) in [(&mut solution.x, n), (&mut solution.mu, m)] {
             if v.len() != size {
                 v.clear();

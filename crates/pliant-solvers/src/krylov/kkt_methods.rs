@@ -4,13 +4,13 @@ use super::condensed::Condensed;
 use super::constraint::{ApproximateSchur, ConstraintPreconditioner, DiagonalPreconditioner};
 use super::factor::SymmetricFactor;
 use super::kkt::{KktKrylovOptions, KktMethod};
-use super::kkt_scaled::Scaled;
 use super::operator::{add_free_product, add_free_transpose_product, schur_product};
 use super::primal::{Primal, primal};
 use super::{
     ConjugateGradient, FnOperator, GeneralMinimalResidual, KktOperator, KrylovOptions, KrylovReport,
     KrylovSolver, LinearOperator, MinimalResidual, Preconditioner, Scratch,
 };
+use crate::equilibrated::Scaled;
 use crate::{KktSystem, SolveError};
 
 /// What a method needs of one equilibrated system.

@@ -35,6 +35,7 @@ mod bounds;
 mod boxed;
 mod dense;
 mod direct;
+mod equilibrated;
 pub mod krylov;
 mod order;
 mod redundant;
@@ -43,7 +44,9 @@ mod system;
 
 pub use bounds::{BoundState, BoundsReport};
 pub use boxed::{BoxOptions, BoxSolver};
-pub use dense::{solve_dense, solve_dense_ldlt};
+pub use dense::{
+    DenseFactor, DenseMethod, DenseOptions, DenseSolver, Inertia, solve_dense, solve_dense_ldlt,
+};
 pub use direct::{DirectOptions, DirectSolver, SolverCounters};
 pub use order::Elimination;
 pub use residual::KktResidual;
@@ -107,6 +110,20 @@ pub enum SolveError {
         /// Index into `mu`.
         row: usize,
     },
+    /// A pivot that is zero, up to rounding.
+    #[error("the matrix is singular: pivot {index} (variables first, then rows) is {pivot:e}")]
+    Singular {
+        /// Index of the unknown, rows after all variables.
+        index: usize,
+        /// Its pivot.
+        pivot: f64,
+    },
+    /// A row without compliance for a method that condenses compliant rows.
+    #[error("constraint row {row} is hard, and this method condenses compliant rows")]
+    HardRow {
+        /// Index into `mu`.
+        row: usize,
+    },
     /// A matrix or right-hand side holds NaN or infinity.
     #[error("{variable} has a coefficient that is not finite")]
     NotFinite {
@@ -137,6 +154,19 @@ pub enum SolveError {
     /// From the sparse kernels.
     #[error(transparent)]
     Sparse(#[from] pliant_sparse::SparseError),
+}
+
+/// An error if the sizes differ.
+fn check_size(what: &'static str, expected: usize, found: usize) -> Result<(), SolveError> {
+    if expected == found {
+        Ok(())
+    } else {
+        Err(SolveError::Size {
+            what,
+            expected,
+            found,
+        })
+    }
 }
 
 /// How a solve ended.

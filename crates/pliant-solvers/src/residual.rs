@@ -87,7 +87,7 @@ impl ResidualScratch {
 
 /// Columns and values of one row.
 #[inline]
-fn row_of(a: &CsrMatrix, i: usize) -> impl Iterator<Item = (usize, f64)> {
+pub(crate) fn row_of(a: &CsrMatrix, i: usize) -> impl Iterator<Item = (usize, f64)> {
     let slots = a.pattern().row_slots(i);
     a.pattern().indices()[slots.clone()]
         .iter()

@@ -23,17 +23,21 @@
 //! ```
 
 mod block;
+mod fill;
 mod front;
 mod graph;
 mod ldlt;
 mod pattern;
+mod symmetric_block;
 mod threads;
 
 pub use block::{BlockFactor, BlockPattern, BlockSymbolic};
+pub use fill::Fill;
 pub use front::{FrontFactor, FrontSymbolic};
 pub use graph::Graph;
 pub use ldlt::{Factor, FactorReport, PivotRule, Symbolic};
 pub use pattern::{CsrMatrix, Pattern, PatternBuilder};
+pub use symmetric_block::SymmetricBlockMatrix;
 pub use threads::Threads;
 
 /// What can go wrong when a sparse matrix is built or factored.

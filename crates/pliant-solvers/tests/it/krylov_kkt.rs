@@ -12,7 +12,7 @@ fn solver(method: KktMethod, approximation: Approximation) -> KktKrylov {
     KktKrylov::new(KktKrylovOptions {
         method,
         approximation,
-        krylov: KrylovOptions::default(),
+        ..KktKrylovOptions::default()
     })
 }
 

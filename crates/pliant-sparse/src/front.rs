@@ -6,12 +6,14 @@
 
 mod dense;
 mod numeric;
+mod pivoted;
 mod schedule;
 mod solve;
 mod supernodes;
 mod tree;
 
 pub use numeric::FrontFactor;
+pub use pivoted::{Inertia, PivotedFactor};
 
 use crate::{Graph, SparseError};
 use std::ops::Range;

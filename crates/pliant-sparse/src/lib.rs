@@ -1,8 +1,9 @@
 //! Sparse patterns, products and symmetric factorisations with a symbolic/numeric split.
 //!
 //! What this crate is: compressed row storage with a pattern that is built once and values that are written in place,
-//! a minimum-degree ordering of a (block) graph, and the `L D L^T` of a symmetric quasi-definite matrix, by entries (numeric
-//! kernels of `faer`) or by dense blocks. What it is not: it knows no mechanics, no time and no constraint.
+//! orderings of a (block) graph, the `L D L^T` of a symmetric quasi-definite matrix by entries, by dense blocks or by
+//! dense fronts on several threads, and one with pivoting for any symmetric matrix. What it is not: it knows no mechanics,
+//! no time and no constraint.
 //!
 //! ```
 //! use pliant_sparse::{PatternBuilder, Symbolic};
@@ -33,7 +34,7 @@ mod threads;
 
 pub use block::{BlockFactor, BlockPattern, BlockSymbolic};
 pub use fill::Fill;
-pub use front::{FrontFactor, FrontSymbolic};
+pub use front::{FrontFactor, FrontSymbolic, Inertia, PivotedFactor};
 pub use graph::Graph;
 pub use ldlt::{Factor, FactorReport, PivotRule, Symbolic};
 pub use pattern::{CsrMatrix, Pattern, PatternBuilder};
@@ -79,6 +80,12 @@ pub enum SparseError {
     Pivot {
         /// Variable, in the order of the factored matrix.
         index: usize,
+    },
+    /// A pivot threshold outside its range.
+    #[error("the pivot threshold must be above 0 and at most 1/2, found {value}")]
+    Threshold {
+        /// Given.
+        value: f64,
     },
     /// Threads that the system did not start.
     #[error("cannot start {count} threads: {reason}")]

@@ -58,6 +58,7 @@ mod minres;
 mod operator;
 mod precondition;
 mod primal;
+mod projected;
 mod ssor;
 mod stale;
 

@@ -14,4 +14,5 @@ mod krylov_known;
 mod krylov_limits;
 mod krylov_precondition;
 mod krylov_random;
+mod linear;
 mod tools;

@@ -153,10 +153,20 @@ impl DirectSolver {
         }
         let mut rounds = 0;
         loop {
-            // A vanishing pivot of a row that follows its owner may only mean an unlucky owner: defer it and look again.
-            while self.factor(system)? > 0 && rounds <= 4 {
-                let Some(mut deferred) = self.newly_dropped(system) else {
-                    break;
+            // A vanishing pivot of a row that follows its owner may only mean an unlucky owner, and then the signs of the later
+            // pivots mean nothing: defer it and look again.
+            loop {
+                let negative = self.factor(system)?;
+                let newly_dropped = if rounds < 4 {
+                    self.newly_dropped(system)
+                } else {
+                    None
+                };
+                let Some(mut deferred) = newly_dropped else {
+                    match negative {
+                        Some(error) => return Err(error),
+                        None => break,
+                    }
                 };
                 rounds += 1;
                 if rounds == 4 {
@@ -196,8 +206,8 @@ impl DirectSolver {
         Ok(())
     }
 
-    /// Scales, fills and factors; returns the number of dropped rows.
-    fn factor(&mut self, system: &KktSystem) -> Result<usize, SolveError> {
+    /// Scales, fills and factors. Returns what the signs of the pivots say against `W`; with rows newly dropped it need not be true.
+    fn factor(&mut self, system: &KktSystem) -> Result<Option<SolveError>, SolveError> {
         let plan = self.plan.as_mut().ok_or(SolveError::NotPrepared)?;
         plan.rescale(system, &self.options, &self.trusted, &self.states)?;
         plan.fill(system, &self.states);
@@ -220,19 +230,18 @@ impl DirectSolver {
             }
         }
         let free = system.fixed.iter().filter(|f| !**f).count();
-        if report.positive != free {
+        Ok((report.positive != free).then(|| {
             // By Sylvester's law W is not positive definite on the null space of J, wherever the odd signs came up.
             let odd = |k: usize| match plan.variable(k, n) {
                 Variable::Dof(dof) if plan.kernel.is_dropped(k) || plan.kernel.pivots()[k] < 0.0 => Some(dof),
                 _ => None,
             };
             let dof = (0..plan.elimination.sequence.len()).find_map(odd).unwrap_or(0);
-            return Err(SolveError::NotPositiveDefinite {
+            SolveError::NotPositiveDefinite {
                 dof,
                 diagonal: system.w_diagonal(dof),
-            });
-        }
-        Ok(report.dropped)
+            }
+        }))
     }
 
     /// Solves for the right-hand sides `system.c` and `system.b`.
@@ -276,6 +285,9 @@ impl DirectSolver {
         solution.x.resize(n, 0.0);
         solution.mu.clear();
         solution.mu.resize(m, 0.0);
+        // Here, not at the first refinement, which may come many steps late.
+        self.best.x.resize(n, 0.0);
+        self.best.mu.resize(m, 0.0);
         if put_held(&self.states, &system.bounds, &mut solution.mu) {
             evaluate(
                 system,

@@ -300,4 +300,4 @@ impl BlockFactor {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

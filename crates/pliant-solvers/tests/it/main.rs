@@ -9,6 +9,7 @@ mod bounds_oracle;
 mod bounds_random;
 mod complementarity;
 mod direct;
+mod direct_many;
 mod krylov_kkt;
 mod krylov_known;
 mod krylov_limits;

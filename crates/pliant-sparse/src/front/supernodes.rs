@@ -125,7 +125,13 @@ impl Supernodes {
         }
         let parent: Vec<usize> = standing
             .iter()
-            .map(|s| if up[*s] == NONE { NONE } else { number[root[up[*s]]] })
+            .map(|s| {
+                if up[*s] == NONE {
+                    NONE
+                } else {
+                    number[root[up[*s]]]
+                }
+            })
             .collect();
         let own: Vec<f64> = standing
             .iter()
@@ -166,7 +172,13 @@ impl Supernodes {
             starts,
             parent: sequence
                 .iter()
-                .map(|s| if parent[*s] == NONE { NONE } else { rank[parent[*s]] })
+                .map(|s| {
+                    if parent[*s] == NONE {
+                        NONE
+                    } else {
+                        rank[parent[*s]]
+                    }
+                })
                 .collect(),
             cost: sequence.iter().map(|s| own[*s]).collect(),
         }

@@ -35,9 +35,12 @@ mod bounds;
 mod boxed;
 mod dense;
 mod direct;
+#[cfg(feature = "exchange")]
+pub mod exchange;
 pub mod krylov;
 mod order;
 mod redundant;
+pub mod registry;
 mod residual;
 mod system;
 

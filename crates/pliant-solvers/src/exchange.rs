@@ -229,7 +229,9 @@ pub enum MarketFault {
         text: String,
     },
     /// A word of the banner.
-    #[error("`{word}` matrices are not read here, only coordinate or array, real or integer, general or symmetric")]
+    #[error(
+        "`{word}` matrices are not read here, only coordinate or array, real or integer, general or symmetric"
+    )]
     Unsupported {
         /// The word.
         word: String,

@@ -304,7 +304,11 @@ fn judged(system: &KktSystem, solution: Solution, tolerance: f64) -> Result<KktA
     let mut scratch = ResidualScratch::default();
     let residual = evaluate(system, &solution, &system.b, &none, &[], &mut scratch);
     let converged = residual.relative <= tolerance;
-    let status = if converged { "converged" } else { "residual too large" };
+    let status = if converged {
+        "converged"
+    } else {
+        "residual too large"
+    };
     Ok(KktAnswer {
         solution,
         converged,

@@ -152,8 +152,10 @@ impl Writer<'_> {
             }
             Layout::Single => {
                 let lines: Vec<String> = text.lines().map(|l| format!("    \"{l}\"")).collect();
-                self.fields
-                    .push(format!("  \"{name}\": {{\"lines\": [\n{}\n  ]}}", lines.join(",\n")));
+                self.fields.push(format!(
+                    "  \"{name}\": {{\"lines\": [\n{}\n  ]}}",
+                    lines.join(",\n")
+                ));
                 Ok(())
             }
         }
@@ -535,9 +537,7 @@ pub(super) fn read(
 ) -> Result<Record, ExchangeError> {
     let mut header: Header = serde_json::from_str(text).map_err(json)?;
     if header.format != FORMAT {
-        return Err(ExchangeError::Format {
-            found: header.format,
-        });
+        return Err(ExchangeError::Format { found: header.format });
     }
     if header.version > VERSION {
         let found = header.version;

@@ -109,7 +109,15 @@ impl MarketMatrix {
             let (rows, columns) = (count(rows).map_err(at(line))?, count(columns).map_err(at(line))?);
             // Below 2^62, by the limit of `count`.
             let full = rows * columns;
-            (rows, columns, if symmetric { full / 2 + rows.div_ceil(2) } else { full })
+            (
+                rows,
+                columns,
+                if symmetric {
+                    full / 2 + rows.div_ceil(2)
+                } else {
+                    full
+                },
+            )
         } else {
             let [rows, columns, entries] = words(sizes).map_err(at(line))?;
             (

@@ -17,7 +17,9 @@ fn there_and_back(record: &Record) -> [Record; 2] {
         assert_eq!(texts.matrices.is_empty(), layout == Layout::Single);
         let load = |name: &str| {
             let found = texts.matrices.iter().find(|(n, _)| n == name);
-            found.map(|(_, text)| text.clone()).ok_or_else(|| "missing".to_owned())
+            found
+                .map(|(_, text)| text.clone())
+                .ok_or_else(|| "missing".to_owned())
         };
         let again = Record::read(&texts.header, load).unwrap();
         // The same text again: nothing was lost.
@@ -35,7 +37,10 @@ fn same(a: &KktSystem, b: &KktSystem) {
         assert_eq!(a.pattern(), b.pattern());
         assert_eq!(bits(a.values()), bits(b.values()));
     }
-    assert_eq!((a.primal_blocks(), a.row_blocks()), (b.primal_blocks(), b.row_blocks()));
+    assert_eq!(
+        (a.primal_blocks(), a.row_blocks()),
+        (b.primal_blocks(), b.row_blocks())
+    );
     assert_eq!(a.fixed, b.fixed);
     for (a, b) in [(&a.c, &b.c), (&a.b, &b.b), (&a.b_rounding, &b.b_rounding)] {
         assert_eq!(bits(a), bits(b));
@@ -152,8 +157,14 @@ fn everything_else_comes_back_too() {
         Answer::default(),
     ];
     for again in there_and_back(&record) {
-        assert_eq!((&again.name, &again.about, &again.source), (&record.name, &record.about, &record.source));
-        assert_eq!((again.expected, &again.answers), (record.expected, &record.answers));
+        assert_eq!(
+            (&again.name, &again.about, &again.source),
+            (&record.name, &record.about, &record.source)
+        );
+        assert_eq!(
+            (again.expected, &again.answers),
+            (record.expected, &record.answers)
+        );
         assert!(system_of(&again).bounds[0].0.is_nan());
     }
 }
@@ -177,41 +188,93 @@ fn bad_matrices_are_named_with_their_line() {
     const GENERAL: &str = "%%MatrixMarket matrix coordinate real general";
     const ARRAY: &str = "%%MatrixMarket matrix array real general";
     for (lines, words) in [
-        (&[SYMMETRIC, "% a comment", "", "2 2 2", "1 1 1.5", "2 2 2"][..], "good"),
-        (&["%%matrixmarket MATRIX Coordinate Integer Symmetric", "2 2 1", "1 1 3"], "good"),
+        (
+            &[SYMMETRIC, "% a comment", "", "2 2 2", "1 1 1.5", "2 2 2"][..],
+            "good",
+        ),
+        (
+            &[
+                "%%matrixmarket MATRIX Coordinate Integer Symmetric",
+                "2 2 1",
+                "1 1 3",
+            ],
+            "good",
+        ),
         (&[GENERAL, "2 2 3", "1 1 1", "1 2 5", "2 1 5"], "good"),
         (&[ARRAY, "2 2", "1", "2", "2", "1e0"], "good"),
-        (&["%%MatrixMarket matrix array real symmetric", "2 2", "1", "2", "3"], "good"),
+        (
+            &["%%MatrixMarket matrix array real symmetric", "2 2", "1", "2", "3"],
+            "good",
+        ),
         (&[], "line 1 of `W`: `` is no Matrix Market banner"),
         (&["hello"], "line 1 of `W`: `hello` is no Matrix Market banner"),
-        (&["%%MatrixMarket matrix coordinate complex general"], "`complex` matrices are not read"),
-        (&["%%MatrixMarket matrix coordinate real hermitian"], "`hermitian` matrices are not read"),
-        (&["%%MatrixMarket matrix pile real general"], "`pile` matrices are not read"),
+        (
+            &["%%MatrixMarket matrix coordinate complex general"],
+            "`complex` matrices are not read",
+        ),
+        (
+            &["%%MatrixMarket matrix coordinate real hermitian"],
+            "`hermitian` matrices are not read",
+        ),
+        (
+            &["%%MatrixMarket matrix pile real general"],
+            "`pile` matrices are not read",
+        ),
         (&[SYMMETRIC], "line 1 of `W`: the line of sizes is missing"),
-        (&[SYMMETRIC, "2 2"], "line 2 of `W`: expected 3 numbers, found 2 words"),
+        (
+            &[SYMMETRIC, "2 2"],
+            "line 2 of `W`: expected 3 numbers, found 2 words",
+        ),
         (&[SYMMETRIC, "-2 2 1"], "line 2 of `W`: `-2` is no size"),
-        (&[SYMMETRIC, "2 2 99999999999999999999"], "`99999999999999999999` is no size"),
+        (
+            &[SYMMETRIC, "2 2 99999999999999999999"],
+            "`99999999999999999999` is no size",
+        ),
         (&[SYMMETRIC, "2147483647 2147483647 1"], "`2147483647` is no size"),
         (&[SYMMETRIC, "2 3 1"], "a symmetric matrix cannot be 2 x 3"),
-        (&[SYMMETRIC, "2 2 2", "1 1 1"], "line 3 of `W`: the text ends after 1 of 2 entries"),
-        (&[SYMMETRIC, "2 2 1", "1 1 1", "2 2 1"], "line 4 of `W`: more than the 1 entries"),
-        (&[SYMMETRIC, "2 2 1", "3 1 1"], "line 3 of `W`: `3` is no index between 1 and 2"),
+        (
+            &[SYMMETRIC, "2 2 2", "1 1 1"],
+            "line 3 of `W`: the text ends after 1 of 2 entries",
+        ),
+        (
+            &[SYMMETRIC, "2 2 1", "1 1 1", "2 2 1"],
+            "line 4 of `W`: more than the 1 entries",
+        ),
+        (
+            &[SYMMETRIC, "2 2 1", "3 1 1"],
+            "line 3 of `W`: `3` is no index between 1 and 2",
+        ),
         (&[SYMMETRIC, "2 2 1", "0 1 1"], "`0` is no index"),
         (&[SYMMETRIC, "2 2 1", "-1 1 1"], "`-1` is no index"),
         (&[SYMMETRIC, "2 2 1", "1 1 one"], "`one` is no number"),
         (&[SYMMETRIC, "2 2 1", "1 1"], "expected 3 numbers, found 2 words"),
-        (&[SYMMETRIC, "2 2 1", "1 2 1"], "line 3 of `W`: entry (1, 2) is above the diagonal"),
+        (
+            &[SYMMETRIC, "2 2 1", "1 2 1"],
+            "line 3 of `W`: entry (1, 2) is above the diagonal",
+        ),
         (
             &[SYMMETRIC, "2 2 3", "2 1 1", "1 1 1", "2 1 1"],
             "line 5 of `W`: entry (2, 1) was given in line 3 already",
         ),
-        (&[GENERAL, "2 2 2", "1 1 1", "1 2 5"], "`W` is to be symmetric, but entries (1, 2) and (2, 1) differ"),
+        (
+            &[GENERAL, "2 2 2", "1 1 1", "1 2 5"],
+            "`W` is to be symmetric, but entries (1, 2) and (2, 1) differ",
+        ),
         (&[SYMMETRIC, "3 3 1", "1 1 1"], "`W` is 3 x 3, expected 2 x 2"),
-        (&[ARRAY, "2 2", "1", "2", "2"], "the text ends after 3 of 4 entries"),
-        (&[ARRAY, "2 2", "1", "2", "2", "4", "5"], "line 7 of `W`: more than the 4 entries"),
+        (
+            &[ARRAY, "2 2", "1", "2", "2"],
+            "the text ends after 3 of 4 entries",
+        ),
+        (
+            &[ARRAY, "2 2", "1", "2", "2", "4", "5"],
+            "line 7 of `W`: more than the 4 entries",
+        ),
         // Sizes that would take 16 GB, or 4 billion GB, are refused before they are taken.
         (&[GENERAL, "2147483646 2147483646 1", "1 1 1"], "expected 2 x 2"),
-        (&[ARRAY, "2147483646 2147483646", "1"], "the text ends after 1 of 4611686009837453316 entries"),
+        (
+            &[ARRAY, "2147483646 2147483646", "1"],
+            "the text ends after 1 of 4611686009837453316 entries",
+        ),
     ] {
         let said = complaint(lines);
         assert!(said.contains(words), "{lines:?}: {said}");
@@ -222,25 +285,64 @@ fn bad_matrices_are_named_with_their_line() {
 
 #[test]
 fn bad_headers_say_what_is_wrong() {
-    let good = HEADER.replace("WWW", r#""%%MatrixMarket matrix coordinate real symmetric", "2 2 0""#);
+    let good = HEADER.replace(
+        "WWW",
+        r#""%%MatrixMarket matrix coordinate real symmetric", "2 2 0""#,
+    );
     for (from, to, words) in [
         ("", "", "good"),
-        ("\"pliant-problem\"", "\"other\"", "the header has the format `other`"),
-        ("\"version\": 1", "\"version\": 2", "the header has version 2; this program reads up to 1"),
+        (
+            "\"pliant-problem\"",
+            "\"other\"",
+            "the header has the format `other`",
+        ),
+        (
+            "\"version\": 1",
+            "\"version\": 2",
+            "the header has version 2; this program reads up to 1",
+        ),
         ("\"kkt\"", "\"kk\"", "line 1, column"),
         ("\"c\":", "\"C\":", "unknown field `C`"),
         ("\"c\": [1, 2], ", "", "needs the field `c`"),
-        ("\"b\": []", "\"b\": [\"two\"]", "expected a number, \"inf\", \"-inf\" or \"nan\""),
-        ("\"b\": []", "\"b\": [], \"cones\": []", "a problem of kind `kkt` has no field `cones`"),
+        (
+            "\"b\": []",
+            "\"b\": [\"two\"]",
+            "expected a number, \"inf\", \"-inf\" or \"nan\"",
+        ),
+        (
+            "\"b\": []",
+            "\"b\": [], \"cones\": []",
+            "a problem of kind `kkt` has no field `cones`",
+        ),
         ("\"b\": []", "\"b\": [], \"b\": []", "duplicate field `b`"),
-        ("\"b\": []", "\"b\": [], \"fixed\": [2]", "`fixed` names the index 2, but there are 2"),
-        ("\"b\": []", "\"b\": [], \"bounds\": [[0, 1]]", "`bounds` has 1 entries, expected 0"),
-        ("\"b\": []", "\"b\": [], \"b_rounding\": [0]", "`b_rounding` has 1 entries, expected 0"),
-        ("\"b\": []", "\"b\": [], \"blocks\": [0, 3]", "expected primal blocks of length 2, found 3"),
+        (
+            "\"b\": []",
+            "\"b\": [], \"fixed\": [2]",
+            "`fixed` names the index 2, but there are 2",
+        ),
+        (
+            "\"b\": []",
+            "\"b\": [], \"bounds\": [[0, 1]]",
+            "`bounds` has 1 entries, expected 0",
+        ),
+        (
+            "\"b\": []",
+            "\"b\": [], \"b_rounding\": [0]",
+            "`b_rounding` has 1 entries, expected 0",
+        ),
+        (
+            "\"b\": []",
+            "\"b\": [], \"blocks\": [0, 3]",
+            "expected primal blocks of length 2, found 3",
+        ),
         ("\"b\": []", "\"b\": [], \"blocks\": [0, 2, 1]", "primal blocks"),
         ("\"b\": []", "\"b\": [], \"blocks\": []", "primal blocks"),
-        ("\"c\": [1, 2]", "\"c\": [1, 2, 3]", "`W` is 2 x 2, expected 3 x 3"),
-        ("\"c\": [1, 2]", "\"c\": [1, 2", "line 2"),
+        (
+            "\"c\": [1, 2]",
+            "\"c\": [1, 2, 3]",
+            "`W` is 2 x 2, expected 3 x 3",
+        ),
+        ("0 0 0\"]}}", "0 0 0\"]}", "EOF while parsing"),
     ] {
         let said = match Record::read(&good.replacen(from, to, 1), none) {
             Ok(_) => "good".into(),
@@ -249,22 +351,41 @@ fn bad_headers_say_what_is_wrong() {
         assert!(said.contains(words), "{to}: {said}");
     }
     for name in ["../secret", "/etc/passwd", "a\\b", "", ".hidden", "c:x"] {
-        let header = good.replacen(r#""W": {"lines": ["#, &format!(r#""W": {{"file": {name:?}}}, "x": {{"lines": ["#), 1);
-        let header = header.replacen(r#", "x": {"lines": ["%%MatrixMarket matrix coordinate real symmetric", "2 2 0"]}"#, "", 1);
+        let header = good.replacen(
+            r#""W": {"lines": ["#,
+            &format!(r#""W": {{"file": {name:?}}}, "x": {{"lines": ["#),
+            1,
+        );
+        let header = header.replacen(
+            r#", "x": {"lines": ["%%MatrixMarket matrix coordinate real symmetric", "2 2 0"]}"#,
+            "",
+            1,
+        );
         let error = Record::read(&header, none).unwrap_err();
         assert!(matches!(error, ExchangeError::Name { .. }), "{name}: {error}");
     }
-    let missing = good.replacen(r#"{"lines": ["%%MatrixMarket matrix coordinate real symmetric", "2 2 0"]}"#, r#"{"file": "w.mtx"}"#, 1);
-    assert_eq!(Record::read(&missing, none).unwrap_err().to_string(), "the matrix w.mtx: no w.mtx");
+    let missing = good.replacen(
+        r#"{"lines": ["%%MatrixMarket matrix coordinate real symmetric", "2 2 0"]}"#,
+        r#"{"file": "w.mtx"}"#,
+        1,
+    );
+    assert_eq!(
+        Record::read(&missing, none).unwrap_err().to_string(),
+        "the matrix w.mtx: no w.mtx"
+    );
 }
 
 #[test]
 fn a_system_whose_vectors_do_not_fit_is_not_written() {
     let mut system = KktSystem::dense(&[1.0], &[], &[]).unwrap();
     system.c.push(1.0);
-    let error = Record::new("x", Statement::Kkt(system)).write(Layout::Single).unwrap_err();
+    let error = Record::new("x", Statement::Kkt(system))
+        .write(Layout::Single)
+        .unwrap_err();
     assert_eq!(error.to_string(), "`c` has 2 entries, expected 1");
     let system = KktSystem::dense(&[1.0], &[], &[]).unwrap();
-    let error = Record::new("a/b", Statement::Kkt(system)).write(Layout::Separate).unwrap_err();
+    let error = Record::new("a/b", Statement::Kkt(system))
+        .write(Layout::Separate)
+        .unwrap_err();
     assert!(matches!(error, ExchangeError::Name { .. }));
 }

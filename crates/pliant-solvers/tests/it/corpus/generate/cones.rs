@@ -9,11 +9,22 @@ pub(super) fn add(out: &mut Vec<Record>) {
     out.push(lcp("one-row", "one row that is hit", OWN, (&[2.0], &[-1.0])).impulse(&[0.5], 1e-7));
     out.push(lcp("one-row-left", "one row that is left", OWN, (&[2.0], &[1.0])).impulse(&[0.0], 1e-12));
     out.push(
-        lcp("no-inertia-left", "a row without response that is left", OWN, (&[0.0], &[1.0])).impulse(&[0.0], 1e-12),
+        lcp(
+            "no-inertia-left",
+            "a row without response that is left",
+            OWN,
+            (&[0.0], &[1.0]),
+        )
+        .impulse(&[0.0], 1e-12),
     );
     out.push(
-        lcp("no-inertia-hit", "a row without response that is hit", OWN, (&[0.0], &[-1.0]))
-            .expect(Expected::Unsolvable),
+        lcp(
+            "no-inertia-hit",
+            "a row without response that is hit",
+            OWN,
+            (&[0.0], &[-1.0]),
+        )
+        .expect(Expected::Unsolvable),
     );
     let motor = Cone::Box {
         lower: -1.0,
@@ -30,8 +41,14 @@ pub(super) fn add(out: &mut Vec<Record>) {
     let a = [2.0, 1.0, 0.0, 1.0, 3.0, 1.0, 0.0, 1.0, 4.0];
     // r = (0.5, 0, -1): u = (1 + b0, -0.5 + b1, -4 + b2) = (0, 1, 2).
     out.push(
-        dense("three-laws", "a free, a unilateral and a bounded row", OWN, (&a, &[-1.0, 1.5, 6.0]), &all)
-            .impulse(&[0.5, 0.0, -1.0], 1e-7),
+        dense(
+            "three-laws",
+            "a free, a unilateral and a bounded row",
+            OWN,
+            (&a, &[-1.0, 1.5, 6.0]),
+            &all,
+        )
+        .impulse(&[0.5, 0.0, -1.0], 1e-7),
     );
     painleve(out);
     scales(out);
@@ -54,15 +71,31 @@ fn painleve(out: &mut Vec<Record>) {
     // The response is that of a rod that turns about a point: (1, 2) (1, 2)^T.
     let rod = [1.0, 2.0, 2.0, 4.0];
     out.push(
-        planar("painleve-none", "a rod of one freedom: no impulse stops it", rod, [-1.0, 5.0])
-            .expect(Expected::Unsolvable),
+        planar(
+            "painleve-none",
+            "a rod of one freedom: no impulse stops it",
+            rod,
+            [-1.0, 5.0],
+        )
+        .expect(Expected::Unsolvable),
     );
     out.push(
-        planar("painleve-jam", "the same rod pushed the other way jams", rod, [-1.0, -2.0]).velocity(&[0.0, 0.0], 1e-6),
+        planar(
+            "painleve-jam",
+            "the same rod pushed the other way jams",
+            rod,
+            [-1.0, -2.0],
+        )
+        .velocity(&[0.0, 0.0], 1e-6),
     );
     out.push(
-        planar("painleve-slides", "sliding away from the paradox", [1.0, 2.0, 2.0, 5.0], [-1.0, -5.0])
-            .impulse(&[1.0 / 3.0; 2], 1e-6),
+        planar(
+            "painleve-slides",
+            "sliding away from the paradox",
+            [1.0, 2.0, 2.0, 5.0],
+            [-1.0, -5.0],
+        )
+        .impulse(&[1.0 / 3.0; 2], 1e-6),
     );
 }
 

@@ -20,7 +20,12 @@ pub(super) fn add(out: &mut Vec<Record>) {
 fn inclines(out: &mut Vec<Record>) {
     // A box on a plane; the axes are those of the plane, gravity is tilted (cases D01 and D11).
     for (name, about, angle, mu) in [
-        ("incline-sticks", "a box on a plane below the angle of friction", 0.19, 0.2),
+        (
+            "incline-sticks",
+            "a box on a plane below the angle of friction",
+            0.19,
+            0.2,
+        ),
         ("incline-slips", "the same above it", 0.4, 0.2),
         ("incline-smooth", "the same without friction", 0.4, 0.0),
     ] {
@@ -56,12 +61,22 @@ fn towers(out: &mut Vec<Record>) {
     let about = "ten boxes at rest, four contacts each";
     out.push(record("tower-10", about, OWN, at_rest).velocity(&still(10), 1e-4));
     let pushed = tower(10, 1.0, 0.3).problem();
-    out.push(record("tower-10-pushed", "the top one is pushed: it slips", OWN, pushed));
+    out.push(record(
+        "tower-10-pushed",
+        "the top one is pushed: it slips",
+        OWN,
+        pushed,
+    ));
     let heavy = tower(10, 1000.0, 0.0).problem();
     let about = "ten boxes at rest, the top one 1000 times as heavy as the bottom one";
     out.push(record("tower-10-top-heavy", about, OWN, heavy).velocity(&still(10), 1e-4));
     let light = tower(10, 1e-3, 0.3).problem();
-    out.push(record("tower-10-top-light", "the bottom one is the heavy one, pushed", OWN, light));
+    out.push(record(
+        "tower-10-top-light",
+        "the bottom one is the heavy one, pushed",
+        OWN,
+        light,
+    ));
     let tall = tower(50, 1.0, 0.0).mixed();
     let about = "fifty boxes at rest, not condensed";
     out.push(record("tower-50", about, OWN, tall).velocity(&still(50), 1e-4));
@@ -88,7 +103,13 @@ fn capstan(n: usize, share: f64) -> Scene {
         }
         scene.bodies.push(body);
         let [c, _, s] = heading(0.5);
-        scene.touch(None, i, [0.0; 3], [[s, 0.0, -c], [c, 0.0, s], [0.0, 1.0, 0.0]], mu);
+        scene.touch(
+            None,
+            i,
+            [0.0; 3],
+            [[s, 0.0, -c], [c, 0.0, s], [0.0, 1.0, 0.0]],
+            mu,
+        );
         if i > 0 {
             scene.rods.push((i - 1, i, before));
         }

@@ -28,8 +28,11 @@ fn murty(out: &mut Vec<Record>) {
         let mut last = vec![0.0; n];
         last[n - 1] = 1.0;
         let a: Vec<f64> = (0..n * n).map(|l| u(l / n, l % n)).collect();
-        let about = format!("{} pivots by least index, the matrix is not symmetric", (1 << n) - 1);
-        out.push(lcp(&format!("murty-{n}"), &about, source, (&a, &q)).impulse(&last, 1e-10));
+        let about = format!(
+            "{} pivots by least index, the matrix is not symmetric",
+            (1 << n) - 1
+        );
+        out.push(lcp(&format!("murty-{n}"), &about, source, (&a, &q)).impulse(&last, 1e-6));
         let product = |l: usize| (0..n).map(|k| u(l / n, k) * u(l % n, k)).sum();
         let a: Vec<f64> = (0..n * n).map(product).collect();
         let about = format!("{} pivots by least index, positive definite", (1 << n) - 1);
@@ -68,6 +71,16 @@ fn small_lcps(out: &mut Vec<Record>) {
             "negative definite, no solution",
             source,
             (&[-1.0, 0.0, 0.0, -1.0], &[-1.0, -1.0]),
+        )
+        .expect(Expected::Unsolvable),
+    );
+    // u1 = r2 - 1 wants r2 > 0, but u2 = r1 + 2 is never zero.
+    out.push(
+        lcp(
+            "lcp-copositive-none",
+            "indefinite, no solution; along (0, 1) the velocity grows without end",
+            "by hand",
+            (&[0.0, 1.0, 1.0, 0.0], &[-1.0, 2.0]),
         )
         .expect(Expected::Unsolvable),
     );
@@ -142,7 +155,11 @@ fn redundant_rows(out: &mut Vec<Record>) {
             source,
             system(&[0.0; 3], &[0.5, 0.5, 0.2]),
         )
-        .solved_by(&x, &[-0.4785714285714286, -0.4785714285714286, -0.6285714285714284], 1e-9),
+        .solved_by(
+            &x,
+            &[-0.4785714285714286, -0.4785714285714286, -0.6285714285714284],
+            1e-9,
+        ),
     );
     let y = [-0.04285714285714293, -0.5571428571428572, 0.35714285714285715];
     out.push(
@@ -162,7 +179,11 @@ fn redundant_rows(out: &mut Vec<Record>) {
             source,
             system(&[1e-6, 3e-6, 1e-6], &[0.5, 0.5, 0.2]),
         )
-        .solved_by(&x, &[-0.7178571428571429, -0.2392857142857143, -0.6285714285714284], 1e-5),
+        .solved_by(
+            &x,
+            &[-0.7178571428571429, -0.2392857142857143, -0.6285714285714284],
+            1e-5,
+        ),
     );
 }
 
@@ -238,7 +259,12 @@ fn one_contact(out: &mut Vec<Record>) {
     let a = [2.0, 0.3, -0.4, 0.3, 1.5, 0.2, -0.4, 0.2, 1.1];
     for (name, about, b, r) in [
         ("contact-parts", "a contact that opens", [0.5, 1.0, 1.0], [0.0; 3]),
-        ("contact-sticks", "a contact that sticks", [-1.29, -0.3, 0.385], [0.6, 0.1, -0.15]),
+        (
+            "contact-sticks",
+            "a contact that sticks",
+            [-1.29, -0.3, 0.385],
+            [0.6, 0.1, -0.15],
+        ),
         (
             "contact-slips",
             "a contact that slips, coupled inertia",
@@ -263,18 +289,11 @@ fn legs(out: &mut Vec<Record>) {
     let (m, g) = (10.0, 9.81);
     let (x, y) = ([0.5, 0.5, -0.5, -0.5], [0.3, -0.3, 0.3, -0.3]);
     // About the centre of mass at (0.1, -0.05); unit radii of gyration, which do not matter at rest.
-    let rows: Vec<f64> = (0..4)
-        .flat_map(|k| [1.0, y[k] + 0.05, -(x[k] - 0.1)])
-        .collect();
+    let rows: Vec<f64> = (0..4).flat_map(|k| [1.0, y[k] + 0.05, -(x[k] - 0.1)]).collect();
     let force: Vec<f64> = (0..4)
         .map(|k| m * g / 4.0 * (1.0 + 0.1 / 0.5 * x[k].signum() - 0.05 / 0.3 * y[k].signum()))
         .collect();
-    let mut bilateral = KktSystem::dense(
-        &[m, 0.0, 0.0, 0.0, m, 0.0, 0.0, 0.0, m],
-        &rows,
-        &[0.0; 4],
-    )
-    .unwrap();
+    let mut bilateral = KktSystem::dense(&[m, 0.0, 0.0, 0.0, m, 0.0, 0.0, 0.0, m], &rows, &[0.0; 4]).unwrap();
     bilateral.c[0] = -m * g;
     out.push(
         kkt(
@@ -297,7 +316,12 @@ fn legs(out: &mut Vec<Record>) {
         .solved_by(&[0.0; 3], &[], 1e-9),
     );
     let a: Vec<f64> = (0..16)
-        .map(|l| (0..3).map(|d| rows[3 * (l / 4) + d] * rows[3 * (l % 4) + d]).sum::<f64>() / m)
+        .map(|l| {
+            (0..3)
+                .map(|d| rows[3 * (l / 4) + d] * rows[3 * (l % 4) + d])
+                .sum::<f64>()
+                / m
+        })
         .collect();
     out.push(
         lcp(

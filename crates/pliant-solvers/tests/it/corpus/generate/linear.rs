@@ -107,8 +107,13 @@ fn tiny(out: &mut Vec<Record>) {
     let mut wanting = idle;
     wanting.b[0] = -1.0;
     out.push(
-        kkt("wanting-row", "a row without entries wants a velocity", OWN, wanting)
-            .expect(Expected::Incompatible),
+        kkt(
+            "wanting-row",
+            "a row without entries wants a velocity",
+            OWN,
+            wanting,
+        )
+        .expect(Expected::Incompatible),
     );
 }
 
@@ -117,7 +122,12 @@ fn line(masses: &[f64], r: f64) -> KktSystem {
     let n = masses.len();
     let w: Vec<_> = (0..n).map(|i| (i, i, masses[i])).collect();
     let j: Vec<_> = (0..n)
-        .flat_map(|i| [(i, i, 1.0), (i, i.saturating_sub(1), if i > 0 { -1.0 } else { 0.0 })])
+        .flat_map(|i| {
+            [
+                (i, i, 1.0),
+                (i, i.saturating_sub(1), if i > 0 { -1.0 } else { 0.0 }),
+            ]
+        })
         .collect();
     system((n, 1), (n, 1), &w, &j, r)
 }
@@ -126,10 +136,22 @@ fn chains(out: &mut Vec<Record>) {
     let equal = line(&[1.0; 20], 0.0);
     out.push(planted("chain-20", "twenty masses on rods, hard", equal, 1, 1e-9));
     let soft = line(&[1.0; 20], 1e-8);
-    out.push(planted("chain-20-soft", "the same, compliance 1e-8", soft, 2, 1e-8));
+    out.push(planted(
+        "chain-20-soft",
+        "the same, compliance 1e-8",
+        soft,
+        2,
+        1e-8,
+    ));
     let masses: Vec<f64> = (0..12).map(|k| 10f64.powf(k as f64 / 3.0)).collect();
     let ratio = line(&masses, 0.0);
-    out.push(planted("chain-ratio", "masses from 1 to 4600, light ones first", ratio, 3, 1e-9));
+    out.push(planted(
+        "chain-ratio",
+        "masses from 1 to 4600, light ones first",
+        ratio,
+        3,
+        1e-9,
+    ));
     // Bodies of six coordinates, joints of five and three rows in turn, as in a chain of hinges and balls.
     let (bodies, mut random) = (8, Random(4));
     let inertia = [1.0, 1.0, 1.0, 0.1, 0.2, 0.3];
@@ -146,7 +168,13 @@ fn chains(out: &mut Vec<Record>) {
         }
     }
     let balls = system((6 * bodies, 6), (3 * bodies, 3), &w, &j, 0.0);
-    out.push(planted("chain-of-bodies", "eight bodies on ball joints, 6 x 6 and 3 x 3 blocks", balls, 5, 1e-9));
+    out.push(planted(
+        "chain-of-bodies",
+        "eight bodies on ball joints, 6 x 6 and 3 x 3 blocks",
+        balls,
+        5,
+        1e-9,
+    ));
 }
 
 fn loops(out: &mut Vec<Record>) {
@@ -171,8 +199,13 @@ fn loops(out: &mut Vec<Record>) {
         ring.b[0] += 0.5;
         if n == 6 {
             out.push(
-                kkt("ring-broken", "a ring that does not close: the gap is shared", OWN, ring)
-                    .expect(Expected::Incompatible),
+                kkt(
+                    "ring-broken",
+                    "a ring that does not close: the gap is shared",
+                    OWN,
+                    ring,
+                )
+                .expect(Expected::Incompatible),
             );
         }
     }
@@ -193,7 +226,9 @@ fn net(side: usize, stiffness: f64, as_rows: bool) -> KktSystem {
     let mut w: Vec<_> = (0..n).map(|i| (i, i, 1.0)).collect();
     let mut s = if as_rows {
         let rows = edges.iter().enumerate();
-        let j: Vec<_> = rows.flat_map(|(e, (a, b))| [(e, *a, 1.0), (e, *b, -1.0)]).collect();
+        let j: Vec<_> = rows
+            .flat_map(|(e, (a, b))| [(e, *a, 1.0), (e, *b, -1.0)])
+            .collect();
         system((n, 1), (edges.len(), 1), &w, &j, 1.0 / stiffness)
     } else {
         for (a, b) in &edges {
@@ -209,11 +244,29 @@ fn net(side: usize, stiffness: f64, as_rows: bool) -> KktSystem {
 
 fn springs(out: &mut Vec<Record>) {
     let stiff = net(9, 1e4, false);
-    out.push(planted("net-stiffness", "a net of springs in W, h^2 k/m = 1e4", stiff, 8, 1e-8));
+    out.push(planted(
+        "net-stiffness",
+        "a net of springs in W, h^2 k/m = 1e4",
+        stiff,
+        8,
+        1e-8,
+    ));
     let rows = net(9, 1e4, true);
-    out.push(planted("net-compliance", "the same net, a compliant row per spring", rows, 9, 1e-8));
+    out.push(planted(
+        "net-compliance",
+        "the same net, a compliant row per spring",
+        rows,
+        9,
+        1e-8,
+    ));
     let weak = net(6, 1e-4, true);
-    out.push(planted("net-weak", "a net of weak springs as rows: the saddle point is the bad form", weak, 10, 1e-7));
+    out.push(planted(
+        "net-weak",
+        "a net of weak springs as rows: the saddle point is the bad form",
+        weak,
+        10,
+        1e-7,
+    ));
     // Triangles of a strip whose area hardly changes.
     let (pairs, mut random) = (10, Random(11));
     let n = 2 * (2 * pairs + 2);
@@ -225,7 +278,13 @@ fn springs(out: &mut Vec<Record>) {
         }
     }
     let strip = system((n, 2), (2 * pairs, 1), &w, &j, 1e-10);
-    out.push(planted("nearly-incompressible", "areas of triangles with a compliance of 1e-10", strip, 12, 1e-8));
+    out.push(planted(
+        "nearly-incompressible",
+        "areas of triangles with a compliance of 1e-10",
+        strip,
+        12,
+        1e-8,
+    ));
 }
 
 fn indefinite(out: &mut Vec<Record>) {
@@ -241,7 +300,8 @@ fn indefinite(out: &mut Vec<Record>) {
         )
         .solved_by(&[1.5, -0.5], &[-1.5], 1e-9),
     );
-    let above = KktSystem::dense(&[-3.0, 0.0, 0.0, 1.0], &[1.0, 1.0], &[0.0]).unwrap();
+    let mut above = KktSystem::dense(&[-3.0, 0.0, 0.0, 1.0], &[1.0, 1.0], &[0.0]).unwrap();
+    above.c.copy_from_slice(&[1.0, 2.0]);
     out.push(
         kkt(
             "indefinite-on-null-space",
@@ -251,12 +311,19 @@ fn indefinite(out: &mut Vec<Record>) {
         )
         .expect(Expected::Indefinite),
     );
-    let free = KktSystem::dense(&[1.0, 2.0, 2.0, 1.0], &[], &[]).unwrap();
+    let mut free = KktSystem::dense(&[1.0, 2.0, 2.0, 1.0], &[], &[]).unwrap();
+    free.c.copy_from_slice(&[1.0, -2.0]);
     out.push(kkt("indefinite-free", "an indefinite W without rows", OWN, free).expect(Expected::Indefinite));
     let mut buckled = line(&[1.0; 6], 0.0);
     let slot = buckled.w.pattern().slot(2, 2).unwrap();
     buckled.w.values_mut()[slot] = -0.5;
-    out.push(planted("buckled-chain", "a chain with a negative inertia that its rods carry", buckled, 13, 1e-9));
+    out.push(planted(
+        "buckled-chain",
+        "a chain with a negative inertia that its rods carry",
+        buckled,
+        13,
+        1e-9,
+    ));
 }
 
 fn scales(out: &mut Vec<Record>) {
@@ -297,7 +364,11 @@ fn deficient(out: &mut Vec<Record>) {
     let w = definite(&mut random, n);
     let (left, right) = (random.numbers(m * rank), random.numbers(rank * n));
     let j: Vec<f64> = (0..m * n)
-        .map(|l| (0..rank).map(|k| left[(l / n) * rank + k] * right[k * n + l % n]).sum())
+        .map(|l| {
+            (0..rank)
+                .map(|k| left[(l / n) * rank + k] * right[k * n + l % n])
+                .sum()
+        })
         .collect();
     let mut s = KktSystem::dense(&w, &j, &vec![0.0; m]).unwrap();
     let (x, mu) = (random.numbers(n), random.numbers(m));
@@ -307,19 +378,33 @@ fn deficient(out: &mut Vec<Record>) {
     out.push(kkt("rank-five-of-twelve", "twelve rows of rank five", OWN, s.clone()).solved_by(&x, &[], 1e-8));
     s.b[3] += 1.0;
     out.push(
-        kkt("rank-five-contradicting", "the same, one row wants something else", OWN, s)
-            .expect(Expected::Incompatible),
+        kkt(
+            "rank-five-contradicting",
+            "the same, one row wants something else",
+            OWN,
+            s,
+        )
+        .expect(Expected::Incompatible),
     );
     let mut twins = KktSystem::dense(&identity(3), &[1.0, 2.0, 3.0].repeat(30), &vec![0.0; 30]).unwrap();
     plant(&mut twins, &[1.0, 0.0, -1.0], &[0.25; 30]);
     out.push(
-        kkt("thirty-equal-rows", "the same row thirty times", OWN, twins)
-            .solved_by(&[1.0, 0.0, -1.0], &[0.25; 30], 1e-9),
+        kkt("thirty-equal-rows", "the same row thirty times", OWN, twins).solved_by(
+            &[1.0, 0.0, -1.0],
+            &[0.25; 30],
+            1e-9,
+        ),
     );
     // More rows than unknowns: everything is held.
     let mut over = KktSystem::dense(&identity(2), &[1.0, 0.0, 0.0, 1.0, 1.0, 1.0], &[0.0; 3]).unwrap();
     over.b.copy_from_slice(&[-1.0, -2.0, -3.0]);
     out.push(
-        kkt("overdetermined", "three rows on two unknowns that agree", OWN, over).solved_by(&[1.0, 2.0], &[], 1e-9),
+        kkt(
+            "overdetermined",
+            "three rows on two unknowns that agree",
+            OWN,
+            over,
+        )
+        .solved_by(&[1.0, 2.0], &[], 1e-9),
     );
 }

@@ -26,7 +26,10 @@ fn pair(random: &mut Random, cone: &Cone) -> (Vec<f64>, Vec<f64>) {
         Cone::Coulomb { mu } => match kind {
             0 => (vec![0.0; 3], vec![size, 0.2, -0.1]),
             // Slips along (0.6, 0.8).
-            1 => (vec![size, -0.6 * mu * size, -0.8 * mu * size], vec![0.0, 0.3, 0.4]),
+            1 => (
+                vec![size, -0.6 * mu * size, -0.8 * mu * size],
+                vec![0.0, 0.3, 0.4],
+            ),
             _ => (vec![size, 0.36 * mu * size, 0.48 * mu * size], vec![0.0; 3]),
         },
     }

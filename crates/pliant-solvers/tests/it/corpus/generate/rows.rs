@@ -23,28 +23,49 @@ pub(super) fn add(out: &mut Vec<Record>) {
     let record = kkt("two-stops", "one stop works, one is left", OWN, stop.clone());
     out.push(record.solved_by(&[0.0, 2.0], &[1.0, 0.0], 1e-12));
     stop.bounds.fill((0.0, 0.0));
-    let record = kkt("rows-off", "rows that are switched off: both bounds zero", OWN, stop);
+    let record = kkt(
+        "rows-off",
+        "rows that are switched off: both bounds zero",
+        OWN,
+        stop,
+    );
     out.push(record.solved_by(&[-1.0, 2.0], &[0.0, 0.0], 1e-12));
 
     // Two motors of different speeds on one mass: 1 wants x = 1 with up to 2, the other x = -1 with up to 1.
     let mut fight = KktSystem::dense(&[1.0], &[1.0, 1.0], &[0.0; 2]).unwrap();
     fight.b.copy_from_slice(&[-1.0, 1.0]);
     fight.bounds.copy_from_slice(&[(-2.0, 2.0), (-1.0, 1.0)]);
-    let record = kkt("motors-fight", "two motors of different speeds: the stronger one wins", OWN, fight);
+    let record = kkt(
+        "motors-fight",
+        "two motors of different speeds: the stronger one wins",
+        OWN,
+        fight,
+    );
     out.push(record.solved_by(&[1.0], &[2.0, -1.0], 1e-9));
 
     // Dry friction twice on the same coordinate: less than both can hold.
     let mut dry = KktSystem::dense(&[1.0], &[1.0, 1.0], &[0.0; 2]).unwrap();
     dry.c[0] = 1.5;
     dry.bounds.fill((-1.0, 1.0));
-    let record = kkt("friction-twice", "two equal rows share a load below their limits", OWN, dry.clone());
+    let record = kkt(
+        "friction-twice",
+        "two equal rows share a load below their limits",
+        OWN,
+        dry.clone(),
+    );
     out.push(record.solved_by(&[0.0], &[], 1e-9));
     dry.c[0] = 3.0;
     let record = kkt("friction-twice-slips", "the same beyond their limits", OWN, dry);
     out.push(record.solved_by(&[1.0], &[-1.0, -1.0], 1e-9));
 
     for (name, about, n, m, seed) in [
-        ("bounds-10", "random bounded rows with a planted answer", 12, 10, 20),
+        (
+            "bounds-10",
+            "random bounded rows with a planted answer",
+            12,
+            10,
+            20,
+        ),
         ("bounds-30", "the same, more rows", 40, 30, 21),
         ("bounds-compliant", "the same, compliant rows", 20, 24, 22),
     ] {

@@ -14,7 +14,12 @@ pub(super) fn add(out: &mut Vec<Record>) {
     out.push(record("wall-8", about, OWN, wall(8, 8, 0.0).mixed()));
     let about = "two cards that lean on each other; without friction they fall";
     out.push(record("cards", about, OWN, cards(0.4, 0.6).problem()));
-    out.push(record("cards-slip", "the same on a smooth table", OWN, cards(0.4, 0.05).problem()));
+    out.push(record(
+        "cards-slip",
+        "the same on a smooth table",
+        OWN,
+        cards(0.4, 0.05).problem(),
+    ));
     let about = "twelve spheres in a tilted V-shaped chute";
     out.push(record("chute", about, OWN, chute(12, 0.3, 0.2).problem()));
     let about = "the same, steep and smooth";
@@ -123,7 +128,11 @@ fn funnel(count: usize, mu: f64) -> Scene {
         let gap = (at[2] - out) / 2f64.sqrt() - radius;
         if gap < 0.02 {
             let half = std::f64::consts::FRAC_1_SQRT_2;
-            let (c, s) = if out > 1e-9 { (at[0] / out, at[1] / out) } else { (1.0, 0.0) };
+            let (c, s) = if out > 1e-9 {
+                (at[0] / out, at[1] / out)
+            } else {
+                (1.0, 0.0)
+            };
             let normal = [-c * half, -s * half, half];
             let point = std::array::from_fn(|d| at[d] - radius * normal[d]);
             scene.touch(None, k, point, frame(normal), mu);

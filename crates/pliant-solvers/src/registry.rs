@@ -51,6 +51,8 @@ pub struct KktAnswer {
     pub iterations: usize,
     /// The residual as the solver reports it.
     pub residual: KktResidual,
+    /// [`BoundsReport::natural`](crate::BoundsReport::natural), m/s; without bounds the residual of the rows.
+    pub natural: f64,
 }
 
 /// All solvers of complementarity problems.
@@ -276,6 +278,7 @@ fn solve_direct(system: &KktSystem, tolerance: f64, _: usize) -> Result<KktAnswe
         status: words(report.status),
         iterations: report.refinements,
         residual: report.residual,
+        natural: report.bounds.natural,
     })
 }
 
@@ -295,6 +298,7 @@ fn solve_box(system: &KktSystem, tolerance: f64, max_changes: usize) -> Result<K
         status: words(report.status),
         iterations: report.refinements + report.bounds.changes,
         residual: report.residual,
+        natural: report.bounds.natural,
     })
 }
 
@@ -314,6 +318,7 @@ fn judged(system: &KktSystem, solution: Solution, tolerance: f64) -> Result<KktA
         converged,
         status: status.into(),
         iterations: 1,
+        natural: residual.row,
         residual,
     })
 }
@@ -348,6 +353,7 @@ fn solve_krylov(
         converged: report.status == KrylovStatus::Converged,
         status,
         iterations: report.iterations,
+        natural: report.residual.row,
         residual: report.residual,
     })
 }

@@ -162,8 +162,7 @@ fn the_measures_against_given_numbers() {
     let boxed = (0..4).map(|i| law(&motor, 1.0, &z[i..=i], &w[i..=i]));
     // Of the first, 0.5 is above the bound 0.4; the last one's velocity of 0.4 is what it misses.
     crate::tools::close(&boxed.collect::<Vec<_>>(), &[0.1, 0.3, 0.1, 0.4], 1e-15);
-    let rho = 3.0 / (2.0 + 1.5 + 1.1);
     let (r, u) = ([0.3, 0.05, -0.02], [0.01, -0.2, 0.1]);
-    let miss = law(&Cone::Coulomb { mu: 0.4 }, 1.0 / rho, &r, &u) * rho;
+    let miss = law(&Cone::Coulomb { mu: 0.4 }, 1.0, &r, &u);
     assert!((miss - 0.06233203348034898).abs() < 1e-15, "{miss}");
 }

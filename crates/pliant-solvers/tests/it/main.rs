@@ -8,8 +8,12 @@ mod bounds_known;
 mod bounds_oracle;
 mod bounds_random;
 mod complementarity;
+#[cfg(feature = "exchange")]
+mod corpus;
 mod direct;
 mod direct_many;
+#[cfg(feature = "exchange")]
+mod exchange;
 mod krylov_kkt;
 mod krylov_known;
 mod krylov_limits;

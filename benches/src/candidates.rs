@@ -55,7 +55,10 @@ impl Task {
         let mut r = self.rhs.clone();
         self.matrix.symmetric_add_product(-1.0, z, &mut r);
         // NaN must not vanish in a maximum.
-        let largest = |x: &[f64]| x.iter().fold(0.0f64, |a, x| if x.is_nan() { f64::NAN } else { a.max(x.abs()) });
+        let largest = |x: &[f64]| {
+            x.iter()
+                .fold(0.0f64, |a, x| if x.is_nan() { f64::NAN } else { a.max(x.abs()) })
+        };
         largest(&r) / largest(&self.rhs)
     }
 }

@@ -11,7 +11,9 @@ const GROUPS: [&str; 1] = ["solvers"];
 /// argument names with the others.
 pub(crate) fn run(args: &[String]) -> Result<u8, Error> {
     match args.split_first() {
-        Some((group, rest)) if group == "solvers" => process::run_bench_program("solvers", features(rest), rest),
+        Some((group, rest)) if group == "solvers" => {
+            process::run_bench_program("solvers", features(rest), rest)
+        }
         Some((group, _)) if !group.starts_with('-') => Err(Error::UnknownFlag {
             task: "bench",
             flag: group.clone(),

@@ -116,7 +116,11 @@ struct Faer {
 
 impl Faer {
     fn new(task: &Task, dissected: bool) -> Result<Self, String> {
-        let permutation = if dissected { Some(block_dissection(task)?) } else { None };
+        let permutation = if dissected {
+            Some(block_dissection(task)?)
+        } else {
+            None
+        };
         let ordering = match &permutation {
             Some([forward, inverse]) => {
                 SymmetricOrdering::Custom(PermRef::new_checked(forward, inverse, forward.len()))
@@ -127,8 +131,9 @@ impl Faer {
             supernodal_flop_ratio_threshold: SupernodalThreshold::AUTO,
             ..CholeskySymbolicParams::default()
         };
-        let symbolic = factorize_symbolic_cholesky(view(&task.matrix).symbolic(), Side::Upper, ordering, parameters)
-            .map_err(|e| format!("{e:?}"))?;
+        let symbolic =
+            factorize_symbolic_cholesky(view(&task.matrix).symbolic(), Side::Upper, ordering, parameters)
+                .map_err(|e| format!("{e:?}"))?;
         let signs = (task.system.m() > 0).then(|| signs(task));
         let factor = match &signs {
             None => symbolic.factorize_numeric_llt_scratch::<f64>(Par::Seq, faer::Spec::default()),
@@ -201,10 +206,18 @@ impl Candidate for Faer {
         let stack = MemStack::new(&mut self.memory);
         let rhs = MatMut::from_column_major_slice_mut(z, size, 1);
         match &self.signs {
-            None => LltRef::new(&self.symbolic, &self.values)
-                .solve_in_place_with_conj(Conj::No, rhs, Par::Seq, stack),
-            Some(_) => LdltRef::new(&self.symbolic, &self.values)
-                .solve_in_place_with_conj(Conj::No, rhs, Par::Seq, stack),
+            None => LltRef::new(&self.symbolic, &self.values).solve_in_place_with_conj(
+                Conj::No,
+                rhs,
+                Par::Seq,
+                stack,
+            ),
+            Some(_) => LdltRef::new(&self.symbolic, &self.values).solve_in_place_with_conj(
+                Conj::No,
+                rhs,
+                Par::Seq,
+                stack,
+            ),
         }
         Ok(())
     }

@@ -3,6 +3,7 @@
 mod apply;
 mod held;
 mod kernel;
+mod many;
 mod plan;
 mod rank;
 
@@ -11,6 +12,7 @@ use crate::order::Elimination;
 use crate::redundant::NullSpace;
 use crate::residual::{ResidualScratch, evaluate};
 use crate::{KktResidual, KktSystem, Solution, SolveError, SolveReport, Status, Variable};
+pub use many::RightHandSide;
 use plan::Plan;
 use pliant_sparse::{SparseError, Threads};
 
@@ -98,6 +100,7 @@ pub struct DirectSolver {
     column: Vec<f64>,
     b: Vec<f64>,
     best: Solution,
+    many: many::Scratch,
 }
 
 impl DirectSolver {

@@ -1,7 +1,7 @@
 //! A KKT system equilibrated by powers of two: unit diagonals, the same units everywhere.
 
-use crate::residual::row_of;
 use crate::krylov::power_of_two_below;
+use crate::residual::row_of;
 use crate::{KktSystem, SolveError, Variable};
 
 /// `W' = S W S`, `J' = T J S`, `R' = T R T` with diagonal `S`, `T`, without rounding.

@@ -7,6 +7,7 @@
 //! | [`ConjugateResidual`] | symmetric, best definite | positive definite | 1 product, 1 `M`, `21 n` | 10 |
 //! | [`BiConjugateGradient`] | any | any | 2 products, 2 `M`, `29 n` | 11 |
 //! | [`GeneralMinimalResidual`] | any | any | 1 product, 1 `M`, `4 k n` at step k | 7 + restart |
+//! | [`FlexibleMinimalResidual`] | any | any, may change | 1 product, 1 `M`, `4 k n` at step k | 7 + 2 restart |
 //!
 //! **Stopping.** A solve is converged if, in the Euclidean norm and with the residual computed anew from `b - A x`,
 //!
@@ -58,6 +59,7 @@ mod minres;
 mod operator;
 mod precondition;
 mod primal;
+mod projected;
 mod ssor;
 mod stale;
 
@@ -67,7 +69,7 @@ pub use cg::ConjugateGradient;
 pub use constraint::{ApproximateSchur, Approximation, ConstraintPreconditioner, DiagonalPreconditioner};
 pub use cr::ConjugateResidual;
 pub use factor::SymmetricFactor;
-pub use gmres::GeneralMinimalResidual;
+pub use gmres::{FlexibleMinimalResidual, GeneralMinimalResidual};
 pub use incomplete::IncompleteCholesky;
 pub use incomplete_blocks::BlockIncompleteCholesky;
 pub use kkt::{KktKrylov, KktKrylovOptions, KktKrylovReport, KktMethod};
@@ -94,7 +96,7 @@ pub trait Preconditioner {
     /// Order n of the matrix.
     fn size(&self) -> usize;
 
-    /// `z = M^-1 r`, both of length n. Linear in `r`; overwrites `z`; allocates nothing once it is warm.
+    /// `z = M^-1 r`, both of length n. Linear in `r`, but for [`FlexibleMinimalResidual`]; overwrites `z`; allocates nothing once it is warm.
     fn apply(&self, r: &[f64], z: &mut [f64]);
 }
 
@@ -105,7 +107,8 @@ pub struct KrylovOptions {
     pub tolerance: f64,
     /// Iterations at most, over all passes of a solve.
     pub max_iterations: usize,
-    /// Length of the basis after which [`GeneralMinimalResidual`] starts again, at least one; the others ignore it.
+    /// Length of the basis after which [`GeneralMinimalResidual`] and [`FlexibleMinimalResidual`] start again, at least one; the
+    /// others ignore it.
     pub restart: usize,
     /// Whether to keep the size of the residual of every iteration.
     pub history: bool,

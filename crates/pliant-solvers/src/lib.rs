@@ -36,9 +36,13 @@ mod boxed;
 mod dense;
 mod direct;
 mod equilibrated;
+#[cfg(feature = "exchange")]
+pub mod exchange;
 pub mod krylov;
+mod linear;
 mod order;
 mod redundant;
+pub mod registry;
 mod residual;
 mod system;
 
@@ -47,7 +51,11 @@ pub use boxed::{BoxOptions, BoxSolver};
 pub use dense::{
     DenseFactor, DenseMethod, DenseOptions, DenseSolver, Inertia, solve_dense, solve_dense_ldlt,
 };
-pub use direct::{DirectOptions, DirectSolver, SolverCounters};
+pub use direct::{DirectOptions, DirectSolver, RightHandSide, SolverCounters};
+pub use linear::{
+    Attempt, FactorSummary, LinearAuto, LinearChoice, LinearMethod, LinearOptions, LinearReport, Outcome,
+    Prediction, Reason,
+};
 pub use order::Elimination;
 pub use residual::KktResidual;
 pub use system::{KktSystem, Solution};
@@ -177,6 +185,8 @@ pub enum Status {
     Converged,
     /// Refinement stopped above the tolerance.
     Stagnated,
+    /// The iterations allowed ran out above the tolerance.
+    MaxIterations,
     /// Hard rows contradict each other: `x` is the least-squares compromise, `mu` belongs to it.
     Incompatible {
         /// The row that is violated most.

@@ -223,13 +223,18 @@ impl KktSystem {
 
     /// An error at the first right-hand side that is not finite; what stands at fixed variables does not matter.
     pub(crate) fn check_right_hand_sides(&self) -> Result<(), SolveError> {
-        let mut c = self.c.iter().zip(&self.fixed);
+        self.check_right_hand_side(&self.c, &self.b)
+    }
+
+    /// As [`Self::check_right_hand_sides`], for others.
+    pub(crate) fn check_right_hand_side(&self, c: &[f64], b: &[f64]) -> Result<(), SolveError> {
+        let mut c = c.iter().zip(&self.fixed);
         if let Some(i) = c.position(|(c, fixed)| !c.is_finite() && !fixed) {
             return Err(SolveError::NotFinite {
                 variable: Variable::Dof(i),
             });
         }
-        match self.b.iter().position(|b| !b.is_finite()) {
+        match b.iter().position(|b| !b.is_finite()) {
             Some(i) => Err(SolveError::NotFinite {
                 variable: Variable::Row(i),
             }),

@@ -193,7 +193,10 @@ impl FrontSymbolic {
         }
         for f in 0..out.fronts.len() {
             let Front {
-                parent, work, leftmost, ..
+                parent,
+                work,
+                leftmost,
+                ..
             } = out.fronts[f];
             if parent != NONE {
                 out.fronts[parent].work += work;
@@ -279,7 +282,9 @@ impl FrontSymbolic {
                     let len = (self.bounds[i + 1] - self.bounds[i]) as u32;
                     match self.runs[start..].last_mut() {
                         // Runs end where the columns of the parent do.
-                        Some(run) if (run.to + run.len) as usize == to && to != parent.width => run.len += len,
+                        Some(run) if (run.to + run.len) as usize == to && to != parent.width => {
+                            run.len += len
+                        }
                         _ => self.runs.push(Run {
                             from: from as u32,
                             to: to as u32,

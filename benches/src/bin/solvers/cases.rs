@@ -61,19 +61,26 @@ pub(crate) fn all() -> Vec<Case> {
         (100_000, Medium),
     ] {
         for compliance in [1e-8, 0.0] {
-            out.push(case(format!("chain {links}, C = {compliance:e}"), size, links, move || {
-                chain(links, compliance, Pose::Turned)
-            }));
+            out.push(case(
+                format!("chain {links}, C = {compliance:e}"),
+                size,
+                links,
+                move || chain(links, compliance, Pose::Turned),
+            ));
         }
     }
     for compliance in [1e-8, 0.0] {
         let name = format!("straight chain 10000, C = {compliance:e}");
-        out.push(case(name, Small, 10_000, move || chain(10_000, compliance, Pose::Straight)));
+        out.push(case(name, Small, 10_000, move || {
+            chain(10_000, compliance, Pose::Straight)
+        }));
     }
     out.push(case("loop 1000".to_owned(), Small, 1000, || closed_loop(1000)));
     for (side, size) in [(32, Small), (64, Small), (128, Medium), (256, Medium)] {
         let units = 3 * side * side - 12;
-        out.push(case(format!("net {side}, stiffness"), size, units, move || net::stiffness(side)));
+        out.push(case(format!("net {side}, stiffness"), size, units, move || {
+            net::stiffness(side)
+        }));
         out.push(case(format!("net {side}, compliance"), size, units, move || {
             net::compliance(side)
         }));
@@ -94,7 +101,9 @@ pub(crate) fn all() -> Vec<Case> {
             ("incompressible", Solid::incompressible),
         ];
         for ((form, make), size) in forms.into_iter().zip(sizes) {
-            out.push(case(format!("{name}, {form}"), size, dofs, move || make(&shape(dofs))));
+            out.push(case(format!("{name}, {form}"), size, dofs, move || {
+                make(&shape(dofs))
+            }));
         }
     }
     out

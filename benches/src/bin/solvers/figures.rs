@@ -118,7 +118,8 @@ const PEERS: [&str; 3] = ["QDLDL", "faer AMD", "faer ND"];
 /// The head of the table.
 pub(crate) fn head(peers: bool) -> String {
     let mut columns =
-        "| case | n + m | entries | entries of L | analysis ms | factor ms | solve ms | us/unit | residual |".to_owned();
+        "| case | n + m | entries | entries of L | analysis ms | factor ms | solve ms | us/unit | residual |"
+            .to_owned();
     let mut rule = "|---|---|---|---|---|---|---|---|---|".to_owned();
     if peers {
         for name in PEERS {

@@ -194,7 +194,14 @@ impl DenseFactor {
                 0.0
             };
             if below == 0.0 {
-                note(place, if self.method == DenseMethod::Cholesky { d * d } else { d });
+                note(
+                    place,
+                    if self.method == DenseMethod::Cholesky {
+                        d * d
+                    } else {
+                        d
+                    },
+                );
                 i += 1;
                 continue;
             }
@@ -202,7 +209,11 @@ impl DenseFactor {
             let e = self.matrix[(i + 1, i + 1)];
             let (mean, half) = (0.5 * (d + e), 0.5 * (d - e));
             let large = mean + half.hypot(below).copysign(mean);
-            let small = if large == 0.0 { 0.0 } else { d / large * e - below / large * below };
+            let small = if large == 0.0 {
+                0.0
+            } else {
+                d / large * e - below / large * below
+            };
             note(place, large);
             note(self.forward[i + 1], small);
             i += 2;
@@ -272,19 +283,15 @@ impl DenseFactor {
 fn scratch(method: DenseMethod, n: usize, columns: usize) -> StackReq {
     match method {
         DenseMethod::Cholesky => {
-            llt::factor::cholesky_in_place_scratch::<f64>(n, Par::Seq, Default::default()).or(
-                llt::solve::solve_in_place_scratch::<f64>(n, columns, Par::Seq),
-            )
+            llt::factor::cholesky_in_place_scratch::<f64>(n, Par::Seq, Default::default())
+                .or(llt::solve::solve_in_place_scratch::<f64>(n, columns, Par::Seq))
         }
         DenseMethod::Ldlt => ldlt::factor::cholesky_in_place_scratch::<f64>(n, Par::Seq, Default::default())
             .or(ldlt::solve::solve_in_place_scratch::<f64>(n, columns, Par::Seq)),
         DenseMethod::BunchKaufman => {
-            lblt::factor::cholesky_in_place_scratch::<usize, f64>(n, Par::Seq, Default::default())
-                .or(lblt::solve::solve_in_place_scratch::<usize, f64>(
-                    n,
-                    columns,
-                    Par::Seq,
-                ))
+            lblt::factor::cholesky_in_place_scratch::<usize, f64>(n, Par::Seq, Default::default()).or(
+                lblt::solve::solve_in_place_scratch::<usize, f64>(n, columns, Par::Seq),
+            )
         }
     }
 }

@@ -76,11 +76,7 @@ impl DenseSolver {
         self.matrix.clear();
         self.matrix.resize(size * size, 0.0);
         let own = &scaled.system;
-        for (part, row, column, sign) in [
-            (&own.w, 0, 0, 1.0),
-            (&own.j, n, 0, -1.0),
-            (&own.r, n, n, -1.0),
-        ] {
+        for (part, row, column, sign) in [(&own.w, 0, 0, 1.0), (&own.j, n, 0, -1.0), (&own.r, n, n, -1.0)] {
             for i in 0..part.pattern().rows() {
                 for (slot, k) in part.pattern().row_slots(i).zip(part.pattern().row(i)) {
                     let (i, k) = (row + i, column + *k as usize);

@@ -186,7 +186,9 @@ pub(super) fn drive<P: Pass>(
         v.clear();
         v.resize(n, 0.0);
     }
-    method.resize(n, options.restart.min(n.max(1)));
+    // More vectors than iterations would never be used.
+    let most = n.max(1).min(options.max_iterations.max(1));
+    method.resize(n, options.restart.min(most));
     frame.history.clear();
 
     let norm_b = norm(b);

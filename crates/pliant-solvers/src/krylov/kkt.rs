@@ -170,7 +170,7 @@ impl KktKrylov {
                 break KrylovStatus::MaxIterations;
             }
             let inner = KrylovOptions {
-                tolerance: (0.1 * options.tolerance / measure.relative).clamp(ROUND, 0.1),
+                tolerance: (0.5 * options.tolerance / measure.relative).clamp(ROUND, 0.1),
                 max_iterations: options.max_iterations - iterations,
                 ..options
             };

@@ -6,9 +6,10 @@ use super::factor::SymmetricFactor;
 use super::kkt::{KktKrylovOptions, KktMethod};
 use super::operator::{add_free_product, add_free_transpose_product, schur_product};
 use super::primal::{Primal, primal};
+use super::projected::Projected;
 use super::{
     ConjugateGradient, FnOperator, GeneralMinimalResidual, KktOperator, KrylovOptions, KrylovReport,
-    KrylovSolver, LinearOperator, MinimalResidual, Preconditioner, Scratch,
+    KrylovSolver, MinimalResidual, Preconditioner, Scratch,
 };
 use crate::equilibrated::Scaled;
 use crate::{KktSystem, SolveError};
@@ -130,7 +131,7 @@ pub(super) struct Methods {
     cg: ConjugateGradient,
     gmres: GeneralMinimalResidual,
     scratch: Scratch,
-    start: Vec<f64>,
+    projected: Projected,
 }
 
 impl Methods {
@@ -139,7 +140,8 @@ impl Methods {
         match method {
             KktMethod::Minres => self.minres.history(),
             KktMethod::ConstraintGmres => self.gmres.history(),
-            KktMethod::SchurPcg | KktMethod::ProjectedPcg | KktMethod::PrimalPcg => self.cg.history(),
+            KktMethod::SchurPcg | KktMethod::PrimalPcg => self.cg.history(),
+            KktMethod::ProjectedPcg => &self.projected.history,
         }
     }
 
@@ -194,7 +196,7 @@ impl Methods {
             }
             (Parts::Schur { schur, .. }, KktMethod::ProjectedPcg) => {
                 let m = ConstraintPreconditioner::new(system, schur)?;
-                self.project(system, &m, inner, rhs, z)
+                self.projected.solve(system, &m, &inner, rhs, z)
             }
             (Parts::Schur { schur, .. }, _) => {
                 *self.minres.options_mut() = inner;
@@ -202,40 +204,5 @@ impl Methods {
                 self.minres.solve_with(&KktOperator::new(system)?, &m, rhs, z)
             }
         }
-    }
-
-    /// Conjugate gradients on the rows' solution set. One application of the preconditioner finds a point that obeys the rows, after which
-    /// all residuals have the form `(r, 0)` and all directions `p` obey `J p_1 + R p_2 = 0`: there `p^T K p = p_1^T W p_1 + p_2^T R p_2`
-    /// is positive although `K` is not definite. What rounding leaves in the rows is cut off here and comes back with the
-    /// next true residual.
-    fn project(
-        &mut self,
-        system: &KktSystem,
-        m: &ConstraintPreconditioner<'_>,
-        inner: KrylovOptions,
-        rhs: &mut [f64],
-        z: &mut [f64],
-    ) -> Result<KrylovReport, SolveError> {
-        let (n, size) = (system.n(), rhs.len());
-        let k = KktOperator::new(system)?;
-        m.apply(rhs, z);
-        self.start.resize(size, 0.0);
-        k.apply(z, &mut self.start);
-        for (r, s) in rhs[..n].iter_mut().zip(&self.start) {
-            *r -= s;
-        }
-        rhs[n..].fill(0.0);
-        self.start.copy_from_slice(z);
-        let a = FnOperator::new(size, |v: &[f64], y: &mut [f64]| {
-            k.apply(v, y);
-            y[n..].fill(0.0);
-        });
-        *self.cg.options_mut() = inner;
-        z.fill(0.0);
-        let report = self.cg.solve_with(&a, m, rhs, z);
-        for (z, s) in z.iter_mut().zip(&self.start) {
-            *z += s;
-        }
-        report
     }
 }

@@ -60,7 +60,11 @@ pub(super) fn eliminate(
     while k < width {
         let panel = PANEL.min(width - k);
         let rows = height - k - panel;
-        let threads = if rows * rows * panel < SHARED { &one } else { threads };
+        let threads = if rows * rows * panel < SHARED {
+            &one
+        } else {
+            threads
+        };
         let (done, later) = l.split_at_mut((k + panel) * height);
         let own = MatMut::from_column_major_slice_mut(&mut done[k * height..], height, panel);
         let (mut diagonal, mut lower) = own.split_at_row_mut(k).1.split_at_row_mut(panel);
@@ -116,8 +120,14 @@ fn eliminate_diagonal(
     let stack = MemStack::new(&mut buffer);
     match method {
         Method::Llt => {
-            llt::factor::cholesky_in_place(a.as_mut(), Default::default(), Par::Seq, stack, Default::default())
-                .map_err(|llt::factor::LltError::NonPositivePivot { index }| index)?;
+            llt::factor::cholesky_in_place(
+                a.as_mut(),
+                Default::default(),
+                Par::Seq,
+                stack,
+                Default::default(),
+            )
+            .map_err(|llt::factor::LltError::NonPositivePivot { index }| index)?;
         }
         Method::Ldlt(rule) => {
             let mut regularization = ldlt::factor::LdltRegularization::default();

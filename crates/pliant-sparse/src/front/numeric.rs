@@ -192,7 +192,10 @@ impl Elimination<'_> {
             }
             if outs > 0 {
                 let first = &self.schedule.tasks[task.waits[0]];
-                out = take(&mut stacks[self.schedule.stack_of_roots(self.symbolic, first)], outs);
+                out = take(
+                    &mut stacks[self.schedule.stack_of_roots(self.symbolic, first)],
+                    outs,
+                );
             }
             let waits = Work {
                 values: &mut *work.values,
@@ -264,7 +267,12 @@ impl Elimination<'_> {
         let children = || {
             self.symbolic.children(f).iter().map(|c| {
                 let child = &fronts[*c];
-                let start = self.schedule.place[*c] - if child.below == 0 { self.schedule.place[*c] } else { other_base };
+                let start = self.schedule.place[*c]
+                    - if child.below == 0 {
+                        self.schedule.place[*c]
+                    } else {
+                        other_base
+                    };
                 let runs = &self.symbolic.runs[child.runs.clone()];
                 (child, runs, &other[start..][..child.below * child.below])
             })
@@ -303,7 +311,11 @@ fn extend_add(
     height: usize,
 ) {
     for k in columns {
-        let (from, to, len) = (runs[k].from as usize, runs[k].to as usize - offset, runs[k].len as usize);
+        let (from, to, len) = (
+            runs[k].from as usize,
+            runs[k].to as usize - offset,
+            runs[k].len as usize,
+        );
         for j in 0..len {
             let source = &u[(from + j) * child.below..][..child.below];
             let target = &mut target[(to + j) * height..][..height];

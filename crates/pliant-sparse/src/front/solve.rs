@@ -9,8 +9,8 @@ use super::{Front, FrontFactor, FrontSymbolic, Run};
 use crate::Threads;
 use faer::linalg::matmul::matmul;
 use faer::linalg::triangular_solve::{
-    solve_lower_triangular_in_place, solve_unit_lower_triangular_in_place, solve_unit_upper_triangular_in_place,
-    solve_upper_triangular_in_place,
+    solve_lower_triangular_in_place, solve_unit_lower_triangular_in_place,
+    solve_unit_upper_triangular_in_place, solve_upper_triangular_in_place,
 };
 use faer::{Accum, MatMut, MatRef, Par};
 
@@ -33,7 +33,11 @@ impl FrontFactor {
             return;
         }
         assert_eq!(x.len() % n, 0, "right-hand sides of a factor of order {n}");
-        assert_eq!(self.values.len(), symbolic.values, "values of the fronts analysed");
+        assert_eq!(
+            self.values.len(),
+            symbolic.values,
+            "values of the fronts analysed"
+        );
         let one = Threads::one();
         for x in x.chunks_mut(n * TOGETHER) {
             let count = x.len() / n;
@@ -45,7 +49,11 @@ impl FrontFactor {
             let solve = Solve {
                 symbolic,
                 schedule: &self.schedule,
-                threads: if symbolic.values < SMALL { &one } else { &self.threads },
+                threads: if symbolic.values < SMALL {
+                    &one
+                } else {
+                    &self.threads
+                },
                 values: &self.values,
                 inverses: &self.inverses,
                 is_positive: self.is_positive,
@@ -104,7 +112,12 @@ impl Solve<'_> {
 
     /// Entries of a vector between the starts of two fronts; the second may be one past the last.
     fn span(&self, from: usize, to: usize) -> usize {
-        let start = |f: usize| self.symbolic.fronts.get(f).map_or(self.symbolic.vectors, |f| f.vector);
+        let start = |f: usize| {
+            self.symbolic
+                .fronts
+                .get(f)
+                .map_or(self.symbolic.vectors, |f| f.vector)
+        };
         (start(to) - start(from)) * self.count
     }
 
@@ -252,12 +265,7 @@ impl Solve<'_> {
     }
 }
 
-fn sides<'a>(
-    child: &Front,
-    run: &Run,
-    given: &'a [f64],
-    own: &'a mut [f64],
-) -> (&'a [f64], &'a mut [f64]) {
+fn sides<'a>(child: &Front, run: &Run, given: &'a [f64], own: &'a mut [f64]) -> (&'a [f64], &'a mut [f64]) {
     let (from, to, len) = (run.from as usize, run.to as usize, run.len as usize);
     (&given[child.width + from..][..len], &mut own[to..to + len])
 }

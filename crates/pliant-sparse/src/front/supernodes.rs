@@ -126,7 +126,13 @@ impl Supernodes {
         }
         let parent: Vec<usize> = standing
             .iter()
-            .map(|s| if up[*s] == NONE { NONE } else { number[root[up[*s]]] })
+            .map(|s| {
+                if up[*s] == NONE {
+                    NONE
+                } else {
+                    number[root[up[*s]]]
+                }
+            })
             .collect();
         let own: Vec<f64> = standing
             .iter()
@@ -167,7 +173,13 @@ impl Supernodes {
             starts,
             parent: sequence
                 .iter()
-                .map(|s| if parent[*s] == NONE { NONE } else { rank[parent[*s]] })
+                .map(|s| {
+                    if parent[*s] == NONE {
+                        NONE
+                    } else {
+                        rank[parent[*s]]
+                    }
+                })
                 .collect(),
             cost: sequence.iter().map(|s| own[*s]).collect(),
         }

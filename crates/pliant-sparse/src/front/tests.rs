@@ -275,10 +275,7 @@ fn bad_pivots_and_bad_sizes_are_named() {
         let slot = problem.a.pattern().slot(index, index).unwrap();
         problem.a.values_mut()[slot] = value;
         problem.fill_fronts(&symbolic, &mut factor);
-        assert_eq!(
-            factor.factor(&symbolic, rule),
-            Err(SparseError::Pivot { index })
-        );
+        assert_eq!(factor.factor(&symbolic, rule), Err(SparseError::Pivot { index }));
     }
     let other = Problem::new(&[2], &[], 1).fronts();
     assert!(matches!(

@@ -12,7 +12,7 @@ use crate::redundant::NullSpace;
 use crate::residual::{ResidualScratch, evaluate};
 use crate::{KktResidual, KktSystem, Solution, SolveError, SolveReport, Status, Variable};
 use plan::Plan;
-use pliant_sparse::SparseError;
+use pliant_sparse::{OrderReport, SparseError};
 
 /// Tolerances of the [`DirectSolver`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -52,6 +52,8 @@ pub struct SolverCounters {
     pub factor_entries: usize,
     /// Stored entries of the lower triangle of the permuted KKT matrix.
     pub matrix_entries: usize,
+    /// How the order of elimination in use was found, and its predicted cost; deferred rows are not counted.
+    pub order: OrderReport,
 }
 
 /// Factors `[W -J^T; -J -R]` once per `prepare` and solves with iterative refinement. All rows are bilateral.
@@ -202,6 +204,7 @@ impl DirectSolver {
         self.counters.symbolic += 1;
         self.counters.factor_entries = plan.kernel.entries();
         self.counters.matrix_entries = plan.matrix_entries;
+        self.counters.order = plan.elimination.report;
         self.plan = Some(plan);
         Ok(())
     }

@@ -28,7 +28,7 @@ mod ldlt;
 mod pattern;
 
 pub use block::{BlockFactor, BlockPattern, BlockSymbolic};
-pub use graph::Graph;
+pub use graph::{BestOrder, EliminationCost, Graph, OrderMethod, OrderReport};
 pub use ldlt::{Factor, FactorReport, PivotRule, Symbolic};
 pub use pattern::{CsrMatrix, Pattern, PatternBuilder};
 

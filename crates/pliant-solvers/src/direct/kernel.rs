@@ -1,7 +1,7 @@
 //! The factor of the permuted matrix: by blocks where that is faster, else by entries.
 
+use crate::SolveError;
 use crate::order::Elimination;
-use crate::{KktSystem, SolveError};
 use pliant_sparse::{
     BlockFactor, BlockPattern, BlockSymbolic, CsrMatrix, Factor, FactorReport, Graph, PatternBuilder,
     PivotRule, SparseError, Symbolic,
@@ -30,37 +30,10 @@ pub(super) enum Kernel {
     },
 }
 
-/// Boundaries of the runs of unknowns of one primal or row block, in the order of elimination.
-fn runs(system: &KktSystem, order: &Elimination) -> Vec<usize> {
-    let n = system.n();
-    let block = |v: usize| {
-        if v < n {
-            (false, system.primal_blocks().partition_point(|first| *first <= v))
-        } else {
-            (true, system.row_blocks().partition_point(|first| *first <= v - n))
-        }
-    };
-    let mut bounds = Vec::new();
-    let mut last = None;
-    for (k, v) in order.sequence.iter().enumerate() {
-        let now = Some(block(*v));
-        if now != last {
-            bounds.push(k);
-            last = now;
-        }
-    }
-    bounds.push(order.sequence.len());
-    bounds
-}
-
 impl Kernel {
     /// For a matrix of the given entries `(i, j)`, `i >= j`, each once.
-    pub(super) fn new(
-        system: &KktSystem,
-        order: &Elimination,
-        entries: &[(u32, u32)],
-    ) -> Result<Self, SolveError> {
-        let bounds = runs(system, order);
+    pub(super) fn new(order: &Elimination, entries: &[(u32, u32)]) -> Result<Self, SolveError> {
+        let bounds = order.bounds.clone();
         let size = order.sequence.len();
         let blocks = bounds.len() - 1;
         if size as f64 >= SMALLEST_BLOCK * blocks as f64 {

@@ -77,7 +77,7 @@ impl Plan {
                 }
             });
         }
-        let kernel = Kernel::new(system, &elimination, &entries)?;
+        let kernel = Kernel::new(&elimination, &entries)?;
         let [w_slots, j_slots, r_slots] = parts.map(|part| {
             let mut slots = Vec::with_capacity(part.0.pattern().len());
             each(part, &mut |a, b| {

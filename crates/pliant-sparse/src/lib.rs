@@ -24,7 +24,6 @@
 //! ```
 
 mod block;
-mod fill;
 mod front;
 mod graph;
 mod ldlt;
@@ -33,9 +32,8 @@ mod symmetric_block;
 mod threads;
 
 pub use block::{BlockFactor, BlockPattern, BlockSymbolic};
-pub use fill::Fill;
 pub use front::{FrontFactor, FrontSymbolic, Inertia, PivotedFactor};
-pub use graph::Graph;
+pub use graph::{BestOrder, EliminationCost, Graph, OrderMethod, OrderReport};
 pub use ldlt::{Factor, FactorReport, PivotRule, Symbolic};
 pub use pattern::{CsrMatrix, Pattern, PatternBuilder};
 pub use symmetric_block::SymmetricBlockMatrix;

@@ -317,6 +317,13 @@ mod tests {
             assert!(matches!(kernel, Some(super::Kernel::Fronts { .. })));
             let report = solver.solve(&s, &mut solution).unwrap();
             assert!(report.residual.relative < 1e-14);
+            if threads == 1 {
+                let again = allocation_counter::measure(|| {
+                    solver.prepare(&s).unwrap();
+                    solver.solve(&s, &mut solution).unwrap();
+                });
+                assert_eq!(again.count_total, 0, "allocations of a step that is warm");
+            }
             answers.push((report, solution.x));
         }
         assert!(answers.windows(2).all(|w| w[0] == w[1]));

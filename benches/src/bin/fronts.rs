@@ -5,8 +5,8 @@
 
 use pliant::solvers::{KktSystem, SolveError};
 use pliant::sparse::{
-    BlockPattern, BlockSymbolic, CsrMatrix, FrontFactor, FrontSymbolic, Graph, PatternBuilder, PivotRule, SparseError,
-    Symbolic, Threads,
+    BlockPattern, BlockSymbolic, CsrMatrix, FrontFactor, FrontSymbolic, Graph, PatternBuilder, PivotRule,
+    SparseError, Symbolic, Threads,
 };
 use pliant_benches::families::solid::Solid;
 use pliant_benches::families::{assembled, net};
@@ -180,7 +180,13 @@ fn compare(name: &str, system: &KktSystem) -> Result<(), SparseError> {
             *least = least.min(time);
         }
     }
-    let figure = |k: usize| if least[k].is_finite() { format!("{:.2}", least[k]) } else { String::new() };
+    let figure = |k: usize| {
+        if least[k].is_finite() {
+            format!("{:.2}", least[k])
+        } else {
+            String::new()
+        }
+    };
     println!(
         "| {name} | {n} | {:.2} | {} | {} | {} | {} | {} | {:.2} | {} | {} | {} | {analysis0:.1} | {analysis1:.1} |",
         fronts.flops() as f64 * 1e-9,

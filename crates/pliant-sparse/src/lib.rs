@@ -27,7 +27,7 @@ mod graph;
 mod ldlt;
 mod pattern;
 
-pub use block::{BlockFactor, BlockPattern, BlockSymbolic};
+pub use block::{BlockFactor, BlockPattern, BlockSymbolic, Refactored};
 pub use graph::{BestOrder, EliminationCost, Graph, OrderMethod, OrderReport};
 pub use ldlt::{Factor, FactorReport, PivotRule, Symbolic};
 pub use pattern::{CsrMatrix, Pattern, PatternBuilder};
@@ -71,6 +71,17 @@ pub enum SparseError {
     Pivot {
         /// Variable, in the order of the factored matrix.
         index: usize,
+    },
+    /// A partial refactorisation without a factorisation to start from.
+    #[error("there is no factorisation of which a part could be renewed")]
+    NotFactored,
+    /// A block column that the factor does not have.
+    #[error("block column {column} of a factor of {columns} block columns")]
+    NoColumn {
+        /// Which.
+        column: usize,
+        /// How many there are.
+        columns: usize,
     },
     /// The symbolic analysis ran out of memory or index range.
     #[error("the symbolic factorisation failed: {reason}")]

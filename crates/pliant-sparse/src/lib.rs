@@ -23,7 +23,6 @@
 //! ```
 
 mod block;
-mod fill;
 mod front;
 mod graph;
 mod ldlt;
@@ -32,7 +31,6 @@ mod symmetric_block;
 mod threads;
 
 pub use block::{BlockFactor, BlockPattern, BlockSymbolic, Refactored};
-pub use fill::Fill;
 pub use front::{FrontFactor, FrontSymbolic};
 pub use graph::{BestOrder, EliminationCost, Graph, OrderMethod, OrderReport};
 pub use ldlt::{Factor, FactorReport, PivotRule, Symbolic};

@@ -3,8 +3,8 @@
 use crate::SolveError;
 use crate::order::Elimination;
 use pliant_sparse::{
-    BlockFactor, BlockPattern, BlockSymbolic, CsrMatrix, Factor, FactorReport, FrontFactor, FrontSymbolic,
-    Graph, PatternBuilder, PivotRule, SparseError, Symbolic, Threads,
+    BlockFactor, BlockPattern, BlockSymbolic, CsrMatrix, Factor, FactorReport, FrontFactor, FrontSymbolic, Graph,
+    PatternBuilder, PivotRule, SparseError, Symbolic, Threads,
 };
 
 /// Smallest mean size of a block for which blocks pay.
@@ -70,8 +70,8 @@ impl Kernel {
         entries: &[(u32, u32)],
         threads: &Threads,
     ) -> Result<Self, SolveError> {
-        let size = order.sequence.len();
         let bounds = order.bounds.clone();
+        let size = order.sequence.len();
         let mut by_blocks = None;
         if size as f64 >= SMALLEST_BLOCK * (bounds.len() - 1) as f64 {
             let graph = graph(&bounds, entries);

@@ -1,8 +1,8 @@
 //! The order of elimination, decided on the block graph.
 //!
-//! A hard row (`R = 0`) has a zero on the diagonal until variables it acts on have been eliminated, so minimum degree alone would
-//! break down. Every hard row block is therefore *owned* by one primal block and eliminated right after it, as one vertex of
-//! the graph that minimum degree sees. For a tree of bodies this is the elimination from the leaves, without fill beyond the
+//! A hard row (`R = 0`) has a zero on the diagonal until variables it acts on have been eliminated, so an order of small fill alone
+//! would break down. Every hard row block is therefore *owned* by one primal block and eliminated right after it, as one vertex of
+//! the graph that is ordered, by minimum degree or nested dissection ([`Graph::best_order`]). For a tree of bodies this is the elimination from the leaves, without fill beyond the
 //! block tree. Rows that find no owner, or whose pivot vanished in an earlier factorisation, are *deferred*: they come after
 //! everything else, where their pivot is an exact Schur complement, so that a zero one *is* a redundant row.
 
@@ -447,5 +447,68 @@ mod tests {
         s.j.values_mut().copy_from_slice(dense.j.values());
         let order = Elimination::new(&s, &[false; 3]).unwrap();
         assert_eq!(order.deferred, [false, true, false]);
+    }
+
+    /// A box of `side^3` particles, each coupled with its neighbours along the axes, and a hard row between every tenth and the next;
+    /// blocks of three or of one.
+    fn solid(side: usize, blocks: bool) -> KktSystem {
+        let nodes = side * side * side;
+        let hard: Vec<usize> = (0..nodes - 1).step_by(10).collect();
+        let (n, m) = (3 * nodes, hard.len());
+        let [mut w, mut j, mut r] =
+            [(n, n), (m, n), (m, m)].map(|(a, b)| pliant_sparse::PatternBuilder::new(a, b));
+        for v in 0..nodes {
+            w.insert_block((3 * v, 3 * v), (3, 3), true);
+            for step in [1, side, side * side] {
+                if v / step % side > 0 {
+                    w.insert_block((3 * v, 3 * (v - step)), (3, 3), false);
+                }
+            }
+        }
+        for (k, v) in hard.iter().enumerate() {
+            j.insert_block((k, 3 * v), (1, 6), false);
+            r.insert(k, k);
+        }
+        let [w, j, r] = [w, j, r].map(|b| b.finish().unwrap());
+        let bounds = (0..=n).step_by(if blocks { 3 } else { 1 }).collect();
+        let mut s = KktSystem::new(w, j, r, bounds, (0..=m).collect()).unwrap();
+        s.w.values_mut().fill(1.0);
+        s.j.values_mut().fill(1.0);
+        s
+    }
+
+    #[test]
+    fn hard_rows_follow_their_owners_in_a_dissected_solid() {
+        let s = solid(18, true);
+        let order = Elimination::new(&s, &vec![false; s.m()]).unwrap();
+        assert!(order.fits(&s));
+        assert_eq!(order.report.method, pliant_sparse::OrderMethod::NestedDissection);
+        assert!(order.deferred.iter().all(|d| !d));
+        let mut rank = vec![0; s.n() + s.m()];
+        order.sequence.iter().enumerate().for_each(|(k, v)| rank[*v] = k);
+        for row in 0..s.m() {
+            let owner = order.sequence[rank[s.n() + row] - 1];
+            assert!(s.j.pattern().row(row).contains(&(owner as u32)), "row {row}");
+        }
+    }
+
+    #[test]
+    fn scalar_blocks_of_one_particle_become_one_block() {
+        let mut s = solid(6, false);
+        // Soft rows are vertices of their own.
+        s.r.values_mut().fill(1.0);
+        s.fixed[0] = true;
+        let order = Elimination::new(&s, &vec![false; s.m()]).unwrap();
+        assert!(order.fits(&s));
+        for w in order.bounds.windows(2) {
+            let block = &order.sequence[w[0]..w[1]];
+            if block[0] < s.n() {
+                let particle = block[0] / 3;
+                let own: Vec<usize> = (3 * particle..3 * particle + 3).filter(|i| *i > 0).collect();
+                assert_eq!(block, own);
+            } else {
+                assert_eq!(block.len(), 1);
+            }
+        }
     }
 }

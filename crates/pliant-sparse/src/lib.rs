@@ -1,7 +1,7 @@
 //! Sparse patterns, products and symmetric factorisations with a symbolic/numeric split.
 //!
 //! What this crate is: compressed row storage with a pattern that is built once and values that are written in place,
-//! a minimum-degree ordering of a (block) graph, and the `L D L^T` of a symmetric quasi-definite matrix, by entries (numeric
+//! orders of elimination of a (block) graph by minimum degree and nested dissection, and the `L D L^T` of a symmetric quasi-definite matrix, by entries (numeric
 //! kernels of `faer`) or by dense blocks. What it is not: it knows no mechanics, no time and no constraint.
 //!
 //! ```

@@ -14,7 +14,7 @@ use crate::residual::{ResidualScratch, evaluate};
 use crate::{KktResidual, KktSystem, Solution, SolveError, SolveReport, Status, Variable};
 pub use many::RightHandSide;
 use plan::Plan;
-use pliant_sparse::SparseError;
+use pliant_sparse::{SparseError, Threads};
 
 /// Tolerances of the [`DirectSolver`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -28,6 +28,9 @@ pub struct DirectOptions {
     /// Redundant rows contradict each other if the part of `b` along their null space is above this share of `|J_i| u + |b_i|`,
     /// with the largest velocity `u` of the variables they act on.
     pub incompatibility: f64,
+    /// Threads that factor and solve where there is enough work for them, from the next analysis of a pattern on; 0 counts as 1.
+    /// Results do not depend on it.
+    pub threads: usize,
 }
 
 impl Default for DirectOptions {
@@ -37,6 +40,7 @@ impl Default for DirectOptions {
             max_refinements: 2,
             rank_threshold: 1e-10,
             incompatibility: 1e-6,
+            threads: 1,
         }
     }
 }
@@ -67,8 +71,8 @@ pub struct SolverCounters {
 /// space of the rest gives the minimum-norm multiplier, and the part of `b` along it decides whether the rows contradict.
 /// (The usual alternative, regularisation with refinement, has the same limits; docs/decisions says why not.)
 ///
-/// The factor has one index per block where blocks are large enough and fill is small (chains and trees of bodies), else one per
-/// entry; zeros in blocks count as entries of `L`.
+/// The factor is by blocks where fill is small (chains and trees of bodies), by dense fronts where there is much (nets, solids), and
+/// by entries where neither pays, as predicted from the pattern; zeros in blocks and fronts count as entries of `L`.
 ///
 /// Cost: `O(nnz(L))` memory, the factorisation's flops per `prepare`, `4 nnz(L) + 8 nnz(K)` per solve and refinement, plus
 /// one solve per redundant row.
@@ -77,6 +81,7 @@ pub struct DirectSolver {
     /// Tolerances; may be changed at any time.
     pub options: DirectOptions,
     counters: SolverCounters,
+    threads: Threads,
     plan: Option<Plan>,
     /// The plan's factors belong to the last system that was prepared.
     ready: bool,
@@ -201,7 +206,11 @@ impl DirectSolver {
     }
 
     fn analyse(&mut self, system: &KktSystem, order: Elimination) -> Result<(), SolveError> {
-        let plan = Plan::new(system, order)?;
+        let threads = self.options.threads.max(1);
+        if self.threads.count() != threads {
+            self.threads = Threads::new(threads)?;
+        }
+        let plan = Plan::new(system, order, &self.threads)?;
         self.counters.symbolic += 1;
         self.counters.factor_entries = plan.kernel.entries();
         self.counters.matrix_entries = plan.matrix_entries;

@@ -36,10 +36,13 @@ mod boxed;
 mod dense;
 mod direct;
 mod equilibrated;
+#[cfg(feature = "exchange")]
+pub mod exchange;
 pub mod krylov;
 mod linear;
 mod order;
 mod redundant;
+pub mod registry;
 mod residual;
 mod system;
 

@@ -43,6 +43,7 @@ pub struct FrontSymbolic {
     child_list: Vec<usize>,
     /// Where the rows below each front are in its parent.
     runs: Vec<Run>,
+    matrix_entries: usize,
     values: usize,
     vectors: usize,
     flops: usize,
@@ -151,6 +152,7 @@ impl FrontSymbolic {
             child_offsets: Vec::new(),
             child_list: Vec::new(),
             runs: Vec::new(),
+            matrix_entries: 0,
             values: 0,
             vectors: 0,
             flops: 0,
@@ -211,8 +213,14 @@ impl FrontSymbolic {
         let mut seen = vec![NONE; nodes.order.len()];
         for f in 0..self.fronts.len() {
             let (start, end) = (self.rows.len(), nodes.starts[f + 1] as u32);
-            for v in &nodes.order[nodes.starts[f]..nodes.starts[f + 1]] {
+            for (k, v) in (nodes.starts[f]..).zip(&nodes.order[nodes.starts[f]..nodes.starts[f + 1]]) {
+                let size = |k: usize| self.bounds[k + 1] - self.bounds[k];
+                let own = size(k);
+                self.matrix_entries += own * (own + 1) / 2;
                 for i in graph.of(*v).map(|i| rank[i]) {
+                    if i as usize > k {
+                        self.matrix_entries += own * size(i as usize);
+                    }
                     if i >= end && seen[i as usize] != f {
                         seen[i as usize] = f;
                         self.rows.push(i);
@@ -315,6 +323,11 @@ impl FrontSymbolic {
     pub fn entries(&self) -> usize {
         let unused = self.fronts.iter().map(|f| f.width * (f.width - 1) / 2);
         self.values - unused.sum::<usize>()
+    }
+
+    /// Entries of the lower triangle of `A`, all of those in a block counted.
+    pub fn matrix_entries(&self) -> usize {
+        self.matrix_entries
     }
 
     /// Floating-point operations of one factorisation.

@@ -92,11 +92,17 @@ fn run(arguments: &Arguments) -> Result<(), String> {
             dump::write(folder, &case.name, &system).map_err(|e| format!("{}: {e}", folder.display()))?;
             continue;
         }
-        let figures: Figures = measure(&case, system, arguments.quick, arguments.peers)
-            .map_err(|e| format!("{}: {e}", case.name))?;
-        let _ = writeln!(out, "{}", figures.row(arguments.peers));
+        // A solver that gives up on a case is a finding, not the end of the run.
+        let row = match measure(&case, system, arguments.quick, arguments.peers) {
+            Ok(figures) => {
+                let row = figures.row(arguments.peers);
+                all.push(figures);
+                row
+            }
+            Err(error) => format!("| {} | {error} |", case.name),
+        };
+        let _ = writeln!(out, "{row}");
         let _ = out.flush();
-        all.push(figures);
     }
     if let Some(path) = &arguments.json {
         let text = serde_json::Value::Array(all.iter().map(Figures::json).collect()).to_string();

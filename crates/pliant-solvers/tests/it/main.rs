@@ -8,9 +8,13 @@ mod bounds_known;
 mod bounds_oracle;
 mod bounds_random;
 mod complementarity;
+#[cfg(feature = "exchange")]
+mod corpus;
 mod dense_factor;
 mod direct;
 mod direct_many;
+#[cfg(feature = "exchange")]
+mod exchange;
 mod krylov_blocks;
 mod krylov_kkt;
 mod krylov_known;

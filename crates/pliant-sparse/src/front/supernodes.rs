@@ -16,13 +16,14 @@ pub(super) struct Supernodes {
 
 /// Predicted nanoseconds to assemble and eliminate a front of `width` columns with `below` rows under them.
 ///
-/// A model fitted on fronts of nets and solids, one thread: a fixed part, the traffic of the columns, extend-add of the update matrix, and
-/// the operations at a rate that grows with the width. Only ratios matter: it decides what to merge and how to share work.
+/// A fit to fronts of 1 to 512 columns and up to 768 rows below, one thread: a fixed part, the diagonal block, the triangular solve and
+/// the update, and the traffic of values and update matrices. Only ratios matter: it decides what to merge, how to share
+/// work, and which kind of factor to take.
 pub(super) fn cost(width: usize, below: usize) -> f64 {
     let (c, r) = (width as f64, below as f64);
-    let height = c + r;
-    let flops = c * height * height - c * c * height + c * c * c / 3.0;
-    500.0 + 0.6 * c * height + 0.4 * r * r + flops / (32.0 * c / (c + 10.0))
+    let diagonal = 20.0 * c + 0.6 * c * c + c * c * c / 120.0;
+    let rest = 1.2 * c * r + (c * c * r + c * r * r) / 47.0;
+    400.0 + diagonal + rest + 0.5 * c * (c + r) + 0.45 * r * r
 }
 
 /// A tree of supernodes that may still be merged.

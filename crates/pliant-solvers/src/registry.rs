@@ -258,6 +258,7 @@ fn words(status: Status) -> String {
     match status {
         Status::Converged => "converged".into(),
         Status::Stagnated => "stagnated".into(),
+        Status::MaxIterations => "iterations ran out".into(),
         Status::Incompatible { row, violation } => {
             format!("row {row} contradicts others, violated by {violation:.1e}")
         }
@@ -338,6 +339,7 @@ fn solve_krylov(
             max_iterations,
             ..KrylovOptions::default()
         },
+        ..KktKrylovOptions::default()
     });
     let mut solution = Solution::default();
     solver.prepare(system)?;

@@ -308,7 +308,7 @@ fn predictions_are_counts() {
     let mut direct = pliant_solvers::DirectSolver::default();
     direct.prepare(&system).unwrap();
     // Another order, zeros in supernodes: alike within a factor of three.
-    let ratio = direct.counters().factor_entries as f64 / predicted.fill.entries;
+    let ratio = direct.counters().factor_entries as f64 / predicted.fill.entries as f64;
     assert!((0.3..3.0).contains(&ratio), "{ratio}");
     assert_eq!(predicted.krylov, Some(KktMethod::PrimalPcg));
     let pinned = LinearOptions {

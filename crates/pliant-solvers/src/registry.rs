@@ -8,8 +8,8 @@ use crate::complementarity::{
 use crate::krylov::{Approximation, KktKrylov, KktKrylovOptions, KktMethod, KrylovOptions, KrylovStatus};
 use crate::residual::{ResidualScratch, evaluate};
 use crate::{
-    BoxOptions, BoxSolver, DirectOptions, DirectSolver, KktResidual, KktSystem, Solution, SolveError, Status,
-    solve_dense, solve_dense_ldlt,
+    BoxOptions, BoxSolver, DenseOptions, DenseSolver, DirectOptions, DirectSolver, KktResidual, KktSystem,
+    LinearAuto, LinearOptions, Solution, SolveError, Status, solve_dense, solve_dense_ldlt,
 };
 
 /// A solver of [`Problem`](crate::complementarity::Problem)s.
@@ -198,6 +198,30 @@ pub const KKT: &[KktEntry] = &[
         solve: solve_direct,
     },
     KktEntry {
+        name: "linear-auto",
+        about: "a factor or iterations, by predicted work",
+        bounds: false,
+        solve: solve_auto,
+    },
+    KktEntry {
+        name: "dense-pivoted",
+        about: "dense L B L^T with pivoting",
+        bounds: false,
+        solve: solve_pivoted,
+    },
+    KktEntry {
+        name: "primal-cg",
+        about: "conjugate gradients, compliant rows condensed, incomplete Cholesky",
+        bounds: false,
+        solve: |s, t, i| solve_krylov(KktMethod::PrimalPcg, Approximation::Blocks, s, t, i),
+    },
+    KktEntry {
+        name: "projected-cg",
+        about: "conjugate gradients projected by the constraint preconditioner",
+        bounds: false,
+        solve: |s, t, i| solve_krylov(KktMethod::ProjectedPcg, Approximation::Blocks, s, t, i),
+    },
+    KktEntry {
         name: "dense",
         about: "dense Schur complement, minimum norm",
         bounds: false,
@@ -270,6 +294,42 @@ fn words(status: Status) -> String {
 
 fn solve_direct(system: &KktSystem, tolerance: f64, _: usize) -> Result<KktAnswer, SolveError> {
     let mut solver = DirectSolver::new(direct_options(tolerance));
+    let mut solution = Solution::default();
+    solver.prepare(system)?;
+    let report = solver.solve(system, &mut solution)?;
+    Ok(KktAnswer {
+        solution,
+        converged: report.status == Status::Converged,
+        status: words(report.status),
+        iterations: report.refinements,
+        residual: report.residual,
+        natural: report.bounds.natural,
+    })
+}
+
+fn solve_auto(system: &KktSystem, tolerance: f64, _: usize) -> Result<KktAnswer, SolveError> {
+    let mut solver = LinearAuto::new(LinearOptions {
+        tolerance,
+        ..LinearOptions::default()
+    });
+    let mut solution = Solution::default();
+    solver.prepare(system)?;
+    let report = solver.solve(system, &mut solution)?;
+    Ok(KktAnswer {
+        solution,
+        converged: report.status == Status::Converged,
+        status: format!("{} by {}", words(report.status), report.method),
+        iterations: report.iterations + report.refinements,
+        residual: report.residual,
+        natural: report.residual.row,
+    })
+}
+
+fn solve_pivoted(system: &KktSystem, tolerance: f64, _: usize) -> Result<KktAnswer, SolveError> {
+    let mut solver = DenseSolver::new(DenseOptions {
+        tolerance,
+        ..DenseOptions::default()
+    });
     let mut solution = Solution::default();
     solver.prepare(system)?;
     let report = solver.solve(system, &mut solution)?;

@@ -39,7 +39,16 @@ pub(super) const EXCEPTIONS: &[Exception] = &[
         ends: Ends::Fails, reason: "the rank is decided on eigenvalues, which rows in other units spread over 48 decades" },
     Exception { problems: &["indefinite-free", "indefinite-on-null-space"], solvers: &["dense-ldlt", "minres*", "constraint-gmres*"],
         ends: Ends::Claims, reason: "these find the stationary point, and do not ask whether it is a minimum" },
-    Exception { problems: &["ring-broken", "rank-five-contradicting"], solvers: &["dense-ldlt", "schur-cg*"],
+    Exception { problems: &["all-fixed", "four-legs", "idle-row", "overdetermined", "rank-five-of-twelve", "redundant-rows", "ring-40", "ring-6",
+        "thirty-equal-rows"], solvers: &["dense-pivoted"],
+        ends: Ends::Fails, reason: "redundant rows make the matrix singular, which is what it says" },
+    Exception { problems: &["all-fixed", "buckled-chain", "chain-20", "chain-of-bodies", "chain-ratio", "four-legs", "idle-row",
+        "indefinite-but-constrained", "overdetermined", "position-row", "projector", "rank-five-of-twelve", "redundant-rows", "ring-40", "ring-6",
+        "scaled-huge", "scaled-mixed", "scaled-rows", "scaled-tiny", "thirty-equal-rows"], solvers: &["primal-cg"],
+        ends: Ends::Fails, reason: "it condenses compliant rows, and these have hard ones" },
+    Exception { problems: &["rank-five-contradicting"], solvers: &["dense-ldlt"],
+        ends: Ends::Claims, reason: "multipliers of 1e15 hide the contradiction: the backward error is small all the same" },
+    Exception { problems: &["ring-broken"], solvers: &["dense-ldlt", "schur-cg*", "minres*"],
         ends: Ends::Claims, reason: "multipliers of 1e15 hide the contradiction: the backward error is small all the same" },
 
     // Complementarity: what a method is not made for.

@@ -5,6 +5,7 @@
 
 pub mod chain;
 pub mod linkages;
+pub mod profile;
 pub mod reference;
 pub mod stiff;
 pub mod verify;

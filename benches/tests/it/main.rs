@@ -5,5 +5,6 @@
 )]
 
 mod chain;
+mod profile;
 mod reference;
 mod stiff;

@@ -5,6 +5,7 @@
 )]
 
 mod chain;
+mod families;
 mod profile;
 mod reference;
 mod stiff;

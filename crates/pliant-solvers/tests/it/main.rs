@@ -11,6 +11,7 @@ mod complementarity;
 #[cfg(feature = "exchange")]
 mod corpus;
 mod direct;
+mod direct_many;
 #[cfg(feature = "exchange")]
 mod exchange;
 mod krylov_kkt;
@@ -18,4 +19,5 @@ mod krylov_known;
 mod krylov_limits;
 mod krylov_precondition;
 mod krylov_random;
+mod linear;
 mod tools;

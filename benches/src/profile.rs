@@ -98,7 +98,10 @@ pub fn svg(title: &str, panels: &[(String, Vec<Profile>)]) -> String {
 
 fn style(i: usize) -> (&'static str, &'static str) {
     let dashes = ["none", "6 3", "2 2"];
-    (COLOURS[i % COLOURS.len()], dashes[i / COLOURS.len() % dashes.len()])
+    (
+        COLOURS[i % COLOURS.len()],
+        dashes[i / COLOURS.len() % dashes.len()],
+    )
 }
 
 fn text(out: &mut String, (x, y): (f64, f64), anchor: &str, size: usize, words: &str) {
@@ -132,7 +135,13 @@ fn panel(out: &mut String, left: f64, name: &str, profiles: &[Profile], first: b
             left + width
         );
         if first {
-            text(out, (left - 8.0, at + 4.0), "end", 12, &format!("{} %", 10 * tenths));
+            text(
+                out,
+                (left - 8.0, at + 4.0),
+                "end",
+                12,
+                &format!("{} %", 10 * tenths),
+            );
         }
     }
     text(

@@ -60,7 +60,16 @@ pub(crate) fn run(args: &[String]) -> Result<u8, Error> {
 fn corpus(write: bool) -> Result<u8, Error> {
     let mut command = process::cargo()?;
     let test = "corpus::files_are_what_the_generator_writes";
-    command.args(["test", "--quiet", "--package", "pliant-solvers", "--test", "it", "--", test]);
+    command.args([
+        "test",
+        "--quiet",
+        "--package",
+        "pliant-solvers",
+        "--test",
+        "it",
+        "--",
+        test,
+    ]);
     if write {
         command.env("PLIANT_WRITE_CORPUS", "1");
     }

@@ -22,7 +22,10 @@ fn shares_are_those_of_a_count_by_hand() {
     assert_eq!(found[1].ratios, [1.0, 1.0, 3.0]);
     assert_eq!([1.0, 2.0, never].map(|f| found[0].share(f)), [0.5, 0.75, 0.75]);
     assert_eq!([1.0, 2.9, 3.0].map(|f| found[1].share(f)), [0.5, 0.5, 0.75]);
-    let picture = svg("title", &[("one".to_owned(), found.clone()), ("two".to_owned(), found)]);
+    let picture = svg(
+        "title",
+        &[("one".to_owned(), found.clone()), ("two".to_owned(), found)],
+    );
     assert_eq!(picture.matches("<polyline").count(), 4);
     assert!(!picture.contains("NaN") && !picture.contains("inf"), "{picture}");
     // Nothing at all is a picture too.

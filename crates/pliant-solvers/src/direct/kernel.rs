@@ -3,8 +3,8 @@
 use crate::order::Elimination;
 use crate::{KktSystem, SolveError};
 use pliant_sparse::{
-    BlockFactor, BlockPattern, BlockSymbolic, CsrMatrix, Factor, FactorReport, FrontFactor, FrontSymbolic, Graph,
-    PatternBuilder, PivotRule, SparseError, Symbolic, Threads,
+    BlockFactor, BlockPattern, BlockSymbolic, CsrMatrix, Factor, FactorReport, FrontFactor, FrontSymbolic,
+    Graph, PatternBuilder, PivotRule, SparseError, Symbolic, Threads,
 };
 
 /// Smallest mean size of a block for which blocks pay.

@@ -51,6 +51,8 @@ fn files_are_what_the_generator_writes() {
         let file = format!("{}.json", record.name);
         let text = record.write(Layout::Single).unwrap().header;
         bytes += text.len();
+        let again = Record::read(&text, |name| Err(name.to_owned())).unwrap();
+        assert_eq!(again.write(Layout::Single).unwrap().header, text, "{file}");
         let path = folder().join(&file);
         let found = std::fs::read_to_string(&path).unwrap_or_default();
         if found != text {

@@ -282,7 +282,7 @@ fn solve_says_what_is_wrong() {
         (
             vec![&system, "--solver", "newton"],
             2,
-            "there are: `box`, `direct`",
+            "there are: `box`, `auto`",
         ),
         (vec!["nothing.json"], 2, "cannot read the problem nothing.json"),
         (vec![&broken], 2, "line 2, column 13"),

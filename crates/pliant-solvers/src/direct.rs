@@ -14,7 +14,7 @@ use crate::residual::{ResidualScratch, evaluate};
 use crate::{KktResidual, KktSystem, Solution, SolveError, SolveReport, Status, Variable};
 pub use many::RightHandSide;
 use plan::Plan;
-use pliant_sparse::{SparseError, Threads};
+use pliant_sparse::{OrderReport, SparseError, Threads};
 
 /// Tolerances of the [`DirectSolver`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -58,6 +58,8 @@ pub struct SolverCounters {
     pub factor_entries: usize,
     /// Stored entries of the lower triangle of the permuted KKT matrix.
     pub matrix_entries: usize,
+    /// How the order of elimination in use was found, and its predicted cost; deferred rows are not counted.
+    pub order: OrderReport,
 }
 
 /// Factors `[W -J^T; -J -R]` once per `prepare` and solves with iterative refinement. All rows are bilateral.
@@ -214,6 +216,7 @@ impl DirectSolver {
         self.counters.symbolic += 1;
         self.counters.factor_entries = plan.kernel.entries();
         self.counters.matrix_entries = plan.matrix_entries;
+        self.counters.order = plan.elimination.report;
         self.plan = Some(plan);
         Ok(())
     }

@@ -119,7 +119,7 @@ impl FrontSymbolic {
             });
         }
         let weights: Vec<usize> = bounds.windows(2).map(|w| w[1] - w[0]).collect();
-        let (offsets, indices) = graph.adjacency();
+        let (offsets, indices) = graph.adjacency()?;
         let graph = Adjacency {
             offsets: &offsets,
             indices: &indices,

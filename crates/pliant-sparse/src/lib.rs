@@ -23,7 +23,6 @@
 //! ```
 
 mod block;
-mod fill;
 mod front;
 mod graph;
 mod ldlt;
@@ -32,9 +31,8 @@ mod symmetric_block;
 mod threads;
 
 pub use block::{BlockFactor, BlockPattern, BlockSymbolic};
-pub use fill::Fill;
 pub use front::{FrontFactor, FrontSymbolic};
-pub use graph::Graph;
+pub use graph::{BestOrder, EliminationCost, Graph, OrderMethod, OrderReport};
 pub use ldlt::{Factor, FactorReport, PivotRule, Symbolic};
 pub use pattern::{CsrMatrix, Pattern, PatternBuilder};
 pub use symmetric_block::SymmetricBlockMatrix;

@@ -1,7 +1,7 @@
 //! The factor of the permuted matrix: by fronts, by blocks or by entries, whichever is predicted to be fastest.
 
+use crate::SolveError;
 use crate::order::Elimination;
-use crate::{KktSystem, SolveError};
 use pliant_sparse::{
     BlockFactor, BlockPattern, BlockSymbolic, CsrMatrix, Factor, FactorReport, FrontFactor, FrontSymbolic,
     Graph, PatternBuilder, PivotRule, SparseError, Symbolic, Threads,
@@ -45,29 +45,6 @@ fn cost_by_entries(pattern: &BlockPattern) -> f64 {
     30.0 * pattern.len() as f64 + 2.0 * pattern.entries() as f64 + pattern.flops() as f64 / 2.7
 }
 
-/// Boundaries of the runs of unknowns of one primal or row block, in the order of elimination.
-fn runs(system: &KktSystem, order: &Elimination) -> Vec<usize> {
-    let n = system.n();
-    let block = |v: usize| {
-        if v < n {
-            (false, system.primal_blocks().partition_point(|first| *first <= v))
-        } else {
-            (true, system.row_blocks().partition_point(|first| *first <= v - n))
-        }
-    };
-    let mut bounds = Vec::new();
-    let mut last = None;
-    for (k, v) in order.sequence.iter().enumerate() {
-        let now = Some(block(*v));
-        if now != last {
-            bounds.push(k);
-            last = now;
-        }
-    }
-    bounds.push(order.sequence.len());
-    bounds
-}
-
 /// The graph of the blocks with the given boundaries.
 fn graph(bounds: &[usize], entries: &[(u32, u32)]) -> Graph {
     let mut vertex = Vec::with_capacity(bounds[bounds.len() - 1]);
@@ -89,13 +66,12 @@ fn graph(bounds: &[usize], entries: &[(u32, u32)]) -> Graph {
 impl Kernel {
     /// For a matrix of the given entries `(i, j)`, `i >= j`, each once.
     pub(super) fn new(
-        system: &KktSystem,
         order: &Elimination,
         entries: &[(u32, u32)],
         threads: &Threads,
     ) -> Result<Self, SolveError> {
+        let bounds = order.bounds.clone();
         let size = order.sequence.len();
-        let bounds = runs(system, order);
         let mut by_blocks = None;
         if size as f64 >= SMALLEST_BLOCK * (bounds.len() - 1) as f64 {
             let graph = graph(&bounds, entries);

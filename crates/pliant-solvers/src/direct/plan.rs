@@ -81,7 +81,7 @@ impl Plan {
                 }
             });
         }
-        let kernel = Kernel::new(system, &elimination, &entries, threads)?;
+        let kernel = Kernel::new(&elimination, &entries, threads)?;
         let [w_slots, j_slots, r_slots] = parts.map(|part| {
             let mut slots = Vec::with_capacity(part.0.pattern().len());
             each(part, &mut |a, b| {

@@ -3,13 +3,13 @@
 use super::{LinearChoice, LinearMethod, LinearOptions, Reason};
 use crate::krylov::KktMethod;
 use crate::{DenseMethod, KktSystem, SolveError};
-use pliant_sparse::{Fill, Graph, Pattern};
+use pliant_sparse::{EliminationCost, Graph, Pattern};
 
 /// Predicted work for one pattern, in nanoseconds of a common processor (at 3 GHz): weights of counts, never measured.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Prediction {
     /// Entries and operations of the sparse factor.
-    pub fill: Fill,
+    pub fill: EliminationCost,
     /// Work of a sparse factor and of the solves expected with it.
     pub direct: f64,
     /// Work of one iteration of the Krylov method in question.
@@ -168,10 +168,14 @@ fn predict(system: &KktSystem, solves: f64) -> Result<Prediction, SolveError> {
             before = block;
         }
     }
-    let order = graph.minimum_degree()?;
-    let fill = Fill::new(&graph, &order, (n + m) as f64 / blocks.max(1) as f64)?;
-    let factor = fill.flops / FACTOR_RATE + FACTOR_ENTRY * fill.entries;
-    let direct = factor + solves * SOLVE_ENTRY * fill.entries;
+    let bounds = [system.primal_blocks(), system.row_blocks()];
+    for (vertex, w) in bounds.iter().flat_map(|b| b.windows(2)).enumerate() {
+        graph.set_unknowns(vertex, (w[1] - w[0]) as u32);
+    }
+    let fill = graph.best_order()?.report.cost;
+    let (flops, entries) = (fill.flops as f64, fill.entries as f64);
+    let factor = flops / FACTOR_RATE + FACTOR_ENTRY * entries;
+    let direct = factor + solves * SOLVE_ENTRY * entries;
 
     let (w, j) = (
         2.0 * system.w.pattern().len() as f64,

@@ -80,7 +80,11 @@ pub(super) fn solve_pivoted(system: &KktSystem, tolerance: f64, _: usize) -> Res
     })
 }
 
-pub(super) fn solve_box(system: &KktSystem, tolerance: f64, max_changes: usize) -> Result<KktAnswer, SolveError> {
+pub(super) fn solve_box(
+    system: &KktSystem,
+    tolerance: f64,
+    max_changes: usize,
+) -> Result<KktAnswer, SolveError> {
     let mut solver = BoxSolver::new(BoxOptions {
         direct: direct_options(tolerance),
         tolerance,
@@ -101,7 +105,11 @@ pub(super) fn solve_box(system: &KktSystem, tolerance: f64, max_changes: usize) 
 }
 
 /// Of a solver that does not look at its residual.
-pub(super) fn judged(system: &KktSystem, solution: Solution, tolerance: f64) -> Result<KktAnswer, SolveError> {
+pub(super) fn judged(
+    system: &KktSystem,
+    solution: Solution,
+    tolerance: f64,
+) -> Result<KktAnswer, SolveError> {
     let none = vec![false; system.m()];
     let mut scratch = ResidualScratch::default();
     let residual = evaluate(system, &solution, &system.b, &none, &[], &mut scratch);

@@ -43,7 +43,7 @@ impl BlockPattern {
                 found: size,
             });
         }
-        let (adjacent, neighbours) = graph.adjacency();
+        let (adjacent, neighbours) = graph.adjacency()?;
         let mut out = Self {
             offsets: vec![0],
             ..Self::default()

@@ -281,7 +281,7 @@ impl FrontSymbolic {
                     match self.runs[start..].last_mut() {
                         // Runs end where the columns of the parent do.
                         Some(run) if (run.to + run.len) as usize == to && to != parent.width => {
-                            run.len += len
+                            run.len += len;
                         }
                         _ => self.runs.push(Run {
                             from: from as u32,

@@ -5,7 +5,7 @@ use crate::flags;
 use crate::process;
 
 /// The groups of benchmarks, each a program of the benches package.
-const GROUPS: [&str; 1] = ["solvers"];
+const GROUPS: [&str; 2] = ["solvers", "corpus"];
 
 /// Runs the program `scenes` of the benches package in release mode with the same arguments, or the group of benchmarks that the first
 /// argument names with the others.
@@ -14,6 +14,7 @@ pub(crate) fn run(args: &[String]) -> Result<u8, Error> {
         Some((group, rest)) if group == "solvers" => {
             process::run_bench_program("solvers", features(rest), rest)
         }
+        Some((group, rest)) if group == "corpus" => process::run_bench_program("profile", &[], rest),
         Some((group, _)) if !group.starts_with('-') => Err(Error::UnknownFlag {
             task: "bench",
             flag: group.clone(),

@@ -10,4 +10,5 @@ pub mod families;
 pub mod linkages;
 pub mod reference;
 pub mod stiff;
+pub mod timing;
 pub mod verify;

@@ -5,11 +5,14 @@ use std::time::Instant;
 /// Seconds that something takes on this thread: the time that passes, less that in which the thread was ready and had no processor (which
 /// Linux tells; elsewhere it counts).
 pub fn clock<T>(what: impl FnOnce() -> T) -> (f64, T) {
+    let outer = Instant::now();
     let before = waited();
-    let start = Instant::now();
+    let inner = Instant::now();
     let out = what();
-    let passed = start.elapsed().as_secs_f64();
-    ((passed - (waited() - before)).max(0.0), out)
+    let passed = inner.elapsed().as_secs_f64();
+    let waited = waited() - before;
+    // What was waited between the two readings is in the outer time: the difference is never too small.
+    (passed.min(outer.elapsed().as_secs_f64() - waited), out)
 }
 
 /// Seconds that this thread has waited for a processor, zero where the system does not say.

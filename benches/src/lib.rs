@@ -11,4 +11,5 @@ pub mod linkages;
 pub mod profile;
 pub mod reference;
 pub mod stiff;
+pub mod timing;
 pub mod verify;

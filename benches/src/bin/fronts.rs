@@ -17,9 +17,12 @@ const BLOCKS: usize = 1_000_000_000;
 /// Longest time of one case, s.
 const BUDGET: f64 = 6.0;
 
+/// A name and how to make the system.
+type Case = (&'static str, fn() -> Result<KktSystem, SolveError>);
+
 fn main() -> Result<(), SolveError> {
     let wanted: Vec<String> = std::env::args().skip(1).collect();
-    let cases: [(&str, fn() -> Result<KktSystem, SolveError>); 10] = [
+    let cases: [Case; 10] = [
         ("net 32", || net::stiffness(32)),
         ("net 32, compliance", || net::compliance(32)),
         ("net 64", || net::stiffness(64)),

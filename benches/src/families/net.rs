@@ -12,13 +12,13 @@ const SPACING: f64 = 0.1;
 const GRAVITY: f64 = 9.81;
 
 /// A spring between two particles (`None`: a held corner), with its direction.
-struct Spring {
+struct Edge {
     ends: [Option<usize>; 2],
     direction: [f64; 3],
 }
 
 /// The springs of an `side x side` net: along both sides and both diagonals of each cell. The net is curved and a little irregular.
-fn springs(side: usize) -> Vec<Spring> {
+fn springs(side: usize) -> Vec<Edge> {
     let last = side - 1;
     let corner = |i: usize, j: usize| (i == 0 || i == last) && (j == 0 || j == last);
     let index = |i: usize, j: usize| {
@@ -53,7 +53,7 @@ fn springs(side: usize) -> Vec<Spring> {
                 let (p, q) = (at(a.0, a.1), at(b.0, b.1));
                 let d: [f64; 3] = std::array::from_fn(|k| q[k] - p[k]);
                 let length = d.iter().map(|x| x * x).sum::<f64>().sqrt();
-                out.push(Spring {
+                out.push(Edge {
                     ends: [index(a.0, a.1), index(b.0, b.1)],
                     direction: d.map(|x| x / length),
                 });

@@ -26,6 +26,10 @@ impl Size {
     }
 }
 
+/// A solid of about so many unknowns, and a system of one.
+type Shape = fn(usize) -> Solid;
+type Form = fn(&Solid) -> Result<KktSystem, SolveError>;
+
 /// One system.
 pub(crate) struct Case {
     pub(crate) name: String,
@@ -85,7 +89,7 @@ pub(crate) fn all() -> Vec<Case> {
             net::compliance(side)
         }));
     }
-    let solids: [(&str, usize, fn(usize) -> Solid, [Size; 3]); 7] = [
+    let solids: [(&str, usize, Shape, [Size; 3]); 7] = [
         ("cube 3k", 3000, Solid::cube, [Small, Small, Small]),
         ("cube 30k", 30_000, Solid::cube, [Medium, Large, Medium]),
         ("cube 100k", 100_000, Solid::cube, [Medium, Large, Large]),
@@ -95,7 +99,7 @@ pub(crate) fn all() -> Vec<Case> {
         ("beam 100k", 100_000, Solid::beam, [Medium, Large, Large]),
     ];
     for (name, dofs, shape, sizes) in solids {
-        let forms: [(&str, fn(&Solid) -> Result<KktSystem, SolveError>); 3] = [
+        let forms: [(&str, Form); 3] = [
             ("stiffness", Solid::stiffness),
             ("compliance", Solid::compliance),
             ("incompressible", Solid::incompressible),

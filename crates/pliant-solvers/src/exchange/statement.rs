@@ -6,7 +6,10 @@ use pliant_sparse::CsrMatrix;
 
 /// A problem.
 #[derive(Debug)]
-#[allow(clippy::large_enum_variant, reason = "one per file: its size is no matter, and users match on it")]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "one per file: its size is no matter, and users match on it"
+)]
 pub enum Statement {
     /// Rows that are bilateral or have bounds.
     Kkt(KktSystem),

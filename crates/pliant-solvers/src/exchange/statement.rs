@@ -6,6 +6,7 @@ use pliant_sparse::CsrMatrix;
 
 /// A problem.
 #[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "there is one per file")]
 pub enum Statement {
     /// Rows that are bilateral or have bounds.
     Kkt(KktSystem),

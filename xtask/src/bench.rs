@@ -5,13 +5,14 @@ use crate::flags;
 use crate::process;
 
 /// The groups of benchmarks, each a program of the benches package.
-const GROUPS: [&str; 1] = ["solvers"];
+const GROUPS: [&str; 2] = ["solvers", "corpus"];
 
 /// Runs the program `scenes` of the benches package in release mode with the same arguments, or the group of benchmarks that the first
 /// argument names with the others.
 pub(crate) fn run(args: &[String]) -> Result<u8, Error> {
     match args.split_first() {
         Some((group, rest)) if group == "solvers" => solvers(rest),
+        Some((group, rest)) if group == "corpus" => process::run_bench_program("profile", &[], rest),
         Some((group, _)) if !group.starts_with('-') => Err(Error::UnknownFlag {
             task: "bench",
             flag: group.clone(),

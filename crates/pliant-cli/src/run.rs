@@ -67,14 +67,23 @@ fn dump(arguments: &Run, outcome: &Outcome) -> Result<Option<PathBuf>, WriteProb
         return Ok(None);
     };
     // A scene may be named as no file beside others can be.
-    let stem = arguments.scene.path.file_stem().unwrap_or_default().to_string_lossy();
+    let stem = arguments
+        .scene
+        .path
+        .file_stem()
+        .unwrap_or_default()
+        .to_string_lossy();
     let plain = |c: char| if c.is_alphanumeric() || c == '-' { c } else { '_' };
     let name: String = stem.chars().map(plain).collect();
     let mut record = Record::new(
         format!("{name}-failed-solve"),
         Statement::Kkt(KktSystem::clone(system)),
     );
-    record.about = outcome.error.as_ref().map(ToString::to_string).unwrap_or_default();
+    record.about = outcome
+        .error
+        .as_ref()
+        .map(ToString::to_string)
+        .unwrap_or_default();
     record.source = format!(
         "pliant {}, scene {}, step {} from t = {} s",
         env!("CARGO_PKG_VERSION"),

@@ -70,18 +70,15 @@ fn find<T: Copy>(list: &[T], name_of: impl Fn(&T) -> &'static str, wanted: &str)
     }
     let names: Vec<&str> = list.iter().map(&name_of).collect();
     let help = hint(wanted, "there are", names).map_or(String::new(), |h| format!("; {h}"));
-    Err(format!(
-        "no solver of such problems is named `{wanted}`{help}"
-    ))
+    Err(format!("no solver of such problems is named `{wanted}`{help}"))
 }
 
 fn attempts(statement: &Statement, arguments: &Solve) -> Result<Vec<Attempt>, String> {
     let wanted = |default: &'static str| arguments.solver.clone().unwrap_or(default.to_owned());
     match statement {
         Statement::Kkt(system) => {
-            let bounded = system.first_bounded_row().is_some();
             let entries: Vec<KktEntry> = if arguments.all {
-                KKT.iter().copied().filter(|e| e.bounds || !bounded).collect()
+                KKT.iter().copied().filter(|e| e.takes(system)).collect()
             } else {
                 vec![find(KKT, |e| e.name, &wanted("box"))?]
             };
@@ -89,7 +86,10 @@ fn attempts(statement: &Statement, arguments: &Solve) -> Result<Vec<Attempt>, St
         }
         Statement::Complementarity(problem) => {
             let entries = of_cones(problem, arguments, &wanted("auto"))?;
-            Ok(entries.iter().map(|e| of_problem(e, problem, arguments).0).collect())
+            Ok(entries
+                .iter()
+                .map(|e| of_problem(e, problem, arguments).0)
+                .collect())
         }
         Statement::Mixed(mixed) => {
             let started = Instant::now();
@@ -113,11 +113,7 @@ fn attempts(statement: &Statement, arguments: &Solve) -> Result<Vec<Attempt>, St
     }
 }
 
-fn of_cones(
-    problem: &Problem,
-    arguments: &Solve,
-    wanted: &str,
-) -> Result<Vec<ComplementarityEntry>, String> {
+fn of_cones(problem: &Problem, arguments: &Solve, wanted: &str) -> Result<Vec<ComplementarityEntry>, String> {
     if arguments.all {
         let takes = |e: &ComplementarityEntry| e.friction || !problem.has_friction();
         return Ok(COMPLEMENTARITY.iter().copied().filter(takes).collect());
@@ -269,8 +265,16 @@ fn comparison(attempts: &[Attempt]) -> String {
     for a in attempts {
         rows.push([
             a.solver.to_owned(),
-            if a.broken { "-".into() } else { format!("{:.1e}", a.measure) },
-            if a.broken { "-".into() } else { a.iterations.to_string() },
+            if a.broken {
+                "-".into()
+            } else {
+                format!("{:.1e}", a.measure)
+            },
+            if a.broken {
+                "-".into()
+            } else {
+                a.iterations.to_string()
+            },
             number(1e3 * a.time.as_secs_f64()),
             a.status.clone(),
         ]);
@@ -280,7 +284,11 @@ fn comparison(attempts: &[Attempt]) -> String {
 
 /// A number, or the name of one that JSON does not know.
 fn value(x: f64) -> Value {
-    if x.is_finite() { json!(x) } else { json!(x.to_string()) }
+    if x.is_finite() {
+        json!(x)
+    } else {
+        json!(x.to_string())
+    }
 }
 
 fn to_json(record: &Record, attempts: &[Attempt]) -> Value {

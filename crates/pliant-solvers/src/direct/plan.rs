@@ -65,7 +65,7 @@ impl Plan {
             position[*v] = k as u32;
         }
         let parts = [(&system.w, 0, 0), (&system.j, n, 0), (&system.r, n, n)];
-        let mut entries = Vec::new();
+        let mut entries = Vec::with_capacity(parts.iter().map(|p| p.0.pattern().len()).sum());
         let each = |(part, row0, column0): (&CsrMatrix, usize, usize), visit: &mut dyn FnMut(u32, u32)| {
             for i in 0..part.pattern().rows() {
                 for k in part.pattern().row(i) {

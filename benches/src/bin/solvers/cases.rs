@@ -35,6 +35,9 @@ pub(crate) struct Case {
     pub(crate) make: Box<dyn Fn() -> Result<KktSystem, SolveError>>,
 }
 
+type Shape = fn(usize) -> Solid;
+type Form = fn(&Solid) -> Result<KktSystem, SolveError>;
+
 fn case(
     name: String,
     size: Size,
@@ -85,7 +88,7 @@ pub(crate) fn all() -> Vec<Case> {
             net::compliance(side)
         }));
     }
-    let solids: [(&str, usize, fn(usize) -> Solid, [Size; 3]); 7] = [
+    let solids: [(&str, usize, Shape, [Size; 3]); 7] = [
         ("cube 3k", 3000, Solid::cube, [Small, Small, Small]),
         ("cube 30k", 30_000, Solid::cube, [Medium, Large, Medium]),
         ("cube 100k", 100_000, Solid::cube, [Medium, Large, Large]),
@@ -95,7 +98,7 @@ pub(crate) fn all() -> Vec<Case> {
         ("beam 100k", 100_000, Solid::beam, [Medium, Large, Large]),
     ];
     for (name, dofs, shape, sizes) in solids {
-        let forms: [(&str, fn(&Solid) -> Result<KktSystem, SolveError>); 3] = [
+        let forms: [(&str, Form); 3] = [
             ("stiffness", Solid::stiffness),
             ("compliance", Solid::compliance),
             ("incompressible", Solid::incompressible),

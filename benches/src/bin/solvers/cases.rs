@@ -39,6 +39,9 @@ pub(crate) struct Case {
     pub(crate) make: Box<dyn Fn() -> Result<KktSystem, SolveError>>,
 }
 
+type Shape = fn(usize) -> Solid;
+type Form = fn(&Solid) -> Result<KktSystem, SolveError>;
+
 fn case(
     name: String,
     size: Size,

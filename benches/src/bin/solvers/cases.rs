@@ -26,10 +26,6 @@ impl Size {
     }
 }
 
-/// A solid of about so many unknowns, and a system of one.
-type Shape = fn(usize) -> Solid;
-type Form = fn(&Solid) -> Result<KktSystem, SolveError>;
-
 /// One system.
 pub(crate) struct Case {
     pub(crate) name: String,

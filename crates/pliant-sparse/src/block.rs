@@ -88,11 +88,15 @@ impl BlockSymbolic {
             }
             widest = widest.max(at - below);
             starts.push(at as u32);
-            let count = pattern.column(j).len();
+            let count = if j < pattern.eliminated() {
+                pattern.column(j).len()
+            } else {
+                0
+            };
             updates.push(updates[j] + (count * (count + 1) / 2) as u32);
         }
         let mut targets = Vec::with_capacity(pattern.updates());
-        for j in 0..blocks {
+        for j in 0..pattern.eliminated() {
             let rows = pattern.column(j);
             for (a, k) in rows.iter().enumerate() {
                 let k = *k as usize;
@@ -218,7 +222,7 @@ impl BlockFactor {
             PivotRule::Drop { threshold } => threshold,
         };
         let mut report = FactorReport::default();
-        for j in 0..symbolic.pattern.len() {
+        for j in 0..symbolic.pattern.eliminated() {
             let (start, end) = (symbolic.starts[j] as usize, symbolic.starts[j + 1] as usize);
             let own = symbolic.pattern.unknowns(j);
             let first = own.start;
@@ -241,6 +245,11 @@ impl BlockFactor {
         Ok(report)
     }
 
+    /// The values as they are: `L` by blocks and, in columns that are not eliminated, the lower triangle of the Schur complement.
+    pub fn values(&self) -> &[f64] {
+        &self.values
+    }
+
     /// The diagonal `D` of the last factorisation; `1e100` for a dropped pivot.
     pub fn pivots(&self) -> &[f64] {
         &self.pivots
@@ -252,7 +261,7 @@ impl BlockFactor {
     }
 
     /// Solves `L D L^T x = b` in place, for as many right-hand sides as `x` holds one after another. Dropped variables come out as
-    /// zero. Cost `4 nnz(L)` each. Allocates nothing.
+    /// zero. Where only some vertices are eliminated, the others come out as zero. Cost `4 nnz(L)` each. Allocates nothing.
     ///
     /// # Panics
     /// If the length of `x` is not a multiple of the order of the matrix.
@@ -264,7 +273,7 @@ impl BlockFactor {
         }
         assert_eq!(x.len() % n, 0, "right-hand sides of a factor of order {n}");
         for x in x.chunks_exact_mut(n) {
-            for j in 0..symbolic.pattern.len() {
+            for j in 0..symbolic.pattern.eliminated() {
                 let below = symbolic.pattern.column_range(j);
                 let (own, rest) = x.split_at_mut(symbolic.pattern.bounds()[j + 1]);
                 kernels::forward(
@@ -276,7 +285,8 @@ impl BlockFactor {
                     &symbolic.places[below],
                 );
             }
-            for j in (0..symbolic.pattern.len()).rev() {
+            x[symbolic.pattern.bounds()[symbolic.pattern.eliminated()]..].fill(0.0);
+            for j in (0..symbolic.pattern.eliminated()).rev() {
                 let below = symbolic.pattern.column_range(j);
                 let own = symbolic.pattern.unknowns(j);
                 let inverses = &self.inverses[own.clone()];

@@ -207,6 +207,11 @@ impl Problem {
         &self.cones
     }
 
+    /// Boundaries of the blocks, from 0 to m.
+    pub(crate) fn offsets(&self) -> &[usize] {
+        &self.offsets
+    }
+
     /// Rows of a block.
     pub fn rows(&self, block: usize) -> Range<usize> {
         self.offsets[block]..self.offsets[block + 1]

@@ -42,6 +42,8 @@ pub enum Method {
     Admm,
     /// Nonsmooth Newton.
     Newton,
+    /// Primal-dual interior points.
+    InteriorPoint,
     /// Lemke's complementary pivoting.
     Lemke,
     /// Murty's least-index pivoting.

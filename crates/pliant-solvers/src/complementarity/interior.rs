@@ -1,0 +1,382 @@
+//! A primal-dual interior-point method.
+
+mod scaling;
+
+use super::report::Tracker;
+use super::shifted::Shifted;
+use super::spectrum::add_shift;
+use super::{Limits, Method, Outcome, Problem, ProblemError, Report, Solver};
+use scaling::{Scaling, least, product, quotient, step};
+
+/// Options of [`InteriorPoint`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct InteriorPointOptions {
+    /// Limits; an iteration is one factorisation.
+    pub limits: Limits,
+}
+
+impl Default for InteriorPointOptions {
+    fn default() -> Self {
+        Self {
+            limits: Limits {
+                max_iterations: 200,
+                patience: 60,
+                ..Limits::default()
+            },
+        }
+    }
+}
+
+/// One block: impulse and velocity inside their cones, and what the scaling makes of them.
+#[derive(Clone, Copy, Debug, Default)]
+struct Inner {
+    /// A contact: velocity in the dual cone. A bounded row: the multipliers of its lower and upper bound.
+    v: [f64; 3],
+    scaling: Scaling,
+    /// Second-order correction.
+    correction: [f64; 3],
+    dv: [f64; 3],
+}
+
+/// Interior points.
+#[derive(Clone, Debug, Default)]
+#[expect(missing_docs)]
+pub struct InteriorPoint {
+    /// May be changed at any time.
+    pub options: InteriorPointOptions,
+    tracker: Tracker,
+    shifted: ShiftedBox,
+    blocks: Vec<Inner>,
+    e: Vec<f64>,
+    r: Vec<f64>,
+    g: Vec<f64>,
+    w: Vec<f64>,
+    dr: Vec<f64>,
+    fix: Vec<f64>,
+    answer: Vec<f64>,
+}
+
+/// A factor that a clone of the solver makes anew.
+#[derive(Debug, Default)]
+pub(crate) struct ShiftedBox(pub(crate) Shifted);
+
+impl Clone for ShiftedBox {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+/// Share of the block's scale below which `E` is not allowed to fall.
+const FLOOR: f64 = 1e-10;
+/// Stands for infinity in `E`: the impulse does not move.
+const WALL: f64 = 1e10;
+
+/// To and from coordinates in which cone and dual cone are the same: `(mu r_n, r_t)` and `(v_n/mu, v_t)`.
+fn pad(first: f64, x: &[f64]) -> [f64; 3] {
+    [first * x[0], x[1], x.get(2).copied().unwrap_or(0.0)]
+}
+
+impl InteriorPoint {
+    /// A solver with given options.
+    pub fn new(options: InteriorPointOptions) -> Self {
+        Self {
+            options,
+            ..Self::default()
+        }
+    }
+
+    /// Puts impulse and velocities inside.
+    fn begin(&mut self, problem: &Problem) {
+        let v = problem.b().iter().fold(0.0f64, |a, b| a.max(b.abs()));
+        let v = if v > 0.0 { v } else { 1.0 };
+        self.blocks.clear();
+        self.blocks.resize(problem.blocks(), Inner::default());
+        for (k, cone) in problem.cones().iter().enumerate() {
+            let rows = problem.rows(k);
+            let size = v / problem.scale(k);
+            let (r, inner) = (&mut self.r[rows], &mut self.blocks[k]);
+            match (cone.friction(), cone.bounds()) {
+                (Some(mu), _) => {
+                    if mu == 0.0 {
+                        r.fill(0.0);
+                        r[0] = size;
+                        inner.v = [v, 0.0, 0.0];
+                        continue;
+                    }
+                    let low = least(&pad(mu, r));
+                    if low < size {
+                        r[0] += (size - low) / mu;
+                    }
+                    inner.v = [v, 0.0, 0.0];
+                }
+                (None, Some((lower, upper))) => {
+                    let room = (upper - lower).min(2.0 * size);
+                    if room == 0.0 {
+                        r[0] = lower;
+                        continue;
+                    }
+                    r[0] = r[0].max(lower + 0.5 * room).min(upper - 0.5 * room);
+                    for (bound, v0) in [lower, upper].into_iter().zip(&mut inner.v) {
+                        *v0 = if bound.is_finite() { v } else { 0.0 };
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Scales all blocks and fills `E`; returns the mean of complementarity.
+    fn scale(&mut self, problem: &Problem) -> f64 {
+        let (mut gap, mut count) = (0.0, 0usize);
+        for (k, cone) in problem.cones().iter().enumerate() {
+            let rows = problem.rows(k);
+            let d = rows.len();
+            let floor = FLOOR * problem.scale(k);
+            let wall = WALL * problem.scale(k);
+            let (r, inner) = (&self.r[rows], &mut self.blocks[k]);
+            let e = &mut self.e[9 * k..9 * k + d * d];
+            e.fill(0.0);
+            match (cone.friction(), cone.bounds()) {
+                (Some(0.0), _) => {
+                    gap += r[0] * inner.v[0];
+                    count += 1;
+                    e[0] = inner.v[0] / r[0];
+                    for i in 1..d {
+                        e[i * d + i] = wall;
+                    }
+                }
+                (Some(mu), _) => {
+                    let (x, y) = (pad(mu, r), pad(1.0 / mu, &inner.v[..d]));
+                    inner.scaling = Scaling::new(&x, &y);
+                    gap += x[0] * y[0] + x[1] * y[1] + x[2] * y[2];
+                    count += 1;
+                    let s = [mu, 1.0, 1.0];
+                    for i in 0..d {
+                        for l in 0..d {
+                            e[i * d + l] = s[i] * s[l] * inner.scaling.square(i, l);
+                        }
+                    }
+                }
+                (None, Some((lower, upper))) => {
+                    if lower == upper {
+                        e[0] = wall;
+                    }
+                    for (room, v) in [r[0] - lower, upper - r[0]].into_iter().zip(inner.v) {
+                        if room.is_finite() && room > 0.0 {
+                            gap += room * v;
+                            count += 1;
+                            e[0] += v / room;
+                        }
+                    }
+                }
+                _ => {}
+            }
+            for i in 0..d {
+                e[i * d + i] = e[i * d + i].min(wall) + floor;
+            }
+        }
+        gap / count.max(1) as f64
+    }
+
+    /// The direction for the barrier `tau`, with or without the second-order correction, from the shifted velocity `w`.
+    fn direction(&mut self, problem: &Problem, tau: f64, correct: bool) {
+        for (k, cone) in problem.cones().iter().enumerate() {
+            let rows = problem.rows(k);
+            let d = rows.len();
+            let inner = &mut self.blocks[k];
+            if !correct {
+                inner.correction = [0.0; 3];
+            }
+            let c = inner.correction;
+            let (r, g) = (&self.r[rows.clone()], &mut self.g[rows]);
+            g.fill(0.0);
+            match (cone.friction(), cone.bounds()) {
+                (Some(0.0), _) => g[0] = (tau - c[0]) / r[0],
+                (Some(mu), _) => {
+                    if tau != 0.0 || correct {
+                        let lambda = &inner.scaling.lambda;
+                        let q = quotient(lambda, &[tau - c[0], -c[1], -c[2]]);
+                        let q = inner.scaling.times(&q);
+                        g[0] = mu * q[0];
+                        g[1..].copy_from_slice(&q[1..d]);
+                    }
+                }
+                (None, Some((lower, upper))) if lower < upper => {
+                    if lower.is_finite() {
+                        g[0] += (tau - c[0]) / (r[0] - lower);
+                    }
+                    if upper.is_finite() {
+                        g[0] -= (tau - c[1]) / (upper - r[0]);
+                    }
+                }
+                _ => {}
+            }
+        }
+        for i in 0..self.g.len() {
+            self.fix[i] = self.g[i] - self.w[i];
+        }
+        self.shifted.0.solve(&self.fix, &mut self.dr);
+        self.refine(problem);
+        // Changes of the velocities.
+        for (k, cone) in problem.cones().iter().enumerate() {
+            let rows = problem.rows(k);
+            let d = rows.len();
+            let inner = &mut self.blocks[k];
+            let c = inner.correction;
+            let (r, dr) = (&self.r[rows.clone()], &mut self.dr[rows.clone()]);
+            match (cone.friction(), cone.bounds()) {
+                (Some(0.0), _) => {
+                    dr[1..].fill(0.0);
+                    inner.dv[0] = (tau - c[0] - inner.v[0] * dr[0]) / r[0] - inner.v[0];
+                    inner.correction[0] = inner.dv[0] * dr[0];
+                }
+                (Some(mu), _) => {
+                    let s = [mu, 1.0, 1.0];
+                    for i in 0..d {
+                        let mut sum = self.g[rows.start + i] - inner.v[i];
+                        for l in 0..d {
+                            sum -= s[i] * s[l] * inner.scaling.square(i, l) * dr[l];
+                        }
+                        inner.dv[i] = sum;
+                    }
+                    let x = inner.scaling.times(&pad(mu, dr));
+                    let y = inner.scaling.over(&pad(1.0 / mu, &inner.dv[..d]));
+                    inner.correction = product(&x, &y);
+                }
+                (None, Some((lower, upper))) => {
+                    if lower == upper {
+                        dr[0] = 0.0;
+                        continue;
+                    }
+                    for (l, (bound, sign)) in [(lower, 1.0), (upper, -1.0)].into_iter().enumerate() {
+                        if bound.is_finite() {
+                            let room = sign * (r[0] - bound);
+                            let (v, dz) = (inner.v[l], sign * dr[0]);
+                            inner.dv[l] = (tau - c[l] - v * dz) / room - v;
+                            inner.correction[l] = inner.dv[l] * dz;
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// One step of iterative refinement of `(A + E) dr = fix`.
+    fn refine(&mut self, problem: &Problem) {
+        let m = problem.size();
+        problem.delassus().rows_times(0..m, &self.dr, &mut self.answer);
+        for k in 0..problem.blocks() {
+            let rows = problem.rows(k);
+            let d = rows.len();
+            for i in 0..d {
+                let mut sum = self.answer[rows.start + i];
+                for l in 0..d {
+                    sum += self.e[9 * k + i * d + l] * self.dr[rows.start + l];
+                }
+                self.answer[rows.start + i] = self.fix[rows.start + i] - sum;
+            }
+        }
+        self.shifted.0.solve(&self.answer, &mut self.fix);
+        for (x, d) in self.dr.iter_mut().zip(&self.fix) {
+            *x += d;
+        }
+    }
+
+    /// Largest step, at most 1, that stays inside.
+    fn largest_step(&self, problem: &Problem) -> f64 {
+        let mut out = 1.0f64;
+        for (k, cone) in problem.cones().iter().enumerate() {
+            let rows = problem.rows(k);
+            let d = rows.len();
+            let inner = &self.blocks[k];
+            let (r, dr) = (&self.r[rows.clone()], &self.dr[rows]);
+            let mut scalar = |x: f64, dx: f64| {
+                if dx < 0.0 {
+                    out = out.min(-x / dx);
+                }
+            };
+            match (cone.friction(), cone.bounds()) {
+                (Some(0.0), _) => {
+                    scalar(r[0], dr[0]);
+                    scalar(inner.v[0], inner.dv[0]);
+                }
+                (Some(mu), _) => {
+                    let pads = [
+                        (pad(mu, r), pad(mu, dr)),
+                        (pad(1.0 / mu, &inner.v[..d]), pad(1.0 / mu, &inner.dv[..d])),
+                    ];
+                    for (x, dx) in pads {
+                        out = out.min(step(&x, &dx));
+                    }
+                }
+                (None, Some((lower, upper))) if lower < upper => {
+                    for (l, (bound, sign)) in [(lower, 1.0), (upper, -1.0)].into_iter().enumerate() {
+                        if bound.is_finite() {
+                            scalar(sign * (r[0] - bound), sign * dr[0]);
+                            scalar(inner.v[l], inner.dv[l]);
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        out
+    }
+}
+
+impl Solver for InteriorPoint {
+    fn method(&self) -> Method {
+        Method::InteriorPoint
+    }
+
+    fn solve(&mut self, problem: &Problem, r: &mut [f64]) -> Result<Report, ProblemError> {
+        let limits = self.options.limits;
+        let mut end = self.tracker.start(problem, r, limits)?;
+        let mut iterations = 0;
+        if end.is_none() {
+            let m = problem.size();
+            self.shifted.0.prepare(problem)?;
+            self.r.clear();
+            self.r.extend_from_slice(r);
+            for v in [&mut self.g, &mut self.w, &mut self.dr, &mut self.fix, &mut self.answer] {
+                v.clear();
+                v.resize(m, 0.0);
+            }
+            self.e.clear();
+            self.e.resize(9 * problem.blocks(), 0.0);
+            self.begin(problem);
+            let debug = std::env::var("IPM").is_ok();
+            while end.is_none() && iterations < limits.max_iterations {
+                iterations += 1;
+                let gap = self.scale(problem);
+                if !gap.is_finite() || !self.shifted.0.factor(problem, &self.e) {
+                    if debug { println!("  factor failed gap {gap:e}"); }
+                    end = Some(Outcome::Breakdown);
+                    break;
+                }
+                problem.velocity_into(&self.r, &mut self.w);
+                add_shift(problem, &mut self.w);
+                self.direction(problem, 0.0, false);
+                let affine = self.largest_step(problem);
+                let sigma = (1.0 - affine).powi(3).clamp(1e-4, 1.0);
+                self.direction(problem, sigma * gap, true);
+                let share = (0.99 * self.largest_step(problem)).min(1.0);
+                for (r, d) in self.r.iter_mut().zip(&self.dr) {
+                    *r += share * d;
+                }
+                for inner in &mut self.blocks {
+                    for l in 0..3 {
+                        inner.v[l] += share * inner.dv[l];
+                    }
+                }
+                r.copy_from_slice(&self.r);
+                problem.project(r);
+                end = self.tracker.look(problem, r);
+                if debug { println!("  {iterations} gap {gap:.2e} affine {affine:.3} share {share:.3} measure {:.2e}", self.tracker.last); }
+            }
+        }
+        let end = end.unwrap_or(Outcome::MaxIterations);
+        Ok(self.tracker.finish(problem, r, Method::InteriorPoint, end, iterations))
+    }
+}

@@ -4,7 +4,7 @@ mod scaling;
 
 use super::report::Tracker;
 use super::shifted::Shifted;
-use super::spectrum::add_shift;
+use super::cone::tangential;
 use super::{Limits, Method, Outcome, Problem, ProblemError, Report, Solver};
 use scaling::{Scaling, least, product, quotient, step};
 
@@ -40,7 +40,6 @@ struct Inner {
 
 /// Interior points.
 #[derive(Clone, Debug, Default)]
-#[expect(missing_docs)]
 pub struct InteriorPoint {
     /// May be changed at any time.
     pub options: InteriorPointOptions,
@@ -53,6 +52,8 @@ pub struct InteriorPoint {
     w: Vec<f64>,
     dr: Vec<f64>,
     fix: Vec<f64>,
+    /// De Saxcé's shift of each block.
+    shift: Vec<f64>,
     answer: Vec<f64>,
 }
 
@@ -68,6 +69,10 @@ impl Clone for ShiftedBox {
 
 /// Share of the block's scale below which `E` is not allowed to fall.
 const FLOOR: f64 = 1e-10;
+/// Share of the largest entry of a block of `E` that is added to its diagonal: pivots of blocks of lower rank stay above rounding.
+const ROUNDOFF: f64 = 1e-13;
+/// Share of the way to the boundary.
+const BACK: f64 = 0.99;
 /// Stands for infinity in `E`: the impulse does not move.
 const WALL: f64 = 1e10;
 
@@ -83,6 +88,22 @@ impl InteriorPoint {
             options,
             ..Self::default()
         }
+    }
+
+    /// Takes the shifts `mu |u_t|` anew; returns the mean work of their changes.
+    fn set_shift(&mut self, problem: &Problem) -> f64 {
+        let mut sum = 0.0f64;
+        for (k, cone) in problem.cones().iter().enumerate() {
+            if let Some(mu) = cone.friction() {
+                let rows = problem.rows(k);
+                let first = rows.start;
+                let s = mu * tangential(&self.w[rows]);
+                sum = sum.max(self.r[first] * (s - self.shift[k]).abs());
+                self.shift[k] = s;
+                self.w[first] += s;
+            }
+        }
+        sum
     }
 
     /// Puts impulse and velocities inside.
@@ -171,8 +192,12 @@ impl InteriorPoint {
                 }
                 _ => {}
             }
+            let largest = (0..d).fold(0.0f64, |a, i| a.max(e[i * d + i]));
+            let shrink = if largest > wall { wall / largest } else { 1.0 };
+            e.iter_mut().for_each(|e| *e *= shrink);
+            let floor = floor.max(ROUNDOFF * largest * shrink);
             for i in 0..d {
-                e[i * d + i] = e[i * d + i].min(wall) + floor;
+                e[i * d + i] += floor;
             }
         }
         gap / count.max(1) as f64
@@ -285,7 +310,7 @@ impl InteriorPoint {
 
     /// Largest step, at most 1, that stays inside.
     fn largest_step(&self, problem: &Problem) -> f64 {
-        let mut out = 1.0f64;
+        let mut out = 1.0 / BACK;
         for (k, cone) in problem.cones().iter().enumerate() {
             let rows = problem.rows(k);
             let d = rows.len();
@@ -345,6 +370,8 @@ impl Solver for InteriorPoint {
             }
             self.e.clear();
             self.e.resize(9 * problem.blocks(), 0.0);
+            self.shift.clear();
+            self.shift.resize(problem.blocks(), 0.0);
             self.begin(problem);
             let debug = std::env::var("IPM").is_ok();
             while end.is_none() && iterations < limits.max_iterations {
@@ -356,12 +383,14 @@ impl Solver for InteriorPoint {
                     break;
                 }
                 problem.velocity_into(&self.r, &mut self.w);
-                add_shift(problem, &mut self.w);
+                let mismatch = self.set_shift(problem);
                 self.direction(problem, 0.0, false);
-                let affine = self.largest_step(problem);
+                let affine = self.largest_step(problem).min(1.0);
                 let sigma = (1.0 - affine).powi(3).clamp(1e-4, 1.0);
-                self.direction(problem, sigma * gap, true);
-                let share = (0.99 * self.largest_step(problem)).min(1.0);
+                let tau = (sigma * gap).max((0.3 * mismatch).min(gap));
+                if debug { println!("     mismatch {:.2e}", mismatch); }
+                self.direction(problem, tau, true);
+                let share = (BACK * self.largest_step(problem)).min(1.0);
                 for (r, d) in self.r.iter_mut().zip(&self.dr) {
                     *r += share * d;
                 }
@@ -373,6 +402,7 @@ impl Solver for InteriorPoint {
                 r.copy_from_slice(&self.r);
                 problem.project(r);
                 end = self.tracker.look(problem, r);
+                if debug { let res = problem.residual_at(r, &self.tracker.u); let k = res.worst; let rows = problem.rows(k); println!("     block {k} r {:?} v {:?} u {:?} dr {:?} w {:?}", &self.r[rows.clone()], self.blocks[k].v, &self.tracker.u[rows.clone()], &self.dr[rows.clone()], &self.w[rows.clone()]); }
                 if debug { println!("  {iterations} gap {gap:.2e} affine {affine:.3} share {share:.3} measure {:.2e}", self.tracker.last); }
             }
         }

@@ -1,11 +1,13 @@
 //! A primal-dual interior-point method.
 
+mod krylov;
 mod scaling;
 
 use super::report::Tracker;
 use super::shifted::Shifted;
 use super::cone::tangential;
 use super::{Limits, Method, Outcome, Problem, ProblemError, Report, Solver};
+use krylov::Krylov;
 use scaling::{Scaling, least, product, quotient, step};
 
 /// Options of [`InteriorPoint`].
@@ -54,6 +56,9 @@ pub struct InteriorPoint {
     fix: Vec<f64>,
     /// De Saxcé's shift of each block.
     shift: Vec<f64>,
+    /// `mu u_t/|u_t|` of each block.
+    slope: Vec<[f64; 2]>,
+    krylov: Krylov,
     answer: Vec<f64>,
 }
 
@@ -96,14 +101,19 @@ impl InteriorPoint {
         for (k, cone) in problem.cones().iter().enumerate() {
             if let Some(mu) = cone.friction() {
                 let rows = problem.rows(k);
-                let first = rows.start;
+                let (first, rows_len) = (rows.start, rows.len());
                 let s = mu * tangential(&self.w[rows]);
-                sum = sum.max(self.r[first] * (s - self.shift[k]).abs());
+                let along: f64 = (1..rows_len).map(|l| self.slope[k][l - 1] * self.w[first + l]).sum();
+                sum += self.r[first] * (s - along).abs();
                 self.shift[k] = s;
+                let length = tangential(&self.w[first..first + rows_len]);
+                for l in 1..rows_len {
+                    self.slope[k][l - 1] = if length > 0.0 { mu * self.w[first + l] / length } else { 0.0 };
+                }
                 self.w[first] += s;
             }
         }
-        sum
+        sum / problem.blocks().max(1) as f64
     }
 
     /// Puts impulse and velocities inside.
@@ -240,8 +250,18 @@ impl InteriorPoint {
         for i in 0..self.g.len() {
             self.fix[i] = self.g[i] - self.w[i];
         }
-        self.shifted.0.solve(&self.fix, &mut self.dr);
-        self.refine(problem);
+        {
+            self.straighten(problem);
+            let Self { krylov, shifted, slope, e, answer, dr, fix, .. } = self;
+            answer.copy_from_slice(fix);
+            krylov.solve(answer, 1e-9, |x, y| {
+                shifted.0.solve(x, dr);
+                y.copy_from_slice(x);
+                bend(problem, slope, e, dr, y);
+            });
+            shifted.0.solve(answer, dr);
+        }
+        self.refine(problem, true);
         // Changes of the velocities.
         for (k, cone) in problem.cones().iter().enumerate() {
             let rows = problem.rows(k);
@@ -287,8 +307,18 @@ impl InteriorPoint {
         }
     }
 
+    /// `fix <- T^-1 fix`: the normal velocity less the change of the shift.
+    fn straighten(&mut self, problem: &Problem) {
+        for (k, t) in self.slope.iter().enumerate() {
+            let rows = problem.rows(k);
+            for l in 1..rows.len() {
+                self.fix[rows.start] -= t[l - 1] * self.fix[rows.start + l];
+            }
+        }
+    }
+
     /// One step of iterative refinement of `(A + E) dr = fix`.
-    fn refine(&mut self, problem: &Problem) {
+    fn refine(&mut self, problem: &Problem, correct: bool) {
         let m = problem.size();
         problem.delassus().rows_times(0..m, &self.dr, &mut self.answer);
         for k in 0..problem.blocks() {
@@ -300,6 +330,15 @@ impl InteriorPoint {
                     sum += self.e[9 * k + i * d + l] * self.dr[rows.start + l];
                 }
                 self.answer[rows.start + i] = self.fix[rows.start + i] - sum;
+            }
+        }
+        if correct {
+            for a in &mut self.answer {
+                *a = -*a;
+            }
+            bend(problem, &self.slope, &self.e, &self.dr, &mut self.answer);
+            for a in &mut self.answer {
+                *a = -*a;
             }
         }
         self.shifted.0.solve(&self.answer, &mut self.fix);
@@ -350,6 +389,18 @@ impl InteriorPoint {
     }
 }
 
+/// `y += (T^-1 - I) E x`.
+fn bend(problem: &Problem, slope: &[[f64; 2]], e: &[f64], x: &[f64], y: &mut [f64]) {
+    for (k, t) in slope.iter().enumerate() {
+        let rows = problem.rows(k);
+        let d = rows.len();
+        for i in 1..d {
+            let force: f64 = (0..d).map(|l| e[9 * k + i * d + l] * x[rows.start + l]).sum();
+            y[rows.start] -= t[i - 1] * force;
+        }
+    }
+}
+
 impl Solver for InteriorPoint {
     fn method(&self) -> Method {
         Method::InteriorPoint
@@ -372,6 +423,8 @@ impl Solver for InteriorPoint {
             self.e.resize(9 * problem.blocks(), 0.0);
             self.shift.clear();
             self.shift.resize(problem.blocks(), 0.0);
+            self.slope.clear();
+            self.slope.resize(problem.blocks(), [0.0; 2]);
             self.begin(problem);
             let debug = std::env::var("IPM").is_ok();
             while end.is_none() && iterations < limits.max_iterations {
@@ -388,7 +441,10 @@ impl Solver for InteriorPoint {
                 let affine = self.largest_step(problem).min(1.0);
                 let sigma = (1.0 - affine).powi(3).clamp(1e-4, 1.0);
                 let tau = (sigma * gap).max((0.3 * mismatch).min(gap));
-                if debug { println!("     mismatch {:.2e}", mismatch); }
+                if debug { let mut worst = (0.0f64, 0); let mut rho=0.0f64; for k in 0..problem.blocks() { let rows = problem.rows(k); for (l,i) in rows.enumerate() { let x = (self.w[i]-self.blocks[k].v[l]).abs(); rho=rho.max(x); if x*self.r[i].abs() > worst.0 { worst = (x*self.r[i].abs(), k); } } }
+                    let c: Vec<f64> = (0..problem.blocks()).map(|k| { let rows = problem.rows(k); rows.enumerate().map(|(l,i)| self.r[i]*self.blocks[k].v[l]).sum::<f64>() }).collect();
+                    let (lo, hi) = c.iter().fold((1e300f64, 0.0f64), |a, x| (a.0.min(*x), a.1.max(*x)));
+                    println!("     mismatch {:.2e} rho {rho:.2e} worst {worst:?} comp {lo:.1e} {hi:.1e} krylov {:?}", mismatch, self.krylov.last); }
                 self.direction(problem, tau, true);
                 let share = (BACK * self.largest_step(problem)).min(1.0);
                 for (r, d) in self.r.iter_mut().zip(&self.dr) {

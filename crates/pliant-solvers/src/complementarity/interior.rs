@@ -3,9 +3,9 @@
 mod krylov;
 mod scaling;
 
+use super::cone::tangential;
 use super::report::Tracker;
 use super::shifted::Shifted;
-use super::cone::tangential;
 use super::{Limits, Method, Outcome, Problem, ProblemError, Report, Solver};
 use krylov::Krylov;
 use scaling::{Scaling, least, product, quotient, step};
@@ -54,6 +54,7 @@ pub struct InteriorPoint {
     w: Vec<f64>,
     dr: Vec<f64>,
     fix: Vec<f64>,
+    w2: Vec<f64>,
     /// De Saxcé's shift of each block.
     shift: Vec<f64>,
     /// `mu u_t/|u_t|` of each block.
@@ -103,12 +104,18 @@ impl InteriorPoint {
                 let rows = problem.rows(k);
                 let (first, rows_len) = (rows.start, rows.len());
                 let s = mu * tangential(&self.w[rows]);
-                let along: f64 = (1..rows_len).map(|l| self.slope[k][l - 1] * self.w[first + l]).sum();
+                let along: f64 = (1..rows_len)
+                    .map(|l| self.slope[k][l - 1] * self.w[first + l])
+                    .sum();
                 sum += self.r[first] * (s - along).abs();
                 self.shift[k] = s;
                 let length = tangential(&self.w[first..first + rows_len]);
                 for l in 1..rows_len {
-                    self.slope[k][l - 1] = if length > 0.0 { mu * self.w[first + l] / length } else { 0.0 };
+                    self.slope[k][l - 1] = if length > 0.0 {
+                        mu * self.w[first + l] / length
+                    } else {
+                        0.0
+                    };
                 }
                 self.w[first] += s;
             }
@@ -203,9 +210,7 @@ impl InteriorPoint {
                 _ => {}
             }
             let largest = (0..d).fold(0.0f64, |a, i| a.max(e[i * d + i]));
-            let shrink = if largest > wall { wall / largest } else { 1.0 };
-            e.iter_mut().for_each(|e| *e *= shrink);
-            let floor = floor.max(ROUNDOFF * largest * shrink);
+            let floor = floor.max(ROUNDOFF * largest);
             for i in 0..d {
                 e[i * d + i] += floor;
             }
@@ -252,16 +257,25 @@ impl InteriorPoint {
         }
         {
             self.straighten(problem);
-            let Self { krylov, shifted, slope, e, answer, dr, fix, .. } = self;
+            let Self {
+                krylov,
+                shifted,
+                slope,
+                e,
+                answer,
+                dr,
+                fix,
+                ..
+            } = self;
             answer.copy_from_slice(fix);
             krylov.solve(answer, 1e-9, |x, y| {
                 shifted.0.solve(x, dr);
                 y.copy_from_slice(x);
-                bend(problem, slope, e, dr, y);
+                bend(problem, slope, e, dr, 1.0, y);
             });
             shifted.0.solve(answer, dr);
         }
-        self.refine(problem, true);
+        self.refine(problem);
         // Changes of the velocities.
         for (k, cone) in problem.cones().iter().enumerate() {
             let rows = problem.rows(k);
@@ -318,7 +332,7 @@ impl InteriorPoint {
     }
 
     /// One step of iterative refinement of `(A + E) dr = fix`.
-    fn refine(&mut self, problem: &Problem, correct: bool) {
+    fn refine(&mut self, problem: &Problem) {
         let m = problem.size();
         problem.delassus().rows_times(0..m, &self.dr, &mut self.answer);
         for k in 0..problem.blocks() {
@@ -332,17 +346,9 @@ impl InteriorPoint {
                 self.answer[rows.start + i] = self.fix[rows.start + i] - sum;
             }
         }
-        if correct {
-            for a in &mut self.answer {
-                *a = -*a;
-            }
-            bend(problem, &self.slope, &self.e, &self.dr, &mut self.answer);
-            for a in &mut self.answer {
-                *a = -*a;
-            }
-        }
-        self.shifted.0.solve(&self.answer, &mut self.fix);
-        for (x, d) in self.dr.iter_mut().zip(&self.fix) {
+        bend(problem, &self.slope, &self.e, &self.dr, -1.0, &mut self.answer);
+        self.shifted.0.solve(&self.answer, &mut self.w2);
+        for (x, d) in self.dr.iter_mut().zip(&self.w2) {
             *x += d;
         }
     }
@@ -389,14 +395,14 @@ impl InteriorPoint {
     }
 }
 
-/// `y += (T^-1 - I) E x`.
-fn bend(problem: &Problem, slope: &[[f64; 2]], e: &[f64], x: &[f64], y: &mut [f64]) {
+/// `y += sign (T^-1 - I) E x`.
+fn bend(problem: &Problem, slope: &[[f64; 2]], e: &[f64], x: &[f64], sign: f64, y: &mut [f64]) {
     for (k, t) in slope.iter().enumerate() {
         let rows = problem.rows(k);
         let d = rows.len();
         for i in 1..d {
             let force: f64 = (0..d).map(|l| e[9 * k + i * d + l] * x[rows.start + l]).sum();
-            y[rows.start] -= t[i - 1] * force;
+            y[rows.start] -= sign * t[i - 1] * force;
         }
     }
 }
@@ -415,7 +421,14 @@ impl Solver for InteriorPoint {
             self.shifted.0.prepare(problem)?;
             self.r.clear();
             self.r.extend_from_slice(r);
-            for v in [&mut self.g, &mut self.w, &mut self.dr, &mut self.fix, &mut self.answer] {
+            for v in [
+                &mut self.g,
+                &mut self.w,
+                &mut self.dr,
+                &mut self.fix,
+                &mut self.answer,
+                &mut self.w2,
+            ] {
                 v.clear();
                 v.resize(m, 0.0);
             }
@@ -426,12 +439,10 @@ impl Solver for InteriorPoint {
             self.slope.clear();
             self.slope.resize(problem.blocks(), [0.0; 2]);
             self.begin(problem);
-            let debug = std::env::var("IPM").is_ok();
             while end.is_none() && iterations < limits.max_iterations {
                 iterations += 1;
                 let gap = self.scale(problem);
                 if !gap.is_finite() || !self.shifted.0.factor(problem, &self.e) {
-                    if debug { println!("  factor failed gap {gap:e}"); }
                     end = Some(Outcome::Breakdown);
                     break;
                 }
@@ -441,10 +452,6 @@ impl Solver for InteriorPoint {
                 let affine = self.largest_step(problem).min(1.0);
                 let sigma = (1.0 - affine).powi(3).clamp(1e-4, 1.0);
                 let tau = (sigma * gap).max((0.3 * mismatch).min(gap));
-                if debug { let mut worst = (0.0f64, 0); let mut rho=0.0f64; for k in 0..problem.blocks() { let rows = problem.rows(k); for (l,i) in rows.enumerate() { let x = (self.w[i]-self.blocks[k].v[l]).abs(); rho=rho.max(x); if x*self.r[i].abs() > worst.0 { worst = (x*self.r[i].abs(), k); } } }
-                    let c: Vec<f64> = (0..problem.blocks()).map(|k| { let rows = problem.rows(k); rows.enumerate().map(|(l,i)| self.r[i]*self.blocks[k].v[l]).sum::<f64>() }).collect();
-                    let (lo, hi) = c.iter().fold((1e300f64, 0.0f64), |a, x| (a.0.min(*x), a.1.max(*x)));
-                    println!("     mismatch {:.2e} rho {rho:.2e} worst {worst:?} comp {lo:.1e} {hi:.1e} krylov {:?}", mismatch, self.krylov.last); }
                 self.direction(problem, tau, true);
                 let share = (BACK * self.largest_step(problem)).min(1.0);
                 for (r, d) in self.r.iter_mut().zip(&self.dr) {
@@ -458,11 +465,11 @@ impl Solver for InteriorPoint {
                 r.copy_from_slice(&self.r);
                 problem.project(r);
                 end = self.tracker.look(problem, r);
-                if debug { let res = problem.residual_at(r, &self.tracker.u); let k = res.worst; let rows = problem.rows(k); println!("     block {k} r {:?} v {:?} u {:?} dr {:?} w {:?}", &self.r[rows.clone()], self.blocks[k].v, &self.tracker.u[rows.clone()], &self.dr[rows.clone()], &self.w[rows.clone()]); }
-                if debug { println!("  {iterations} gap {gap:.2e} affine {affine:.3} share {share:.3} measure {:.2e}", self.tracker.last); }
             }
         }
         let end = end.unwrap_or(Outcome::MaxIterations);
-        Ok(self.tracker.finish(problem, r, Method::InteriorPoint, end, iterations))
+        Ok(self
+            .tracker
+            .finish(problem, r, Method::InteriorPoint, end, iterations))
     }
 }

@@ -67,7 +67,13 @@ fn without(system: &KktSystem, out: &[bool]) -> Result<(KktSystem, Vec<usize>), 
     let block = |i: usize| system.row_blocks().partition_point(|first| *first <= i);
     let bounds = boundaries(&kept, block);
     let primal = system.primal_blocks().to_vec();
-    let mut sub = KktSystem::new(system.w.pattern().clone(), j.finish()?, r.finish()?, primal, bounds)?;
+    let mut sub = KktSystem::new(
+        system.w.pattern().clone(),
+        j.finish()?,
+        r.finish()?,
+        primal,
+        bounds,
+    )?;
     sub.fixed.copy_from_slice(&system.fixed);
     sub.w.values_mut().copy_from_slice(system.w.values());
     for (row, i) in kept.iter().enumerate() {
@@ -287,7 +293,11 @@ impl SaddleDelassus {
         let j = &self.system.j;
         let terms = |i: usize| {
             let slots = j.pattern().row_slots(i);
-            j.pattern().row(i).iter().zip(&j.values()[slots]).map(|(k, a)| (*k as usize, *a))
+            j.pattern()
+                .row(i)
+                .iter()
+                .zip(&j.values()[slots])
+                .map(|(k, a)| (*k as usize, *a))
         };
         for (c, row) in self.rows.iter().enumerate() {
             rhs.fill(0.0);

@@ -122,9 +122,17 @@ impl Shifted {
         };
         self.source = origin;
         let target = if self.saddle { &system.r } else { &system.w };
-        let place = |k: usize, i: usize| if self.saddle { self.rows[own(k, i)] } else { own(k, i) };
+        let place = |k: usize, i: usize| {
+            if self.saddle {
+                self.rows[own(k, i)]
+            } else {
+                own(k, i)
+            }
+        };
         let slot = |(k, i, l)| target.pattern().slot(place(k, i), place(k, l));
-        self.slots = lower(problem).map(|e| slot(e).map_or(ABSENT, |s| s as u32)).collect();
+        self.slots = lower(problem)
+            .map(|e| slot(e).map_or(ABSENT, |s| s as u32))
+            .collect();
         self.system = Some(system);
         self.direct.forget(None);
         Ok(())
@@ -136,7 +144,9 @@ impl Shifted {
         if !self.fits(problem) {
             self.analyse(problem)?;
         }
-        let Some(own) = &mut self.system else { return Ok(()) };
+        let Some(own) = &mut self.system else {
+            return Ok(());
+        };
         if let Form::Saddle { system, .. } = problem.delassus().form() {
             own.w.values_mut().copy_from_slice(system.w.values());
             own.j.values_mut().copy_from_slice(system.j.values());
@@ -162,7 +172,11 @@ impl Shifted {
                 }
             }
         }
-        let values = if self.saddle { own.r.values_mut() } else { own.w.values_mut() };
+        let values = if self.saddle {
+            own.r.values_mut()
+        } else {
+            own.w.values_mut()
+        };
         for ((k, i, l), slot) in lower(problem).zip(&self.slots) {
             let d = problem.rows(k).len();
             if let Some(value) = values.get_mut(*slot as usize) {

@@ -104,7 +104,9 @@ impl BlockPattern {
                     child[parent] = j;
                 }
                 Some(_) if j < eliminated => {
-                    out.rows[start..].iter().for_each(|k| cliques[*k as usize - eliminated].push(j));
+                    out.rows[start..]
+                        .iter()
+                        .for_each(|k| cliques[*k as usize - eliminated].push(j));
                 }
                 _ => {}
             }

@@ -141,10 +141,22 @@ mod tests {
     #[test]
     fn the_step_ends_on_the_boundary() {
         let x = [1.0, 0.2, 0.0];
-        for d in [[-1.0, 0.0, 0.0], [0.0, 2.0, 1.0], [-0.3, -0.9, 0.4], [1.0, 0.1, 0.0]] {
+        for d in [
+            [-1.0, 0.0, 0.0],
+            [0.0, 2.0, 1.0],
+            [-0.3, -0.9, 0.4],
+            [1.0, 0.1, 0.0],
+        ] {
             let s = step(&x, &d);
             let end = [0, 1, 2].map(|k| x[k] + s * d[k]);
-            assert!(if s.is_finite() { least(&end).abs() < 1e-13 } else { least(&d) >= 0.0 }, "{d:?} {s}");
+            assert!(
+                if s.is_finite() {
+                    least(&end).abs() < 1e-13
+                } else {
+                    least(&d) >= 0.0
+                },
+                "{d:?} {s}"
+            );
         }
     }
 }

@@ -1,5 +1,6 @@
 //! A primal-dual interior-point method.
 
+mod direction;
 mod krylov;
 mod scaling;
 
@@ -8,7 +9,7 @@ use super::report::Tracker;
 use super::shifted::Shifted;
 use super::{Limits, Method, Outcome, Problem, ProblemError, Report, Solver};
 use krylov::Krylov;
-use scaling::{Scaling, least, product, quotient, step};
+use scaling::{Scaling, least, step};
 
 /// Options of [`InteriorPoint`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -35,6 +36,8 @@ struct Inner {
     /// A contact: velocity in the dual cone. A bounded row: the multipliers of its lower and upper bound.
     v: [f64; 3],
     scaling: Scaling,
+    /// What was added to `E` so that it stays regular.
+    floor: f64,
     /// Second-order correction.
     correction: [f64; 3],
     dv: [f64; 3],
@@ -46,37 +49,32 @@ pub struct InteriorPoint {
     /// May be changed at any time.
     pub options: InteriorPointOptions,
     tracker: Tracker,
-    shifted: ShiftedBox,
+    shifted: Shifted,
     blocks: Vec<Inner>,
+    /// `T`: to the eigenvectors of the scaling, in which `E` is diagonal.
+    turn: Vec<f64>,
     e: Vec<f64>,
     r: Vec<f64>,
-    g: Vec<f64>,
-    w: Vec<f64>,
     dr: Vec<f64>,
-    fix: Vec<f64>,
-    w2: Vec<f64>,
-    /// De Saxcé's shift of each block.
+    /// `T^-T dr`.
+    q: Vec<f64>,
+    /// `T^-1 E q`: what complementarity takes from the velocities.
+    push: Vec<f64>,
+    /// Velocities that complementarity wants.
+    g: Vec<f64>,
+    /// `A r + b` with De Saxcé's shift.
+    w: Vec<f64>,
+    rhs: Vec<f64>,
+    y: Vec<f64>,
+    scratch: Vec<f64>,
+    /// De Saxcé's shift of each block, and `mu u_t/|u_t|`.
     shift: Vec<f64>,
-    /// `mu u_t/|u_t|` of each block.
     slope: Vec<[f64; 2]>,
     krylov: Krylov,
-    answer: Vec<f64>,
-}
-
-/// A factor that a clone of the solver makes anew.
-#[derive(Debug, Default)]
-pub(crate) struct ShiftedBox(pub(crate) Shifted);
-
-impl Clone for ShiftedBox {
-    fn clone(&self) -> Self {
-        Self::default()
-    }
 }
 
 /// Share of the block's scale below which `E` is not allowed to fall.
-const FLOOR: f64 = 1e-10;
-/// Share of the largest entry of a block of `E` that is added to its diagonal: pivots of blocks of lower rank stay above rounding.
-const ROUNDOFF: f64 = 1e-13;
+const FLOOR: f64 = 1e-11;
 /// Share of the way to the boundary.
 const BACK: f64 = 0.99;
 /// Stands for infinity in `E`: the impulse does not move.
@@ -163,41 +161,44 @@ impl InteriorPoint {
         }
     }
 
-    /// Scales all blocks and fills `E`; returns the mean of complementarity.
+    /// Scales all blocks and fills `T` and `E`; returns the mean of complementarity.
     fn scale(&mut self, problem: &Problem) -> f64 {
         let (mut gap, mut count) = (0.0, 0usize);
+        self.turn.fill(0.0);
+        self.e.fill(0.0);
         for (k, cone) in problem.cones().iter().enumerate() {
             let rows = problem.rows(k);
             let d = rows.len();
-            let floor = FLOOR * problem.scale(k);
-            let wall = WALL * problem.scale(k);
-            let (r, inner) = (&self.r[rows], &mut self.blocks[k]);
-            let e = &mut self.e[9 * k..9 * k + d * d];
-            e.fill(0.0);
+            let scale = problem.scale(k);
+            let (r, inner) = (&self.r[rows.clone()], &mut self.blocks[k]);
+            let (e, turn) = (&mut self.e[rows], &mut self.turn[9 * k..9 * k + d * d]);
+            for i in 0..d {
+                turn[i * d + i] = 1.0;
+            }
+            inner.floor = FLOOR * scale;
             match (cone.friction(), cone.bounds()) {
                 (Some(0.0), _) => {
                     gap += r[0] * inner.v[0];
                     count += 1;
+                    e.fill(WALL * scale);
                     e[0] = inner.v[0] / r[0];
-                    for i in 1..d {
-                        e[i * d + i] = wall;
-                    }
                 }
                 (Some(mu), _) => {
                     let (x, y) = (pad(mu, r), pad(1.0 / mu, &inner.v[..d]));
                     inner.scaling = Scaling::new(&x, &y);
                     gap += x[0] * y[0] + x[1] * y[1] + x[2] * y[2];
                     count += 1;
-                    let s = [mu, 1.0, 1.0];
+                    let (vectors, values) = inner.scaling.square();
                     for i in 0..d {
-                        for l in 0..d {
-                            e[i * d + l] = s[i] * s[l] * inner.scaling.square(i, l);
-                        }
+                        e[i] = values[i];
+                        turn[i * d..(i + 1) * d].copy_from_slice(&vectors[i][..d]);
+                        turn[i * d] /= mu;
                     }
+                    inner.floor *= 1.0 + 1.0 / (mu * mu);
                 }
                 (None, Some((lower, upper))) => {
                     if lower == upper {
-                        e[0] = wall;
+                        e[0] = WALL * scale;
                     }
                     for (room, v) in [r[0] - lower, upper - r[0]].into_iter().zip(inner.v) {
                         if room.is_finite() && room > 0.0 {
@@ -209,148 +210,9 @@ impl InteriorPoint {
                 }
                 _ => {}
             }
-            let largest = (0..d).fold(0.0f64, |a, i| a.max(e[i * d + i]));
-            let floor = floor.max(ROUNDOFF * largest);
-            for i in 0..d {
-                e[i * d + i] += floor;
-            }
+            e.iter_mut().for_each(|e| *e += inner.floor);
         }
         gap / count.max(1) as f64
-    }
-
-    /// The direction for the barrier `tau`, with or without the second-order correction, from the shifted velocity `w`.
-    fn direction(&mut self, problem: &Problem, tau: f64, correct: bool) {
-        for (k, cone) in problem.cones().iter().enumerate() {
-            let rows = problem.rows(k);
-            let d = rows.len();
-            let inner = &mut self.blocks[k];
-            if !correct {
-                inner.correction = [0.0; 3];
-            }
-            let c = inner.correction;
-            let (r, g) = (&self.r[rows.clone()], &mut self.g[rows]);
-            g.fill(0.0);
-            match (cone.friction(), cone.bounds()) {
-                (Some(0.0), _) => g[0] = (tau - c[0]) / r[0],
-                (Some(mu), _) => {
-                    if tau != 0.0 || correct {
-                        let lambda = &inner.scaling.lambda;
-                        let q = quotient(lambda, &[tau - c[0], -c[1], -c[2]]);
-                        let q = inner.scaling.times(&q);
-                        g[0] = mu * q[0];
-                        g[1..].copy_from_slice(&q[1..d]);
-                    }
-                }
-                (None, Some((lower, upper))) if lower < upper => {
-                    if lower.is_finite() {
-                        g[0] += (tau - c[0]) / (r[0] - lower);
-                    }
-                    if upper.is_finite() {
-                        g[0] -= (tau - c[1]) / (upper - r[0]);
-                    }
-                }
-                _ => {}
-            }
-        }
-        for i in 0..self.g.len() {
-            self.fix[i] = self.g[i] - self.w[i];
-        }
-        {
-            self.straighten(problem);
-            let Self {
-                krylov,
-                shifted,
-                slope,
-                e,
-                answer,
-                dr,
-                fix,
-                ..
-            } = self;
-            answer.copy_from_slice(fix);
-            krylov.solve(answer, 1e-9, |x, y| {
-                shifted.0.solve(x, dr);
-                y.copy_from_slice(x);
-                bend(problem, slope, e, dr, 1.0, y);
-            });
-            shifted.0.solve(answer, dr);
-        }
-        self.refine(problem);
-        // Changes of the velocities.
-        for (k, cone) in problem.cones().iter().enumerate() {
-            let rows = problem.rows(k);
-            let d = rows.len();
-            let inner = &mut self.blocks[k];
-            let c = inner.correction;
-            let (r, dr) = (&self.r[rows.clone()], &mut self.dr[rows.clone()]);
-            match (cone.friction(), cone.bounds()) {
-                (Some(0.0), _) => {
-                    dr[1..].fill(0.0);
-                    inner.dv[0] = (tau - c[0] - inner.v[0] * dr[0]) / r[0] - inner.v[0];
-                    inner.correction[0] = inner.dv[0] * dr[0];
-                }
-                (Some(mu), _) => {
-                    let s = [mu, 1.0, 1.0];
-                    for i in 0..d {
-                        let mut sum = self.g[rows.start + i] - inner.v[i];
-                        for l in 0..d {
-                            sum -= s[i] * s[l] * inner.scaling.square(i, l) * dr[l];
-                        }
-                        inner.dv[i] = sum;
-                    }
-                    let x = inner.scaling.times(&pad(mu, dr));
-                    let y = inner.scaling.over(&pad(1.0 / mu, &inner.dv[..d]));
-                    inner.correction = product(&x, &y);
-                }
-                (None, Some((lower, upper))) => {
-                    if lower == upper {
-                        dr[0] = 0.0;
-                        continue;
-                    }
-                    for (l, (bound, sign)) in [(lower, 1.0), (upper, -1.0)].into_iter().enumerate() {
-                        if bound.is_finite() {
-                            let room = sign * (r[0] - bound);
-                            let (v, dz) = (inner.v[l], sign * dr[0]);
-                            inner.dv[l] = (tau - c[l] - v * dz) / room - v;
-                            inner.correction[l] = inner.dv[l] * dz;
-                        }
-                    }
-                }
-                _ => {}
-            }
-        }
-    }
-
-    /// `fix <- T^-1 fix`: the normal velocity less the change of the shift.
-    fn straighten(&mut self, problem: &Problem) {
-        for (k, t) in self.slope.iter().enumerate() {
-            let rows = problem.rows(k);
-            for l in 1..rows.len() {
-                self.fix[rows.start] -= t[l - 1] * self.fix[rows.start + l];
-            }
-        }
-    }
-
-    /// One step of iterative refinement of `(A + E) dr = fix`.
-    fn refine(&mut self, problem: &Problem) {
-        let m = problem.size();
-        problem.delassus().rows_times(0..m, &self.dr, &mut self.answer);
-        for k in 0..problem.blocks() {
-            let rows = problem.rows(k);
-            let d = rows.len();
-            for i in 0..d {
-                let mut sum = self.answer[rows.start + i];
-                for l in 0..d {
-                    sum += self.e[9 * k + i * d + l] * self.dr[rows.start + l];
-                }
-                self.answer[rows.start + i] = self.fix[rows.start + i] - sum;
-            }
-        }
-        bend(problem, &self.slope, &self.e, &self.dr, -1.0, &mut self.answer);
-        self.shifted.0.solve(&self.answer, &mut self.w2);
-        for (x, d) in self.dr.iter_mut().zip(&self.w2) {
-            *x += d;
-        }
     }
 
     /// Largest step, at most 1, that stays inside.
@@ -395,18 +257,6 @@ impl InteriorPoint {
     }
 }
 
-/// `y += sign (T^-1 - I) E x`.
-fn bend(problem: &Problem, slope: &[[f64; 2]], e: &[f64], x: &[f64], sign: f64, y: &mut [f64]) {
-    for (k, t) in slope.iter().enumerate() {
-        let rows = problem.rows(k);
-        let d = rows.len();
-        for i in 1..d {
-            let force: f64 = (0..d).map(|l| e[9 * k + i * d + l] * x[rows.start + l]).sum();
-            y[rows.start] -= sign * t[i - 1] * force;
-        }
-    }
-}
-
 impl Solver for InteriorPoint {
     fn method(&self) -> Method {
         Method::InteriorPoint
@@ -418,22 +268,25 @@ impl Solver for InteriorPoint {
         let mut iterations = 0;
         if end.is_none() {
             let m = problem.size();
-            self.shifted.0.prepare(problem)?;
+            self.shifted.prepare(problem)?;
             self.r.clear();
             self.r.extend_from_slice(r);
             for v in [
+                &mut self.e,
+                &mut self.dr,
+                &mut self.q,
+                &mut self.push,
                 &mut self.g,
                 &mut self.w,
-                &mut self.dr,
-                &mut self.fix,
-                &mut self.answer,
-                &mut self.w2,
+                &mut self.rhs,
+                &mut self.y,
+                &mut self.scratch,
             ] {
                 v.clear();
                 v.resize(m, 0.0);
             }
-            self.e.clear();
-            self.e.resize(9 * problem.blocks(), 0.0);
+            self.turn.clear();
+            self.turn.resize(9 * problem.blocks(), 0.0);
             self.shift.clear();
             self.shift.resize(problem.blocks(), 0.0);
             self.slope.clear();
@@ -442,7 +295,7 @@ impl Solver for InteriorPoint {
             while end.is_none() && iterations < limits.max_iterations {
                 iterations += 1;
                 let gap = self.scale(problem);
-                if !gap.is_finite() || !self.shifted.0.factor(problem, &self.e) {
+                if !gap.is_finite() || !self.shifted.factor(problem, &self.turn, &self.e) {
                     end = Some(Outcome::Breakdown);
                     break;
                 }

@@ -1,15 +1,15 @@
-//! Solves with `A + E`, `E` block diagonal: the linear algebra of ADMM and of the interior-point method.
+//! Solves with `T A T^T + E`: the linear algebra of ADMM and of the interior-point method.
 
 use super::{Form, Problem, ProblemError};
 use crate::{DirectSolver, KktSystem};
-use pliant_sparse::{CsrMatrix, Pattern, PatternBuilder};
+use pliant_sparse::{Pattern, PatternBuilder};
 
 const ABSENT: u32 = u32::MAX;
 
-/// `(A + E) x = rhs` for symmetric semidefinite `A` and `E` of symmetric positive definite blocks.
+/// `(T A T^T + E) x = rhs` for symmetric semidefinite `A`, `T` of one square block per block of rows, and diagonal positive `E`.
 ///
-/// Through the [`DirectSolver`]: where the operator is a Schur complement, `A = J W^-1 J^T + R`, as the saddle-point system
-/// `[W -J^T; -J -(R + E)]`, so that `A` is never formed and contacts go before bodies; else as the matrix `A + E` itself, sparse or dense.
+/// Through the [`DirectSolver`]: where the operator is a Schur complement, `A = N K^-1 N^T + R`, as the saddle-point system with the rows
+/// `T N` and `T R T^T + E`, so that `A` is never formed and contacts go before bodies; else as the matrix itself, sparse or dense.
 /// The pattern is analysed once; nothing is allocated for equal patterns.
 #[derive(Debug, Default)]
 pub(crate) struct Shifted {
@@ -20,24 +20,49 @@ pub(crate) struct Shifted {
     offsets: Vec<usize>,
     rows: Vec<usize>,
     fixed: Vec<bool>,
-    /// For each entry of the own matrix, the entry of the source, if it has one: of `W` or, in a saddle-point system, of `R`.
-    source: Vec<u32>,
-    /// For each entry of the lower triangles of the diagonal blocks, where it is in the own matrix.
-    slots: Vec<u32>,
-    /// Whether `E` goes into `R`.
     saddle: bool,
+    /// Saddle-point form: for every entry of the own `J`, the entries of its column in the rows of the block, of the source.
+    columns: Vec<[u32; 3]>,
+    /// For every entry of the own `R` the entry of the source.
+    entries: Vec<u32>,
+    /// Other forms: pairs of coupled blocks, the second not after the first.
+    pairs: Vec<(u32, u32)>,
+    /// Block of each row of the system, and its number within; `ABSENT` for bilateral rows.
+    place: Vec<(u32, u32)>,
     rhs: Vec<f64>,
     z: Vec<f64>,
-    dense: Vec<f64>,
     ready: bool,
 }
 
-/// Entries of the lower triangle of the diagonal blocks: block, row and column within, row and column in the matrix.
-fn lower(problem: &Problem) -> impl Iterator<Item = (usize, usize, usize)> + '_ {
-    (0..problem.blocks()).flat_map(|k| {
-        let d = problem.rows(k).len();
-        (0..d).flat_map(move |i| (0..=i).map(move |l| (k, i, l)))
-    })
+// A clone makes its factors anew.
+impl Clone for Shifted {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+fn matrix(w: Pattern, blocks: Vec<usize>) -> Result<KktSystem, ProblemError> {
+    let n = w.rows();
+    let j = PatternBuilder::new(0, n).finish()?;
+    let r = PatternBuilder::new(0, 0).finish()?;
+    Ok(KktSystem::new(w, j, r, blocks, vec![0])?)
+}
+
+/// `T B V^T` for small matrices by rows: `B` is `a x b`, `T` and `V` start at the given places of `turn`.
+fn between(turn: &[f64], (k, a): (usize, usize), (l, b): (usize, usize), block: &[f64; 9]) -> [f64; 9] {
+    let (t, v) = (&turn[9 * k..], &turn[9 * l..]);
+    let (mut half, mut out) = ([0.0; 9], [0.0; 9]);
+    for i in 0..a {
+        for j in 0..b {
+            half[i * b + j] = (0..a).map(|x| t[i * a + x] * block[x * b + j]).sum();
+        }
+    }
+    for i in 0..a {
+        for j in 0..b {
+            out[i * b + j] = (0..b).map(|x| half[i * b + x] * v[j * b + x]).sum();
+        }
+    }
+    out
 }
 
 impl Shifted {
@@ -58,182 +83,214 @@ impl Shifted {
         }
     }
 
-    fn analyse(&mut self, problem: &Problem) -> Result<(), ProblemError> {
-        let m = problem.size();
+    /// Takes the pattern of a problem. Allocates only for a new one.
+    pub(crate) fn prepare(&mut self, problem: &Problem) -> Result<(), ProblemError> {
+        self.ready = false;
+        if self.fits(problem) {
+            return Ok(());
+        }
         self.offsets.clear();
         self.offsets.extend_from_slice(problem.offsets());
         self.seen.clear();
         self.rows.clear();
-        self.fixed.clear();
-        self.saddle = false;
-        let own = |k: usize, i: usize| problem.rows(k).start + i;
-        let mut pattern = PatternBuilder::new(m, m);
-        let (system, origin) = match problem.delassus().form() {
-            Form::Saddle { system, rows } => {
-                let (n, all) = (system.n(), system.m());
-                let mut pattern = PatternBuilder::new(all, all);
-                for i in 0..all {
-                    for k in system.r.pattern().row(i) {
-                        pattern.insert(i, *k as usize);
-                    }
-                }
-                for (k, i, l) in lower(problem) {
-                    pattern.insert(rows[own(k, i)], rows[own(k, l)]);
-                }
-                let r = pattern.finish()?;
-                let source = map(&r, Some(system.r.pattern()));
-                let (w, j) = (system.w.pattern().clone(), system.j.pattern().clone());
-                let row_blocks = system.row_blocks().to_vec();
-                let mut out = KktSystem::new(w, j, r, system.primal_blocks().to_vec(), row_blocks)?;
-                out.fixed.copy_from_slice(&system.fixed);
-                self.seen = vec![
-                    system.w.pattern().clone(),
-                    system.j.pattern().clone(),
-                    system.r.pattern().clone(),
-                ];
-                self.rows = rows.to_vec();
-                self.fixed = system.fixed.clone();
-                self.saddle = true;
-                debug_assert_eq!(out.n(), n);
-                (out, source)
-            }
-            Form::Sparse(a) => {
-                for i in 0..m {
-                    for k in a.pattern().row(i).iter().filter(|k| **k as usize <= i) {
-                        pattern.insert(i, *k as usize);
-                    }
-                }
-                for (k, i, l) in lower(problem) {
-                    pattern.insert(own(k, i), own(k, l));
-                }
-                let w = pattern.finish()?;
-                let source = map(&w, Some(a.pattern()));
-                self.seen = vec![a.pattern().clone()];
-                (matrix(w, problem.offsets().to_vec())?, source)
-            }
-            Form::Opaque => {
-                pattern.insert_block((0, 0), (m, m), true);
-                let blocks = if m == 0 { vec![0] } else { vec![0, m] };
-                let w = pattern.finish()?;
-                self.dense.clear();
-                self.dense.resize(m * m, 0.0);
-                (matrix(w, blocks)?, Vec::new())
-            }
-        };
-        self.source = origin;
-        let target = if self.saddle { &system.r } else { &system.w };
-        let place = |k: usize, i: usize| {
-            if self.saddle {
-                self.rows[own(k, i)]
-            } else {
-                own(k, i)
-            }
-        };
-        let slot = |(k, i, l)| target.pattern().slot(place(k, i), place(k, l));
-        self.slots = lower(problem)
-            .map(|e| slot(e).map_or(ABSENT, |s| s as u32))
-            .collect();
-        self.system = Some(system);
+        self.pairs.clear();
         self.direct.forget(None);
+        let form = problem.delassus().form();
+        self.saddle = matches!(form, Form::Saddle { .. });
+        self.system = Some(match form {
+            Form::Saddle { system, rows } => self.analyse_saddle(problem, system, rows)?,
+            other => self.analyse_matrix(problem, other)?,
+        });
         Ok(())
     }
 
-    /// Takes the matrices of a problem. Allocates only for a new pattern.
-    pub(crate) fn prepare(&mut self, problem: &Problem) -> Result<(), ProblemError> {
-        self.ready = false;
-        if !self.fits(problem) {
-            self.analyse(problem)?;
+    fn analyse_saddle(
+        &mut self,
+        problem: &Problem,
+        system: &KktSystem,
+        rows: &[usize],
+    ) -> Result<KktSystem, ProblemError> {
+        let (n, m) = (system.n(), system.m());
+        self.place = vec![(ABSENT, 0); m];
+        for k in 0..problem.blocks() {
+            for (l, i) in problem.rows(k).enumerate() {
+                self.place[rows[i]] = (k as u32, l as u32);
+            }
         }
-        let Some(own) = &mut self.system else {
-            return Ok(());
-        };
-        if let Form::Saddle { system, .. } = problem.delassus().form() {
-            own.w.values_mut().copy_from_slice(system.w.values());
-            own.j.values_mut().copy_from_slice(system.j.values());
+        let mut j = PatternBuilder::new(m, n);
+        let mut r = PatternBuilder::new(m, m);
+        for i in 0..m {
+            let k = self.place[i].0;
+            let own = if k == ABSENT {
+                &rows[..0]
+            } else {
+                &rows[problem.rows(k as usize)]
+            };
+            for row in own.iter().chain([&i]) {
+                system.j.pattern().row(*row).iter().for_each(|c| j.insert(i, *c as usize));
+            }
+            system.r.pattern().row(i).iter().for_each(|c| r.insert(i, *c as usize));
+            own.iter().filter(|row| **row <= i).for_each(|row| r.insert(i, *row));
         }
-        Ok(())
+        let (j, r) = (j.finish()?, r.finish()?);
+        self.columns.clear();
+        self.entries.clear();
+        for i in 0..m {
+            let k = self.place[i].0;
+            let mut own = [i; 3];
+            let mut count = 1;
+            if k != ABSENT {
+                count = problem.rows(k as usize).len();
+                own[..count].copy_from_slice(&rows[problem.rows(k as usize)]);
+            }
+            for c in j.row(i) {
+                let mut slots = [ABSENT; 3];
+                for (slot, row) in slots.iter_mut().zip(&own[..count]) {
+                    *slot = system.j.pattern().slot(*row, *c as usize).map_or(ABSENT, |s| s as u32);
+                }
+                self.columns.push(slots);
+            }
+            for c in r.row(i) {
+                let slot = system.r.pattern().slot(i, *c as usize);
+                self.entries.push(slot.map_or(ABSENT, |s| s as u32));
+            }
+        }
+        self.rows.extend_from_slice(rows);
+        self.fixed.clone_from(&system.fixed);
+        self.seen = vec![
+            system.w.pattern().clone(),
+            system.j.pattern().clone(),
+            system.r.pattern().clone(),
+        ];
+        let blocks = (system.primal_blocks().to_vec(), system.row_blocks().to_vec());
+        let mut out = KktSystem::new(system.w.pattern().clone(), j, r, blocks.0, blocks.1)?;
+        out.fixed.copy_from_slice(&system.fixed);
+        Ok(out)
     }
 
-    /// Factors `A + E`, `E` as nine numbers per block of which the first `rows^2` count, row by row. False if it fails.
-    pub(crate) fn factor(&mut self, problem: &Problem, e: &[f64]) -> bool {
+    fn analyse_matrix(&mut self, problem: &Problem, form: Form<'_>) -> Result<KktSystem, ProblemError> {
+        let m = problem.size();
+        let blocks = problem.blocks();
+        let mut of = Vec::with_capacity(m);
+        (0..blocks).for_each(|k| of.extend(problem.rows(k).map(|_| k as u32)));
+        for k in 0..blocks {
+            let start = self.pairs.len();
+            self.pairs.push((k as u32, k as u32));
+            if let Form::Sparse(a) = form {
+                for i in problem.rows(k) {
+                    let columns = a.pattern().row(i).iter().map(|c| of[*c as usize]);
+                    self.pairs.extend(columns.filter(|l| *l < k as u32).map(|l| (k as u32, l)));
+                }
+                self.pairs[start..].sort_unstable();
+            } else {
+                self.pairs.extend((0..k as u32).map(|l| (k as u32, l)));
+            }
+        }
+        self.pairs.dedup();
+        let mut w = PatternBuilder::new(m, m);
+        for (k, l) in &self.pairs {
+            let (a, b) = (problem.rows(*k as usize), problem.rows(*l as usize));
+            w.insert_block((a.start, b.start), (a.len(), b.len()), true);
+        }
+        let mut bounds = problem.offsets().to_vec();
+        if let Form::Sparse(a) = form {
+            self.seen = vec![a.pattern().clone()];
+        } else if m > 0 {
+            bounds = vec![0, m];
+        }
+        matrix(w.finish()?, bounds)
+    }
+
+    /// Factors with `T` as nine numbers per block, of which the first `rows^2` count, row by row, and `E` as one number per row. False if
+    /// it fails.
+    pub(crate) fn factor(&mut self, problem: &Problem, turn: &[f64], e: &[f64]) -> bool {
         self.ready = false;
         let Some(own) = &mut self.system else { return false };
-        match problem.delassus().form() {
-            Form::Saddle { system, .. } => gather(&mut own.r, &self.source, &system.r),
-            Form::Sparse(a) => gather(&mut own.w, &self.source, a),
-            Form::Opaque => {
-                let m = problem.size();
-                problem.delassus().block(0..m, 0..m, &mut self.dense);
-                let mut values = own.w.values_mut().iter_mut();
-                for i in 0..m {
-                    for (to, a) in (&mut values).zip(&self.dense[i * m..i * m + i + 1]) {
-                        *to = *a;
+        if let Form::Saddle { system, .. } = problem.delassus().form() {
+            own.w.values_mut().copy_from_slice(system.w.values());
+            for i in 0..own.m() {
+                let (k, l) = self.place[i];
+                let slots = own.j.pattern().row_slots(i);
+                let (d, t) = if k == ABSENT {
+                    (1, &[1.0][..])
+                } else {
+                    let d = problem.rows(k as usize).len();
+                    let first = 9 * k as usize + l as usize * d;
+                    (d, &turn[first..first + d])
+                };
+                let values = &mut own.j.values_mut()[slots.clone()];
+                for (to, from) in values.iter_mut().zip(&self.columns[slots]) {
+                    let value = |slot: u32| system.j.values().get(slot as usize).copied().unwrap_or(0.0);
+                    *to = (0..d).map(|x| t[x] * value(from[x])).sum();
+                }
+            }
+            for (to, slot) in own.r.values_mut().iter_mut().zip(&self.entries) {
+                *to = system.r.values().get(*slot as usize).copied().unwrap_or(0.0);
+            }
+            for k in 0..problem.blocks() {
+                let rows = problem.rows(k);
+                let d = rows.len();
+                let place = &self.rows[rows.clone()];
+                let mut block = [0.0; 9];
+                for i in 0..d {
+                    for l in 0..d {
+                        let (a, b) = (place[i].max(place[l]), place[i].min(place[l]));
+                        block[i * d + l] = system.r.get(a, b);
+                    }
+                }
+                let turned = between(turn, (k, d), (k, d), &block);
+                for i in 0..d {
+                    for l in 0..=i {
+                        let (a, b) = (place[i].max(place[l]), place[i].min(place[l]));
+                        if let Some(slot) = own.r.pattern().slot(a, b) {
+                            let shift = if i == l { e[rows.start + i] } else { 0.0 };
+                            own.r.values_mut()[slot] = turned[i * d + l] + shift;
+                        }
                     }
                 }
             }
-        }
-        let values = if self.saddle {
-            own.r.values_mut()
         } else {
-            own.w.values_mut()
-        };
-        for ((k, i, l), slot) in lower(problem).zip(&self.slots) {
-            let d = problem.rows(k).len();
-            if let Some(value) = values.get_mut(*slot as usize) {
-                *value += e[9 * k + i * d + l];
+            let mut block = [0.0; 9];
+            for (k, l) in &self.pairs {
+                let (k, l) = (*k as usize, *l as usize);
+                let (a, b) = (problem.rows(k), problem.rows(l));
+                problem.delassus().block(a.clone(), b.clone(), &mut block);
+                let turned = between(turn, (k, a.len()), (l, b.len()), &block);
+                for (x, i) in a.clone().enumerate() {
+                    let Some(first) = own.w.pattern().slot(i, b.start) else { continue };
+                    let count = b.len().min(i + 1 - b.start);
+                    let to = &mut own.w.values_mut()[first..first + count];
+                    to.copy_from_slice(&turned[x * b.len()..x * b.len() + count]);
+                    if k == l {
+                        to[x] += e[i];
+                    }
+                }
             }
         }
         self.ready = self.direct.prepare(own).is_ok();
         self.ready
     }
 
-    /// `x = (A + E)^-1 rhs`, without refinement. Cost: two triangular solves.
+    /// `x = (T A T^T + E)^-1 rhs`, without refinement. Cost: two triangular solves.
     pub(crate) fn solve(&mut self, rhs: &[f64], x: &mut [f64]) {
         let Some(own) = self.system.as_ref().filter(|_| self.ready) else {
             x.fill(0.0);
             return;
         };
-        let n = own.n();
-        self.rhs.clear();
         if !self.saddle {
-            self.rhs.extend_from_slice(rhs);
-            self.direct.apply_factors(&self.rhs, x);
+            self.direct.apply_factors(rhs, x);
             return;
         }
+        let n = own.n();
+        self.rhs.clear();
         self.rhs.resize(n + own.m(), 0.0);
         for (row, value) in self.rows.iter().zip(rhs) {
             self.rhs[n + row] = -value;
         }
-        self.z.clear();
         self.z.resize(n + own.m(), 0.0);
         self.direct.apply_factors(&self.rhs, &mut self.z);
         for (row, x) in self.rows.iter().zip(x) {
             *x = self.z[n + row];
         }
-    }
-}
-
-fn matrix(w: Pattern, blocks: Vec<usize>) -> Result<KktSystem, ProblemError> {
-    let n = w.rows();
-    let j = PatternBuilder::new(0, n).finish()?;
-    let r = PatternBuilder::new(0, 0).finish()?;
-    Ok(KktSystem::new(w, j, r, blocks, vec![0])?)
-}
-
-/// For each entry of a pattern its slot in another one.
-fn map(own: &Pattern, source: Option<&Pattern>) -> Vec<u32> {
-    let mut out = Vec::with_capacity(own.len());
-    for i in 0..own.rows() {
-        for k in own.row(i) {
-            let slot = source.and_then(|s| s.slot(i, *k as usize));
-            out.push(slot.map_or(ABSENT, |s| s as u32));
-        }
-    }
-    out
-}
-
-fn gather(own: &mut CsrMatrix, source: &[u32], from: &CsrMatrix) {
-    for (to, slot) in own.values_mut().iter_mut().zip(source) {
-        *to = from.values().get(*slot as usize).copied().unwrap_or(0.0);
     }
 }

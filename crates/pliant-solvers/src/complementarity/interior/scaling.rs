@@ -97,16 +97,21 @@ impl Scaling {
         self.apply(x, -1.0).map(|y| y / self.size)
     }
 
-    /// Entry of `W^2 = size^2 (2 w w^T - J)`.
-    pub(super) fn square(&self, i: usize, k: usize) -> f64 {
-        let sign = if i != k {
-            0.0
-        } else if i == 0 {
-            -1.0
+    /// Eigenvectors of `W^2 = size^2 (2 w w^T - J)`, as rows, and its eigenvalues: along the ray of `w`, along its mirror image, across. In closed form,
+    /// because one may be `10^20` times the other.
+    pub(super) fn square(&self) -> ([[f64; 3]; 3], [f64; 3]) {
+        let length = self.w[1].hypot(self.w[2]);
+        let (c, s) = if length > 0.0 {
+            (self.w[1] / length, self.w[2] / length)
         } else {
-            1.0
+            (1.0, 0.0)
         };
-        self.size * self.size * (2.0 * self.w[i] * self.w[k] + sign)
+        let h = std::f64::consts::FRAC_1_SQRT_2;
+        let (size, grow) = (self.size * self.size, self.w[0] + length);
+        (
+            [[h, h * c, h * s], [h, -h * c, -h * s], [0.0, -s, c]],
+            [size * grow * grow, size / (grow * grow), size],
+        )
     }
 }
 
@@ -125,11 +130,11 @@ mod tests {
             let other = s.over(&v);
             for k in 0..3 {
                 assert!((s.lambda[k] - other[k]).abs() < 1e-9 * s.lambda[0]);
-                let column = [0, 1, 2].map(|i| s.square(k, i));
-                let twice = s.times(&s.times(&[0, 1, 2].map(|i| f64::from(u8::from(i == k)))));
-                for i in 0..3 {
-                    assert!((column[i] - twice[i]).abs() < 1e-12 * (1.0 + s.square(0, 0)));
-                }
+            }
+            let (vectors, values) = s.square();
+            for (q, e) in vectors.iter().zip(values) {
+                let twice = s.times(&s.times(q));
+                assert!((0..3).all(|k| (twice[k] - e * q[k]).abs() < 1e-12 * values[0]));
             }
             let x = [0.2, -0.4, 0.7];
             let y = quotient(&s.lambda, &x);

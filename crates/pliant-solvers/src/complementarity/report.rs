@@ -38,6 +38,8 @@ pub enum Method {
     NonlinearCg,
     /// Accelerated projected gradient with restarts.
     AcceleratedGradient,
+    /// Projected gradient with the steps of Barzilai and Borwein.
+    BarzilaiBorwein,
     /// Alternating direction method of multipliers.
     Admm,
     /// Nonsmooth Newton.

@@ -3,8 +3,8 @@
 use super::report::Tracker;
 use super::{
     AcceleratedGradient, Admm, AdmmOptions, BlockPivoting, BlockPivotingOptions, ContactFunction,
-    GaussSeidel, GaussSeidelOptions, InteriorPoint, InteriorPointOptions, Lemke, LemkeOptions, Limits, Method, Newton, NewtonOptions, NonlinearCg,
-    Outcome, Problem, ProblemError, Report, Solver, Stage,
+    GaussSeidel, GaussSeidelOptions, InteriorPoint, InteriorPointOptions, Lemke, LemkeOptions, Limits,
+    Method, Newton, NewtonOptions, NonlinearCg, Outcome, Problem, ProblemError, Report, Solver, Stage,
 };
 
 /// Options of [`Auto`].

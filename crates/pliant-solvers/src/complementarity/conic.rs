@@ -1,6 +1,8 @@
 //! Saddle-point systems with cones, from statement to answer.
 
-use super::{Auto, AutoOptions, Cone, Outcome, Problem, ProblemError, Report, Residual, SaddleDelassus, Solver};
+use super::{
+    Auto, AutoOptions, Cone, Outcome, Problem, ProblemError, Report, Residual, SaddleDelassus, Solver,
+};
 use crate::bounds::BoundState;
 use crate::{DirectOptions, DirectSolver, KktSystem, Solution, SolveReport, Status};
 
@@ -172,7 +174,11 @@ impl ConicSolver {
     ///
     /// # Errors
     /// [`SolveError::NotPrepared`](crate::SolveError::NotPrepared) without a matching `prepare`, and what the direct and the complementarity solver refuse.
-    pub fn solve(&mut self, system: &KktSystem, solution: &mut Solution) -> Result<ConicReport, ProblemError> {
+    pub fn solve(
+        &mut self,
+        system: &KktSystem,
+        solution: &mut Solution,
+    ) -> Result<ConicReport, ProblemError> {
         let mut auto = std::mem::take(&mut self.auto);
         auto.options = self.options;
         let found = self.solve_with(&mut auto, system, solution);

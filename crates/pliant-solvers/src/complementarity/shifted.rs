@@ -127,10 +127,22 @@ impl Shifted {
                 &rows[problem.rows(k as usize)]
             };
             for row in own.iter().chain([&i]) {
-                system.j.pattern().row(*row).iter().for_each(|c| j.insert(i, *c as usize));
+                system
+                    .j
+                    .pattern()
+                    .row(*row)
+                    .iter()
+                    .for_each(|c| j.insert(i, *c as usize));
             }
-            system.r.pattern().row(i).iter().for_each(|c| r.insert(i, *c as usize));
-            own.iter().filter(|row| **row <= i).for_each(|row| r.insert(i, *row));
+            system
+                .r
+                .pattern()
+                .row(i)
+                .iter()
+                .for_each(|c| r.insert(i, *c as usize));
+            own.iter()
+                .filter(|row| **row <= i)
+                .for_each(|row| r.insert(i, *row));
         }
         let (j, r) = (j.finish()?, r.finish()?);
         self.columns.clear();
@@ -146,7 +158,11 @@ impl Shifted {
             for c in j.row(i) {
                 let mut slots = [ABSENT; 3];
                 for (slot, row) in slots.iter_mut().zip(&own[..count]) {
-                    *slot = system.j.pattern().slot(*row, *c as usize).map_or(ABSENT, |s| s as u32);
+                    *slot = system
+                        .j
+                        .pattern()
+                        .slot(*row, *c as usize)
+                        .map_or(ABSENT, |s| s as u32);
                 }
                 self.columns.push(slots);
             }
@@ -179,7 +195,8 @@ impl Shifted {
             if let Form::Sparse(a) = form {
                 for i in problem.rows(k) {
                     let columns = a.pattern().row(i).iter().map(|c| of[*c as usize]);
-                    self.pairs.extend(columns.filter(|l| *l < k as u32).map(|l| (k as u32, l)));
+                    self.pairs
+                        .extend(columns.filter(|l| *l < k as u32).map(|l| (k as u32, l)));
                 }
                 self.pairs[start..].sort_unstable();
             } else {
@@ -257,7 +274,9 @@ impl Shifted {
                 problem.delassus().block(a.clone(), b.clone(), &mut block);
                 let turned = between(turn, (k, a.len()), (l, b.len()), &block);
                 for (x, i) in a.clone().enumerate() {
-                    let Some(first) = own.w.pattern().slot(i, b.start) else { continue };
+                    let Some(first) = own.w.pattern().slot(i, b.start) else {
+                        continue;
+                    };
                     let count = b.len().min(i + 1 - b.start);
                     let to = &mut own.w.values_mut()[first..first + count];
                     to.copy_from_slice(&turned[x * b.len()..x * b.len() + count]);

@@ -56,7 +56,10 @@ impl System<'_> {
             let rows = self.problem.rows(k);
             let d = rows.len();
             let floor = floors.map_or(0.0, |f| f[k].floor);
-            let mu = self.problem.cones()[k].friction().filter(|mu| *mu > 0.0).unwrap_or(1.0);
+            let mu = self.problem.cones()[k]
+                .friction()
+                .filter(|mu| *mu > 0.0)
+                .unwrap_or(1.0);
             for i in 0..d {
                 let terms = (0..d).map(|l| {
                     let at = rows.start + l;

@@ -27,6 +27,8 @@ fn solver(name: &str) -> Box<dyn Solver> {
             limits: limits(TOLERANCE, 20_000),
             ..AdmmOptions::default()
         })),
+        "interior" => Box::new(super::interior(TOLERANCE)),
+        "spectral" => Box::new(BarzilaiBorwein::new(limits(TOLERANCE, 20_000))),
         "Alart-Curnier" => Box::new(super::newton(
             TOLERANCE,
             RowFunction::NaturalMap,
@@ -49,13 +51,15 @@ fn solver(name: &str) -> Box<dyn Solver> {
     }
 }
 
-const SOLVERS: [&str; 10] = [
+const SOLVERS: [&str; 12] = [
     "Gauss-Seidel",
     "symmetric, 1.3",
     "Jacobi",
     "conjugate",
     "accelerated",
     "ADMM",
+    "interior",
+    "spectral",
     "Alart-Curnier",
     "Jean-Moreau",
     "Lemke",

@@ -165,13 +165,11 @@ impl InteriorPoint {
             g.fill(0.0);
             match (cone.friction(), cone.bounds()) {
                 (Some(0.0), _) => g[0] = (tau - c[0]) / r[0],
-                (Some(mu), _) => {
-                    if correct {
-                        let q = quotient(&inner.scaling.lambda, &[tau - c[0], -c[1], -c[2]]);
-                        let q = inner.scaling.times(&q);
-                        g[0] = mu * q[0];
-                        g[1..].copy_from_slice(&q[1..d]);
-                    }
+                (Some(mu), _) if correct => {
+                    let q = quotient(&inner.scaling.lambda, &[tau - c[0], -c[1], -c[2]]);
+                    let q = inner.scaling.times(&q);
+                    g[0] = mu * q[0];
+                    g[1..].copy_from_slice(&q[1..d]);
                 }
                 (None, Some((lower, upper))) if lower < upper => {
                     if lower.is_finite() {

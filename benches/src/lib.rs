@@ -1,9 +1,12 @@
 //! Reference cases and timed scenes of Pliant.
 //!
-//! [`verify`] runs the reference cases; [`chain`] builds the scene that other engines were measured on. The programs
+//! [`verify`] runs the reference cases; [`chain`] builds the scene that other engines were measured on; [`families`] makes the
+//! systems that solvers are timed on. The programs
 //! `verify` and `scenes` print them (`cargo xtask verify`, `cargo xtask bench`).
 
+pub mod candidates;
 pub mod chain;
+pub mod families;
 pub mod linkages;
 pub mod reference;
 pub mod stiff;

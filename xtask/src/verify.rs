@@ -5,5 +5,5 @@ use crate::process;
 
 /// Runs the program `verify` of the benches package in release mode with the same arguments.
 pub(crate) fn run(args: &[String]) -> Result<u8, Error> {
-    process::run_bench_program("verify", args)
+    process::run_bench_program("verify", &[], args)
 }

@@ -5,5 +5,6 @@
 )]
 
 mod chain;
+mod families;
 mod reference;
 mod stiff;

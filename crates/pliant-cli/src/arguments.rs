@@ -19,6 +19,8 @@ pub(crate) enum Command {
     Run(Run),
     /// Read and build a scene, and print its sizes.
     Check(Check),
+    /// Solve a problem from a file, such as a dumped solve, with any solver.
+    Solve(Solve),
 }
 
 #[derive(Debug, Args)]
@@ -37,9 +39,34 @@ pub(crate) struct Run {
     /// Write no files
     #[arg(long)]
     pub(crate) no_files: bool,
+    /// If a step fails, write the system that its solver failed on into this directory, for `pliant solve` or a report
+    #[arg(long, value_name = "DIR")]
+    pub(crate) dump_failed_solve: Option<PathBuf>,
     /// Print nothing but errors
     #[arg(long, short)]
     pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Solve {
+    /// The problem, a .json file; its matrices are beside it or within
+    #[arg(value_name = "FILE")]
+    pub(crate) path: PathBuf,
+    /// Name of the solver [default: box for a system, auto for cones]
+    #[arg(long, value_name = "NAME", conflicts_with = "all")]
+    pub(crate) solver: Option<String>,
+    /// Run every solver for this kind of problem
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Residual that counts as converged
+    #[arg(long, value_name = "X", default_value_t = 1e-9)]
+    pub(crate) tolerance: f64,
+    /// Iterations at most
+    #[arg(long, value_name = "N", default_value_t = 5000)]
+    pub(crate) iterations: usize,
+    /// Print JSON instead of a table, with the answer
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

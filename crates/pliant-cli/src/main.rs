@@ -1,12 +1,13 @@
-//! The program `pliant`: runs scene files.
+//! The program `pliant`: runs scene files, and solves problems that were dumped.
 //!
-//! Exit codes: 0 all went well, 2 a bad scene or bad arguments, 3 a step did not converge or constraints contradict each
+//! Exit codes: 0 all went well, 2 a bad scene, problem or argument, 3 a step or solve did not converge or constraints contradict each
 //! other, 4 another numerical failure, 5 results could not be written.
 
 mod arguments;
 mod check;
 mod progress;
 mod run;
+mod solve;
 mod table;
 
 use arguments::{Arguments, Command};
@@ -14,9 +15,9 @@ use clap::Parser;
 use std::io::Write;
 use std::process::ExitCode;
 
-/// A bad scene or bad arguments; clap uses the same.
+/// A bad scene, problem or argument; clap uses the same.
 const BAD_SCENE: u8 = 2;
-/// A step did not converge, or constraints contradict each other.
+/// A step or a solve did not converge, or constraints contradict each other.
 const NOT_CONVERGED: u8 = 3;
 /// Another numerical failure.
 const FAILED: u8 = 4;
@@ -28,6 +29,7 @@ fn main() -> ExitCode {
     let code = match &arguments.command {
         Command::Run(run) => run::run(run),
         Command::Check(check) => check::check(check),
+        Command::Solve(solve) => solve::solve(solve),
     };
     ExitCode::from(code)
 }

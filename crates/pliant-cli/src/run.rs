@@ -4,6 +4,9 @@ use crate::arguments::Run;
 use crate::progress::Watch;
 use crate::table::{Table, number, triple};
 use crate::{BAD_SCENE, FAILED, NOT_CONVERGED, NOT_WRITTEN, complain};
+use pliant::solvers::KktSystem;
+use pliant::solvers::exchange::{Layout, Record, Statement};
+use pliant_scene::problem::{WriteProblemError, write_problem};
 use pliant_scene::runner::{Energy, Outcome, Runner, Summary, TreatmentState, write_results};
 use pliant_scene::scene::{SceneError, SceneFile};
 use std::path::{Path, PathBuf};
@@ -36,13 +39,59 @@ pub(crate) fn run(arguments: &Run) -> u8 {
         };
         files = Some((dir, written));
     }
+    let dumped = match dump(arguments, &outcome) {
+        Ok(dumped) => dumped,
+        Err(error) => {
+            complain(&format!("error: {error}"));
+            None
+        }
+    };
     if !arguments.quiet {
         report(&outcome.summary, files.as_ref()).print();
     }
     if let Some(error) = &outcome.error {
         complain(&format!("error: {error}"));
     }
+    if let Some(path) = dumped {
+        complain(&format!(
+            "the system of the failed solve is in {path}; try: pliant solve {path} --all",
+            path = path.display()
+        ));
+    }
     code
+}
+
+/// Writes the system of a failed solve, if there is one and it is asked for.
+fn dump(arguments: &Run, outcome: &Outcome) -> Result<Option<PathBuf>, WriteProblemError> {
+    let (Some(dir), Some(system)) = (&arguments.dump_failed_solve, &outcome.failed_solve) else {
+        return Ok(None);
+    };
+    // A scene may be named as no file beside others can be.
+    let stem = arguments
+        .scene
+        .path
+        .file_stem()
+        .unwrap_or_default()
+        .to_string_lossy();
+    let plain = |c: char| if c.is_alphanumeric() || c == '-' { c } else { '_' };
+    let name: String = stem.chars().map(plain).collect();
+    let mut record = Record::new(
+        format!("{name}-failed-solve"),
+        Statement::Kkt(KktSystem::clone(system)),
+    );
+    record.about = outcome
+        .error
+        .as_ref()
+        .map(ToString::to_string)
+        .unwrap_or_default();
+    record.source = format!(
+        "pliant {}, scene {}, step {} from t = {} s",
+        env!("CARGO_PKG_VERSION"),
+        outcome.summary.title,
+        outcome.summary.steps + 1,
+        outcome.summary.time
+    );
+    write_problem(dir, &record, Layout::Separate).map(Some)
 }
 
 fn simulate(arguments: &Run) -> Result<Outcome, SceneError> {

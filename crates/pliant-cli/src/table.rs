@@ -34,6 +34,24 @@ impl Table {
     }
 }
 
+/// Rows of words in columns: the first and the last flush left, the others flush right.
+pub(crate) fn columns<const N: usize>(rows: &[[String; N]]) -> String {
+    let width = |k: usize| rows.iter().map(|row| row[k].chars().count()).max().unwrap_or(0);
+    let mut text = String::new();
+    for row in rows {
+        for (k, word) in row.iter().enumerate() {
+            let pad = " ".repeat(width(k) - word.chars().count());
+            match k {
+                0 => text.push_str(&format!("{word}{pad}")),
+                _ if k + 1 == N => text.push_str(&format!("  {word}")),
+                _ => text.push_str(&format!("  {pad}{word}")),
+            }
+        }
+        text.push('\n');
+    }
+    text
+}
+
 fn is_colour_welcome() -> bool {
     std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty())
 }
@@ -79,6 +97,12 @@ mod tests {
             assert_eq!(number(x), text);
         }
         assert_eq!(number(f64::NAN), "NaN");
+    }
+
+    #[test]
+    fn rows_of_words_are_aligned() {
+        let rows = [["name", "x", "status"], ["a", "10", "good"]].map(|row| row.map(str::to_owned));
+        assert_eq!(columns(&rows), "name   x  status\na     10  good\n");
     }
 
     #[test]

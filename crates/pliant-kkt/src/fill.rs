@@ -176,7 +176,13 @@ impl Assembler {
             {
                 evaluation.shift_compliance(model, input.state, i, motion.iter().map(|m| m.start));
             }
-            self.fill_row_law(model, evaluation, scheme, input, group);
+            self.fill_row_law(rows::Rows {
+                model,
+                evaluation,
+                scheme,
+                input,
+                group,
+            });
         }
         self.fill_bounds(model, scheme);
         if input.fixed_change.iter().any(|d| *d != 0.0) {

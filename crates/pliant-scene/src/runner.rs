@@ -29,7 +29,7 @@ use crate::recording::{Recording, Sample};
 use crate::scene::{BuiltScene, InputCourse, SceneError};
 use holds::Schedule;
 use joints::Joints;
-use pliant::solvers::KktResidual;
+use pliant::solvers::{KktResidual, KktSystem};
 use pliant::{Simulation, StepReport};
 use std::time::Instant;
 
@@ -77,8 +77,25 @@ pub struct Outcome {
     pub summary: Summary,
     /// Why it ended early, if it did.
     pub error: Option<pliant::Error>,
+    /// The linear system of the solve that failed, if that is why.
+    pub failed_solve: Option<Box<KktSystem>>,
     /// Which way is up in pictures.
     pub up: [f64; 3],
+}
+
+/// Whether an error is about the linear system that was filled last.
+fn is_of_a_solve(error: &pliant::Error) -> bool {
+    use pliant::Error;
+    matches!(
+        error,
+        Error::NotPositiveDefinite { .. }
+            | Error::NotFinite { .. }
+            | Error::Incompatible { .. }
+            | Error::Unsettled { .. }
+            | Error::NotConverged { .. }
+            | Error::CorrectionNotConverged { .. }
+            | Error::Solve(_)
+    )
 }
 
 impl Runner {
@@ -230,9 +247,11 @@ impl Runner {
         self.summary.joints = self.scene.joints.states(&self.simulation);
         self.summary
             .finish(&self.simulation, error.as_ref(), self.started.elapsed());
+        let failed = error.as_ref().is_some_and(is_of_a_solve);
         Outcome {
             recording: self.recording,
             summary: self.summary,
+            failed_solve: failed.then(|| Box::new(self.simulation.system().clone())),
             error,
             up: self.scene.up,
         }

@@ -48,6 +48,7 @@ pub use error::SceneError;
 pub use number::{EndSpec, Number, OneOrMany};
 pub use parse::Format;
 pub use picture::{Picture, PointRef};
+pub use suggest::hint;
 
 use source::SourceText;
 use std::path::{Path, PathBuf};

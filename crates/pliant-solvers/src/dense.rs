@@ -1,4 +1,10 @@
-//! Dense oracles: the same problem by a Schur complement with eigenvalues, and by a plain `L D L^T`.
+//! Dense factors for small systems, and oracles: the same problem by a Schur complement with eigenvalues, and by a plain `L D L^T`.
+
+mod factor;
+mod solver;
+
+pub use factor::{DenseFactor, DenseMethod, Inertia};
+pub use solver::{DenseOptions, DenseSolver};
 
 use crate::{KktSystem, Solution, SolveError, Variable};
 use nalgebra::{DMatrix, DVector};

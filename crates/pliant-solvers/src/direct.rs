@@ -3,6 +3,7 @@
 mod apply;
 mod held;
 mod kernel;
+mod many;
 mod plan;
 mod rank;
 
@@ -11,8 +12,9 @@ use crate::order::Elimination;
 use crate::redundant::NullSpace;
 use crate::residual::{ResidualScratch, evaluate};
 use crate::{KktResidual, KktSystem, Solution, SolveError, SolveReport, Status, Variable};
+pub use many::RightHandSide;
 use plan::Plan;
-use pliant_sparse::SparseError;
+use pliant_sparse::{OrderReport, SparseError, Threads};
 
 /// Tolerances of the [`DirectSolver`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,6 +28,9 @@ pub struct DirectOptions {
     /// Redundant rows contradict each other if the part of `b` along their null space is above this share of `|J_i| u + |b_i|`,
     /// with the largest velocity `u` of the variables they act on.
     pub incompatibility: f64,
+    /// Threads that factor and solve where there is enough work for them, from the next analysis of a pattern on; 0 counts as 1.
+    /// Results do not depend on it.
+    pub threads: usize,
 }
 
 impl Default for DirectOptions {
@@ -35,6 +40,7 @@ impl Default for DirectOptions {
             max_refinements: 2,
             rank_threshold: 1e-10,
             incompatibility: 1e-6,
+            threads: 1,
         }
     }
 }
@@ -52,6 +58,8 @@ pub struct SolverCounters {
     pub factor_entries: usize,
     /// Stored entries of the lower triangle of the permuted KKT matrix.
     pub matrix_entries: usize,
+    /// How the order of elimination in use was found, and its predicted cost; deferred rows are not counted.
+    pub order: OrderReport,
 }
 
 /// Factors `[W -J^T; -J -R]` once per `prepare` and solves with iterative refinement. All rows are bilateral.
@@ -65,8 +73,8 @@ pub struct SolverCounters {
 /// space of the rest gives the minimum-norm multiplier, and the part of `b` along it decides whether the rows contradict.
 /// (The usual alternative, regularisation with refinement, has the same limits; docs/decisions says why not.)
 ///
-/// The factor has one index per block where blocks are large enough and fill is small (chains and trees of bodies), else one per
-/// entry; zeros in blocks count as entries of `L`.
+/// The factor is by blocks where fill is small (chains and trees of bodies), by dense fronts where there is much (nets, solids), and
+/// by entries where neither pays, as predicted from the pattern; zeros in blocks and fronts count as entries of `L`.
 ///
 /// Cost: `O(nnz(L))` memory, the factorisation's flops per `prepare`, `4 nnz(L) + 8 nnz(K)` per solve and refinement, plus
 /// one solve per redundant row.
@@ -75,6 +83,7 @@ pub struct DirectSolver {
     /// Tolerances; may be changed at any time.
     pub options: DirectOptions,
     counters: SolverCounters,
+    threads: Threads,
     plan: Option<Plan>,
     /// The plan's factors belong to the last system that was prepared.
     ready: bool,
@@ -93,6 +102,7 @@ pub struct DirectSolver {
     column: Vec<f64>,
     b: Vec<f64>,
     best: Solution,
+    many: many::Scratch,
 }
 
 impl DirectSolver {
@@ -153,10 +163,20 @@ impl DirectSolver {
         }
         let mut rounds = 0;
         loop {
-            // A vanishing pivot of a row that follows its owner may only mean an unlucky owner: defer it and look again.
-            while self.factor(system)? > 0 && rounds <= 4 {
-                let Some(mut deferred) = self.newly_dropped(system) else {
-                    break;
+            // A vanishing pivot of a row that follows its owner may only mean an unlucky owner, and then the signs of the later
+            // pivots mean nothing: defer it and look again.
+            loop {
+                let negative = self.factor(system)?;
+                let newly_dropped = if rounds < 4 {
+                    self.newly_dropped(system)
+                } else {
+                    None
+                };
+                let Some(mut deferred) = newly_dropped else {
+                    match negative {
+                        Some(error) => return Err(error),
+                        None => break,
+                    }
                 };
                 rounds += 1;
                 if rounds == 4 {
@@ -188,16 +208,21 @@ impl DirectSolver {
     }
 
     fn analyse(&mut self, system: &KktSystem, order: Elimination) -> Result<(), SolveError> {
-        let plan = Plan::new(system, order)?;
+        let threads = self.options.threads.max(1);
+        if self.threads.count() != threads {
+            self.threads = Threads::new(threads)?;
+        }
+        let plan = Plan::new(system, order, &self.threads)?;
         self.counters.symbolic += 1;
         self.counters.factor_entries = plan.kernel.entries();
         self.counters.matrix_entries = plan.matrix_entries;
+        self.counters.order = plan.elimination.report;
         self.plan = Some(plan);
         Ok(())
     }
 
-    /// Scales, fills and factors; returns the number of dropped rows.
-    fn factor(&mut self, system: &KktSystem) -> Result<usize, SolveError> {
+    /// Scales, fills and factors. Returns what the signs of the pivots say against `W`; with rows newly dropped it need not be true.
+    fn factor(&mut self, system: &KktSystem) -> Result<Option<SolveError>, SolveError> {
         let plan = self.plan.as_mut().ok_or(SolveError::NotPrepared)?;
         plan.rescale(system, &self.options, &self.trusted, &self.states)?;
         plan.fill(system, &self.states);
@@ -220,19 +245,18 @@ impl DirectSolver {
             }
         }
         let free = system.fixed.iter().filter(|f| !**f).count();
-        if report.positive != free {
+        Ok((report.positive != free).then(|| {
             // By Sylvester's law W is not positive definite on the null space of J, wherever the odd signs came up.
             let odd = |k: usize| match plan.variable(k, n) {
                 Variable::Dof(dof) if plan.kernel.is_dropped(k) || plan.kernel.pivots()[k] < 0.0 => Some(dof),
                 _ => None,
             };
             let dof = (0..plan.elimination.sequence.len()).find_map(odd).unwrap_or(0);
-            return Err(SolveError::NotPositiveDefinite {
+            SolveError::NotPositiveDefinite {
                 dof,
                 diagonal: system.w_diagonal(dof),
-            });
-        }
-        Ok(report.dropped)
+            }
+        }))
     }
 
     /// Solves for the right-hand sides `system.c` and `system.b`.
@@ -276,6 +300,9 @@ impl DirectSolver {
         solution.x.resize(n, 0.0);
         solution.mu.clear();
         solution.mu.resize(m, 0.0);
+        // Here, not at the first refinement, which may come many steps late.
+        self.best.x.resize(n, 0.0);
+        self.best.mu.resize(m, 0.0);
         if put_held(&self.states, &system.bounds, &mut solution.mu) {
             evaluate(
                 system,

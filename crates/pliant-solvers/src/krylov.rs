@@ -7,6 +7,7 @@
 //! | [`ConjugateResidual`] | symmetric, best definite | positive definite | 1 product, 1 `M`, `21 n` | 10 |
 //! | [`BiConjugateGradient`] | any | any | 2 products, 2 `M`, `29 n` | 11 |
 //! | [`GeneralMinimalResidual`] | any | any | 1 product, 1 `M`, `4 k n` at step k | 7 + restart |
+//! | [`FlexibleMinimalResidual`] | any | any, may change | 1 product, 1 `M`, `4 k n` at step k | 7 + 2 restart |
 //!
 //! **Stopping.** A solve is converged if, in the Euclidean norm and with the residual computed anew from `b - A x`,
 //!
@@ -44,17 +45,21 @@
 mod bicgstab;
 mod blocks;
 mod cg;
+mod condensed;
 mod constraint;
 mod cr;
 mod drive;
 mod factor;
 mod gmres;
 mod incomplete;
+mod incomplete_blocks;
 mod kkt;
-mod kkt_scaled;
+mod kkt_methods;
 mod minres;
 mod operator;
 mod precondition;
+mod primal;
+mod projected;
 mod ssor;
 mod stale;
 
@@ -64,16 +69,18 @@ pub use cg::ConjugateGradient;
 pub use constraint::{ApproximateSchur, Approximation, ConstraintPreconditioner, DiagonalPreconditioner};
 pub use cr::ConjugateResidual;
 pub use factor::SymmetricFactor;
-pub use gmres::GeneralMinimalResidual;
+pub use gmres::{FlexibleMinimalResidual, GeneralMinimalResidual};
 pub use incomplete::IncompleteCholesky;
+pub use incomplete_blocks::BlockIncompleteCholesky;
 pub use kkt::{KktKrylov, KktKrylovOptions, KktKrylovReport, KktMethod};
 pub use minres::MinimalResidual;
 pub use operator::{FnOperator, KktOperator, SchurOperator, SymmetricOperator};
 pub use precondition::{Identity, Jacobi};
+pub use primal::PrimalPreconditioner;
 pub use ssor::Ssor;
 pub use stale::StaleFactor;
 
-use crate::{SolveError, Variable};
+use crate::{SolveError, Variable, check_size};
 
 /// A square matrix known by its products. Symmetric unless its documentation says otherwise.
 pub trait LinearOperator {
@@ -89,7 +96,7 @@ pub trait Preconditioner {
     /// Order n of the matrix.
     fn size(&self) -> usize;
 
-    /// `z = M^-1 r`, both of length n. Linear in `r`; overwrites `z`; allocates nothing once it is warm.
+    /// `z = M^-1 r`, both of length n. Linear in `r`, but for [`FlexibleMinimalResidual`]; overwrites `z`; allocates nothing once it is warm.
     fn apply(&self, r: &[f64], z: &mut [f64]);
 }
 
@@ -100,7 +107,8 @@ pub struct KrylovOptions {
     pub tolerance: f64,
     /// Iterations at most, over all passes of a solve.
     pub max_iterations: usize,
-    /// Length of the basis after which [`GeneralMinimalResidual`] starts again, at least one; the others ignore it.
+    /// Length of the basis after which [`GeneralMinimalResidual`] and [`FlexibleMinimalResidual`] start again, at least one; the
+    /// others ignore it.
     pub restart: usize,
     /// Whether to keep the size of the residual of every iteration.
     pub history: bool,
@@ -230,19 +238,6 @@ impl Scratch {
     }
 }
 
-/// An error if the sizes differ.
-fn check_size(what: &'static str, expected: usize, found: usize) -> Result<(), SolveError> {
-    if expected == found {
-        Ok(())
-    } else {
-        Err(SolveError::Size {
-            what,
-            expected,
-            found,
-        })
-    }
-}
-
 /// An error at the first entry that is not finite.
 fn check_finite(v: &[f64]) -> Result<(), SolveError> {
     match v.iter().position(|v| !v.is_finite()) {
@@ -253,9 +248,17 @@ fn check_finite(v: &[f64]) -> Result<(), SolveError> {
     }
 }
 
-/// `a^T b`.
+/// `a^T b`, summed in eight interleaved parts, always the same.
 fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
+    let ((a, rest_a), (b, rest_b)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
+    let mut parts = [0.0; 8];
+    for (a, b) in a.iter().zip(b) {
+        for (sum, (a, b)) in parts.iter_mut().zip(a.iter().zip(b)) {
+            *sum += a * b;
+        }
+    }
+    let rest: f64 = rest_a.iter().zip(rest_b).map(|(a, b)| a * b).sum();
+    parts.iter().sum::<f64>() + rest
 }
 
 /// `y += s x`.
@@ -282,6 +285,11 @@ fn largest(v: &[f64]) -> f64 {
 
 /// Euclidean norm without overflow or underflow.
 fn norm(v: &[f64]) -> f64 {
+    let sum = dot(v, v);
+    // Far from both ends of the exponents.
+    if sum > 1e-200 && sum < 1e200 {
+        return sum.sqrt();
+    }
     let size = largest(v);
     if size == 0.0 || !size.is_finite() {
         return size;
@@ -306,7 +314,7 @@ fn curvature(v: &[f64], w: &[f64]) -> f64 {
 }
 
 /// The power of two at or below `a`, for finite positive `a`, kept where its inverse is finite too.
-fn power_of_two_below(a: f64) -> f64 {
+pub(crate) fn power_of_two_below(a: f64) -> f64 {
     let exponent = ((a.to_bits() >> 52) & 0x7ff) as i32 - 1023;
     2f64.powi(exponent.clamp(-1000, 1000))
 }

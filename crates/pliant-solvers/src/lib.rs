@@ -35,16 +35,27 @@ mod bounds;
 mod boxed;
 mod dense;
 mod direct;
+mod equilibrated;
+#[cfg(feature = "exchange")]
+pub mod exchange;
 pub mod krylov;
+mod linear;
 mod order;
 mod redundant;
+pub mod registry;
 mod residual;
 mod system;
 
 pub use bounds::{BoundState, BoundsReport};
 pub use boxed::{BoxOptions, BoxSolver};
-pub use dense::{solve_dense, solve_dense_ldlt};
-pub use direct::{DirectOptions, DirectSolver, SolverCounters};
+pub use dense::{
+    DenseFactor, DenseMethod, DenseOptions, DenseSolver, Inertia, solve_dense, solve_dense_ldlt,
+};
+pub use direct::{DirectOptions, DirectSolver, RightHandSide, SolverCounters};
+pub use linear::{
+    Attempt, FactorSummary, LinearAuto, LinearChoice, LinearMethod, LinearOptions, LinearReport, Outcome,
+    Prediction, Reason,
+};
 pub use order::Elimination;
 pub use residual::KktResidual;
 pub use system::{KktSystem, Solution};
@@ -107,6 +118,20 @@ pub enum SolveError {
         /// Index into `mu`.
         row: usize,
     },
+    /// A pivot that is zero, up to rounding.
+    #[error("the matrix is singular: pivot {index} (variables first, then rows) is {pivot:e}")]
+    Singular {
+        /// Index of the unknown, rows after all variables.
+        index: usize,
+        /// Its pivot.
+        pivot: f64,
+    },
+    /// A row without compliance for a method that condenses compliant rows.
+    #[error("constraint row {row} is hard, and this method condenses compliant rows")]
+    HardRow {
+        /// Index into `mu`.
+        row: usize,
+    },
     /// A matrix or right-hand side holds NaN or infinity.
     #[error("{variable} has a coefficient that is not finite")]
     NotFinite {
@@ -139,6 +164,19 @@ pub enum SolveError {
     Sparse(#[from] pliant_sparse::SparseError),
 }
 
+/// An error if the sizes differ.
+fn check_size(what: &'static str, expected: usize, found: usize) -> Result<(), SolveError> {
+    if expected == found {
+        Ok(())
+    } else {
+        Err(SolveError::Size {
+            what,
+            expected,
+            found,
+        })
+    }
+}
+
 /// How a solve ended.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
@@ -147,6 +185,8 @@ pub enum Status {
     Converged,
     /// Refinement stopped above the tolerance.
     Stagnated,
+    /// The iterations allowed ran out above the tolerance.
+    MaxIterations,
     /// Hard rows contradict each other: `x` is the least-squares compromise, `mu` belongs to it.
     Incompatible {
         /// The row that is violated most.

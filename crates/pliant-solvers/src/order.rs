@@ -7,60 +7,73 @@
 //! everything else, where their pivot is an exact Schur complement, so that a zero one *is* a redundant row.
 
 use crate::{KktSystem, SolveError};
-use pliant_sparse::Graph;
+use pliant_sparse::{Graph, OrderReport};
 use std::collections::VecDeque;
 
-/// Vertices of the block graph: primal blocks with a free variable, then row blocks.
+/// The vertices of the block graph: primal blocks with a free variable, and row blocks.
 struct Blocks {
-    /// Block of each variable.
-    of_dof: Vec<usize>,
-    /// Row blocks touched by each primal block are found through these: primal blocks of each row block, ascending.
-    touched: Vec<Vec<usize>>,
+    /// Block of each variable; `NONE` for a fixed one.
+    of_dof: Vec<u32>,
+    /// Where the primal blocks of each row block start in `touched`, and their number.
+    offsets: Vec<usize>,
+    /// Primal blocks that each row block acts on, ascending.
+    touched: Vec<u32>,
     /// Whether a row block needs a partner.
     hard: Vec<bool>,
     /// Free variables of each primal block.
     free: Vec<usize>,
 }
 
+const NONE: u32 = u32::MAX;
+
 /// Rows whose own diagonal is below this share of their Delassus diagonal are paired like hard rows.
 const NEARLY_HARD: f64 = 1e-6;
 
+/// Largest block that indistinguishable blocks are merged to: the kernels know sizes up to six.
+const LARGEST_MERGED: usize = 6;
+
 impl Blocks {
     fn new(system: &KktSystem) -> Self {
-        let of = |bounds: &[usize]| -> Vec<usize> {
-            bounds
-                .windows(2)
-                .enumerate()
-                .flat_map(|(k, w)| std::iter::repeat_n(k, w[1] - w[0]))
-                .collect()
-        };
-        let of_dof = of(system.primal_blocks());
-        let count = |w: &[usize]| (w[0]..w[1]).filter(|i| !system.fixed[*i]).count();
-        let free = system.primal_blocks().windows(2).map(count).collect();
-        let mut touched = Vec::new();
-        let mut hard = Vec::new();
-        for w in system.row_blocks().windows(2) {
-            let rows = w[0]..w[1];
-            let mut list: Vec<usize> = rows
-                .clone()
-                .flat_map(|i| system.j.pattern().row(i))
-                .filter(|k| !system.fixed[**k as usize])
-                .map(|k| of_dof[*k as usize])
-                .collect();
-            list.sort_unstable();
-            list.dedup();
-            touched.push(list);
-            hard.push(
-                rows.clone()
-                    .any(|i| system.r_diagonal(i) <= NEARLY_HARD * system.row_scale(i)),
-            );
+        let mut of_dof = vec![NONE; system.n()];
+        let mut free = Vec::with_capacity(system.primal_blocks().len() - 1);
+        for (k, w) in system.primal_blocks().windows(2).enumerate() {
+            let mut count = 0;
+            for i in (w[0]..w[1]).filter(|i| !system.fixed[*i]) {
+                of_dof[i] = k as u32;
+                count += 1;
+            }
+            free.push(count);
+        }
+        let blocks = system.row_blocks().len() - 1;
+        let (mut offsets, mut touched) = (vec![0], Vec::new());
+        let mut hard = Vec::with_capacity(blocks);
+        let mut seen = vec![NONE; free.len()];
+        for (k, w) in system.row_blocks().windows(2).enumerate() {
+            let start = touched.len();
+            for p in (w[0]..w[1]).flat_map(|i| system.j.pattern().row(i)) {
+                let p = of_dof[*p as usize];
+                if p != NONE && seen[p as usize] != k as u32 {
+                    seen[p as usize] = k as u32;
+                    touched.push(p);
+                }
+            }
+            touched[start..].sort_unstable();
+            offsets.push(touched.len());
+            let nearly = |i: usize| system.r_diagonal(i) <= NEARLY_HARD * system.row_scale(i);
+            hard.push((w[0]..w[1]).any(nearly));
         }
         Self {
             of_dof,
+            offsets,
             touched,
             hard,
             free,
         }
+    }
+
+    /// Primal blocks that row block `k` acts on.
+    fn touched(&self, k: usize) -> &[u32] {
+        &self.touched[self.offsets[k]..self.offsets[k + 1]]
     }
 
     /// The owner of every hard row block that is not deferred: first one each, by augmenting paths, then as many as are
@@ -77,8 +90,8 @@ impl Blocks {
             let mut queue = VecDeque::from([start]);
             let mut end = None;
             'search: while let Some(k) = queue.pop_front() {
-                let fits = |p: &&usize| self.free[**p] >= rows(k);
-                for &p in self.touched[k].iter().filter(fits) {
+                let candidates = self.touched(k).iter().map(|p| *p as usize);
+                for p in candidates.filter(|p| self.free[*p] >= rows(k)) {
                     if reached[p] == start {
                         continue;
                     }
@@ -108,7 +121,7 @@ impl Blocks {
             if owner[k].is_some() {
                 continue;
             }
-            let candidates = self.touched[k].iter().copied();
+            let candidates = self.touched(k).iter().map(|p| *p as usize);
             let best = candidates
                 .filter(|p| self.independent(system, *p, &load[*p], k))
                 .min_by_key(|p| load[*p].len());
@@ -161,8 +174,12 @@ impl Blocks {
 pub struct Elimination {
     /// Eliminated unknowns: `i < n` is a variable, `n + i` a row. Fixed variables do not appear.
     pub(crate) sequence: Vec<usize>,
+    /// Where each block starts in the sequence, and its length: what is eliminated by one dense kernel.
+    pub(crate) bounds: Vec<usize>,
     /// Row blocks that come after everything else: their pivots decide the rank.
     pub(crate) deferred: Vec<bool>,
+    /// How the order was found and what it should cost; rows that are deferred are not counted.
+    pub(crate) report: OrderReport,
 }
 
 impl Elimination {
@@ -193,79 +210,167 @@ impl Elimination {
         let deferred: Vec<bool> = (0..owner.len())
             .map(|k| deferred[k] || (blocks.hard[k] && owner[k].is_none()))
             .collect();
-        let n = system.n();
-        let primal = blocks.free.len();
-        let mut sequence = Vec::with_capacity(n + system.m());
-        for v in vertices(system, &blocks, &owner, &deferred)? {
-            if v < primal {
-                let bounds = &system.primal_blocks()[v..v + 2];
-                sequence.extend((bounds[0]..bounds[1]).filter(|i| !system.fixed[*i]));
-            } else {
-                let bounds = &system.row_blocks()[v - primal..v - primal + 2];
-                sequence.extend((bounds[0]..bounds[1]).map(|i| n + i));
+        let quotient = Quotient::new(system, &blocks, &owner, &deferred)?;
+        let best = quotient.graph.best_order()?;
+        let mut out = Self {
+            sequence: Vec::with_capacity(system.n() + system.m()),
+            bounds: vec![0],
+            deferred,
+            report: best.report,
+        };
+        for run in best.runs.windows(2) {
+            // Blocks before this one may not be merged into.
+            let mut closed = out.bounds.len();
+            for v in &best.sequence[run[0]..run[1]] {
+                let leader = quotient.leaders[*v] as usize;
+                let owned = if leader < blocks.free.len() {
+                    out.push_primal(system, leader, closed);
+                    quotient.owned(leader)
+                } else {
+                    out.push_rows(system, leader - blocks.free.len(), closed);
+                    &[]
+                };
+                for k in owned {
+                    closed = out.bounds.len();
+                    out.push_rows(system, *k as usize, closed);
+                    closed = out.bounds.len();
+                }
             }
         }
-        Ok(Self { sequence, deferred })
+        for k in last(&blocks, &out.deferred)? {
+            out.push_rows(system, k, usize::MAX);
+        }
+        Ok(out)
+    }
+
+    fn push_primal(&mut self, system: &KktSystem, block: usize, closed: usize) {
+        let bounds = &system.primal_blocks()[block..block + 2];
+        self.push((bounds[0]..bounds[1]).filter(|i| !system.fixed[*i]), closed);
+    }
+
+    fn push_rows(&mut self, system: &KktSystem, block: usize, closed: usize) {
+        let n = system.n();
+        let bounds = &system.row_blocks()[block..block + 2];
+        self.push((bounds[0]..bounds[1]).map(|i| n + i), closed);
+    }
+
+    /// Appends a block, or merges it into the one before if that is not among the first `closed` bounds and stays small.
+    fn push(&mut self, unknowns: impl Iterator<Item = usize>, closed: usize) {
+        self.sequence.extend(unknowns);
+        let (end, count) = (self.sequence.len(), self.bounds.len());
+        if count > closed && end - self.bounds[count - 2] <= LARGEST_MERGED {
+            self.bounds[count - 1] = end;
+        } else if end > self.bounds[count - 1] {
+            self.bounds.push(end);
+        }
     }
 }
 
-/// Primal-primal edges of the block graph.
-fn primal_edges(system: &KktSystem, blocks: &Blocks) -> impl Iterator<Item = (usize, usize)> {
-    (0..system.n()).filter(|i| !system.fixed[*i]).flat_map(move |i| {
-        let others = system.w.pattern().row(i).iter().map(|k| *k as usize);
-        others
-            .filter(|k| !system.fixed[*k])
-            .map(move |k| (blocks.of_dof[i], blocks.of_dof[k]))
-    })
+/// The block graph without deferred rows, every hard row block merged into the primal block that owns it.
+struct Quotient {
+    graph: Graph,
+    /// The primal block, or `primal +` row block, that each vertex is named after.
+    leaders: Vec<u32>,
+    /// Row blocks owned by each primal block: offsets and list.
+    owned_offsets: Vec<u32>,
+    owned: Vec<u32>,
 }
 
-/// Primal blocks, then `primal +` row blocks, in the order of elimination.
-fn vertices(
-    system: &KktSystem,
-    blocks: &Blocks,
-    owner: &[Option<usize>],
-    deferred: &[bool],
-) -> Result<Vec<usize>, SolveError> {
-    let primal = blocks.free.len();
-    let mut graph = Graph::new(primal + owner.len());
-    for (a, b) in primal_edges(system, blocks) {
-        graph.connect(a, b);
-    }
-    let mut owned: Vec<Vec<usize>> = vec![Vec::new(); primal];
-    let mut incident: Vec<Vec<usize>> = vec![Vec::new(); primal];
-    for (k, touched) in blocks.touched.iter().enumerate() {
-        if deferred[k] {
-            touched.iter().for_each(|p| incident[*p].push(k));
-            continue;
+impl Quotient {
+    fn new(
+        system: &KktSystem,
+        blocks: &Blocks,
+        owner: &[Option<usize>],
+        deferred: &[bool],
+    ) -> Result<Self, SolveError> {
+        let primal = blocks.free.len();
+        let height = |k: usize| system.row_blocks()[k + 1] - system.row_blocks()[k];
+        let mut owned_offsets = vec![0u32; primal + 1];
+        let mut unknowns = blocks.free.clone();
+        for (k, p) in owner.iter().enumerate().filter_map(|(k, p)| Some((k, (*p)?))) {
+            owned_offsets[p + 1] += 1;
+            unknowns[p] += height(k);
         }
-        let vertex = owner[k].unwrap_or(primal + k);
-        touched.iter().for_each(|p| graph.connect(vertex, *p));
-        if let Some(p) = owner[k] {
-            owned[p].push(k);
+        for p in 0..primal {
+            owned_offsets[p + 1] += owned_offsets[p];
+        }
+        let mut owned = vec![0u32; owned_offsets[primal] as usize];
+        let mut at = owned_offsets.clone();
+        let mut leaders = Vec::new();
+        let mut vertex = vec![NONE; primal + owner.len()];
+        for p in (0..primal).filter(|p| blocks.free[*p] > 0) {
+            vertex[p] = leaders.len() as u32;
+            leaders.push(p as u32);
+        }
+        for k in 0..owner.len() {
+            if let Some(p) = owner[k] {
+                vertex[primal + k] = vertex[p];
+                owned[at[p] as usize] = k as u32;
+                at[p] += 1;
+            } else if !deferred[k] {
+                vertex[primal + k] = leaders.len() as u32;
+                leaders.push((primal + k) as u32);
+            }
+        }
+        let mut graph = Graph::new(leaders.len());
+        for (v, leader) in leaders.iter().enumerate() {
+            let leader = *leader as usize;
+            let unknowns = if leader < primal {
+                unknowns[leader]
+            } else {
+                height(leader - primal)
+            };
+            let unknowns = u32::try_from(unknowns).unwrap_or(u32::MAX);
+            graph.set_unknowns(v, unknowns);
+        }
+        let mut seen = vec![NONE; primal];
+        for (p, w) in system.primal_blocks().windows(2).enumerate() {
+            let free = (w[0]..w[1]).filter(|i| !system.fixed[*i]);
+            for k in free.flat_map(|i| system.w.pattern().row(i)) {
+                let q = blocks.of_dof[*k as usize];
+                if q != NONE && q as usize != p && seen[q as usize] != p as u32 {
+                    seen[q as usize] = p as u32;
+                    graph.connect(vertex[p] as usize, vertex[q as usize] as usize);
+                }
+            }
+        }
+        for k in (0..owner.len()).filter(|k| !deferred[*k]) {
+            for p in blocks.touched(k) {
+                graph.connect(vertex[primal + k] as usize, vertex[*p as usize] as usize);
+            }
+        }
+        Ok(Self {
+            graph,
+            leaders,
+            owned_offsets,
+            owned,
+        })
+    }
+
+    /// Row blocks that a primal block owns.
+    fn owned(&self, p: usize) -> &[u32] {
+        &self.owned[self.owned_offsets[p] as usize..self.owned_offsets[p + 1] as usize]
+    }
+}
+
+/// The deferred row blocks in an order of their own: two are neighbours if they act on the same primal block.
+fn last(blocks: &Blocks, deferred: &[bool]) -> Result<Vec<usize>, SolveError> {
+    let list: Vec<usize> = (0..deferred.len()).filter(|k| deferred[*k]).collect();
+    if list.len() < 2 {
+        return Ok(list);
+    }
+    let mut incident: Vec<(u32, usize)> = Vec::new();
+    for (v, k) in list.iter().enumerate() {
+        incident.extend(blocks.touched(*k).iter().map(|p| (*p, v)));
+    }
+    incident.sort_unstable();
+    let mut graph = Graph::new(list.len());
+    for same in incident.chunk_by(|a, b| a.0 == b.0) {
+        for (i, (_, a)) in same.iter().enumerate() {
+            same[..i].iter().for_each(|(_, b)| graph.connect(*a, *b));
         }
     }
-    let mut out = Vec::with_capacity(primal + owner.len());
-    for v in graph.minimum_degree()? {
-        if v < primal {
-            out.push(v);
-            out.extend(owned[v].iter().map(|k| primal + k));
-        } else if owner[v - primal].is_none() && !deferred[v - primal] {
-            out.push(v);
-        }
-    }
-    let mut last = Graph::new(owner.len());
-    for list in &incident {
-        for (i, a) in list.iter().enumerate() {
-            list[..i].iter().for_each(|b| last.connect(*a, *b));
-        }
-    }
-    out.extend(
-        last.minimum_degree()?
-            .into_iter()
-            .filter(|k| deferred[*k])
-            .map(|k| primal + k),
-    );
-    Ok(out)
+    Ok(graph.minimum_degree()?.into_iter().map(|v| list[v]).collect())
 }
 
 #[cfg(test)]

@@ -87,7 +87,7 @@ impl ResidualScratch {
 
 /// Columns and values of one row.
 #[inline]
-fn row_of(a: &CsrMatrix, i: usize) -> impl Iterator<Item = (usize, f64)> {
+pub(crate) fn row_of(a: &CsrMatrix, i: usize) -> impl Iterator<Item = (usize, f64)> {
     let slots = a.pattern().row_slots(i);
     a.pattern().indices()[slots.clone()]
         .iter()
@@ -95,10 +95,23 @@ fn row_of(a: &CsrMatrix, i: usize) -> impl Iterator<Item = (usize, f64)> {
         .map(|(k, v)| (*k as usize, *v))
 }
 
-/// `r = rhs - K z` into the scratch (zero at fixed variables) and its measures, which leave out rows held at a bound. Cost `8 nnz`.
+/// As [`evaluate_for`] with the right-hand side `c` of the system.
 pub(crate) fn evaluate(
     system: &KktSystem,
     solution: &Solution,
+    b: &[f64],
+    dropped: &[bool],
+    states: &[BoundState],
+    scratch: &mut ResidualScratch,
+) -> KktResidual {
+    evaluate_for(system, solution, &system.c, b, dropped, states, scratch)
+}
+
+/// `r = rhs - K z` into the scratch (zero at fixed variables) and its measures, which leave out rows held at a bound. Cost `8 nnz`.
+pub(crate) fn evaluate_for(
+    system: &KktSystem,
+    solution: &Solution,
+    c: &[f64],
     b: &[f64],
     dropped: &[bool],
     states: &[BoundState],
@@ -113,9 +126,9 @@ pub(crate) fn evaluate(
     } = scratch;
     let (n, m) = (system.n(), system.m());
     primal.clear();
-    primal.extend_from_slice(&system.c);
+    primal.extend_from_slice(c);
     primal_scale.clear();
-    primal_scale.extend(system.c.iter().map(|c| c.abs()));
+    primal_scale.extend(c.iter().map(|c| c.abs()));
     row.clear();
     row.extend_from_slice(b);
     row_scale.clear();

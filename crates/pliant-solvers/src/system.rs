@@ -1,6 +1,6 @@
 //! The problem: matrices, blocks, fixed variables, right-hand sides.
 
-use crate::SolveError;
+use crate::{SolveError, Variable};
 use pliant_sparse::{CsrMatrix, Pattern, PatternBuilder};
 
 /// `[W -J^T; -J -R] [x; mu] = [c; b]` with block structure and fixed variables.
@@ -217,6 +217,27 @@ impl KktSystem {
     pub(crate) fn check_bilateral(&self) -> Result<(), SolveError> {
         match self.first_bounded_row() {
             Some(row) => Err(SolveError::Bounded { row }),
+            None => Ok(()),
+        }
+    }
+
+    /// An error at the first right-hand side that is not finite; what stands at fixed variables does not matter.
+    pub(crate) fn check_right_hand_sides(&self) -> Result<(), SolveError> {
+        self.check_right_hand_side(&self.c, &self.b)
+    }
+
+    /// As [`Self::check_right_hand_sides`], for others.
+    pub(crate) fn check_right_hand_side(&self, c: &[f64], b: &[f64]) -> Result<(), SolveError> {
+        let mut c = c.iter().zip(&self.fixed);
+        if let Some(i) = c.position(|(c, fixed)| !c.is_finite() && !fixed) {
+            return Err(SolveError::NotFinite {
+                variable: Variable::Dof(i),
+            });
+        }
+        match b.iter().position(|b| !b.is_finite()) {
+            Some(i) => Err(SolveError::NotFinite {
+                variable: Variable::Row(i),
+            }),
             None => Ok(()),
         }
     }

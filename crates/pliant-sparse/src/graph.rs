@@ -1,6 +1,20 @@
-//! The graph of a block matrix and its minimum-degree ordering.
+//! The graph of a block matrix and orders of elimination of small fill.
+
+mod adjacency;
+mod coarsen;
+mod compress;
+mod counts;
+mod dissect;
+mod noise;
+mod reduce;
+mod separator;
+#[cfg(test)]
+mod tests;
+
+pub use counts::EliminationCost;
 
 use crate::SparseError;
+use adjacency::Adjacency;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::sparse::SymbolicSparseColMatRef;
 use faer::sparse::linalg::amd;
@@ -8,27 +22,68 @@ use faer::sparse::linalg::amd;
 /// An undirected graph: one vertex per block of a symmetric block matrix, one edge per non-zero off-diagonal block.
 #[derive(Clone, Debug)]
 pub struct Graph {
-    vertices: usize,
+    /// Unknowns of each vertex.
+    weights: Vec<u32>,
     edges: Vec<(u32, u32)>,
 }
 
+/// How an order of elimination was found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum OrderMethod {
+    /// As the caller said.
+    #[default]
+    Given,
+    /// Approximate minimum degree: best on chains, trees, and surfaces of moderate size.
+    MinimumDegree,
+    /// Multilevel nested dissection: best in three dimensions.
+    NestedDissection,
+}
+
+/// What an order of elimination costs, and what it was chosen from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OrderReport {
+    /// How it was found.
+    pub method: OrderMethod,
+    /// Predicted by counting, for the graph that was ordered.
+    pub cost: EliminationCost,
+    /// Of the best other order; `None` if no other was tried.
+    pub rejected: Option<EliminationCost>,
+}
+
+/// An order of elimination and what is known about it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BestOrder {
+    /// The k-th entry is the k-th vertex to go.
+    pub sequence: Vec<usize>,
+    /// Where each run of indistinguishable vertices starts in the sequence, and its length: runs may be eliminated as one block.
+    pub runs: Vec<usize>,
+    /// Method and predicted cost.
+    pub report: OrderReport,
+}
+
+/// Operations per unknown up to which nested dissection is not tried: it takes about as long itself as it could ever save.
+const CHEAP: u64 = 2000;
+/// Entries of `L` per entry of the matrix up to which minimum degree left nothing to gain.
+const LITTLE_FILL: f64 = 1.5;
+
 impl Graph {
-    /// A graph without edges.
+    /// A graph without edges; each vertex stands for one unknown.
     pub fn new(vertices: usize) -> Self {
         Self {
-            vertices,
+            weights: vec![1; vertices],
             edges: Vec::new(),
         }
     }
 
     /// Number of vertices.
     pub fn len(&self) -> usize {
-        self.vertices
+        self.weights.len()
     }
 
     /// Whether there are no vertices.
     pub fn is_empty(&self) -> bool {
-        self.vertices == 0
+        self.weights.is_empty()
     }
 
     /// Joins two vertices; loops are dropped, repeats merged later.
@@ -37,78 +92,195 @@ impl Graph {
     /// If a vertex is not in the graph.
     pub fn connect(&mut self, a: usize, b: usize) {
         assert!(
-            a < self.vertices && b < self.vertices,
+            a < self.len() && b < self.len(),
             "edge ({a}, {b}) in a graph of {}",
-            self.vertices
+            self.len()
         );
         if a != b {
-            self.edges.push((a.min(b) as u32, a.max(b) as u32));
+            self.edges.push((a as u32, b as u32));
         }
     }
 
-    /// Neighbours of every vertex, ascending, as offsets and indices.
-    pub fn adjacency(&self) -> (Vec<u32>, Vec<u32>) {
-        let mut both: Vec<(u32, u32)> = self.edges.iter().flat_map(|&(a, b)| [(a, b), (b, a)]).collect();
-        both.sort_unstable();
-        both.dedup();
-        let mut offsets = vec![0u32; self.vertices + 1];
-        for (a, _) in &both {
-            offsets[*a as usize + 1] += 1;
-        }
-        for i in 0..self.vertices {
-            offsets[i + 1] += offsets[i];
-        }
-        (offsets, both.into_iter().map(|(_, b)| b).collect())
+    /// Says how many unknowns a vertex stands for; at first one.
+    ///
+    /// # Panics
+    /// If the vertex is not in the graph.
+    pub fn set_unknowns(&mut self, vertex: usize, unknowns: u32) {
+        self.weights[vertex] = unknowns;
     }
 
-    /// An order of elimination of small fill (approximate minimum degree): the k-th entry is the k-th vertex to go.
-    /// Deterministic.
+    /// Neighbours of every vertex, ascending, as offsets and indices. Cost: linear.
     ///
     /// # Errors
-    /// [`SparseError::Symbolic`] if the graph does not fit 32-bit indices.
-    pub fn minimum_degree(&self) -> Result<Vec<usize>, SparseError> {
-        let n = self.vertices;
-        let (offsets, indices) = self.adjacency();
-        if n == 0 {
-            return Ok(Vec::new());
+    /// [`SparseError::TooLarge`] beyond 32-bit indices.
+    pub fn adjacency(&self) -> Result<(Vec<u32>, Vec<u32>), SparseError> {
+        let found = Adjacency::new(self.weights.clone(), &self.edges)?;
+        Ok((found.offsets, found.neighbours))
+    }
+
+    /// Checks the sizes and compresses the lists.
+    fn checked(&self) -> Result<Adjacency, SparseError> {
+        let unknowns: u64 = self.weights.iter().map(|w| u64::from(*w)).sum();
+        for (what, found) in [("vertices", self.len() as u64), ("unknowns", unknowns)] {
+            if found >= i32::MAX as u64 {
+                let found = found as usize;
+                return Err(SparseError::TooLarge { what, found });
+            }
         }
-        let pattern = SymbolicSparseColMatRef::new_checked(n, n, &offsets, None, &indices);
-        let mut order = vec![0u32; n];
-        let mut inverse = vec![0u32; n];
-        let mut buffer = MemBuffer::new(amd::order_scratch::<u32>(n, indices.len()));
-        amd::order(
-            &mut order,
-            &mut inverse,
-            pattern,
-            amd::Control::default(),
-            MemStack::new(&mut buffer),
-        )
-        .map_err(|e| SparseError::Symbolic {
-            reason: format!("{e:?}"),
-        })?;
-        Ok(order.into_iter().map(|i| i as usize).collect())
+        Adjacency::new(self.weights.clone(), &self.edges)
+    }
+
+    /// An order of elimination of small fill (approximate minimum degree, all vertices alike): the k-th entry is the k-th vertex
+    /// to go. Deterministic.
+    ///
+    /// # Errors
+    /// [`SparseError::Symbolic`] or [`SparseError::TooLarge`] if the graph does not fit 32-bit indices.
+    pub fn minimum_degree(&self) -> Result<Vec<usize>, SparseError> {
+        Ok(wide(minimum_degree(&self.checked()?)?))
+    }
+
+    /// An order of elimination of small fill and with a balanced elimination tree (multilevel nested dissection, unknowns as
+    /// weights; minimum degree on small parts): the k-th entry is the k-th vertex to go. Deterministic.
+    ///
+    /// # Errors
+    /// As [`Self::minimum_degree`].
+    pub fn nested_dissection(&self) -> Result<Vec<usize>, SparseError> {
+        Ok(wide(dissect::nested_dissection(&self.checked()?)?))
+    }
+
+    /// Predicted cost of eliminating the vertices in the order given. Cost: nearly linear in the edges.
+    ///
+    /// # Errors
+    /// [`SparseError::Size`] if `sequence` does not hold each vertex once, [`SparseError::TooLarge`] beyond 32-bit indices.
+    pub fn cost(&self, sequence: &[usize]) -> Result<EliminationCost, SparseError> {
+        let mut seen = vec![false; self.len()];
+        let once = |v: &&usize| seen.get_mut(**v).is_some_and(|s| !std::mem::replace(s, true));
+        let found = sequence.iter().filter(once).count();
+        if found != self.len() || sequence.len() != self.len() {
+            return Err(SparseError::Size {
+                what: "order of all vertices",
+                expected: self.len(),
+                found,
+            });
+        }
+        let order: Vec<u32> = sequence.iter().map(|v| *v as u32).collect();
+        Ok(counts::cost(&self.checked()?, &order))
+    }
+
+    /// The order of fewer predicted operations of minimum degree and nested dissection, after merging indistinguishable vertices.
+    /// The latter is not tried where it cannot pay: few operations, or hardly any fill (chains, trees). Deterministic.
+    ///
+    /// # Errors
+    /// As [`Self::minimum_degree`].
+    pub fn best_order(&self) -> Result<BestOrder, SparseError> {
+        let full = self.checked()?;
+        let Some(group) = compress::groups(&full) else {
+            let (order, report) = best(&full)?;
+            return Ok(BestOrder {
+                runs: (0..=order.len()).collect(),
+                sequence: wide(order),
+                report,
+            });
+        };
+        let (quotient, offsets, members) = compress::quotient(&full, &group);
+        let (order, report) = best(&quotient)?;
+        let mut out = BestOrder {
+            runs: vec![0],
+            report,
+            ..BestOrder::default()
+        };
+        for k in order {
+            let range = offsets[k as usize] as usize..offsets[k as usize + 1] as usize;
+            out.sequence.extend(members[range].iter().map(|v| *v as usize));
+            out.runs.push(out.sequence.len());
+        }
+        Ok(out)
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+fn wide(order: Vec<u32>) -> Vec<usize> {
+    order.into_iter().map(|v| v as usize).collect()
+}
 
-    #[test]
-    fn a_path_is_eliminated_without_fill() {
-        let n = 50;
-        let mut graph = Graph::new(n);
-        for i in 1..n {
-            graph.connect(i, i - 1);
-        }
-        let order = graph.minimum_degree().unwrap();
-        // Fill-free: when a vertex goes, at most one neighbour is still there.
-        let mut rank = vec![0; n];
-        for (k, i) in order.iter().enumerate() {
-            rank[*i] = k;
-        }
-        for i in 1..n - 1 {
-            assert!(rank[i] > rank[i - 1] || rank[i] > rank[i + 1]);
-        }
+/// The best order, and what was compared.
+fn best(graph: &Adjacency) -> Result<(Vec<u32>, OrderReport), SparseError> {
+    let order = minimum_degree(graph)?;
+    let mut best = Candidates {
+        graph,
+        report: OrderReport {
+            method: OrderMethod::MinimumDegree,
+            cost: counts::cost(graph, &order),
+            rejected: None,
+        },
+        order,
+    };
+    if best.is_settled() {
+        return Ok((best.order, best.report));
     }
+    let Some(reduced) = reduce::reduce(graph)? else {
+        best.offer(OrderMethod::NestedDissection, dissect::nested_dissection(graph)?);
+        return Ok((best.order, best.report));
+    };
+    best.offer(
+        OrderMethod::MinimumDegree,
+        reduced.whole(&minimum_degree(&reduced.rest)?),
+    );
+    if !best.is_settled() {
+        let order = dissect::nested_dissection(&reduced.rest)?;
+        best.offer(OrderMethod::NestedDissection, reduced.whole(&order));
+    }
+    Ok((best.order, best.report))
+}
+
+/// The best order so far.
+struct Candidates<'a> {
+    graph: &'a Adjacency,
+    order: Vec<u32>,
+    report: OrderReport,
+}
+
+impl Candidates<'_> {
+    /// Whether another method cannot save what it takes.
+    fn is_settled(&self) -> bool {
+        let cost = self.report.cost;
+        cost.flops <= CHEAP.saturating_mul(self.graph.unknowns())
+            || cost.entries as f64 <= LITTLE_FILL * self.graph.entries() as f64
+    }
+
+    /// Takes the order if it needs fewer operations.
+    fn offer(&mut self, method: OrderMethod, order: Vec<u32>) {
+        let cost = counts::cost(self.graph, &order);
+        let rejected = if cost.flops < self.report.cost.flops {
+            self.order = order;
+            self.report.method = method;
+            std::mem::replace(&mut self.report.cost, cost)
+        } else {
+            cost
+        };
+        let runner_up = self.report.rejected.filter(|r| r.flops <= rejected.flops);
+        self.report.rejected = runner_up.or(Some(rejected));
+    }
+}
+
+/// Approximate minimum degree.
+fn minimum_degree(graph: &Adjacency) -> Result<Vec<u32>, SparseError> {
+    let n = graph.len();
+    if n == 0 {
+        return Ok(Vec::new());
+    }
+    let pattern = SymbolicSparseColMatRef::new_checked(n, n, &graph.offsets, None, &graph.neighbours);
+    let mut order = vec![0u32; n];
+    let mut inverse = vec![0u32; n];
+    let mut buffer = MemBuffer::new(amd::order_scratch::<u32>(n, graph.neighbours.len()));
+    amd::order(
+        &mut order,
+        &mut inverse,
+        pattern,
+        amd::Control::default(),
+        MemStack::new(&mut buffer),
+    )
+    .map_err(|e| SparseError::Symbolic {
+        reason: format!("{e:?}"),
+    })?;
+    Ok(order)
 }

@@ -1,7 +1,7 @@
 //! The `L D L^T` of a symmetric quasi-definite matrix: symbolic once, numeric every step.
 
 use crate::{CsrMatrix, Pattern, SparseError};
-use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::dyn_stack::{MemBuffer, MemStack, StackReq};
 use faer::linalg::cholesky::ldlt::factor::LdltRegularization;
 use faer::sparse::linalg::cholesky::{
     CholeskySymbolicParams, LdltRef, SymbolicCholesky, SymbolicCholeskyRaw, SymmetricOrdering,
@@ -25,6 +25,8 @@ pub struct Factor {
     values: Vec<f64>,
     pivots: Vec<f64>,
     scratch: MemBuffer,
+    /// Right-hand sides that the scratch is for.
+    columns: usize,
 }
 
 impl std::fmt::Debug for Factor {
@@ -115,15 +117,19 @@ impl Symbolic {
 
     /// Allocates the numeric factors.
     pub fn allocate(&self) -> Factor {
-        let factor = self
-            .raw
-            .factorize_numeric_ldlt_scratch::<f64>(Par::Seq, Default::default());
+        let factor = self.factor_scratch();
         let solve = self.raw.solve_in_place_scratch::<f64>(1, Par::Seq);
         Factor {
             values: vec![0.0; self.raw.len_val()],
             pivots: vec![0.0; self.size],
             scratch: MemBuffer::new(factor.or(solve)),
+            columns: 1,
         }
+    }
+
+    fn factor_scratch(&self) -> StackReq {
+        self.raw
+            .factorize_numeric_ldlt_scratch::<f64>(Par::Seq, Default::default())
     }
 }
 
@@ -219,14 +225,25 @@ impl Factor {
         self.pivots[i].abs() == DROPPED
     }
 
-    /// Solves `L D L^T x = b` in place. Cost `4 nnz(L)`. Allocates nothing.
+    /// Solves `L D L^T x = b` in place, for as many right-hand sides as `x` holds one after another. Cost `4 nnz(L)` each; several
+    /// cost less each, as `L` is read once for all of them. Allocates only for more of them than ever before.
     ///
     /// # Panics
-    /// If `x` is not as long as the matrix.
+    /// If the length of `x` is not a multiple of the order of the matrix.
     pub fn solve_in_place(&mut self, symbolic: &Symbolic, x: &mut [f64]) {
         let n = symbolic.size;
-        assert_eq!(x.len(), n, "right-hand side of a factor of order {n}");
-        let rhs = MatMut::from_column_major_slice_mut(x, n, 1);
+        if n == 0 {
+            assert!(x.is_empty(), "right-hand side of an empty factor");
+            return;
+        }
+        assert_eq!(x.len() % n, 0, "right-hand sides of a factor of order {n}");
+        let columns = x.len() / n;
+        if columns > self.columns {
+            let solve = symbolic.raw.solve_in_place_scratch::<f64>(columns, Par::Seq);
+            self.scratch = MemBuffer::new(symbolic.factor_scratch().or(solve));
+            self.columns = columns;
+        }
+        let rhs = MatMut::from_column_major_slice_mut(x, n, columns);
         LdltRef::<u32, f64>::new(&symbolic.raw, &self.values).solve_in_place_with_conj(
             Conj::No,
             rhs,

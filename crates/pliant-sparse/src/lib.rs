@@ -23,14 +23,20 @@
 //! ```
 
 mod block;
+mod front;
 mod graph;
 mod ldlt;
 mod pattern;
+mod symmetric_block;
+mod threads;
 
 pub use block::{BlockFactor, BlockPattern, BlockSymbolic};
-pub use graph::Graph;
+pub use front::{FrontFactor, FrontSymbolic};
+pub use graph::{BestOrder, EliminationCost, Graph, OrderMethod, OrderReport};
 pub use ldlt::{Factor, FactorReport, PivotRule, Symbolic};
 pub use pattern::{CsrMatrix, Pattern, PatternBuilder};
+pub use symmetric_block::SymmetricBlockMatrix;
+pub use threads::Threads;
 
 /// What can go wrong when a sparse matrix is built or factored.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -71,6 +77,14 @@ pub enum SparseError {
     Pivot {
         /// Variable, in the order of the factored matrix.
         index: usize,
+    },
+    /// Threads that the system did not start.
+    #[error("cannot start {count} threads: {reason}")]
+    Threads {
+        /// How many were wanted.
+        count: usize,
+        /// In the words of the system.
+        reason: String,
     },
     /// The symbolic analysis ran out of memory or index range.
     #[error("the symbolic factorisation failed: {reason}")]

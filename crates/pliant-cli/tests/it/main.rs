@@ -175,6 +175,134 @@ fn numerical_failures_have_their_codes_and_leave_results() {
     }
 }
 
+fn problem(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../pliant-solvers/tests/corpus");
+    path.join(name).to_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_failing_solve_is_dumped_and_solved_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = write(dir.path(), "two rods.ron", CONTRADICTION);
+    let ran = pliant(
+        dir.path(),
+        &["run", &file, "--no-files", "--dump-failed-solve", "failed"],
+    );
+    assert_eq!(ran.status.code(), Some(3));
+    let dumped = "failed/two_rods-failed-solve.json";
+    assert!(
+        err(&ran).contains(&format!("pliant solve {dumped} --all")),
+        "{}",
+        err(&ran)
+    );
+    let mut names: Vec<_> = std::fs::read_dir(dir.path().join("failed"))
+        .unwrap()
+        .map(|f| f.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    let ends = [".J.mtx", ".R.mtx", ".W.mtx", ".json"];
+    assert_eq!(names, ends.map(|end| format!("two_rods-failed-solve{end}")));
+    // The failure is in the file.
+    let solved = pliant(dir.path(), &["solve", dumped]);
+    assert_eq!(solved.status.code(), Some(3), "{}", err(&solved));
+    assert!(out(&solved).contains("contradicts others"), "{}", out(&solved));
+    // A good run leaves nothing.
+    let pendulum = scene("pendulum.ron");
+    let arguments = [
+        "run",
+        pendulum.to_str().unwrap(),
+        "--no-files",
+        "--quiet",
+        "--dump-failed-solve",
+        "none",
+    ];
+    let ran = pliant(dir.path(), &arguments);
+    assert_eq!(
+        (ran.status.code(), dir.path().join("none").exists()),
+        (Some(0), false)
+    );
+}
+
+#[test]
+fn solve_prints_a_report_of_any_solver() {
+    let here = Path::new(".");
+    let contact = problem("contact-slips.json");
+    let solved = pliant(
+        here,
+        &["solve", &contact, "--solver", "newton", "--tolerance", "1e-12"],
+    );
+    assert_eq!((solved.status.code(), err(&solved).as_str()), (Some(0), ""));
+    for word in [
+        "contact-slips",
+        "case D07",
+        "newton",
+        "converged",
+        "De Saxce",
+        "ms",
+    ] {
+        assert!(out(&solved).contains(word), "{word}: {}", out(&solved));
+    }
+    let all = pliant(here, &["solve", &contact, "--all"]);
+    assert_eq!(all.status.code(), Some(0));
+    // Those that take friction, no others.
+    assert!(
+        out(&all).contains("\ngauss-seidel ") && !out(&all).contains("\nmurty "),
+        "{}",
+        out(&all)
+    );
+    let json = pliant(here, &["solve", &contact, "--json"]);
+    let json: serde_json::Value = serde_json::from_str(&out(&json)).unwrap();
+    let r = &json["solves"][0]["answer"]["r"];
+    assert!((r[0].as_f64().unwrap() - 0.552810593891443).abs() < 1e-8, "{r}");
+    let system = pliant(here, &["solve", &problem("redundant-rows.json"), "--json"]);
+    let json: serde_json::Value = serde_json::from_str(&out(&system)).unwrap();
+    assert!((json["solves"][0]["answer"]["x"][1].as_f64().unwrap() + 0.5428571428571428).abs() < 1e-12);
+    let mixed = pliant(here, &["solve", &problem("capstan-4-sticks.json")]);
+    assert_eq!(mixed.status.code(), Some(0), "{}", out(&mixed));
+    assert!(out(&mixed).contains("KKT, relative"), "{}", out(&mixed));
+}
+
+#[test]
+fn solve_says_what_is_wrong() {
+    let dir = tempfile::tempdir().unwrap();
+    let (contact, system) = (problem("contact-slips.json"), problem("chain-20.json"));
+    let broken = write(
+        dir.path(),
+        "broken.json",
+        "{\"format\": \"pliant-problem\",\n \"version\": }",
+    );
+    let none = problem("lcp-none.json");
+    let indefinite = problem("indefinite-on-null-space.json");
+    for (arguments, code, text) in [
+        (
+            vec![contact.as_str(), "--solver", "newtn"],
+            2,
+            "did you mean `newton`?",
+        ),
+        (
+            vec![&system, "--solver", "newton"],
+            2,
+            "there are: `box`, `direct`",
+        ),
+        (vec!["nothing.json"], 2, "cannot read the problem nothing.json"),
+        (vec![&broken], 2, "line 2, column 13"),
+        (vec![&contact, "--tolerance", "0"], 2, "the tolerance is 0"),
+        (vec![&contact, "--solver", "murty"], 4, ""),
+        (vec![&none], 3, ""),
+        (vec![&indefinite], 4, ""),
+    ] {
+        let ran = pliant(dir.path(), &[&["solve"], &arguments[..]].concat());
+        assert_eq!(
+            ran.status.code(),
+            Some(code),
+            "{arguments:?}: {}{}",
+            out(&ran),
+            err(&ran)
+        );
+        assert!(err(&ran).contains(text), "{arguments:?}: {}", err(&ran));
+    }
+}
+
 #[test]
 fn results_that_cannot_be_written_have_code_5() {
     let dir = tempfile::tempdir().unwrap();

@@ -4,6 +4,16 @@ use super::{Assembler, StepInput};
 use crate::{Formulation, Scheme};
 use pliant_model::{ComponentId, Evaluation, Level, Model, RowGroup, RowLaw};
 
+/// What the rows of one group are filled from.
+#[derive(Clone, Copy)]
+pub(super) struct Rows<'a> {
+    pub(super) model: &'a Model,
+    pub(super) evaluation: &'a Evaluation,
+    pub(super) scheme: &'a Scheme,
+    pub(super) input: StepInput<'a>,
+    pub(super) group: &'a RowGroup,
+}
+
 /// Scratch for blocks of rows whose damping is a matrix.
 #[derive(Debug)]
 pub(super) struct LawScratch {
@@ -35,23 +45,16 @@ impl LawScratch {
 
 impl Assembler {
     /// `R` and `b` in the velocity-change form (docs/notation.md).
-    pub(super) fn fill_row_law(
-        &mut self,
-        model: &Model,
-        evaluation: &Evaluation,
-        scheme: &Scheme,
-        input: StepInput<'_>,
-        group: &RowGroup,
-    ) {
-        self.fill_rounding(model, evaluation, scheme, input, group);
-        match group.component {
-            ComponentId::ForceField(i) => match model.row_law(group) {
-                RowLaw::Viscous => self.fill_dashpot(model, evaluation, scheme, input, group, i),
-                _ => self.fill_spring(model, evaluation, scheme, input, group, i),
+    pub(super) fn fill_row_law(&mut self, rows: Rows<'_>) {
+        self.fill_rounding(rows);
+        match rows.group.component {
+            ComponentId::ForceField(i) => match rows.model.row_law(rows.group) {
+                RowLaw::Viscous => self.fill_dashpot(rows, i),
+                _ => self.fill_spring(rows, i),
             },
             ComponentId::Constraint(i) => {
-                let level = model.constraints()[i].component.level;
-                self.fill_constraint(model, evaluation, scheme, input, group, level);
+                let level = rows.model.constraints()[i].component.level;
+                self.fill_constraint(rows, level);
             }
             ComponentId::Mass(_) => {}
         }
@@ -73,14 +76,14 @@ impl Assembler {
 
     /// What each `b` is known to be off by: the rounding of coordinates, and what linearising the constraint over the last step has
     /// left, `min(|phi|/h, h |(dJ/dt) v|)`. Redundant rows of a loop in motion disagree by that much, and do not contradict.
-    fn fill_rounding(
-        &mut self,
-        model: &Model,
-        evaluation: &Evaluation,
-        scheme: &Scheme,
-        input: StepInput<'_>,
-        group: &RowGroup,
-    ) {
+    fn fill_rounding(&mut self, rows: Rows<'_>) {
+        let Rows {
+            model,
+            evaluation,
+            scheme,
+            input,
+            group,
+        } = rows;
         let h = scheme.h;
         let node = model.node(group.node);
         let size = |values: &[f64]| values.iter().fold(0.0f64, |a, x| a.max(x.abs()));
@@ -100,15 +103,14 @@ impl Assembler {
 
     /// Springs: `Y = h alpha C D + h alpha (h beta + d) I`, `R = Y^-1 C`,
     /// `b = h Y^-1 (phi + (C D + d + alpha h) u)`, less what the motion they are driven by accounts for.
-    fn fill_spring(
-        &mut self,
-        model: &Model,
-        evaluation: &Evaluation,
-        scheme: &Scheme,
-        input: StepInput<'_>,
-        group: &RowGroup,
-        i: usize,
-    ) {
+    fn fill_spring(&mut self, rows: Rows<'_>, i: usize) {
+        let Rows {
+            model,
+            evaluation,
+            scheme,
+            input,
+            group,
+        } = rows;
         let (h, beta) = (scheme.h, scheme.beta);
         let alpha = scheme.alpha_of(group.component);
         let node = model.node(group.node);
@@ -148,6 +150,23 @@ impl Assembler {
                 *r = c / (h * gain(k));
             }
         }
+        self.fill_damping_matrix(rows, i);
+    }
+
+    /// Springs with a damping matrix `D`: `Y` is one for each group of coordinates, and what [`Self::fill_spring`] left is its part
+    /// without `D`.
+    fn fill_damping_matrix(&mut self, rows: Rows<'_>, i: usize) {
+        let Rows {
+            model,
+            evaluation,
+            scheme,
+            input,
+            group,
+        } = rows;
+        let (h, beta) = (scheme.h, scheme.beta);
+        let alpha = scheme.alpha_of(group.component);
+        let u = &input.state.velocities[model.node(group.node).velocity_range()];
+        let gain = |k: usize| alpha * (h * beta + model.relaxation_time(i, k));
         let Some(damping) = evaluation.row_damping(i) else {
             return;
         };
@@ -195,15 +214,14 @@ impl Assembler {
     }
 
     /// Dashpots: `R = C/(h alpha)`, `b = u/alpha`; hard ones hold the velocity, `b = u`.
-    fn fill_dashpot(
-        &mut self,
-        model: &Model,
-        evaluation: &Evaluation,
-        scheme: &Scheme,
-        input: StepInput<'_>,
-        group: &RowGroup,
-        i: usize,
-    ) {
+    fn fill_dashpot(&mut self, rows: Rows<'_>, i: usize) {
+        let Rows {
+            model,
+            evaluation,
+            scheme,
+            input,
+            group,
+        } = rows;
         let (h, alpha) = (scheme.h, scheme.alpha_of(group.component));
         let u = &input.state.velocities[model.node(group.node).velocity_range()];
         for k in 0..group.size * group.count {
@@ -226,15 +244,14 @@ impl Assembler {
     }
 
     /// Hard constraints.
-    fn fill_constraint(
-        &mut self,
-        model: &Model,
-        evaluation: &Evaluation,
-        scheme: &Scheme,
-        input: StepInput<'_>,
-        group: &RowGroup,
-        level: Level,
-    ) {
+    fn fill_constraint(&mut self, rows: Rows<'_>, level: Level) {
+        let Rows {
+            model,
+            evaluation,
+            scheme,
+            input,
+            group,
+        } = rows;
         let (h, beta) = (scheme.h, scheme.beta);
         let node = model.node(group.node);
         let phi = &input.state.positions[node.position_range()];

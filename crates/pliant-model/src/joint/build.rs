@@ -3,8 +3,8 @@
 use super::{Attached, Joint, JointHandle, JointKind, Side};
 use crate::mappings::relative_pose;
 use crate::{
-    Affine, AffineEntry, Damping, Dependency, DiagonalCompliance, Distance, End, JointAxis, JointCoordinates,
-    JointFrame, Level, Model, ModelError, Motion, NodeId, NodeKind, Pose, RigidPoints, Space, Treatment,
+    Coordinate, Damping, DiagonalCompliance, Distance, End, Gear, JointAxis, JointCoordinates, JointFrame,
+    Level, Model, ModelError, Motion, NodeId, NodeKind, Pose, RigidPoints, Space, Treatment,
     UniformCompliance,
 };
 
@@ -70,18 +70,8 @@ impl Model {
                     value: pitch,
                 });
             }
-            let entry = |parent, value| AffineEntry {
-                element: 0,
-                coordinate: 0,
-                from: Dependency::new(parent, 0),
-                from_coordinate: 0,
-                value,
-            };
-            let thread = Affine::new(
-                1,
-                &[0.0],
-                &[entry(0, 1.0), entry(1, -pitch / std::f64::consts::TAU)],
-            );
+            let (travel, turns) = (Coordinate::new(0, 0, 0), Coordinate::new(1, 0, 0));
+            let thread = Gear::new(&[(travel, turns, -pitch / std::f64::consts::TAU)]);
             let parents = [handle.coordinates[0], handle.coordinates[1]];
             let node = self.add_mapped(&format!("{name}.thread"), &parents, thread)?;
             let row = self.add_constraint(&format!("{name}.thread force"), node, joint.level)?;
@@ -210,14 +200,8 @@ impl Model {
             }
         }
         let at_start = self.positions(&state, first)[0] + ratio * self.positions(&state, second)[0];
-        let entry = |parent, value| AffineEntry {
-            element: 0,
-            coordinate: 0,
-            from: Dependency::new(parent, 0),
-            from_coordinate: 0,
-            value,
-        };
-        let mapping = Affine::new(1, &[-at_start], &[entry(0, 1.0), entry(1, ratio)]);
+        let pair = (Coordinate::new(0, 0, 0), Coordinate::new(1, 0, 0), ratio);
+        let mapping = Gear::new(&[pair]).with_offset(at_start);
         let before = self.mark();
         let node = self.add_mapped(name, &[first, second], mapping)?;
         match self.add_constraint(&format!("{name}.force"), node, Level::Position) {

@@ -1,23 +1,23 @@
-//! The factor of the permuted matrix: by blocks where that is faster, else by entries.
+//! The factor of the permuted matrix: by fronts, by blocks or by entries, whichever is predicted to be fastest.
 
+use crate::SolveError;
 use crate::order::Elimination;
-use crate::{KktSystem, SolveError};
 use pliant_sparse::{
-    BlockFactor, BlockPattern, BlockSymbolic, CsrMatrix, Factor, FactorReport, Graph, PatternBuilder,
-    PivotRule, SparseError, Symbolic,
+    BlockFactor, BlockPattern, BlockSymbolic, CsrMatrix, Factor, FactorReport, FrontFactor, FrontSymbolic,
+    Graph, PatternBuilder, PivotRule, SparseError, Symbolic, Threads,
 };
 
 /// Smallest mean size of a block for which blocks pay.
 const SMALLEST_BLOCK: f64 = 1.8;
-/// Operations per entry of `L` from which the supernodes of the scalar factor are faster.
-const LARGEST_FILL: usize = 80;
-/// Entries of `L` by blocks per entry of the matrix, fill and zeros in blocks together, above which blocks stop paying.
+/// Entries of the blocks of the matrix per entry of it above which blocks stop paying.
 const LARGEST_PADDING: usize = 4;
+/// Operations per entry of `L` from which nothing beats fronts.
+const LARGEST_FILL: usize = 150;
 
 /// Symbolic and numeric factor.
 #[derive(Debug)]
 pub(super) enum Kernel {
-    /// One index per entry; supernodes where there is much fill.
+    /// One index per entry.
     Scalar {
         matrix: CsrMatrix,
         symbolic: Box<Symbolic>,
@@ -28,64 +28,85 @@ pub(super) enum Kernel {
         symbolic: Box<BlockSymbolic>,
         factor: BlockFactor,
     },
+    /// Dense fronts.
+    Fronts {
+        symbolic: Box<FrontSymbolic>,
+        factor: Box<FrontFactor>,
+    },
 }
 
-/// Boundaries of the runs of unknowns of one primal or row block, in the order of elimination.
-fn runs(system: &KktSystem, order: &Elimination) -> Vec<usize> {
-    let n = system.n();
-    let block = |v: usize| {
-        if v < n {
-            (false, system.primal_blocks().partition_point(|first| *first <= v))
-        } else {
-            (true, system.row_blocks().partition_point(|first| *first <= v - n))
-        }
-    };
-    let mut bounds = Vec::new();
-    let mut last = None;
-    for (k, v) in order.sequence.iter().enumerate() {
-        let now = Some(block(*v));
-        if now != last {
-            bounds.push(k);
-            last = now;
+/// Predicted nanoseconds of the factorisation by blocks, a fit to chains, bands and grids of blocks of one to six.
+fn cost_by_blocks(pattern: &BlockPattern) -> f64 {
+    100.0 * pattern.len() as f64 + 3.0 * pattern.updates() as f64 + pattern.flops() as f64 / 7.0
+}
+
+/// The same by entries, for the pattern of blocks of one.
+fn cost_by_entries(pattern: &BlockPattern) -> f64 {
+    30.0 * pattern.len() as f64 + 2.0 * pattern.entries() as f64 + pattern.flops() as f64 / 2.7
+}
+
+/// The graph of the blocks with the given boundaries.
+fn graph(bounds: &[usize], entries: &[(u32, u32)]) -> Graph {
+    let mut vertex = Vec::with_capacity(bounds[bounds.len() - 1]);
+    for (k, w) in bounds.windows(2).enumerate() {
+        vertex.extend(std::iter::repeat_n(k, w[1] - w[0]));
+    }
+    let mut graph = Graph::new(bounds.len() - 1);
+    let mut last = (0, 0);
+    for (i, j) in entries {
+        let edge = (vertex[*i as usize], vertex[*j as usize]);
+        if edge != last {
+            graph.connect(edge.0, edge.1);
+            last = edge;
         }
     }
-    bounds.push(order.sequence.len());
-    bounds
+    graph
 }
 
 impl Kernel {
     /// For a matrix of the given entries `(i, j)`, `i >= j`, each once.
     pub(super) fn new(
-        system: &KktSystem,
         order: &Elimination,
         entries: &[(u32, u32)],
+        threads: &Threads,
     ) -> Result<Self, SolveError> {
-        let bounds = runs(system, order);
+        let bounds = order.bounds.clone();
         let size = order.sequence.len();
-        let blocks = bounds.len() - 1;
-        if size as f64 >= SMALLEST_BLOCK * blocks as f64 {
-            let mut vertex = Vec::with_capacity(size);
-            for (k, w) in bounds.windows(2).enumerate() {
-                vertex.extend(std::iter::repeat_n(k, w[1] - w[0]));
+        let mut by_blocks = None;
+        if size as f64 >= SMALLEST_BLOCK * (bounds.len() - 1) as f64 {
+            let graph = graph(&bounds, entries);
+            let fronts = FrontSymbolic::new(&bounds, &graph)?;
+            if fronts.matrix_entries() <= LARGEST_PADDING * entries.len() {
+                by_blocks = Some((bounds, graph, fronts));
             }
-            let mut graph = Graph::new(blocks);
-            let mut last = (0, 0);
-            for (i, j) in entries {
-                let edge = (vertex[*i as usize], vertex[*j as usize]);
-                if edge != last {
-                    graph.connect(edge.0, edge.1);
-                    last = edge;
-                }
+        }
+        let is_blocks = by_blocks.is_some();
+        let (bounds, graph, fronts) = match by_blocks {
+            Some(found) => found,
+            None => {
+                let bounds: Vec<usize> = (0..=size).collect();
+                let graph = graph(&bounds, entries);
+                let fronts = FrontSymbolic::new(&bounds, &graph)?;
+                (bounds, graph, fronts)
             }
+        };
+        if fronts.flops() <= LARGEST_FILL * fronts.entries() {
             let pattern = BlockPattern::new(bounds, &graph)?;
-            let pays = pattern.flops() <= LARGEST_FILL * pattern.entries()
-                && pattern.entries() <= LARGEST_PADDING * entries.len();
-            if pays {
+            if is_blocks && cost_by_blocks(&pattern) <= fronts.cost() {
                 let symbolic = Box::new(BlockSymbolic::new(pattern)?);
                 let factor = symbolic.allocate();
                 return Ok(Self::Blocks { symbolic, factor });
             }
+            if !is_blocks && cost_by_entries(&pattern) <= fronts.cost() {
+                return Self::by_entries(size, entries);
+            }
         }
+        let factor = Box::new(fronts.allocate(threads));
+        let symbolic = Box::new(fronts);
+        Ok(Self::Fronts { symbolic, factor })
+    }
+
+    fn by_entries(size: usize, entries: &[(u32, u32)]) -> Result<Self, SolveError> {
         let mut builder = PatternBuilder::new(size, size);
         for (i, j) in entries {
             builder.insert(*i as usize, *j as usize);
@@ -106,6 +127,7 @@ impl Kernel {
         match self {
             Self::Scalar { matrix, .. } => matrix.pattern().slot(i, j),
             Self::Blocks { symbolic, .. } => symbolic.slot(i, j),
+            Self::Fronts { symbolic, .. } => symbolic.slot(i, j),
         }
     }
 
@@ -117,6 +139,10 @@ impl Kernel {
                 matrix.values_mut()
             }
             Self::Blocks { factor, .. } => {
+                factor.clear();
+                factor.values_mut()
+            }
+            Self::Fronts { factor, .. } => {
                 factor.clear();
                 factor.values_mut()
             }
@@ -133,6 +159,7 @@ impl Kernel {
                 factor,
             } => factor.factor(symbolic, matrix, rule),
             Self::Blocks { symbolic, factor } => factor.factor(symbolic, rule),
+            Self::Fronts { symbolic, factor } => factor.factor(symbolic, rule),
         }
     }
 
@@ -140,6 +167,7 @@ impl Kernel {
         match self {
             Self::Scalar { factor, .. } => factor.pivots(),
             Self::Blocks { factor, .. } => factor.pivots(),
+            Self::Fronts { factor, .. } => factor.pivots(),
         }
     }
 
@@ -147,6 +175,7 @@ impl Kernel {
         match self {
             Self::Scalar { factor, .. } => factor.is_dropped(i),
             Self::Blocks { factor, .. } => factor.is_dropped(i),
+            Self::Fronts { factor, .. } => factor.is_dropped(i),
         }
     }
 
@@ -154,6 +183,7 @@ impl Kernel {
         match self {
             Self::Scalar { symbolic, factor, .. } => factor.solve_in_place(symbolic, x),
             Self::Blocks { symbolic, factor } => factor.solve_in_place(symbolic, x),
+            Self::Fronts { symbolic, factor } => factor.solve_in_place(symbolic, x),
         }
     }
 
@@ -162,6 +192,7 @@ impl Kernel {
         match self {
             Self::Scalar { symbolic, .. } => symbolic.factor_entries(),
             Self::Blocks { symbolic, .. } => symbolic.pattern().entries(),
+            Self::Fronts { symbolic, .. } => symbolic.entries(),
         }
     }
 }

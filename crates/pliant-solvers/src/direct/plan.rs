@@ -5,7 +5,7 @@ use super::kernel::Kernel;
 use crate::bounds::{BoundState, is_held};
 use crate::order::Elimination;
 use crate::{KktSystem, Solution, SolveError, Variable};
-use pliant_sparse::CsrMatrix;
+use pliant_sparse::{CsrMatrix, Threads};
 
 /// What depends on the pattern only, and the numeric storage.
 #[derive(Debug)]
@@ -54,7 +54,11 @@ impl Plan {
             && self.shape.3 == system.fixed
     }
 
-    pub(super) fn new(system: &KktSystem, elimination: Elimination) -> Result<Self, SolveError> {
+    pub(super) fn new(
+        system: &KktSystem,
+        elimination: Elimination,
+        threads: &Threads,
+    ) -> Result<Self, SolveError> {
         let (n, m) = (system.n(), system.m());
         let mut position = vec![ABSENT; n + m];
         for (k, v) in elimination.sequence.iter().enumerate() {
@@ -77,7 +81,7 @@ impl Plan {
                 }
             });
         }
-        let kernel = Kernel::new(system, &elimination, &entries)?;
+        let kernel = Kernel::new(&elimination, &entries, threads)?;
         let [w_slots, j_slots, r_slots] = parts.map(|part| {
             let mut slots = Vec::with_capacity(part.0.pattern().len());
             each(part, &mut |a, b| {

@@ -68,16 +68,21 @@ impl DirectSolver {
     /// The row whose right-hand side contradicts others most, if they do: along a combination `n` of rows that exerts no force, `n . b`
     /// must vanish up to what the rows are known to be off by, `sum |n_i| (rounding_i + tolerance size_i)`.
     pub(super) fn contradiction(&self, system: &KktSystem) -> Option<(usize, f64)> {
+        self.contradiction_of(system, &system.b)
+    }
+
+    /// As [`Self::contradiction`], for another right-hand side, whose part that the rows agree on is `self.b`.
+    pub(super) fn contradiction_of(&self, system: &KktSystem, b: &[f64]) -> Option<(usize, f64)> {
         let roundoff = roundoff(system);
         let allowed = |i: usize| {
-            let size = self.residual.row_floor(system, i) + system.b[i].abs();
+            let size = self.residual.row_floor(system, i) + b[i].abs();
             (self.options.incompatibility + roundoff) * size + system.b_rounding[i]
         };
         let mut worst = (1.0, None);
         for q in self.null_space.columns() {
             let (mut sum, mut limit) = (0.0, 0.0);
             for (i, n) in q.iter().enumerate().filter(|(_, n)| **n != 0.0) {
-                sum += n * system.b[i];
+                sum += n * b[i];
                 limit += n.abs() * allowed(i);
             }
             if sum.abs() > worst.0 * limit {
@@ -85,7 +90,7 @@ impl DirectSolver {
             }
         }
         let q = worst.1?;
-        let removed = |i: usize| (system.b[i] - self.b[i]).abs();
+        let removed = |i: usize| (b[i] - self.b[i]).abs();
         let share = |i: usize| removed(i) / allowed(i).max(f64::MIN_POSITIVE);
         let involved = (0..system.m()).filter(|i| q[*i] != 0.0);
         let row = involved.max_by(|a, b| share(*a).total_cmp(&share(*b)))?;

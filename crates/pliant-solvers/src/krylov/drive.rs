@@ -2,7 +2,7 @@
 
 use super::{
     Breakdown, KrylovOptions, KrylovReport, KrylovStatus, LinearOperator, Preconditioner, check_finite,
-    check_size, norm, power_of_two_below,
+    check_size, dot, norm, power_of_two_below,
 };
 use crate::SolveError;
 
@@ -186,7 +186,9 @@ pub(super) fn drive<P: Pass>(
         v.clear();
         v.resize(n, 0.0);
     }
-    method.resize(n, options.restart.min(n.max(1)));
+    // More vectors than iterations would never be used.
+    let most = n.max(1).min(options.max_iterations.max(1));
+    method.resize(n, options.restart.min(most));
     frame.history.clear();
 
     let norm_b = norm(b);
@@ -329,14 +331,12 @@ pub(super) fn resize_all<const K: usize>(vectors: [&mut Vec<f64>; K], n: usize) 
 
 /// `u^T v` if it is positive; zero if it is so up to rounding; `None` if it is negative (or NaN).
 pub(super) fn positive_product(u: &[f64], v: &[f64]) -> Option<f64> {
-    let (mut sum, mut size) = (0.0, 0.0f64);
-    for (u, v) in u.iter().zip(v) {
-        sum += u * v;
-        size += (u * v).abs();
-    }
+    let sum = dot(u, v);
     if sum > 0.0 {
-        Some(sum)
-    } else if sum.abs() <= 8.0 * u.len() as f64 * f64::EPSILON * size {
+        return Some(sum);
+    }
+    let size: f64 = u.iter().zip(v).map(|(u, v)| (u * v).abs()).sum();
+    if sum.abs() <= 8.0 * u.len() as f64 * f64::EPSILON * size {
         Some(0.0)
     } else {
         None

@@ -38,6 +38,57 @@ struct Work {
 
 krylov_solver!(GeneralMinimalResidual);
 
+/// Flexible GMRES(k): the preconditioner may change from one application to the next, as an iterative solver inside does.
+///
+/// ```math
+/// z_j = M_j^-1 v_j,   A Z_k = V_(k+1) H_k,   x = x_0 + Z_k y,   y = argmin | |r_0| e_1 - H_k y |
+/// ```
+///
+/// The vectors `z_j` are kept, since no one `M` leads back from `V_k y`. With a constant `M` the iterates are those of
+/// [`GeneralMinimalResidual`], for `restart` vectors more. Other than there a vanishing `h_(j+1,j)` need not mean that the answer is
+/// found: a preconditioner that changes may return the same direction twice.
+///
+/// Cost per iteration as there; memory `(2 restart + 7) n`. Source: Saad 1993.
+#[derive(Clone, Debug, Default)]
+pub struct FlexibleMinimalResidual {
+    pub(super) frame: Frame,
+    work: FlexibleWork,
+}
+
+#[derive(Clone, Debug, Default)]
+struct FlexibleWork {
+    work: Work,
+    /// The vectors `z_j`, one after the other.
+    directions: Vec<f64>,
+}
+
+krylov_solver!(FlexibleMinimalResidual);
+
+impl Pass for FlexibleWork {
+    fn resize(&mut self, n: usize, restart: usize) {
+        self.work.resize(n, restart);
+        // Written before it is read.
+        self.directions.resize(restart * n, 0.0);
+    }
+
+    fn run(
+        &mut self,
+        a: &dyn LinearOperator,
+        m: &dyn Preconditioner,
+        r: &mut [f64],
+        d: &mut [f64],
+        pace: &mut Pace<'_>,
+    ) -> End {
+        let (columns, end) = self.work.arnoldi(a, m, r, pace, Some(&mut self.directions));
+        self.work.coefficients(columns);
+        let n = self.work.n.max(1);
+        for (z, y) in self.directions.chunks_exact(n).zip(&self.work.g).take(columns) {
+            axpy(*y, z, d);
+        }
+        end
+    }
+}
+
 impl Pass for Work {
     fn resize(&mut self, n: usize, restart: usize) {
         self.n = n;
@@ -59,6 +110,27 @@ impl Pass for Work {
         d: &mut [f64],
         pace: &mut Pace<'_>,
     ) -> End {
+        let (columns, end) = self.arnoldi(a, m, r, pace, None);
+        self.coefficients(columns);
+        r.fill(0.0);
+        for (v, y) in self.basis.chunks_exact(self.n.max(1)).zip(&self.g).take(columns) {
+            axpy(*y, v, r);
+        }
+        m.apply(r, d);
+        end
+    }
+}
+
+impl Work {
+    /// The basis and the triangular factor from `r` on; `directions` takes `M^-1` of every basis vector. Returns the number of columns.
+    fn arnoldi(
+        &mut self,
+        a: &dyn LinearOperator,
+        m: &dyn Preconditioner,
+        r: &[f64],
+        pace: &mut Pace<'_>,
+        mut directions: Option<&mut Vec<f64>>,
+    ) -> (usize, End) {
         let (n, stride) = (self.n, self.restart + 1);
         let size = norm(r);
         self.g.fill(0.0);
@@ -73,6 +145,9 @@ impl Pass for Work {
             let next = &mut rest[..n];
             m.apply(&known[j * n..], &mut self.z);
             a.apply(&self.z, next);
+            if let Some(directions) = &mut directions {
+                directions[j * n..(j + 1) * n].copy_from_slice(&self.z);
+            }
             let h = &mut self.h[j * stride..(j + 1) * stride];
             let before = norm(next);
             if !before.is_finite() {
@@ -107,14 +182,11 @@ impl Pass for Work {
             }
             next.iter_mut().for_each(|v| *v /= after);
         }
-        self.combine(columns, m, r, d);
-        end
+        (columns, end)
     }
-}
 
-impl Work {
-    /// `d = M^-1 V y` with `y` from the triangular system.
-    fn combine(&mut self, columns: usize, m: &dyn Preconditioner, scratch: &mut [f64], d: &mut [f64]) {
+    /// `y` from the triangular system, in the place of `g`.
+    fn coefficients(&mut self, columns: usize) {
         let stride = self.restart + 1;
         for j in (0..columns).rev() {
             self.g[j] /= self.h[j * stride + j];
@@ -123,11 +195,6 @@ impl Work {
                 self.g[i] -= self.h[j * stride + i] * y;
             }
         }
-        scratch.fill(0.0);
-        for (v, y) in self.basis.chunks_exact(self.n.max(1)).zip(&self.g).take(columns) {
-            axpy(*y, v, scratch);
-        }
-        m.apply(scratch, d);
     }
 }
 

@@ -1,13 +1,9 @@
 //! KKT systems by Krylov methods.
 
-use super::constraint::{ApproximateSchur, Approximation, ConstraintPreconditioner, DiagonalPreconditioner};
-use super::factor::SymmetricFactor;
-use super::kkt_scaled::Scaled;
-use super::operator::{add_free_product, add_free_transpose_product, schur_product};
-use super::{
-    ConjugateGradient, FnOperator, GeneralMinimalResidual, KktOperator, KrylovOptions, KrylovReport,
-    KrylovSolver, KrylovStatus, MinimalResidual, Preconditioner, Scratch, largest, power_of_two_below,
-};
+use super::constraint::Approximation;
+use super::kkt_methods::{Methods, Prepared};
+use super::primal::PrimalPreconditioner;
+use super::{KrylovOptions, KrylovReport, KrylovStatus, largest, power_of_two_below};
 use crate::residual::{ResidualScratch, evaluate};
 use crate::{KktResidual, KktSystem, Solution, SolveError, Variable};
 use std::cmp::Ordering::{Equal, Less};
@@ -24,6 +20,13 @@ pub enum KktMethod {
     SchurPcg,
     /// GMRES on the KKT matrix with the constraint preconditioner `[D -J^T; -J -R]`.
     ConstraintGmres,
+    /// Conjugate gradients on the null space of the hard rows and the graph of the compliant ones, projected by the constraint
+    /// preconditioner: every iterate obeys the rows, and two vectors replace the basis of GMRES. For `W` that is positive definite on
+    /// the null space of `J`. Source: Gould, Hribar and Nocedal 2001; with `R`: Dollar, Gould, Schilders and Wathen 2006.
+    ProjectedPcg,
+    /// Conjugate gradients on `W + J^T R^-1 J`, formed and preconditioned as
+    /// [`preconditioner`](KktKrylovOptions::preconditioner) says: for systems without rows, or all of whose rows are compliant.
+    PrimalPcg,
 }
 
 /// Options of [`KktKrylov`].
@@ -33,6 +36,8 @@ pub struct KktKrylovOptions {
     pub method: KktMethod,
     /// `D` of the preconditioner.
     pub approximation: Approximation,
+    /// The preconditioner of [`KktMethod::PrimalPcg`].
+    pub preconditioner: PrimalPreconditioner,
     /// The tolerance is for [`KktResidual::relative`], the iterations are those over all rounds.
     pub krylov: KrylovOptions,
 }
@@ -85,25 +90,13 @@ pub struct KktKrylov {
     pub options: KktKrylovOptions,
     prepared: Option<Prepared>,
     ready: bool,
-    minres: MinimalResidual,
-    cg: ConjugateGradient,
-    gmres: GeneralMinimalResidual,
+    methods: Methods,
     residual: ResidualScratch,
     none: Vec<bool>,
     rhs: Vec<f64>,
     correction: Vec<f64>,
     best: Solution,
-    scratch: Scratch,
-}
-
-#[derive(Debug)]
-struct Prepared {
-    method: KktMethod,
-    approximation: Approximation,
-    scaled: Scaled,
-    schur: ApproximateSchur,
-    /// Of the scaled `W`, for the Schur complement.
-    w: Option<SymmetricFactor>,
+    history: Vec<f64>,
 }
 
 /// Best reduction of the equilibrated residual that one round is asked for.
@@ -123,50 +116,14 @@ impl KktKrylov {
     /// # Errors
     /// [`SolveError::NotFinite`], [`SolveError::NegativeCompliance`], [`SolveError::Size`], [`SolveError::Bounds`],
     /// [`SolveError::Bounded`]; [`SolveError::NotPositiveDefinite`] at a zero on the diagonal of `W`, for the Schur complement at any `W`
-    /// that is not.
+    /// that is not, for [`KktMethod::PrimalPcg`] at a diagonal that is not positive; [`SolveError::HardRow`] for the latter.
     pub fn prepare(&mut self, system: &KktSystem) -> Result<(), SolveError> {
         self.ready = false;
         system.check()?;
         system.check_bilateral()?;
-        let options = self.options;
         match &mut self.prepared {
-            Some(p)
-                if p.method == options.method
-                    && p.approximation == options.approximation
-                    && p.scaled.fits(system) =>
-            {
-                p.scaled.update(system)?;
-                p.schur.update(&p.scaled.system)?;
-                if let Some(w) = &mut p.w {
-                    w.update(&p.scaled.system.w, &p.scaled.system.fixed)?;
-                }
-            }
-            _ => {
-                let scaled = Scaled::new(system)?;
-                let schur = ApproximateSchur::new(&scaled.system, options.approximation)?;
-                let w = match options.method {
-                    KktMethod::SchurPcg => Some(SymmetricFactor::new(
-                        &scaled.system.w,
-                        &scaled.system.fixed,
-                        f64::EPSILON,
-                    )?),
-                    _ => None,
-                };
-                self.prepared = Some(Prepared {
-                    method: options.method,
-                    approximation: options.approximation,
-                    scaled,
-                    schur,
-                    w,
-                });
-            }
-        }
-        let w = self.prepared.as_ref().and_then(|p| p.w.as_ref());
-        if let Some(dof) = w.and_then(SymmetricFactor::first_odd) {
-            return Err(SolveError::NotPositiveDefinite {
-                dof,
-                diagonal: system.w_diagonal(dof),
-            });
+            Some(p) if p.fits(system, &self.options) => p.update(system)?,
+            _ => self.prepared = Some(Prepared::new(system, &self.options)?),
         }
         self.ready = true;
         Ok(())
@@ -196,6 +153,7 @@ impl KktKrylov {
                 value: options.tolerance,
             });
         }
+        self.history.clear();
         let mut measure = evaluate(system, solution, &system.b, &self.none, &[], &mut self.residual);
         let mut size = self.equilibrate();
         let (mut iterations, mut rounds) = (0, 0);
@@ -212,7 +170,7 @@ impl KktKrylov {
                 break KrylovStatus::MaxIterations;
             }
             let inner = KrylovOptions {
-                tolerance: (0.1 * options.tolerance / measure.relative).clamp(ROUND, 0.1),
+                tolerance: (0.5 * options.tolerance / measure.relative).clamp(ROUND, 0.1),
                 max_iterations: options.max_iterations - iterations,
                 ..options
             };
@@ -248,20 +206,22 @@ impl KktKrylov {
         })
     }
 
+    /// `|r|` of the equilibrated system by the recurrence, at the start and after every iteration of each round of the last solve;
+    /// empty unless [`KrylovOptions::history`] asks for it.
+    pub fn history(&self) -> &[f64] {
+        &self.history
+    }
+
+    /// What the incomplete Cholesky factor of the last `prepare` had to add to the diagonal, as a share of it; zero for other
+    /// preconditioners.
+    pub fn shift(&self) -> f64 {
+        self.prepared.as_ref().map_or(0.0, Prepared::shift)
+    }
+
     /// Checks the right-hand sides and makes the solution one to start from.
     fn start(&mut self, system: &KktSystem, solution: &mut Solution) -> Result<(), SolveError> {
         let (n, m) = (system.n(), system.m());
-        let c = system.c.iter().zip(&system.fixed);
-        if let Some(i) = c.into_iter().position(|(c, fixed)| !c.is_finite() && !fixed) {
-            return Err(SolveError::NotFinite {
-                variable: Variable::Dof(i),
-            });
-        }
-        if let Some(i) = system.b.iter().position(|b| !b.is_finite()) {
-            return Err(SolveError::NotFinite {
-                variable: Variable::Row(i),
-            });
-        }
+        system.check_right_hand_sides()?;
         for (v, size) in [(&mut solution.x, n), (&mut solution.mu, m)] {
             if v.len() != size {
                 v.clear();
@@ -314,39 +274,13 @@ impl KktKrylov {
         let n = p.scaled.primal.len();
         let unit = if size > 0.0 { power_of_two_below(size) } else { 1.0 };
         self.rhs.iter_mut().for_each(|v| *v /= unit);
-        self.correction.fill(0.0);
-        let system = &p.scaled.system;
-        let report = match (p.method, &p.w) {
-            (KktMethod::SchurPcg, Some(w)) => {
-                let (c, b) = self.rhs.split_at_mut(n);
-                let (x, mu) = self.correction.split_at_mut(n);
-                let a = FnOperator::new(b.len(), |v: &[f64], y: &mut [f64]| {
-                    schur_product(system, w, &self.scratch, v, y);
-                });
-                let m = FnOperator::new(b.len(), |r: &[f64], z: &mut [f64]| p.schur.solve_definite(r, z));
-                // (J W^-1 J^T + R) mu = -(b + J W^-1 c) with b the right-hand side of -J x - R mu = b.
-                w.apply(c, x);
-                add_free_product(system, 1.0, x, b);
-                b.iter_mut().for_each(|v| *v = -*v);
-                *self.cg.options_mut() = inner;
-                let report = self.cg.solve_with(&a, &m, b, mu)?;
-                add_free_transpose_product(system, 1.0, mu, c);
-                w.apply(c, x);
-                report
-            }
-            (KktMethod::ConstraintGmres, _) => {
-                *self.gmres.options_mut() = inner;
-                let m = ConstraintPreconditioner::new(system, &p.schur)?;
-                let a = KktOperator::new(system)?;
-                self.gmres.solve_with(&a, &m, &self.rhs, &mut self.correction)?
-            }
-            _ => {
-                *self.minres.options_mut() = inner;
-                let m = DiagonalPreconditioner::new(&p.schur);
-                let a = KktOperator::new(system)?;
-                self.minres.solve_with(&a, &m, &self.rhs, &mut self.correction)?
-            }
-        };
+        let report = self
+            .methods
+            .correct(p, inner, &mut self.rhs, &mut self.correction)?;
+        if inner.history {
+            let of_round = self.methods.history(p.method());
+            self.history.extend(of_round.iter().map(|r| unit * r));
+        }
         let (x, mu) = self.correction.split_at(n);
         for (target, source, scale) in [
             (&mut solution.x, x, &p.scaled.primal),

@@ -74,6 +74,20 @@ fn f04_contradictory_rows_are_named_and_compromised() {
 }
 
 #[test]
+fn an_unlucky_owner_is_no_negative_mass() {
+    // The hard row may first follow variable 0, on which it does not act: the pivot vanishes, and W_22 = -2 shows
+    // before the row can make up for it. On the null space of J, spanned by (1, 0, 0) and (0, -2, 1), W is 1 and 2.
+    let w = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, -2.0];
+    let mut system = KktSystem::dense(&w, &[0.0, 0.5, 1.0], &[0.0]).unwrap();
+    system.c.copy_from_slice(&[3.0, 2.0, 1.0]);
+    let (solution, report) = solve(&system);
+    assert_eq!((report.status, report.inertia), (Status::Converged, (3, 1)));
+    // x = (3, -2 s, s) where s^2 + 3 s is least, s = -3/2; mu from W x - J^T mu = c.
+    close(&solution.x, &[3.0, 3.0, -1.5], 1e-14);
+    close(&solution.mu, &[2.0], 1e-14);
+}
+
+#[test]
 fn f07_fixed_variables_are_eliminated() {
     let mut system = KktSystem::dense(&[4.0, 1.0, 0.0, 1.0, 3.0, 1.0, 0.0, 1.0, 2.0], &[], &[]).unwrap();
     system.c.copy_from_slice(&[1.0, 2.0, 3.0]);

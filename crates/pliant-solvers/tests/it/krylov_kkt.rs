@@ -2,7 +2,7 @@
 
 use crate::tools::{Random, close, identity, random_kkt};
 use pliant_solvers::krylov::{
-    Approximation, KktKrylov, KktKrylovOptions, KktKrylovReport, KktMethod, KrylovOptions, KrylovStatus,
+    Approximation, KktKrylov, KktKrylovOptions, KktKrylovReport, KktMethod, KrylovStatus,
 };
 use pliant_solvers::{DirectSolver, KktSystem, Solution, SolveError, Variable};
 
@@ -12,7 +12,7 @@ fn solver(method: KktMethod, approximation: Approximation) -> KktKrylov {
     KktKrylov::new(KktKrylovOptions {
         method,
         approximation,
-        krylov: KrylovOptions::default(),
+        ..KktKrylovOptions::default()
     })
 }
 

@@ -8,10 +8,16 @@ mod bounds_known;
 mod bounds_oracle;
 mod bounds_random;
 mod complementarity;
+#[cfg(feature = "exchange")]
+mod corpus;
 mod direct;
+mod direct_many;
+#[cfg(feature = "exchange")]
+mod exchange;
 mod krylov_kkt;
 mod krylov_known;
 mod krylov_limits;
 mod krylov_precondition;
 mod krylov_random;
+mod linear;
 mod tools;

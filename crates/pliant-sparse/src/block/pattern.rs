@@ -54,7 +54,7 @@ impl BlockPattern {
                 found: size,
             });
         }
-        let (adjacent, neighbours) = graph.adjacency();
+        let (adjacent, neighbours) = graph.adjacency()?;
         let eliminated = eliminated.min(blocks);
         let mut out = Self {
             offsets: vec![0],

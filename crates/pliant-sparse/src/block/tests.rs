@@ -5,14 +5,14 @@ use crate::{CsrMatrix, Graph, PatternBuilder, Symbolic};
 use proptest::prelude::*;
 
 /// A random quasi-definite block matrix: a lower triangle by rows, dense in its blocks.
-struct Problem {
-    bounds: Vec<usize>,
-    graph: Graph,
-    a: CsrMatrix,
+pub(crate) struct Problem {
+    pub(crate) bounds: Vec<usize>,
+    pub(crate) graph: Graph,
+    pub(crate) a: CsrMatrix,
 }
 
 /// Numbers in (-1, 1), the same for the same state.
-fn noise(state: &mut u64) -> f64 {
+pub(crate) fn noise(state: &mut u64) -> f64 {
     *state = state
         .wrapping_mul(6364136223846793005)
         .wrapping_add(1442695040888963407);
@@ -20,7 +20,7 @@ fn noise(state: &mut u64) -> f64 {
 }
 
 impl Problem {
-    fn new(sizes: &[usize], edges: &[(usize, usize)], seed: u64) -> Self {
+    pub(crate) fn new(sizes: &[usize], edges: &[(usize, usize)], seed: u64) -> Self {
         let mut bounds = vec![0];
         for s in sizes {
             bounds.push(bounds[bounds.len() - 1] + s);
@@ -53,7 +53,7 @@ impl Problem {
     }
 
     /// Bodies and joints: positive blocks, hard rows after the blocks they act on.
-    fn constrained(bodies: &[usize], rows: &[usize], seed: u64) -> Self {
+    pub(crate) fn constrained(bodies: &[usize], rows: &[usize], seed: u64) -> Self {
         // body 0, joint 0, body 1, joint 1, ...: joint k acts on bodies k and k + 1.
         let mut sizes = Vec::new();
         let mut edges = Vec::new();
@@ -102,7 +102,7 @@ impl Problem {
     }
 
     /// Dense `L D L^T` of the same order, dropped columns zero: `L` by rows and `D`.
-    fn dense(&self, threshold: f64) -> (Vec<Vec<f64>>, Vec<f64>) {
+    pub(crate) fn dense(&self, threshold: f64) -> (Vec<Vec<f64>>, Vec<f64>) {
         let n = self.a.pattern().rows();
         let mut l: Vec<Vec<f64>> = (0..n)
             .map(|i| (0..n).map(|j| self.a.get(i, j)).collect())

@@ -421,3 +421,67 @@ fn a_bounded_position_motor_holds_its_position_beside_stabilisation() {
         }
     }
 }
+
+/// Newton's law of impact between two free particles: the relative velocity turns round, `e` times as large, and the momentum stays.
+#[test]
+fn an_impact_row_is_newtons_law() {
+    let (masses, e) = ([1.0, 3.0], 0.7);
+    let before = [3.0, 1.0, 0.0, -1.0, 0.5, 2.0];
+    for formulation in FORMULATIONS {
+        for (alpha, beta) in WEIGHTS {
+            let mut model = Model::new();
+            let p = model
+                .add_independent("p", Space::Real(3), &numbers(7, 6), &before)
+                .unwrap();
+            model.add_mass("m", p, Mass::PerElement(masses.to_vec())).unwrap();
+            let pair = (End::element(0, 1), End::element(0, 0));
+            let gap = model.add_mapped("gap", &[p], Difference::new(&[pair])).unwrap();
+            model
+                .add_constraint("impact", gap, Level::Restitution { coefficient: e })
+                .unwrap();
+            let options = Options {
+                formulation,
+                ..weighted(alpha, beta)
+            };
+            let mut s = Simulation::with_options(model, options).unwrap();
+            s.step(0.01).unwrap();
+            let after = &s.state().velocities;
+            for k in 0..3 {
+                let (u, w) = (before[k], before[3 + k]);
+                let mean = (masses[0] * u + masses[1] * w) / (masses[0] + masses[1]);
+                // Each keeps its distance from the common velocity, turned round.
+                let expected = [mean - e * (u - mean), mean - e * (w - mean)];
+                assert!(
+                    (after[k] - expected[0]).abs() < 1e-14,
+                    "{formulation:?} {alpha} {beta}"
+                );
+                assert!(
+                    (after[3 + k] - expected[1]).abs() < 1e-14,
+                    "{formulation:?} {alpha} {beta}"
+                );
+            }
+        }
+    }
+}
+
+/// A ball on a racket that moves at `s`: `v+ = s - e (v - s)`.
+#[test]
+fn an_impact_row_turns_the_velocity_round_in_the_frame_of_its_motion() {
+    let (v, s, e) = (-2.0, 1.5, 0.6);
+    for formulation in FORMULATIONS {
+        let mut model = Model::new();
+        let p = model.add_independent("p", Space::Real(1), &[0.0], &[v]).unwrap();
+        model.add_mass("m", p, Mass::Uniform(0.2)).unwrap();
+        let racket = model
+            .add_constraint("racket", p, Level::Restitution { coefficient: e })
+            .unwrap();
+        model.set_motion(racket, Some(Motion::ramp(0.0, s))).unwrap();
+        let options = Options {
+            formulation,
+            ..Options::default()
+        };
+        let mut simulation = Simulation::with_options(model, options).unwrap();
+        simulation.step(0.01).unwrap();
+        assert!((simulation.state().velocities[0] - (s - e * (v - s))).abs() < 1e-14);
+    }
+}

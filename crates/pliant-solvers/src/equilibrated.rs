@@ -1,20 +1,20 @@
 //! A KKT system equilibrated by powers of two: unit diagonals, the same units everywhere.
 
-use super::operator::row_of;
-use super::power_of_two_below;
+use crate::krylov::power_of_two_below;
+use crate::residual::row_of;
 use crate::{KktSystem, SolveError, Variable};
 
 /// `W' = S W S`, `J' = T J S`, `R' = T R T` with diagonal `S`, `T`, without rounding.
 #[derive(Clone, Debug)]
-pub(super) struct Scaled {
+pub(crate) struct Scaled {
     /// With unit diagonal of `W`, up to a factor of two in either direction; right-hand sides are zero.
-    pub(super) system: KktSystem,
-    pub(super) primal: Vec<f64>,
-    pub(super) row: Vec<f64>,
+    pub(crate) system: KktSystem,
+    pub(crate) primal: Vec<f64>,
+    pub(crate) row: Vec<f64>,
 }
 
 impl Scaled {
-    pub(super) fn new(system: &KktSystem) -> Result<Self, SolveError> {
+    pub(crate) fn new(system: &KktSystem) -> Result<Self, SolveError> {
         let mut out = Self {
             system: system.clone(),
             primal: vec![1.0; system.n()],
@@ -26,7 +26,7 @@ impl Scaled {
         Ok(out)
     }
 
-    pub(super) fn fits(&self, system: &KktSystem) -> bool {
+    pub(crate) fn fits(&self, system: &KktSystem) -> bool {
         let own = &self.system;
         own.w.pattern() == system.w.pattern()
             && own.j.pattern() == system.j.pattern()
@@ -35,7 +35,7 @@ impl Scaled {
     }
 
     /// Takes new values on the same pattern.
-    pub(super) fn update(&mut self, system: &KktSystem) -> Result<(), SolveError> {
+    pub(crate) fn update(&mut self, system: &KktSystem) -> Result<(), SolveError> {
         self.system.fixed.copy_from_slice(&system.fixed);
         for i in 0..system.n() {
             let finite = row_of(&system.w, i).all(|(_, v)| v.is_finite());

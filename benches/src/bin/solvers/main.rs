@@ -1,0 +1,112 @@
+//! Times direct solvers on the families of `pliant_benches::families`, in turns, and prints a Markdown table.
+
+mod cases;
+mod dump;
+mod figures;
+
+use figures::{Figures, measure};
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+const HELP: &str = "\
+Times the direct solver on families of systems (docs/benchmarks.md), one thread unless said.
+
+  --quick       small sizes and short runs
+  --large       with the largest sizes (minutes, gigabytes)
+  --only TEXT   only cases whose name contains TEXT
+  --json FILE   writes the figures as JSON too
+  --dump DIR    writes the matrices in Matrix Market format instead of timing
+  --peers       compares with other solvers (needs the feature `peers`)";
+
+/// What was asked for.
+struct Arguments {
+    quick: bool,
+    large: bool,
+    peers: bool,
+    only: Vec<String>,
+    json: Option<PathBuf>,
+    dump: Option<PathBuf>,
+}
+
+fn arguments() -> Result<Option<Arguments>, String> {
+    let mut out = Arguments {
+        quick: false,
+        large: false,
+        peers: false,
+        only: Vec::new(),
+        json: None,
+        dump: None,
+    };
+    let mut words = std::env::args().skip(1);
+    while let Some(word) = words.next() {
+        let mut value = || words.next().ok_or(format!("{word} wants a value"));
+        match word.as_str() {
+            "--quick" => out.quick = true,
+            "--large" => out.large = true,
+            "--peers" => out.peers = true,
+            "--only" => out.only.push(value()?),
+            "--json" => out.json = Some(value()?.into()),
+            "--dump" => out.dump = Some(value()?.into()),
+            "--help" | "-h" => return Ok(None),
+            other => return Err(format!("unknown argument {other}\n{HELP}")),
+        }
+    }
+    if out.peers && !cfg!(feature = "peers") {
+        return Err("--peers: this program was compiled without the feature `peers`".to_owned());
+    }
+    Ok(Some(out))
+}
+
+fn main() -> ExitCode {
+    let done = match arguments() {
+        Ok(Some(arguments)) => run(&arguments),
+        Ok(None) => {
+            let _ = writeln!(std::io::stdout(), "{HELP}");
+            Ok(())
+        }
+        Err(error) => Err(error),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(arguments: &Arguments) -> Result<(), String> {
+    let wanted = |name: &str| arguments.only.is_empty() || arguments.only.iter().any(|o| name.contains(o));
+    let cases = cases::all()
+        .into_iter()
+        .filter(|c| wanted(&c.name) && c.size.is_in(arguments.quick, arguments.large));
+    let mut out = std::io::stdout();
+    if arguments.dump.is_none() {
+        let _ = writeln!(out, "{}", figures::head(arguments.peers));
+    }
+    let mut all = Vec::new();
+    for case in cases {
+        let system = (case.make)().map_err(|e| format!("{}: {e}", case.name))?;
+        if let Some(folder) = &arguments.dump {
+            dump::write(folder, &case.name, &system).map_err(|e| format!("{}: {e}", folder.display()))?;
+            continue;
+        }
+        // A solver that gives up on a case is a finding, not the end of the run.
+        let row = match measure(&case, system, arguments.quick, arguments.peers) {
+            Ok(figures) => {
+                let row = figures.row(arguments.peers);
+                all.push(figures);
+                row
+            }
+            Err(error) => format!("| {} | {error} |", case.name),
+        };
+        let _ = writeln!(out, "{row}");
+        let _ = out.flush();
+    }
+    if let Some(path) = &arguments.json {
+        let text = serde_json::Value::Array(all.iter().map(Figures::json).collect()).to_string();
+        std::fs::write(path, text).map_err(|e| format!("{}: {e}", path.display()))?;
+    }
+    Ok(())
+}

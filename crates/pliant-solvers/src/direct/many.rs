@@ -1,0 +1,182 @@
+//! Several right-hand sides at once.
+
+use super::DirectSolver;
+use crate::bounds::BoundsReport;
+use crate::residual::evaluate_for;
+use crate::{KktResidual, KktSystem, Solution, SolveError, SolveReport, Status, Variable};
+
+/// The right-hand side of one of several solves with the same matrices.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RightHandSide {
+    /// Of the primal rows, n; what stands at fixed variables does not matter.
+    pub c: Vec<f64>,
+    /// Of the constraint rows, m.
+    pub b: Vec<f64>,
+}
+
+/// Room for several right-hand sides.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Scratch {
+    /// Right-hand sides of the scaled, permuted matrix, one after the other.
+    rhs: Vec<f64>,
+    /// The one that is being gathered.
+    one: Vec<f64>,
+    best: Vec<Solution>,
+    done: Vec<bool>,
+}
+
+impl DirectSolver {
+    /// Solves for several right-hand sides in the place of `system.c` and `system.b`, reading the factor once for many of them. Every answer
+    /// is refined, checked and reported as one of [`Self::solve`], and equal to it up to rounding. Allocates only for more of them than
+    /// ever before.
+    ///
+    /// # Errors
+    /// As [`Self::solve`], and [`SolveError::Size`] if a right-hand side has the wrong lengths. The first that fails ends them all.
+    pub fn solve_many(
+        &mut self,
+        system: &KktSystem,
+        right_hand_sides: &[RightHandSide],
+        solutions: &mut Vec<Solution>,
+        reports: &mut Vec<SolveReport>,
+    ) -> Result<(), SolveError> {
+        reports.clear();
+        system.check()?;
+        system.check_bilateral()?;
+        let (n, m, count) = (system.n(), system.m(), right_hand_sides.len());
+        if !self.ready || self.is_holding() || !self.plan.as_ref().is_some_and(|p| p.fits(system)) {
+            return Err(SolveError::NotPrepared);
+        }
+        for side in right_hand_sides {
+            crate::check_size("c", n, side.c.len())?;
+            crate::check_size("b", m, side.b.len())?;
+            system.check_right_hand_side(&side.c, &side.b)?;
+        }
+        solutions.resize_with(count, Solution::default);
+        let scratch = &mut self.many;
+        scratch
+            .best
+            .resize_with(count.max(scratch.best.len()), Solution::default);
+        scratch.done.clear();
+        scratch.done.resize(count, false);
+        for solution in solutions.iter_mut() {
+            for (v, size) in [(&mut solution.x, n), (&mut solution.mu, m)] {
+                v.clear();
+                v.resize(size, 0.0);
+            }
+        }
+        reports.resize(
+            count,
+            SolveReport {
+                status: Status::Stagnated,
+                residual: KktResidual {
+                    relative: f64::INFINITY,
+                    ..KktResidual::default()
+                },
+                refinements: 0,
+                redundant_rows: m - self.inertia.1,
+                inertia: self.inertia,
+                bounds: BoundsReport::default(),
+            },
+        );
+        for pass in 0..=self.options.max_refinements {
+            self.many.rhs.clear();
+            for k in 0..count {
+                if !self.many.done[k] {
+                    let side = &right_hand_sides[k];
+                    self.agree(&side.b);
+                    if pass == 0 {
+                        self.residual.start(&side.c, &self.b);
+                    } else {
+                        // The answer before the last correction is in `best`, its residual is gone.
+                        self.measure(system, &side.c, &solutions[k]);
+                    }
+                    self.gather();
+                }
+            }
+            if self.many.rhs.is_empty() {
+                break;
+            }
+            let plan = self.plan.as_mut().ok_or(SolveError::NotPrepared)?;
+            plan.kernel.solve_in_place(&mut self.many.rhs);
+            let size = plan.elimination.sequence.len();
+            let mut at = 0;
+            for (k, solution) in solutions.iter_mut().enumerate() {
+                if self.many.done[k] {
+                    continue;
+                }
+                self.counters.solves += 1;
+                if pass > 0 {
+                    self.many.best[k].clone_from(solution);
+                }
+                if let Some(plan) = &self.plan {
+                    plan.add_scaled(&self.many.rhs[at..at + size], solution);
+                }
+                at += size;
+                self.null_space.remove(&mut solution.mu);
+                let side = &right_hand_sides[k];
+                self.agree(&side.b);
+                let mut measure = self.measure(system, &side.c, solution);
+                let report = &mut reports[k];
+                report.refinements = pass;
+                let better = measure.relative < report.residual.relative;
+                if !better && pass > 0 {
+                    std::mem::swap(solution, &mut self.many.best[k]);
+                    measure = self.measure(system, &side.c, solution);
+                }
+                report.residual = measure;
+                let last = pass == self.options.max_refinements;
+                if last || !better || measure.relative < 1e-14 {
+                    self.many.done[k] = true;
+                    if !measure.is_finite() {
+                        return Err(SolveError::NotFinite {
+                            variable: first_not_finite(solution),
+                        });
+                    }
+                    report.bounds.natural = measure.row;
+                    if measure.relative <= self.options.tolerance {
+                        report.status = Status::Converged;
+                    }
+                    if let Some((row, violation)) = self.contradiction_of(system, &side.b) {
+                        reports[k].status = Status::Incompatible { row, violation };
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The part of `b` that redundant rows agree on.
+    fn agree(&mut self, b: &[f64]) {
+        self.b.clear();
+        self.b.extend_from_slice(b);
+        self.null_space.remove(&mut self.b);
+    }
+
+    fn measure(&mut self, system: &KktSystem, c: &[f64], solution: &Solution) -> KktResidual {
+        evaluate_for(
+            system,
+            solution,
+            c,
+            &self.b,
+            &self.dropped,
+            &[],
+            &mut self.residual,
+        )
+    }
+
+    /// Appends the residual at hand to the right-hand sides.
+    fn gather(&mut self) {
+        if let Some(plan) = &self.plan {
+            let scratch = &mut self.many;
+            plan.gather(&self.residual.primal, &self.residual.row, &[], &mut scratch.one);
+            scratch.rhs.extend_from_slice(&scratch.one);
+        }
+    }
+}
+
+fn first_not_finite(solution: &Solution) -> Variable {
+    let bad = |v: &[f64]| v.iter().position(|x| !x.is_finite());
+    let dof = bad(&solution.x).map(Variable::Dof);
+    dof.or_else(|| bad(&solution.mu).map(Variable::Row))
+        .unwrap_or(Variable::Dof(0))
+}

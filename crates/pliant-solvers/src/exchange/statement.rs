@@ -1,0 +1,110 @@
+//! What a record may hold.
+
+use crate::KktSystem;
+use crate::complementarity::{BlockSparse, Condensed, Cone, DenseDelassus, Problem, ProblemError};
+use pliant_sparse::CsrMatrix;
+
+/// A problem.
+#[derive(Debug)]
+pub enum Statement {
+    /// Rows that are bilateral or have bounds.
+    Kkt(KktSystem),
+    /// A matrix and cones.
+    Complementarity(Problem),
+    /// Both, not condensed.
+    Mixed(Box<Mixed>),
+}
+
+/// A [`KktSystem`] of bilateral rows and rows `N` with cones: what [`Condensed::new`] takes.
+///
+/// ```math
+/// W x - J^T mu - N^T r = c,   J x + R mu + b = 0,   u = N x + R_N r + b_N
+/// ```
+#[derive(Clone, Debug)]
+pub struct Mixed {
+    /// `W`, `J`, `R`, `c`, `b`.
+    pub system: KktSystem,
+    /// `N`, p x n.
+    pub rows: CsrMatrix,
+    /// Diagonal of `R_N`, p.
+    pub compliance: Vec<f64>,
+    /// `b_N`, p.
+    pub velocity: Vec<f64>,
+    /// The laws of the rows of `N`.
+    pub cones: Vec<Cone>,
+}
+
+impl Mixed {
+    /// The complementarity problem of the rows with cones.
+    ///
+    /// # Errors
+    /// As [`Condensed::new`].
+    pub fn condense(&self) -> Result<Condensed, ProblemError> {
+        Condensed::new(
+            &self.system,
+            self.rows.clone(),
+            &self.compliance,
+            &self.velocity,
+            self.cones.clone(),
+        )
+    }
+}
+
+impl Statement {
+    /// A copy of a complementarity problem, with `A` entry by entry. Cost `m^2` time.
+    ///
+    /// # Errors
+    /// As [`Problem::new`].
+    pub fn of(problem: &Problem) -> Result<Self, ProblemError> {
+        let m = problem.size();
+        let entries = Entries::of(problem);
+        let (b, cones) = (problem.b().to_vec(), problem.cones().to_vec());
+        let copy = if entries.dense {
+            let mut a = vec![0.0; m * m];
+            for (i, k, x) in &entries.list {
+                a[i * m + k] = *x;
+            }
+            Problem::new(DenseDelassus::new(&a)?, b, cones)?
+        } else {
+            Problem::new(sparse(m, entries.list)?, b, cones)?
+        };
+        Ok(Self::Complementarity(copy))
+    }
+
+    /// `kkt`, `complementarity` or `mixed`.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Kkt(_) => "kkt",
+            Self::Complementarity(_) => "complementarity",
+            Self::Mixed(_) => "mixed",
+        }
+    }
+}
+
+/// `A` from its entries.
+pub(super) fn sparse(m: usize, entries: Vec<(usize, usize, f64)>) -> Result<BlockSparse, ProblemError> {
+    let blocks: Vec<_> = entries.into_iter().map(|(i, k, x)| (i, k, vec![x])).collect();
+    BlockSparse::new(&vec![1; m], &blocks)
+}
+
+/// The entries of `A` that are not zero, row by row.
+pub(super) struct Entries {
+    pub(super) list: Vec<(usize, usize, f64)>,
+    /// More than a third of all.
+    pub(super) dense: bool,
+}
+
+impl Entries {
+    pub(super) fn of(problem: &Problem) -> Self {
+        let m = problem.size();
+        let mut row = vec![0.0; m];
+        let mut list = Vec::new();
+        for i in 0..m {
+            problem.delassus().block(i..i + 1, 0..m, &mut row);
+            let there = row.iter().enumerate().filter(|(k, x)| **x != 0.0 || *k == i);
+            list.extend(there.map(|(k, x)| (i, k, *x)));
+        }
+        let dense = 3 * list.len() > m * m;
+        Self { list, dense }
+    }
+}

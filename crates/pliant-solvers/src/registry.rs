@@ -1,0 +1,374 @@
+//! Every solver by name: what a command line, a corpus and a benchmark run. A new solver is one line here.
+
+use crate::complementarity::{
+    AcceleratedGradient, Admm, AdmmOptions, Auto, AutoOptions, BarzilaiBorwein, BlockPivoting,
+    BlockPivotingOptions, ContactFunction, Dantzig, GaussSeidel, GaussSeidelOptions, InteriorPoint,
+    InteriorPointOptions, Jacobi, Lemke, LemkeOptions, Limits, Murty, Newton, NewtonOptions, NonlinearCg,
+    RowFunction, Solver,
+};
+use crate::krylov::{Approximation, KktKrylov, KktKrylovOptions, KktMethod, KrylovOptions, KrylovStatus};
+use crate::residual::{ResidualScratch, evaluate};
+use crate::{
+    BoxOptions, BoxSolver, DirectOptions, DirectSolver, KktResidual, KktSystem, Solution, SolveError, Status,
+    solve_dense, solve_dense_ldlt,
+};
+
+/// A solver of [`Problem`](crate::complementarity::Problem)s.
+#[derive(Clone, Copy, Debug)]
+pub struct ComplementarityEntry {
+    /// Its name on a command line.
+    pub name: &'static str,
+    /// Its method, in a few words.
+    pub about: &'static str,
+    /// Whether it takes contacts with friction.
+    pub friction: bool,
+    /// A solver with these limits.
+    pub make: fn(Limits) -> Box<dyn Solver>,
+}
+
+/// A solver of [`KktSystem`]s.
+#[derive(Clone, Copy, Debug)]
+pub struct KktEntry {
+    /// Its name on a command line.
+    pub name: &'static str,
+    /// Its method, in a few words.
+    pub about: &'static str,
+    /// Whether it takes rows with bounds.
+    pub bounds: bool,
+    /// Prepares and solves from zero, to the relative residual given, in so many iterations at most.
+    pub solve: fn(&KktSystem, f64, usize) -> Result<KktAnswer, SolveError>,
+}
+
+/// What a solver of KKT systems found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KktAnswer {
+    /// The unknowns.
+    pub solution: Solution,
+    /// Whether the solver calls them a solution.
+    pub converged: bool,
+    /// How it ended, in the solver's words.
+    pub status: String,
+    /// Krylov iterations; of a direct solver, refinements and changes of the rows at bounds.
+    pub iterations: usize,
+    /// The residual as the solver reports it.
+    pub residual: KktResidual,
+    /// [`BoundsReport::natural`](crate::BoundsReport::natural), m/s; without bounds the residual of the rows.
+    pub natural: f64,
+}
+
+/// All solvers of complementarity problems.
+pub const COMPLEMENTARITY: &[ComplementarityEntry] = &[
+    ComplementarityEntry {
+        name: "auto",
+        about: "several of the others, until the residual holds",
+        friction: true,
+        make: |limits| {
+            Box::new(Auto::new(AutoOptions {
+                limits,
+                ..AutoOptions::default()
+            }))
+        },
+    },
+    ComplementarityEntry {
+        name: "gauss-seidel",
+        about: "block projected Gauss-Seidel",
+        friction: true,
+        make: |limits| {
+            Box::new(GaussSeidel::new(GaussSeidelOptions {
+                limits,
+                ..GaussSeidelOptions::default()
+            }))
+        },
+    },
+    ComplementarityEntry {
+        name: "symmetric-gauss-seidel",
+        about: "the same, forth and back, over-relaxed by 1.3",
+        friction: true,
+        make: |limits| {
+            Box::new(GaussSeidel::new(GaussSeidelOptions {
+                limits,
+                relaxation: 1.3,
+                symmetric: true,
+                ..GaussSeidelOptions::default()
+            }))
+        },
+    },
+    ComplementarityEntry {
+        name: "jacobi",
+        about: "damped projected Jacobi",
+        friction: true,
+        make: |limits| Box::new(Jacobi::new(limits)),
+    },
+    ComplementarityEntry {
+        name: "nonlinear-cg",
+        about: "nonsmooth nonlinear conjugate gradients over Gauss-Seidel",
+        friction: true,
+        make: |limits| Box::new(NonlinearCg::new(limits)),
+    },
+    ComplementarityEntry {
+        name: "accelerated-gradient",
+        about: "accelerated projected gradient with restarts",
+        friction: true,
+        make: |limits| Box::new(AcceleratedGradient::new(limits)),
+    },
+    ComplementarityEntry {
+        name: "admm",
+        about: "alternating directions",
+        friction: true,
+        make: |limits| {
+            Box::new(Admm::new(AdmmOptions {
+                limits,
+                ..AdmmOptions::default()
+            }))
+        },
+    },
+    ComplementarityEntry {
+        name: "barzilai-borwein",
+        about: "projected gradient with spectral steps",
+        friction: true,
+        make: |limits| Box::new(BarzilaiBorwein::new(limits)),
+    },
+    ComplementarityEntry {
+        name: "interior-point",
+        about: "primal-dual interior points",
+        friction: true,
+        make: |limits| Box::new(InteriorPoint::new(InteriorPointOptions { limits })),
+    },
+    ComplementarityEntry {
+        name: "newton",
+        about: "nonsmooth Newton, natural map and Alart-Curnier",
+        friction: true,
+        make: |limits| {
+            Box::new(Newton::new(NewtonOptions {
+                limits,
+                row: RowFunction::NaturalMap,
+                contact: ContactFunction::AlartCurnier,
+                ..NewtonOptions::default()
+            }))
+        },
+    },
+    ComplementarityEntry {
+        name: "newton-fischer-burmeister",
+        about: "nonsmooth Newton, Fischer-Burmeister and Jean-Moreau",
+        friction: true,
+        make: |limits| {
+            Box::new(Newton::new(NewtonOptions {
+                limits,
+                row: RowFunction::FischerBurmeister,
+                contact: ContactFunction::JeanMoreau,
+                ..NewtonOptions::default()
+            }))
+        },
+    },
+    ComplementarityEntry {
+        name: "lemke",
+        about: "Lemke's pivoting, friction as a pyramid of eight sides",
+        friction: true,
+        make: |limits| {
+            Box::new(Lemke::new(LemkeOptions {
+                limits,
+                ..LemkeOptions::default()
+            }))
+        },
+    },
+    ComplementarityEntry {
+        name: "murty",
+        about: "least-index principal pivoting",
+        friction: false,
+        make: |limits| Box::new(Murty::new(limits)),
+    },
+    ComplementarityEntry {
+        name: "block-pivoting",
+        about: "block principal pivoting",
+        friction: false,
+        make: |limits| {
+            Box::new(BlockPivoting::new(BlockPivotingOptions {
+                limits,
+                ..BlockPivotingOptions::default()
+            }))
+        },
+    },
+    ComplementarityEntry {
+        name: "dantzig",
+        about: "principal pivoting of Dantzig and Cottle",
+        friction: false,
+        make: |limits| Box::new(Dantzig::new(limits)),
+    },
+];
+
+/// All solvers of KKT systems.
+pub const KKT: &[KktEntry] = &[
+    KktEntry {
+        name: "box",
+        about: "active set around the sparse direct solver",
+        bounds: true,
+        solve: solve_box,
+    },
+    KktEntry {
+        name: "direct",
+        about: "sparse L D L^T",
+        bounds: false,
+        solve: solve_direct,
+    },
+    KktEntry {
+        name: "dense",
+        about: "dense Schur complement, minimum norm",
+        bounds: false,
+        solve: |system, tolerance, _| judged(system, solve_dense(system)?, tolerance),
+    },
+    KktEntry {
+        name: "dense-ldlt",
+        about: "dense L D L^T of the whole matrix",
+        bounds: false,
+        solve: |system, tolerance, _| judged(system, solve_dense_ldlt(system)?.0, tolerance),
+    },
+    KktEntry {
+        name: "minres",
+        about: "MINRES, block diagonal preconditioner",
+        bounds: false,
+        solve: |s, t, i| solve_krylov(KktMethod::Minres, Approximation::Blocks, s, t, i),
+    },
+    KktEntry {
+        name: "minres-diagonal",
+        about: "MINRES, diagonal preconditioner",
+        bounds: false,
+        solve: |s, t, i| solve_krylov(KktMethod::Minres, Approximation::Diagonal, s, t, i),
+    },
+    KktEntry {
+        name: "schur-cg",
+        about: "conjugate gradients on the Schur complement, blocks",
+        bounds: false,
+        solve: |s, t, i| solve_krylov(KktMethod::SchurPcg, Approximation::Blocks, s, t, i),
+    },
+    KktEntry {
+        name: "schur-cg-diagonal",
+        about: "conjugate gradients on the Schur complement, diagonal",
+        bounds: false,
+        solve: |s, t, i| solve_krylov(KktMethod::SchurPcg, Approximation::Diagonal, s, t, i),
+    },
+    KktEntry {
+        name: "constraint-gmres",
+        about: "GMRES, constraint preconditioner of blocks",
+        bounds: false,
+        solve: |s, t, i| solve_krylov(KktMethod::ConstraintGmres, Approximation::Blocks, s, t, i),
+    },
+    KktEntry {
+        name: "constraint-gmres-diagonal",
+        about: "GMRES, constraint preconditioner of the diagonal",
+        bounds: false,
+        solve: |s, t, i| solve_krylov(KktMethod::ConstraintGmres, Approximation::Diagonal, s, t, i),
+    },
+];
+
+fn direct_options(tolerance: f64) -> DirectOptions {
+    DirectOptions {
+        tolerance,
+        ..DirectOptions::default()
+    }
+}
+
+fn words(status: Status) -> String {
+    match status {
+        Status::Converged => "converged".into(),
+        Status::Stagnated => "stagnated".into(),
+        Status::MaxIterations => "iterations ran out".into(),
+        Status::Incompatible { row, violation } => {
+            format!("row {row} contradicts others, violated by {violation:.1e}")
+        }
+        Status::Unsettled { row, residual } => {
+            format!("bounds unsettled, row {row} misses its law by {residual:.1e}")
+        }
+    }
+}
+
+fn solve_direct(system: &KktSystem, tolerance: f64, _: usize) -> Result<KktAnswer, SolveError> {
+    let mut solver = DirectSolver::new(direct_options(tolerance));
+    let mut solution = Solution::default();
+    solver.prepare(system)?;
+    let report = solver.solve(system, &mut solution)?;
+    Ok(KktAnswer {
+        solution,
+        converged: report.status == Status::Converged,
+        status: words(report.status),
+        iterations: report.refinements,
+        residual: report.residual,
+        natural: report.bounds.natural,
+    })
+}
+
+fn solve_box(system: &KktSystem, tolerance: f64, max_changes: usize) -> Result<KktAnswer, SolveError> {
+    let mut solver = BoxSolver::new(BoxOptions {
+        direct: direct_options(tolerance),
+        tolerance,
+        max_changes,
+        ..BoxOptions::default()
+    });
+    let mut solution = Solution::default();
+    solver.prepare(system)?;
+    let report = solver.solve(system, &mut solution)?;
+    Ok(KktAnswer {
+        solution,
+        converged: report.status == Status::Converged,
+        status: words(report.status),
+        iterations: report.refinements + report.bounds.changes,
+        residual: report.residual,
+        natural: report.bounds.natural,
+    })
+}
+
+/// Of a solver that does not look at its residual.
+fn judged(system: &KktSystem, solution: Solution, tolerance: f64) -> Result<KktAnswer, SolveError> {
+    let none = vec![false; system.m()];
+    let mut scratch = ResidualScratch::default();
+    let residual = evaluate(system, &solution, &system.b, &none, &[], &mut scratch);
+    let converged = residual.relative <= tolerance;
+    let status = if converged {
+        "converged"
+    } else {
+        "residual too large"
+    };
+    Ok(KktAnswer {
+        solution,
+        converged,
+        status: status.into(),
+        iterations: 1,
+        natural: residual.row,
+        residual,
+    })
+}
+
+fn solve_krylov(
+    method: KktMethod,
+    approximation: Approximation,
+    system: &KktSystem,
+    tolerance: f64,
+    max_iterations: usize,
+) -> Result<KktAnswer, SolveError> {
+    let mut solver = KktKrylov::new(KktKrylovOptions {
+        method,
+        approximation,
+        krylov: KrylovOptions {
+            tolerance,
+            max_iterations,
+            ..KrylovOptions::default()
+        },
+        ..KktKrylovOptions::default()
+    });
+    let mut solution = Solution::default();
+    solver.prepare(system)?;
+    let report = solver.solve(system, &mut solution)?;
+    let status = match report.status {
+        KrylovStatus::Converged => "converged".into(),
+        KrylovStatus::MaxIterations => "iterations ran out".into(),
+        KrylovStatus::Stagnated => "stagnated".into(),
+        KrylovStatus::Breakdown { kind } => format!("breakdown: {kind:?}"),
+    };
+    Ok(KktAnswer {
+        solution,
+        converged: report.status == KrylovStatus::Converged,
+        status,
+        iterations: report.iterations,
+        natural: report.residual.row,
+        residual: report.residual,
+    })
+}

@@ -1,0 +1,95 @@
+//! What solvers of the corpus are not expected to solve, with the reason beside it.
+
+/// Pairs of problems and solvers that do not end as the others do. A `*` at the end of a name stands for any rest.
+pub(super) struct Exception {
+    pub(super) problems: &'static [&'static str],
+    pub(super) solvers: &'static [&'static str],
+    pub(super) ends: Ends,
+    pub(super) reason: &'static str,
+}
+
+/// How such a pair ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ends {
+    /// The solver says that it did not succeed, or refuses.
+    Fails,
+    /// A solver claims a solution where there is none, or another one than the known ones.
+    Claims,
+    /// Not run.
+    Skipped,
+}
+
+const FACTOR_FREE: &[&str] = &[
+    "gauss-seidel",
+    "symmetric-gauss-seidel",
+    "jacobi",
+    "nonlinear-cg",
+    "accelerated-gradient",
+];
+const PIVOTING: &[&str] = &["lemke", "murty", "block-pivoting", "dantzig"];
+
+#[rustfmt::skip]
+pub(super) const EXCEPTIONS: &[Exception] = &[
+    // Systems.
+    Exception { problems: &["all-fixed", "idle-row", "overdetermined", "redundant-rows", "thirty-equal-rows"], solvers: &["dense-ldlt"],
+        ends: Ends::Fails, reason: "a plain factor meets the zero pivot of a redundant row" },
+    Exception { problems: &["buckled-chain", "indefinite-but-constrained"], solvers: &["dense", "schur-cg*"],
+        ends: Ends::Fails, reason: "these invert W, which is to be positive definite" },
+    Exception { problems: &["scaled-rows"], solvers: &["dense"],
+        ends: Ends::Fails, reason: "the rank is decided on eigenvalues, which rows in other units spread over 48 decades" },
+    Exception { problems: &["indefinite-free", "indefinite-on-null-space"], solvers: &["dense-ldlt", "minres*", "constraint-gmres*"],
+        ends: Ends::Claims, reason: "these find the stationary point, and do not ask whether it is a minimum" },
+    Exception { problems: &["ring-broken", "rank-five-contradicting"], solvers: &["dense-ldlt", "schur-cg*"],
+        ends: Ends::Claims, reason: "multipliers of 1e15 hide the contradiction: the backward error is small all the same" },
+
+    // Complementarity: what a method is not made for.
+    Exception { problems: &["lcp-skew", "lcp-ray", "lcp-three-solutions", "murty-2", "murty-5", "murty-8", "murty-10"], solvers: &["admm"],
+        ends: Ends::Fails, reason: "the matrix is not symmetric semidefinite" },
+    Exception { problems: &["lcp-ray"], solvers: &["*"],
+        ends: Ends::Fails, reason: "the matrix is neither symmetric nor semidefinite: nothing promises anything" },
+    Exception { problems: &["lcp-skew"], solvers: &["gauss-seidel", "symmetric-gauss-seidel", "jacobi", "nonlinear-cg", "newton", "murty", "block-pivoting", "dantzig"],
+        ends: Ends::Fails, reason: "a zero diagonal, not symmetric" },
+    Exception { problems: &["lcp-skew"], solvers: &["accelerated-gradient"],
+        ends: Ends::Claims, reason: "it runs away, and the residual is a share of the velocity that grows with it" },
+    Exception { problems: &["lcp-copositive-none"], solvers: &["newton-fischer-burmeister"],
+        ends: Ends::Claims, reason: "the same" },
+    Exception { problems: &["random-lcp-deficient"], solvers: &["block-pivoting"],
+        ends: Ends::Fails, reason: "singular bases: it wants a definite matrix" },
+    Exception { problems: &["random-rows-deficient"], solvers: &["murty", "block-pivoting"],
+        ends: Ends::Fails, reason: "singular bases: both want a definite matrix" },
+    Exception { problems: &["contact-fast", "contact-heavy", "contact-light", "contact-slips", "contact-slips-fast", "contact-slow", "contacts-apart", "funnel", "random-all-laws", "random-contacts-*"],
+        solvers: &["lemke"], ends: Ends::Fails, reason: "slip is not along an edge of the pyramid" },
+    Exception { problems: &["tower-10-top-heavy"], solvers: &["lemke"],
+        ends: Ends::Fails, reason: "contacts are redundant and masses far apart: it ends on a ray, by rounding" },
+    Exception { problems: &["rows-apart"], solvers: &["nonlinear-cg"],
+        ends: Ends::Claims, reason: "the residual is a share of the largest velocity, which is 1e6 times that of the other row" },
+
+    // Complementarity: slow convergence, of factors too close to one for 2000 iterations.
+    Exception { problems: &["tower-10-pushed", "tower-10-top-heavy"], solvers: FACTOR_FREE,
+        ends: Ends::Fails, reason: "impulses of the bottom take as many sweeps as the tower is high, squared, times the ratio of masses" },
+    Exception { problems: &["tower-10"], solvers: &["gauss-seidel", "symmetric-gauss-seidel", "jacobi"],
+        ends: Ends::Fails, reason: "the same" },
+    Exception { problems: &["arch", "chute", "chute-steep", "random-contacts-deficient", "tower-10-top-light", "wall-3-pushed", "wall-4"], solvers: &["jacobi"],
+        ends: Ends::Fails, reason: "damped by the largest eigenvalue, it is slower than a sweep" },
+    Exception { problems: &["chute"], solvers: &["accelerated-gradient"],
+        ends: Ends::Fails, reason: "friction breaks the momentum again and again" },
+
+    // Time.
+    Exception { problems: &["wall-8", "tower-50"], solvers: FACTOR_FREE, ends: Ends::Skipped, reason: "seconds" },
+    Exception { problems: &["wall-8"], solvers: &["auto", "newton*"], ends: Ends::Skipped, reason: "seconds" },
+    Exception { problems: &["wall-8", "tower-50"], solvers: PIVOTING, ends: Ends::Skipped, reason: "half a minute" },
+];
+
+fn matches(pattern: &str, name: &str) -> bool {
+    match pattern.strip_suffix('*') {
+        Some(start) => name.starts_with(start),
+        None => pattern == name,
+    }
+}
+
+/// The exceptions for a pair, by their place in the table.
+pub(super) fn of(problem: &str, solver: &str) -> Option<usize> {
+    EXCEPTIONS.iter().position(|e| {
+        e.problems.iter().any(|p| matches(p, problem)) && e.solvers.iter().any(|s| matches(s, solver))
+    })
+}

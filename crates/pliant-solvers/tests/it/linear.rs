@@ -1,0 +1,239 @@
+//! The automatic linear solver: what it picks, that it escalates, and that its answers are those of the dense oracle.
+
+use crate::tools::{Random, close, random_kkt};
+use pliant_solvers::krylov::{KktKrylovOptions, KktMethod};
+use pliant_solvers::{
+    DenseMethod, DenseOptions, DirectOptions, KktSystem, LinearAuto, LinearChoice, LinearMethod,
+    LinearOptions, Outcome, Reason, Solution, SolveError, Status, solve_dense,
+};
+use pliant_sparse::PatternBuilder;
+
+/// A block of `k^3` points with mass 1, each coupled to its neighbours along three axes by springs of stiffness between
+/// `s / spread` and `s spread` in all directions.
+pub(crate) fn lattice(k: usize, s: f64, spread: f64) -> KktSystem {
+    let (points, place) = (k * k * k, |x: usize, y: usize, z: usize| (x * k + y) * k + z);
+    let mut pairs = Vec::new();
+    for x in 0..k {
+        for y in 0..k {
+            for z in 0..k {
+                let at = place(x, y, z);
+                if x > 0 {
+                    pairs.push((at, place(x - 1, y, z), 0));
+                }
+                if y > 0 {
+                    pairs.push((at, place(x, y - 1, z), 1));
+                }
+                if z > 0 {
+                    pairs.push((at, place(x, y, z - 1), 2));
+                }
+            }
+        }
+    }
+    let n = 3 * points;
+    let mut w = PatternBuilder::new(n, n);
+    (0..points).for_each(|a| w.insert_block((3 * a, 3 * a), (3, 3), true));
+    for (a, b, _) in &pairs {
+        w.insert_block((3 * a, 3 * b), (3, 3), false);
+    }
+    let empty = |rows: usize, columns: usize| PatternBuilder::new(rows, columns).finish().unwrap();
+    let blocks = (0..=n).step_by(3).collect();
+    let mut out = KktSystem::new(w.finish().unwrap(), empty(0, n), empty(0, 0), blocks, vec![0]).unwrap();
+    let mut add = |i: usize, j: usize, value: f64| {
+        let slot = out.w.pattern().slot(i, j).unwrap();
+        out.w.values_mut()[slot] += value;
+    };
+    for i in 0..n {
+        add(i, i, 1.0);
+    }
+    let mut random = Random(11);
+    for (a, b, axis) in pairs {
+        let s = s * spread.powf(random.number());
+        for c in 0..3 {
+            // Stiffer along the spring.
+            let own = if c == axis { s } else { 0.5 * s };
+            add(3 * a + c, 3 * a + c, own);
+            add(3 * b + c, 3 * b + c, own);
+            add(3 * a + c, 3 * b + c, -own);
+        }
+    }
+    let mut random = Random(7);
+    let c = random.numbers(n);
+    out.c.copy_from_slice(&c);
+    out
+}
+
+fn auto(options: LinearOptions, system: &KktSystem) -> (LinearAuto, Solution, pliant_solvers::LinearReport) {
+    let (mut solver, mut solution) = (LinearAuto::new(options), Solution::default());
+    solver.prepare(system).unwrap();
+    let report = solver.solve(system, &mut solution).unwrap();
+    (solver, solution, report)
+}
+
+#[test]
+fn every_choice_gives_the_answer_of_the_oracle() {
+    for seed in 0..6 {
+        let mut random = Random(seed);
+        let system = random_kkt(&mut random, 12 + 3 * seed as usize, 5);
+        let exact = solve_dense(&system).unwrap();
+        let krylov = |method| {
+            LinearChoice::Krylov(KktKrylovOptions {
+                method,
+                ..KktKrylovOptions::default()
+            })
+        };
+        let dense = |method| {
+            LinearChoice::Dense(DenseOptions {
+                method,
+                ..DenseOptions::default()
+            })
+        };
+        for choice in [
+            LinearChoice::Auto,
+            dense(DenseMethod::BunchKaufman),
+            dense(DenseMethod::Ldlt),
+            LinearChoice::Direct(DirectOptions::default()),
+            krylov(KktMethod::Minres),
+            krylov(KktMethod::SchurPcg),
+            krylov(KktMethod::ConstraintGmres),
+            krylov(KktMethod::ProjectedPcg),
+        ] {
+            let options = LinearOptions {
+                choice,
+                ..LinearOptions::default()
+            };
+            let (solver, solution, report) = auto(options, &system);
+            assert_eq!(report.status, Status::Converged, "{choice:?}");
+            assert!(report.residual.relative <= 1e-9);
+            // Condition numbers up to 1e3 times the residual asked.
+            close(&solution.x, &exact.x, 1e-6);
+            close(&solution.mu, &exact.mu, 1e-6);
+            assert_eq!(solver.attempts().len(), 1);
+            let pinned = solver.attempts()[0].reason == Reason::Pinned;
+            assert_eq!(pinned, choice != LinearChoice::Auto);
+            if let Some(factor) = report.factor {
+                assert_eq!((factor.inertia, factor.redundant_rows), ((system.n() - 1, 5), 0));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_large_solid_is_solved_by_conjugate_gradients() {
+    let system = lattice(14, 1.0, 1.0);
+    let (solver, solution, report) = auto(LinearOptions::default(), &system);
+    assert_eq!(report.method, LinearMethod::Krylov(KktMethod::PrimalPcg));
+    assert_eq!(report.status, Status::Converged);
+    assert!(matches!(solver.attempts()[0].reason, Reason::WorthIterations { budget } if budget >= 25));
+    // By eigenvalues between 1 and 13: fewer than 40 iterations without any preconditioner.
+    assert!((1..40).contains(&report.iterations));
+    let direct = LinearOptions {
+        choice: LinearChoice::Direct(DirectOptions::default()),
+        ..LinearOptions::default()
+    };
+    let (_, exact, _) = auto(direct, &system);
+    close(&solution.x, &exact.x, 1e-8);
+    // With many solves for each factor, the factor wins.
+    let many = LinearOptions {
+        right_hand_sides: 100_000,
+        ..LinearOptions::default()
+    };
+    assert_eq!(auto(many, &system).2.method, LinearMethod::Direct);
+}
+
+#[test]
+fn iterations_that_run_out_end_with_the_factor_and_stay_there() {
+    // Eigenvalues from 1 to 1e12 in no order.
+    let system = lattice(12, 1e8, 1e4);
+    let (mut solver, mut solution) = (LinearAuto::default(), Solution::default());
+    solver.prepare(&system).unwrap();
+    let report = solver.solve(&system, &mut solution).unwrap();
+    assert_eq!(
+        (report.status, report.method),
+        (Status::Converged, LinearMethod::Direct)
+    );
+    assert_eq!(solver.attempts().len(), 2);
+    assert_eq!(
+        solver.attempts()[0].outcome,
+        Outcome::Solved(Status::MaxIterations)
+    );
+    assert_eq!(solver.attempts()[1].reason, Reason::Escalated);
+    assert!(
+        solver.attempts()[1]
+            .to_string()
+            .starts_with("sparse L D L^T (what came before failed): Converged")
+    );
+    solver.prepare(&system).unwrap();
+    let again = solver.solve(&system, &mut solution).unwrap();
+    assert_eq!((again.method, again.iterations), (LinearMethod::Direct, 0));
+    assert_eq!(solver.attempts().len(), 1);
+}
+
+#[test]
+fn a_good_start_is_used() {
+    let mut system = lattice(14, 1.0, 1.0);
+    let (mut solver, mut solution, cold) = auto(LinearOptions::default(), &system);
+    let warm = solver.solve(&system, &mut solution).unwrap();
+    assert_eq!(warm.iterations, 0);
+    system.c[0] += 1e-6;
+    solver.prepare(&system).unwrap();
+    let near = solver.solve(&system, &mut solution).unwrap();
+    assert_eq!(near.status, Status::Converged);
+    assert!(near.iterations < cold.iterations);
+}
+
+#[test]
+fn the_residuals_of_iterations_are_kept_on_request() {
+    let system = lattice(14, 1.0, 1.0);
+    let options = LinearOptions {
+        history: true,
+        ..LinearOptions::default()
+    };
+    let (solver, _, report) = auto(options, &system);
+    let history = solver.history();
+    assert_eq!(history.len(), report.iterations + report.refinements);
+    assert!(history[history.len() - 1] <= 1e-8 * history[0]);
+    assert!(auto(LinearOptions::default(), &system).0.history().is_empty());
+}
+
+#[test]
+fn a_system_without_an_answer_is_an_error_of_the_factor() {
+    let mut system = lattice(12, 1.0, 1.0);
+    let slot = system.w.pattern().slot(30, 30).unwrap();
+    system.w.values_mut()[slot] = -50.0;
+    let (mut solver, mut solution) = (LinearAuto::default(), Solution::default());
+    let found = solver.prepare(&system);
+    let found = found.and_then(|()| solver.solve(&system, &mut solution).map(|_| ()));
+    assert!(
+        matches!(found, Err(SolveError::NotPositiveDefinite { .. })),
+        "{found:?}"
+    );
+    assert_eq!(
+        solver.solve(&system, &mut solution).err(),
+        Some(SolveError::NotPrepared)
+    );
+    // The same solver, mended.
+    system.w.values_mut()[slot] = 5.0;
+    solver.prepare(&system).unwrap();
+    assert_eq!(
+        solver.solve(&system, &mut solution).unwrap().status,
+        Status::Converged
+    );
+}
+
+#[test]
+fn redundant_rows_are_left_to_the_direct_solver() {
+    let w = crate::tools::identity(3);
+    let mut system = KktSystem::dense(&w, &[1.0, 0.0, 0.0, 1.0, 0.0, 0.0], &[0.0, 0.0]).unwrap();
+    system.b.copy_from_slice(&[-1.0, -1.0]);
+    let (solver, solution, report) = auto(LinearOptions::default(), &system);
+    assert_eq!(solver.attempts().len(), 2);
+    assert!(matches!(
+        solver.attempts()[0].outcome,
+        Outcome::Failed(SolveError::Singular { .. })
+    ));
+    assert_eq!(report.factor.map(|f| f.redundant_rows), Some(1));
+    close(&solution.mu, &[0.5, 0.5], 1e-14);
+    system.b[1] = 1.0;
+    let (_, _, report) = auto(LinearOptions::default(), &system);
+    assert!(matches!(report.status, Status::Incompatible { .. }));
+}

@@ -1,0 +1,67 @@
+//! How many threads a kernel may use: a value that the caller owns, never a global.
+
+use crate::SparseError;
+use std::sync::Arc;
+
+/// Threads that factorisations and solves may share. Cheap to clone; the default is the caller's own thread alone.
+///
+/// No result depends on their number: work is cut into the same pieces, and sums are taken in the same order, for any.
+#[derive(Clone, Debug, Default)]
+pub struct Threads {
+    pool: Option<Arc<rayon::ThreadPool>>,
+}
+
+impl Threads {
+    /// The caller's own thread.
+    pub fn one() -> Self {
+        Self::default()
+    }
+
+    /// So many threads, started now and stopped with the last clone; up to one means the caller's own.
+    ///
+    /// # Errors
+    /// [`SparseError::Threads`] if the system refuses to start them.
+    pub fn new(count: usize) -> Result<Self, SparseError> {
+        if count <= 1 {
+            return Ok(Self::one());
+        }
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(count)
+            .build()
+            .map_err(|e| SparseError::Threads {
+                count,
+                reason: e.to_string(),
+            })?;
+        Ok(Self {
+            pool: Some(Arc::new(pool)),
+        })
+    }
+
+    /// Their number.
+    pub fn count(&self) -> usize {
+        self.pool.as_ref().map_or(1, |pool| pool.current_num_threads())
+    }
+
+    /// Runs something that calls [`Self::join`].
+    pub(crate) fn run<T: Send>(&self, what: impl FnOnce() -> T + Send) -> T {
+        match &self.pool {
+            Some(pool) => pool.install(what),
+            None => what(),
+        }
+    }
+
+    /// Does both, at the same time if there are threads.
+    pub(crate) fn join<A: Send, B: Send>(
+        &self,
+        a: impl FnOnce() -> A + Send,
+        b: impl FnOnce() -> B + Send,
+    ) -> (A, B) {
+        match self.pool {
+            Some(_) => rayon::join(a, b),
+            None => {
+                let a = a();
+                (a, b())
+            }
+        }
+    }
+}

@@ -68,6 +68,7 @@ pub struct InteriorPoint {
     /// `T`: to the eigenvectors of the scaling, in which `E` is diagonal.
     turn: Vec<f64>,
     e: Vec<f64>,
+    start: Vec<f64>,
     r: Vec<f64>,
     dr: Vec<f64>,
     /// `T^-T dr`.
@@ -289,8 +290,10 @@ impl Solver for InteriorPoint {
         if end.is_none() {
             let m = problem.size();
             self.shifted.prepare(problem)?;
-            self.r.clear();
-            self.r.extend_from_slice(r);
+            for v in [&mut self.start, &mut self.r] {
+                v.clear();
+                v.extend_from_slice(r);
+            }
             for v in [
                 &mut self.e,
                 &mut self.dr,
@@ -342,7 +345,8 @@ impl Solver for InteriorPoint {
                 if largest(&self.tracker.u) > DIVERGED * largest(problem.b())
                     && problem.residual_at(r, &self.tracker.u).measure() <= NEAR
                 {
-                    // Beside such velocities any residual is small.
+                    // Beside such velocities any residual is small; nor is it a start for others.
+                    self.tracker.start(problem, &self.start, limits)?;
                     end = Some(Outcome::Stagnated);
                     break;
                 }

@@ -4,9 +4,13 @@
 mod peers;
 
 use crate::families::{assembled, assembled_rhs, update_assembled};
+use crate::timing::clock;
 use pliant::solvers::{DirectSolver, KktSystem, Solution};
 use pliant::sparse::CsrMatrix;
-use std::time::Instant;
+
+/// Residual from which a peer's answer is refined, and how often at most: what the project's solver does with its own measure.
+#[cfg(feature = "peers")]
+const REFINED: (f64, usize) = (1e-14, 2);
 
 /// What a solver is given: the system, and its whole matrix for solvers that want one matrix.
 #[derive(Debug)]
@@ -50,16 +54,16 @@ impl Task {
         update_assembled(&self.system, &mut self.matrix);
     }
 
-    /// `|rhs - K z| / |rhs|` in the largest component.
-    pub fn residual(&self, z: &[f64]) -> f64 {
-        let mut r = self.rhs.clone();
-        self.matrix.symmetric_add_product(-1.0, z, &mut r);
+    /// `|rhs - K z| / |rhs|` in the largest component; leaves `rhs - K z` in `r`.
+    pub fn residual(&self, z: &[f64], r: &mut Vec<f64>) -> f64 {
+        r.clone_from(&self.rhs);
+        self.matrix.symmetric_add_product(-1.0, z, r);
         // NaN must not vanish in a maximum.
         let largest = |x: &[f64]| {
             x.iter()
                 .fold(0.0f64, |a, x| if x.is_nan() { f64::NAN } else { a.max(x.abs()) })
         };
-        largest(&r) / largest(&self.rhs)
+        largest(r) / largest(&self.rhs)
     }
 }
 
@@ -87,13 +91,14 @@ pub trait Candidate {
 /// The project's solver, at its defaults.
 #[derive(Debug, Default)]
 struct Ours {
+    name: &'static str,
     solver: DirectSolver,
     solution: Solution,
 }
 
 impl Candidate for Ours {
     fn name(&self) -> &'static str {
-        "Pliant"
+        self.name
     }
 
     fn factor(&mut self, task: &Task) -> Result<(), String> {
@@ -117,18 +122,20 @@ impl Candidate for Ours {
 /// A candidate with the time that its analysis took (for some, with a first factorisation), s.
 pub type Analysed = (Box<dyn Candidate>, f64);
 
-/// The project's solver with default options.
+/// The project's solver with default options on some threads.
 ///
 /// # Errors
 /// What its first factorisation says.
-pub fn ours(task: &Task) -> Result<Analysed, String> {
-    let mut out = Ours::default();
-    let start = Instant::now();
-    out.factor(task)?;
-    let first = start.elapsed().as_secs_f64();
-    let start = Instant::now();
-    out.factor(task)?;
-    let again = start.elapsed().as_secs_f64();
+pub fn ours(task: &Task, threads: usize) -> Result<Analysed, String> {
+    let mut out = Ours {
+        name: if threads == 1 { "Pliant" } else { "threads" },
+        ..Ours::default()
+    };
+    out.solver.options.threads = threads;
+    let (first, done) = clock(|| out.factor(task));
+    done?;
+    let (again, done) = clock(|| out.factor(task));
+    done?;
     Ok((Box::new(out), (first - again).max(0.0)))
 }
 
@@ -147,7 +154,6 @@ pub fn peers(task: &Task, flops: f64) -> Result<Vec<Analysed>, String> {
 /// What the ordering says.
 #[cfg(feature = "peers")]
 pub fn entrywise_dissection(task: &Task) -> Result<f64, String> {
-    let start = Instant::now();
-    peers::dissection(&task.matrix, None)?;
-    Ok(start.elapsed().as_secs_f64())
+    let (time, done) = clock(|| peers::dissection(&task.matrix, None));
+    done.map(|_| time)
 }

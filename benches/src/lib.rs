@@ -8,6 +8,8 @@ pub mod candidates;
 pub mod chain;
 pub mod families;
 pub mod linkages;
+pub mod profile;
 pub mod reference;
 pub mod stiff;
+pub mod timing;
 pub mod verify;

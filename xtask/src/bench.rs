@@ -5,15 +5,14 @@ use crate::flags;
 use crate::process;
 
 /// The groups of benchmarks, each a program of the benches package.
-const GROUPS: [&str; 1] = ["solvers"];
+const GROUPS: [&str; 2] = ["solvers", "corpus"];
 
 /// Runs the program `scenes` of the benches package in release mode with the same arguments, or the group of benchmarks that the first
 /// argument names with the others.
 pub(crate) fn run(args: &[String]) -> Result<u8, Error> {
     match args.split_first() {
-        Some((group, rest)) if group == "solvers" => {
-            process::run_bench_program("solvers", features(rest), rest)
-        }
+        Some((group, rest)) if group == "solvers" => solvers(rest),
+        Some((group, rest)) if group == "corpus" => process::run_bench_program("profile", &[], rest),
         Some((group, _)) if !group.starts_with('-') => Err(Error::UnknownFlag {
             task: "bench",
             flag: group.clone(),
@@ -21,6 +20,24 @@ pub(crate) fn run(args: &[String]) -> Result<u8, Error> {
         }),
         _ => process::run_bench_program("scenes", &[], args),
     }
+}
+
+/// The direct solvers with all arguments; then, unless the arguments ask for a part, the iterative ones and (with peers) the products.
+fn solvers(args: &[String]) -> Result<u8, Error> {
+    let features = features(args);
+    let code = process::run_bench_program("solvers", features, args)?;
+    let has = |flag: &str| args.iter().any(|a| a == flag);
+    if code != 0 || ["--only", "--dump", "--help", "-h"].into_iter().any(has) {
+        return Ok(code);
+    }
+    let sizes: &[String] = if has("--quick") { &["3000".to_owned()] } else { &[] };
+    println!();
+    let code = process::run_bench_program("krylov", features, sizes)?;
+    if code != 0 || features.is_empty() {
+        return Ok(code);
+    }
+    println!();
+    process::run_bench_program("products", features, sizes)
 }
 
 /// The features of the benches package that the arguments need.

@@ -1,7 +1,7 @@
 //! `cargo xtask gen`: the data files that are computed and not drawn, written anew.
 //!
 //! They are kept in the repository so that nobody needs this program to run a scene; `tidy` checks that they are what
-//! the generator writes.
+//! the generator writes. The corpus of the solvers is checked by its own test.
 
 use std::fmt::Write;
 
@@ -33,7 +33,7 @@ pub(crate) fn run(args: &[String]) -> Result<u8, Error> {
             println!("{finding}");
         }
         println!("{} generated files, {} out of date", FILES.len(), findings.len());
-        return Ok(u8::from(!findings.is_empty()));
+        return Ok(corpus(false)?.max(u8::from(!findings.is_empty())));
     }
     let root = process::workspace_root()?;
     for file in FILES {
@@ -53,7 +53,27 @@ pub(crate) fn run(args: &[String]) -> Result<u8, Error> {
         std::fs::write(&path, contents).map_err(failed)?;
         println!("{}: written", file.path);
     }
-    Ok(0)
+    corpus(true)
+}
+
+/// The problems of the solvers' corpus are made by their test, which knows the solvers: it compares the files, or writes them.
+fn corpus(write: bool) -> Result<u8, Error> {
+    let mut command = process::cargo()?;
+    let test = "corpus::files_are_what_the_generator_writes";
+    command.args([
+        "test",
+        "--quiet",
+        "--package",
+        "pliant-solvers",
+        "--test",
+        "it",
+        "--",
+        test,
+    ]);
+    if write {
+        command.env("PLIANT_WRITE_CORPUS", "1");
+    }
+    process::run(command)
 }
 
 /// The generated files that are missing or differ from what the generator writes.

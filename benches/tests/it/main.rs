@@ -6,5 +6,6 @@
 
 mod chain;
 mod families;
+mod profile;
 mod reference;
 mod stiff;

@@ -77,9 +77,8 @@ fn attempts(statement: &Statement, arguments: &Solve) -> Result<Vec<Attempt>, St
     let wanted = |default: &'static str| arguments.solver.clone().unwrap_or(default.to_owned());
     match statement {
         Statement::Kkt(system) => {
-            let bounded = system.first_bounded_row().is_some();
             let entries: Vec<KktEntry> = if arguments.all {
-                KKT.iter().copied().filter(|e| e.bounds || !bounded).collect()
+                KKT.iter().copied().filter(|e| e.takes(system)).collect()
             } else {
                 vec![find(KKT, |e| e.name, &wanted("box"))?]
             };

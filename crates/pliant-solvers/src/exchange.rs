@@ -22,7 +22,9 @@
 mod header;
 mod market;
 mod number;
+mod read;
 mod statement;
+mod write;
 
 pub use statement::{Mixed, Statement};
 
@@ -328,7 +330,7 @@ impl Record {
     /// [`ExchangeError::Length`] if a public vector of a system does not fit it; [`ExchangeError::Name`] if matrices go into
     /// texts named after a problem whose name is no file name.
     pub fn write(&self, layout: Layout) -> Result<Texts, ExchangeError> {
-        header::write(self, layout)
+        write::write(self, layout)
     }
 
     /// Reads a problem. `load` gives the text of a matrix by its name, which is the plain name of a file.
@@ -341,7 +343,7 @@ impl Record {
         header: &str,
         load: impl FnMut(&str) -> Result<String, String>,
     ) -> Result<Self, ExchangeError> {
-        header::read(header, load)
+        read::read(header, load)
     }
 }
 

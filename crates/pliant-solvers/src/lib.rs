@@ -11,7 +11,8 @@
 //! diagonal; rows with `R = 0` are hard. Fixed variables stay at `x = 0`.
 //!
 //! What this crate is: the statement ([`KktSystem`]), solvers, and residuals that every solver shares. What it is not:
-//! it never sees a node, a mapping or a time step. Rows are bilateral ([`DirectSolver`]) or have a bounded multiplier
+//! it never sees a node, a mapping or a time step. Rows are bilateral ([`LinearAuto`], which picks between a
+//! [`DenseSolver`], the sparse [`DirectSolver`] and [`krylov::KktKrylov`]) or have a bounded multiplier
 //! ([`BoxSolver`]): motors, dry friction in joints, unilateral stops. Cones of friction, and problems that come as a
 //! matrix, are in [`complementarity`]. Matrix-free iterative solvers, of KKT systems and of any other, are in [`krylov`].
 //!

@@ -1,13 +1,18 @@
 //! The order of elimination, decided on the block graph.
 //!
-//! A hard row (`R = 0`) has a zero on the diagonal until variables it acts on have been eliminated, so minimum degree alone would
-//! break down. Every hard row block is therefore *owned* by one primal block and eliminated right after it, as one vertex of
-//! the graph that minimum degree sees. For a tree of bodies this is the elimination from the leaves, without fill beyond the
+//! A hard row (`R = 0`) has a zero on the diagonal until variables it acts on have been eliminated, so an order of small fill alone
+//! would break down. Every hard row block is therefore *owned* by one primal block and eliminated right after it, as one vertex of
+//! the graph that is ordered, by minimum degree or nested dissection ([`Graph::best_order`](pliant_sparse::Graph::best_order)). For a tree of bodies this is the elimination from the leaves, without fill beyond the
 //! block tree. Rows that find no owner, or whose pivot vanished in an earlier factorisation, are *deferred*: they come after
 //! everything else, where their pivot is an exact Schur complement, so that a zero one *is* a redundant row.
 
+mod quotient;
+#[cfg(test)]
+mod tests;
+
 use crate::{KktSystem, SolveError};
-use pliant_sparse::{Graph, OrderReport};
+use pliant_sparse::OrderReport;
+use quotient::{Quotient, last};
 use std::collections::VecDeque;
 
 /// The vertices of the block graph: primal blocks with a free variable, and row blocks.
@@ -263,189 +268,5 @@ impl Elimination {
         } else if end > self.bounds[count - 1] {
             self.bounds.push(end);
         }
-    }
-}
-
-/// The block graph without deferred rows, every hard row block merged into the primal block that owns it.
-struct Quotient {
-    graph: Graph,
-    /// The primal block, or `primal +` row block, that each vertex is named after.
-    leaders: Vec<u32>,
-    /// Row blocks owned by each primal block: offsets and list.
-    owned_offsets: Vec<u32>,
-    owned: Vec<u32>,
-}
-
-impl Quotient {
-    fn new(
-        system: &KktSystem,
-        blocks: &Blocks,
-        owner: &[Option<usize>],
-        deferred: &[bool],
-    ) -> Result<Self, SolveError> {
-        let primal = blocks.free.len();
-        let height = |k: usize| system.row_blocks()[k + 1] - system.row_blocks()[k];
-        let mut owned_offsets = vec![0u32; primal + 1];
-        let mut unknowns = blocks.free.clone();
-        for (k, p) in owner.iter().enumerate().filter_map(|(k, p)| Some((k, (*p)?))) {
-            owned_offsets[p + 1] += 1;
-            unknowns[p] += height(k);
-        }
-        for p in 0..primal {
-            owned_offsets[p + 1] += owned_offsets[p];
-        }
-        let mut owned = vec![0u32; owned_offsets[primal] as usize];
-        let mut at = owned_offsets.clone();
-        let mut leaders = Vec::new();
-        let mut vertex = vec![NONE; primal + owner.len()];
-        for p in (0..primal).filter(|p| blocks.free[*p] > 0) {
-            vertex[p] = leaders.len() as u32;
-            leaders.push(p as u32);
-        }
-        for k in 0..owner.len() {
-            if let Some(p) = owner[k] {
-                vertex[primal + k] = vertex[p];
-                owned[at[p] as usize] = k as u32;
-                at[p] += 1;
-            } else if !deferred[k] {
-                vertex[primal + k] = leaders.len() as u32;
-                leaders.push((primal + k) as u32);
-            }
-        }
-        let mut graph = Graph::new(leaders.len());
-        for (v, leader) in leaders.iter().enumerate() {
-            let leader = *leader as usize;
-            let unknowns = if leader < primal {
-                unknowns[leader]
-            } else {
-                height(leader - primal)
-            };
-            let unknowns = u32::try_from(unknowns).unwrap_or(u32::MAX);
-            graph.set_unknowns(v, unknowns);
-        }
-        let mut seen = vec![NONE; primal];
-        for (p, w) in system.primal_blocks().windows(2).enumerate() {
-            let free = (w[0]..w[1]).filter(|i| !system.fixed[*i]);
-            for k in free.flat_map(|i| system.w.pattern().row(i)) {
-                let q = blocks.of_dof[*k as usize];
-                if q != NONE && q as usize != p && seen[q as usize] != p as u32 {
-                    seen[q as usize] = p as u32;
-                    graph.connect(vertex[p] as usize, vertex[q as usize] as usize);
-                }
-            }
-        }
-        for k in (0..owner.len()).filter(|k| !deferred[*k]) {
-            for p in blocks.touched(k) {
-                graph.connect(vertex[primal + k] as usize, vertex[*p as usize] as usize);
-            }
-        }
-        Ok(Self {
-            graph,
-            leaders,
-            owned_offsets,
-            owned,
-        })
-    }
-
-    /// Row blocks that a primal block owns.
-    fn owned(&self, p: usize) -> &[u32] {
-        &self.owned[self.owned_offsets[p] as usize..self.owned_offsets[p + 1] as usize]
-    }
-}
-
-/// The deferred row blocks in an order of their own: two are neighbours if they act on the same primal block.
-fn last(blocks: &Blocks, deferred: &[bool]) -> Result<Vec<usize>, SolveError> {
-    let list: Vec<usize> = (0..deferred.len()).filter(|k| deferred[*k]).collect();
-    if list.len() < 2 {
-        return Ok(list);
-    }
-    let mut incident: Vec<(u32, usize)> = Vec::new();
-    for (v, k) in list.iter().enumerate() {
-        incident.extend(blocks.touched(*k).iter().map(|p| (*p, v)));
-    }
-    incident.sort_unstable();
-    let mut graph = Graph::new(list.len());
-    for same in incident.chunk_by(|a, b| a.0 == b.0) {
-        for (i, (_, a)) in same.iter().enumerate() {
-            same[..i].iter().for_each(|(_, b)| graph.connect(*a, *b));
-        }
-    }
-    Ok(graph.minimum_degree()?.into_iter().map(|v| list[v]).collect())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A chain of `n` unit masses, row i between masses i-1 and i, row 0 to the wall; all rows hard.
-    fn chain(n: usize) -> KktSystem {
-        let mut w = vec![0.0; n * n];
-        let mut j = vec![0.0; n * n];
-        for i in 0..n {
-            w[i * n + i] = 1.0;
-            j[i * n + i] = 1.0;
-            if i > 0 {
-                j[i * n + i - 1] = -1.0;
-            }
-        }
-        let dense = KktSystem::dense(&w, &j, &vec![0.0; n]).unwrap();
-        // The dense pattern couples everything; keep only the non-zeros.
-        let mut wp = pliant_sparse::PatternBuilder::new(n, n);
-        let mut jp = pliant_sparse::PatternBuilder::new(n, n);
-        for i in 0..n {
-            wp.insert(i, i);
-            jp.insert(i, i);
-            if i > 0 {
-                jp.insert(i, i - 1);
-            }
-        }
-        let r = dense.r.pattern().clone();
-        let all: Vec<usize> = (0..=n).collect();
-        let mut s = KktSystem::new(wp.finish().unwrap(), jp.finish().unwrap(), r, all.clone(), all).unwrap();
-        s.w.values_mut().fill(1.0);
-        for i in 0..n {
-            for k in 0..=1usize.min(i) {
-                let slot = s.j.pattern().slot(i, i - k).unwrap();
-                s.j.values_mut()[slot] = if k == 0 { 1.0 } else { -1.0 };
-            }
-        }
-        s
-    }
-
-    #[test]
-    fn each_hard_row_of_a_chain_follows_its_partner() {
-        let s = chain(200);
-        let order = Elimination::new(&s, &[false; 200]).unwrap();
-        assert!(order.deferred.iter().all(|d| !d));
-        assert_eq!(order.sequence.len(), 400);
-        let rank = |v: usize| order.sequence.iter().position(|x| *x == v).unwrap();
-        for i in 0..200 {
-            assert!(rank(200 + i) > rank(i) || (i > 0 && rank(200 + i) > rank(i - 1)));
-        }
-    }
-
-    #[test]
-    fn a_row_too_many_is_deferred() {
-        // Two hard rows on one variable cannot both follow it.
-        let s = KktSystem::dense(&[1.0], &[1.0, 1.0], &[0.0, 0.0]).unwrap();
-        let order = Elimination::new(&s, &[false; 2]).unwrap();
-        assert_eq!(
-            (order.deferred, order.sequence),
-            (vec![false, true], vec![0, 1, 2])
-        );
-    }
-
-    #[test]
-    fn one_block_owns_as_many_rows_as_are_independent() {
-        // One particle, rows along x, along x again, and along x + y.
-        let (w, j) = ([1.0, 0.0, 0.0, 1.0], [1.0, 0.0, 1.0, 0.0, 1.0, 1.0]);
-        let dense = KktSystem::dense(&w, &j, &[0.0; 3]).unwrap();
-        let patterns = [&dense.w, &dense.j, &dense.r].map(|a| a.pattern().clone());
-        let [wp, jp, rp] = patterns;
-        let mut s = KktSystem::new(wp, jp, rp, vec![0, 2], vec![0, 1, 2, 3]).unwrap();
-        s.w.values_mut().copy_from_slice(dense.w.values());
-        s.j.values_mut().copy_from_slice(dense.j.values());
-        let order = Elimination::new(&s, &[false; 3]).unwrap();
-        assert_eq!(order.deferred, [false, true, false]);
     }
 }

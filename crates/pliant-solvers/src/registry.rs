@@ -1,17 +1,16 @@
 //! Every solver by name: what a command line, a corpus and a benchmark run. A new solver is one line here.
 
+mod run;
+
 use crate::complementarity::{
     AcceleratedGradient, Admm, AdmmOptions, Auto, AutoOptions, BarzilaiBorwein, BlockPivoting,
     BlockPivotingOptions, ContactFunction, Dantzig, GaussSeidel, GaussSeidelOptions, InteriorPoint,
     InteriorPointOptions, Jacobi, Lemke, LemkeOptions, Limits, Murty, Newton, NewtonOptions, NonlinearCg,
     RowFunction, Solver,
 };
-use crate::krylov::{Approximation, KktKrylov, KktKrylovOptions, KktMethod, KrylovOptions, KrylovStatus};
-use crate::residual::{ResidualScratch, evaluate};
-use crate::{
-    BoxOptions, BoxSolver, DirectOptions, DirectSolver, KktResidual, KktSystem, Solution, SolveError, Status,
-    solve_dense, solve_dense_ldlt,
-};
+use crate::krylov::{Approximation, KktMethod};
+use crate::{KktResidual, KktSystem, Solution, SolveError, solve_dense, solve_dense_ldlt};
+use run::{judged, solve_auto, solve_box, solve_direct, solve_krylov, solve_pivoted};
 
 /// A solver of [`Problem`](crate::complementarity::Problem)s.
 #[derive(Clone, Copy, Debug)]
@@ -35,8 +34,18 @@ pub struct KktEntry {
     pub about: &'static str,
     /// Whether it takes rows with bounds.
     pub bounds: bool,
+    /// Whether it takes hard rows, `R_ii = 0`.
+    pub hard_rows: bool,
     /// Prepares and solves from zero, to the relative residual given, in so many iterations at most.
     pub solve: fn(&KktSystem, f64, usize) -> Result<KktAnswer, SolveError>,
+}
+
+impl KktEntry {
+    /// Whether it takes a system: its rows, not its numbers.
+    pub fn takes(&self, system: &KktSystem) -> bool {
+        let soft = (0..system.m()).all(|i| system.r_diagonal(i) > 0.0);
+        (self.bounds || system.first_bounded_row().is_none()) && (self.hard_rows || soft)
+    }
 }
 
 /// What a solver of KKT systems found.
@@ -202,173 +211,98 @@ pub const KKT: &[KktEntry] = &[
         name: "box",
         about: "active set around the sparse direct solver",
         bounds: true,
+        hard_rows: true,
         solve: solve_box,
+    },
+    KktEntry {
+        name: "auto",
+        about: "the method of least predicted work, then the next",
+        bounds: false,
+        hard_rows: true,
+        solve: solve_auto,
     },
     KktEntry {
         name: "direct",
         about: "sparse L D L^T",
         bounds: false,
+        hard_rows: true,
         solve: solve_direct,
     },
     KktEntry {
         name: "dense",
         about: "dense Schur complement, minimum norm",
         bounds: false,
+        hard_rows: true,
         solve: |system, tolerance, _| judged(system, solve_dense(system)?, tolerance),
     },
     KktEntry {
         name: "dense-ldlt",
         about: "dense L D L^T of the whole matrix",
         bounds: false,
+        hard_rows: true,
         solve: |system, tolerance, _| judged(system, solve_dense_ldlt(system)?.0, tolerance),
+    },
+    KktEntry {
+        name: "bunch-kaufman",
+        about: "dense factor of the whole matrix, pivoted",
+        bounds: false,
+        hard_rows: true,
+        solve: solve_pivoted,
     },
     KktEntry {
         name: "minres",
         about: "MINRES, block diagonal preconditioner",
         bounds: false,
+        hard_rows: true,
         solve: |s, t, i| solve_krylov(KktMethod::Minres, Approximation::Blocks, s, t, i),
     },
     KktEntry {
         name: "minres-diagonal",
         about: "MINRES, diagonal preconditioner",
         bounds: false,
+        hard_rows: true,
         solve: |s, t, i| solve_krylov(KktMethod::Minres, Approximation::Diagonal, s, t, i),
     },
     KktEntry {
         name: "schur-cg",
         about: "conjugate gradients on the Schur complement, blocks",
         bounds: false,
+        hard_rows: true,
         solve: |s, t, i| solve_krylov(KktMethod::SchurPcg, Approximation::Blocks, s, t, i),
     },
     KktEntry {
         name: "schur-cg-diagonal",
         about: "conjugate gradients on the Schur complement, diagonal",
         bounds: false,
+        hard_rows: true,
         solve: |s, t, i| solve_krylov(KktMethod::SchurPcg, Approximation::Diagonal, s, t, i),
     },
     KktEntry {
         name: "constraint-gmres",
         about: "GMRES, constraint preconditioner of blocks",
         bounds: false,
+        hard_rows: true,
         solve: |s, t, i| solve_krylov(KktMethod::ConstraintGmres, Approximation::Blocks, s, t, i),
     },
     KktEntry {
         name: "constraint-gmres-diagonal",
         about: "GMRES, constraint preconditioner of the diagonal",
         bounds: false,
+        hard_rows: true,
         solve: |s, t, i| solve_krylov(KktMethod::ConstraintGmres, Approximation::Diagonal, s, t, i),
     },
+    KktEntry {
+        name: "projected-cg",
+        about: "projected conjugate gradients, blocks",
+        bounds: false,
+        hard_rows: true,
+        solve: |s, t, i| solve_krylov(KktMethod::ProjectedPcg, Approximation::Blocks, s, t, i),
+    },
+    KktEntry {
+        name: "primal-cg",
+        about: "conjugate gradients on W + J^T R^-1 J, for compliant rows",
+        bounds: false,
+        hard_rows: false,
+        solve: |s, t, i| solve_krylov(KktMethod::PrimalPcg, Approximation::Blocks, s, t, i),
+    },
 ];
-
-fn direct_options(tolerance: f64) -> DirectOptions {
-    DirectOptions {
-        tolerance,
-        ..DirectOptions::default()
-    }
-}
-
-fn words(status: Status) -> String {
-    match status {
-        Status::Converged => "converged".into(),
-        Status::Stagnated => "stagnated".into(),
-        Status::MaxIterations => "iterations ran out".into(),
-        Status::Incompatible { row, violation } => {
-            format!("row {row} contradicts others, violated by {violation:.1e}")
-        }
-        Status::Unsettled { row, residual } => {
-            format!("bounds unsettled, row {row} misses its law by {residual:.1e}")
-        }
-    }
-}
-
-fn solve_direct(system: &KktSystem, tolerance: f64, _: usize) -> Result<KktAnswer, SolveError> {
-    let mut solver = DirectSolver::new(direct_options(tolerance));
-    let mut solution = Solution::default();
-    solver.prepare(system)?;
-    let report = solver.solve(system, &mut solution)?;
-    Ok(KktAnswer {
-        solution,
-        converged: report.status == Status::Converged,
-        status: words(report.status),
-        iterations: report.refinements,
-        residual: report.residual,
-        natural: report.bounds.natural,
-    })
-}
-
-fn solve_box(system: &KktSystem, tolerance: f64, max_changes: usize) -> Result<KktAnswer, SolveError> {
-    let mut solver = BoxSolver::new(BoxOptions {
-        direct: direct_options(tolerance),
-        tolerance,
-        max_changes,
-        ..BoxOptions::default()
-    });
-    let mut solution = Solution::default();
-    solver.prepare(system)?;
-    let report = solver.solve(system, &mut solution)?;
-    Ok(KktAnswer {
-        solution,
-        converged: report.status == Status::Converged,
-        status: words(report.status),
-        iterations: report.refinements + report.bounds.changes,
-        residual: report.residual,
-        natural: report.bounds.natural,
-    })
-}
-
-/// Of a solver that does not look at its residual.
-fn judged(system: &KktSystem, solution: Solution, tolerance: f64) -> Result<KktAnswer, SolveError> {
-    let none = vec![false; system.m()];
-    let mut scratch = ResidualScratch::default();
-    let residual = evaluate(system, &solution, &system.b, &none, &[], &mut scratch);
-    let converged = residual.relative <= tolerance;
-    let status = if converged {
-        "converged"
-    } else {
-        "residual too large"
-    };
-    Ok(KktAnswer {
-        solution,
-        converged,
-        status: status.into(),
-        iterations: 1,
-        natural: residual.row,
-        residual,
-    })
-}
-
-fn solve_krylov(
-    method: KktMethod,
-    approximation: Approximation,
-    system: &KktSystem,
-    tolerance: f64,
-    max_iterations: usize,
-) -> Result<KktAnswer, SolveError> {
-    let mut solver = KktKrylov::new(KktKrylovOptions {
-        method,
-        approximation,
-        krylov: KrylovOptions {
-            tolerance,
-            max_iterations,
-            ..KrylovOptions::default()
-        },
-        ..KktKrylovOptions::default()
-    });
-    let mut solution = Solution::default();
-    solver.prepare(system)?;
-    let report = solver.solve(system, &mut solution)?;
-    let status = match report.status {
-        KrylovStatus::Converged => "converged".into(),
-        KrylovStatus::MaxIterations => "iterations ran out".into(),
-        KrylovStatus::Stagnated => "stagnated".into(),
-        KrylovStatus::Breakdown { kind } => format!("breakdown: {kind:?}"),
-    };
-    Ok(KktAnswer {
-        solution,
-        converged: report.status == KrylovStatus::Converged,
-        status,
-        iterations: report.iterations,
-        natural: report.residual.row,
-        residual: report.residual,
-    })
-}

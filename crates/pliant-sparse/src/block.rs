@@ -6,12 +6,15 @@
 
 mod any;
 mod kernels;
+mod partial;
 mod pattern;
 
+pub use partial::Refactored;
 pub use pattern::BlockPattern;
 
 use crate::ldlt::DROPPED;
 use crate::{FactorReport, PivotRule, SparseError};
+use partial::Partial;
 
 /// The block pattern of `L` and where every block and every update goes: what one pattern of `A` needs once.
 ///
@@ -51,6 +54,10 @@ pub struct BlockFactor {
     inverses: Vec<f64>,
     /// `L D` of the column at hand.
     products: Vec<f64>,
+    /// Of the factorisation that `values` holds, if they hold one.
+    report: Option<FactorReport>,
+    /// What a partial refactorisation needs, once there was one.
+    partial: Option<Box<Partial>>,
 }
 
 impl BlockSymbolic {
@@ -161,6 +168,8 @@ impl BlockSymbolic {
             pivots: vec![0.0; self.size()],
             inverses: vec![0.0; self.size()],
             products: vec![0.0; self.widest],
+            report: None,
+            partial: None,
         }
     }
 }
@@ -188,6 +197,7 @@ struct Column<'a> {
 impl BlockFactor {
     /// Sets all values to zero, to be filled with `A`.
     pub fn clear(&mut self) {
+        self.report = None;
         self.values.fill(0.0);
     }
 
@@ -211,46 +221,54 @@ impl BlockFactor {
     /// [`SparseError::Size`] if the values are of another pattern, [`SparseError::Pivot`] at a pivot that is zero (unless
     /// dropped) or not finite.
     pub fn factor(&mut self, symbolic: &BlockSymbolic, rule: PivotRule) -> Result<FactorReport, SparseError> {
-        let (expected, found) = (symbolic.pattern.values(), self.values.len());
-        if expected != found || self.pivots.len() != symbolic.size() {
-            return Err(SparseError::Size {
-                what: "block values",
-                expected,
-                found,
-            });
-        }
-        // No pivot is at or below a negative threshold.
-        let threshold = match rule {
-            PivotRule::Keep => -1.0,
-            PivotRule::Drop { threshold } => threshold,
-        };
+        self.check(symbolic)?;
+        self.report = None;
+        let threshold = rule.threshold();
         let mut report = FactorReport::default();
         for j in 0..symbolic.pattern.eliminated() {
-            let (start, end) = (symbolic.starts[j] as usize, symbolic.starts[j + 1] as usize);
-            let own = symbolic.pattern.unknowns(j);
-            let first = own.start;
-            let width = own.len();
-            let (done, later) = self.values.split_at_mut(end);
-            let (from, to) = (symbolic.updates[j] as usize, symbolic.updates[j + 1] as usize);
-            let column = Column {
-                values: &mut done[start..],
-                heights: &symbolic.heights[symbolic.pattern.column_range(j)],
-                later,
-                targets: &symbolic.targets[from..to],
-                offset: end,
-                pivots: &mut self.pivots[own.clone()],
-                inverses: &mut self.inverses[own],
-                products: &mut self.products,
-            };
+            let first = symbolic.pattern.bounds()[j];
+            let (width, column) = self.split(symbolic, j);
             let bad = kernels::eliminate(width, column, threshold, &mut report);
             bad.map_err(|k| SparseError::Pivot { index: first + k })?;
         }
+        self.report = Some(report);
         Ok(report)
     }
 
     /// The values as they are: `L` by blocks and, in columns that are not eliminated, the lower triangle of the Schur complement.
     pub fn values(&self) -> &[f64] {
         &self.values
+    }
+
+    fn check(&self, symbolic: &BlockSymbolic) -> Result<(), SparseError> {
+        let (expected, found) = (symbolic.pattern.values(), self.values.len());
+        if expected == found && self.pivots.len() == symbolic.size() {
+            return Ok(());
+        }
+        Err(SparseError::Size {
+            what: "block values",
+            expected,
+            found,
+        })
+    }
+
+    /// The width of block column `j` and what its elimination works on.
+    fn split<'a>(&'a mut self, symbolic: &'a BlockSymbolic, j: usize) -> (usize, Column<'a>) {
+        let (start, end) = (symbolic.starts[j] as usize, symbolic.starts[j + 1] as usize);
+        let own = symbolic.pattern.unknowns(j);
+        let (done, later) = self.values.split_at_mut(end);
+        let (from, to) = (symbolic.updates[j] as usize, symbolic.updates[j + 1] as usize);
+        let column = Column {
+            values: &mut done[start..],
+            heights: &symbolic.heights[symbolic.pattern.column_range(j)],
+            later,
+            targets: &symbolic.targets[from..to],
+            offset: end,
+            pivots: &mut self.pivots[own.clone()],
+            inverses: &mut self.inverses[own.clone()],
+            products: &mut self.products,
+        };
+        (own.len(), column)
     }
 
     /// The diagonal `D` of the last factorisation; `1e100` for a dropped pivot.

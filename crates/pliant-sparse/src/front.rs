@@ -6,12 +6,14 @@
 
 mod dense;
 mod numeric;
+mod pivoted;
 mod schedule;
 mod solve;
 mod supernodes;
 mod tree;
 
 pub use numeric::FrontFactor;
+pub use pivoted::{Inertia, PivotedFactor};
 
 use crate::{Graph, SparseError};
 use std::ops::Range;
@@ -281,7 +283,7 @@ impl FrontSymbolic {
                     match self.runs[start..].last_mut() {
                         // Runs end where the columns of the parent do.
                         Some(run) if (run.to + run.len) as usize == to && to != parent.width => {
-                            run.len += len
+                            run.len += len;
                         }
                         _ => self.runs.push(Run {
                             from: from as u32,

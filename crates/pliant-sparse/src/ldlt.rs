@@ -54,6 +54,16 @@ pub enum PivotRule {
     },
 }
 
+impl PivotRule {
+    /// The size up to which pivots are dropped; no pivot is at or below a negative one.
+    pub(crate) fn threshold(self) -> f64 {
+        match self {
+            Self::Keep => -1.0,
+            Self::Drop { threshold } => threshold,
+        }
+    }
+}
+
 /// The value that takes the place of a dropped pivot. Its square root must not overflow when multiplied by itself.
 pub(crate) const DROPPED: f64 = 1e100;
 

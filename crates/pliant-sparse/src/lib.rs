@@ -1,8 +1,9 @@
 //! Sparse patterns, products and symmetric factorisations with a symbolic/numeric split.
 //!
 //! What this crate is: compressed row storage with a pattern that is built once and values that are written in place,
-//! a minimum-degree ordering of a (block) graph, and the `L D L^T` of a symmetric quasi-definite matrix, by entries (numeric
-//! kernels of `faer`) or by dense blocks. What it is not: it knows no mechanics, no time and no constraint.
+//! orders of elimination of a (block) graph by minimum degree and nested dissection, the `L D L^T` of a symmetric
+//! quasi-definite matrix by entries, by dense blocks or by dense fronts on several threads, and one with pivoting for any
+//! symmetric matrix. What it is not: it knows no mechanics, no time and no constraint.
 //!
 //! ```
 //! use pliant_sparse::{PatternBuilder, Symbolic};
@@ -30,8 +31,8 @@ mod pattern;
 mod symmetric_block;
 mod threads;
 
-pub use block::{BlockFactor, BlockPattern, BlockSymbolic};
-pub use front::{FrontFactor, FrontSymbolic};
+pub use block::{BlockFactor, BlockPattern, BlockSymbolic, Refactored};
+pub use front::{FrontFactor, FrontSymbolic, Inertia, PivotedFactor};
 pub use graph::{BestOrder, EliminationCost, Graph, OrderMethod, OrderReport};
 pub use ldlt::{Factor, FactorReport, PivotRule, Symbolic};
 pub use pattern::{CsrMatrix, Pattern, PatternBuilder};
@@ -77,6 +78,23 @@ pub enum SparseError {
     Pivot {
         /// Variable, in the order of the factored matrix.
         index: usize,
+    },
+    /// A pivot threshold outside its range.
+    #[error("the pivot threshold must be above 0 and at most 1/2, found {value}")]
+    Threshold {
+        /// Given.
+        value: f64,
+    },
+    /// A partial refactorisation without a factorisation to start from.
+    #[error("there is no factorisation of which a part could be renewed")]
+    NotFactored,
+    /// A block column that the factor does not have.
+    #[error("block column {column} of a factor of {columns} block columns")]
+    NoColumn {
+        /// Which.
+        column: usize,
+        /// How many there are.
+        columns: usize,
     },
     /// Threads that the system did not start.
     #[error("cannot start {count} threads: {reason}")]

@@ -56,11 +56,11 @@ impl PatternBuilder {
         }
     }
 
-    /// Sorts and merges the entries. Cost `O(k log k)` for `k` insertions.
+    /// Sorts and merges the entries. Cost: linear in insertions, rows and columns.
     ///
     /// # Errors
     /// [`SparseError::OutOfRange`] for the first entry outside the matrix, [`SparseError::TooLarge`] beyond 32 bits.
-    pub fn finish(mut self) -> Result<Pattern, SparseError> {
+    pub fn finish(self) -> Result<Pattern, SparseError> {
         if let Some((row, column)) = self.outside {
             return Err(SparseError::OutOfRange {
                 row,
@@ -78,16 +78,7 @@ impl PatternBuilder {
                 return Err(SparseError::TooLarge { what, found });
             }
         }
-        self.entries.sort_unstable();
-        self.entries.dedup();
-        let mut offsets = vec![0u32; self.rows + 1];
-        for (i, _) in &self.entries {
-            offsets[*i as usize + 1] += 1;
-        }
-        for i in 0..self.rows {
-            offsets[i + 1] += offsets[i];
-        }
-        let indices = self.entries.into_iter().map(|(_, j)| j).collect();
+        let (offsets, indices) = by_rows(&self.entries, self.rows, self.columns);
         Ok(Pattern {
             rows: self.rows,
             columns: self.columns,
@@ -95,6 +86,51 @@ impl PatternBuilder {
             indices,
         })
     }
+}
+
+/// Offsets and ascending columns of the rows, each entry once: a bucket sort by columns, then one by rows.
+fn by_rows(entries: &[(u32, u32)], rows: usize, columns: usize) -> (Vec<u32>, Vec<u32>) {
+    let mut at = vec![0u32; columns + 1];
+    for (_, j) in entries {
+        at[*j as usize + 1] += 1;
+    }
+    for j in 0..columns {
+        at[j + 1] += at[j];
+    }
+    let mut by_column = vec![(0, 0); entries.len()];
+    for (i, j) in entries {
+        let next = &mut at[*j as usize];
+        by_column[*next as usize] = (*i, *j);
+        *next += 1;
+    }
+    let mut starts = vec![0u32; rows + 1];
+    for (i, _) in entries {
+        starts[*i as usize + 1] += 1;
+    }
+    for i in 0..rows {
+        starts[i + 1] += starts[i];
+    }
+    let mut ends = starts[..rows].to_vec();
+    let mut indices = vec![0; entries.len()];
+    for (i, j) in by_column {
+        let (first, end) = (starts[i as usize], &mut ends[i as usize]);
+        if *end == first || indices[*end as usize - 1] != j {
+            indices[*end as usize] = j;
+            *end += 1;
+        }
+    }
+    let mut offsets = Vec::with_capacity(rows + 1);
+    offsets.push(0);
+    let mut kept = 0;
+    for i in 0..rows {
+        let row = starts[i] as usize..ends[i] as usize;
+        let length = row.len();
+        indices.copy_within(row, kept);
+        kept += length;
+        offsets.push(kept as u32);
+    }
+    indices.truncate(kept);
+    (offsets, indices)
 }
 
 impl Pattern {

@@ -194,23 +194,26 @@ impl<const B: usize> SymmetricBlockMatrix<B> {
                 continue;
             };
             let xi = x[i];
-            let mut sum = [0.0; B];
+            // One sum per column: shorter chains of additions.
+            let mut sums = [[0.0; B]; B];
             for r in 0..B {
                 for c in 0..B {
-                    sum[r] += diagonal[r][c] * xi[c];
+                    sums[r][c] = diagonal[r][c] * xi[c];
                 }
             }
             for (j, a) in columns.iter().zip(blocks) {
-                let (xj, yj) = (&x[*j as usize], &mut y[*j as usize]);
+                let (xj, yj) = (x[*j as usize], &mut y[*j as usize]);
+                let mut other = *yj;
                 for r in 0..B {
                     for c in 0..B {
-                        sum[r] += a[r][c] * xj[c];
-                        yj[c] += a[r][c] * xi[r];
+                        sums[r][c] += a[r][c] * xj[c];
+                        other[c] += a[r][c] * xi[r];
                     }
                 }
+                *yj = other;
             }
             // Rows after this one add to it, those before do not.
-            y[i] = sum;
+            y[i] = sums.map(|s| s.iter().sum());
         }
     }
 

@@ -3,6 +3,7 @@
 use crate::cases::Case;
 use pliant::solvers::KktSystem;
 use pliant_benches::candidates::{self, Analysed, Task};
+use pliant_benches::timing::clock;
 use serde_json::json;
 use std::time::Instant;
 
@@ -11,6 +12,8 @@ const BUDGET: [f64; 2] = [0.3, 3.0];
 /// Most operations of a peer's factorisation, in a quick and in a full run.
 const FLOPS: [f64; 2] = [3e8, 1e10];
 const ROUNDS: usize = 1000;
+/// Longest time that three rounds are worth, s.
+const PATIENCE: f64 = 10.0;
 
 /// What one solver took, s.
 pub(crate) struct Times {
@@ -35,17 +38,20 @@ pub(crate) struct Figures {
     times: Vec<Times>,
 }
 
-fn clock<T>(what: impl FnOnce() -> T) -> (f64, T) {
-    let start = Instant::now();
-    let out = what();
-    (start.elapsed().as_secs_f64(), out)
-}
-
 /// Factors and solves with every solver in turns and keeps the least time of each.
-pub(crate) fn measure(case: &Case, system: KktSystem, quick: bool, peers: bool) -> Result<Figures, String> {
+pub(crate) fn measure(
+    case: &Case,
+    system: KktSystem,
+    quick: bool,
+    peers: bool,
+    threads: usize,
+) -> Result<Figures, String> {
     let class = usize::from(!quick);
     let mut task = Task::new(system)?;
-    let mut solvers = vec![candidates::ours(&task)?];
+    let mut solvers = vec![candidates::ours(&task, 1)?];
+    if threads > 1 {
+        solvers.push(candidates::ours(&task, threads)?);
+    }
     let dissection = if peers {
         solvers.extend(other_solvers(&task, FLOPS[class])?);
         Some(dissection(&task)?)
@@ -63,20 +69,32 @@ pub(crate) fn measure(case: &Case, system: KktSystem, quick: bool, peers: bool) 
             entries: solver.entries(),
         })
         .collect();
-    let mut z = Vec::new();
+    let (mut z, mut r) = (Vec::new(), Vec::new());
     let start = Instant::now();
     let mut rounds = 0;
-    while rounds < ROUNDS && (rounds < 3 || start.elapsed().as_secs_f64() < BUDGET[class]) {
+    let time_left = |rounds| {
+        let elapsed = start.elapsed().as_secs_f64();
+        elapsed < BUDGET[class] || rounds < 3 && elapsed < PATIENCE
+    };
+    while rounds < ROUNDS && time_left(rounds) {
         task.stir(rounds);
         for ((solver, _), out) in solvers.iter_mut().zip(&mut times) {
+            // Threads wait for each other: only the time that passes says what several take.
+            let threaded = out.name == THREADS;
+            let passing = Instant::now();
             let (factor, done) = clock(|| solver.factor(&task));
+            let factor = if threaded {
+                passing.elapsed().as_secs_f64()
+            } else {
+                factor
+            };
             done.map_err(|e| format!("{}: {e}", out.name))?;
             let (solve, done) = clock(|| solver.solve(&task, &mut z));
             done.map_err(|e| format!("{}: {e}", out.name))?;
             out.factor = out.factor.min(factor);
             out.solve = out.solve.min(solve);
             if rounds == 0 {
-                out.residual = task.residual(&z);
+                out.residual = task.residual(&z, &mut r);
             }
         }
         rounds += 1;
@@ -112,15 +130,22 @@ fn dissection(_: &Task) -> Result<f64, String> {
     Ok(0.0)
 }
 
+/// Name of the project's solver on several threads.
+const THREADS: &str = "threads";
+
 /// Peers in the order of the columns.
 const PEERS: [&str; 3] = ["QDLDL", "faer AMD", "faer ND"];
 
 /// The head of the table.
-pub(crate) fn head(peers: bool) -> String {
+pub(crate) fn head(peers: bool, threads: usize) -> String {
     let mut columns =
         "| case | n + m | entries | entries of L | analysis ms | factor ms | solve ms | us/unit | residual |"
             .to_owned();
     let mut rule = "|---|---|---|---|---|---|---|---|---|".to_owned();
+    if threads > 1 {
+        columns += &format!(" {threads} threads |");
+        rule += "---|";
+    }
     if peers {
         for name in PEERS {
             columns += &format!(" {name} |");
@@ -148,6 +173,9 @@ impl Figures {
             1e6 * (own.factor + own.solve) / self.units as f64,
             own.residual
         );
+        if let Some(t) = self.times.iter().find(|t| t.name == THREADS) {
+            out += &format!(" {:.2} |", own.factor / t.factor);
+        }
         if !peers {
             return out;
         }

@@ -14,6 +14,7 @@ Times the direct solver on families of systems (docs/benchmarks.md), one thread 
 
   --quick       small sizes and short runs
   --large       with the largest sizes (minutes, gigabytes)
+  --threads N   times the factorisation on N threads too
   --only TEXT   only cases whose name contains TEXT
   --json FILE   writes the figures as JSON too
   --dump DIR    writes the matrices in Matrix Market format instead of timing
@@ -24,6 +25,7 @@ struct Arguments {
     quick: bool,
     large: bool,
     peers: bool,
+    threads: usize,
     only: Vec<String>,
     json: Option<PathBuf>,
     dump: Option<PathBuf>,
@@ -34,6 +36,7 @@ fn arguments() -> Result<Option<Arguments>, String> {
         quick: false,
         large: false,
         peers: false,
+        threads: 1,
         only: Vec::new(),
         json: None,
         dump: None,
@@ -45,6 +48,9 @@ fn arguments() -> Result<Option<Arguments>, String> {
             "--quick" => out.quick = true,
             "--large" => out.large = true,
             "--peers" => out.peers = true,
+            "--threads" => {
+                out.threads = value()?.parse().map_err(|e| format!("--threads: {e}"))?;
+            }
             "--only" => out.only.push(value()?),
             "--json" => out.json = Some(value()?.into()),
             "--dump" => out.dump = Some(value()?.into()),
@@ -83,7 +89,7 @@ fn run(arguments: &Arguments) -> Result<(), String> {
         .filter(|c| wanted(&c.name) && c.size.is_in(arguments.quick, arguments.large));
     let mut out = std::io::stdout();
     if arguments.dump.is_none() {
-        let _ = writeln!(out, "{}", figures::head(arguments.peers));
+        let _ = writeln!(out, "{}", figures::head(arguments.peers, arguments.threads));
     }
     let mut all = Vec::new();
     for case in cases {
@@ -93,7 +99,7 @@ fn run(arguments: &Arguments) -> Result<(), String> {
             continue;
         }
         // A solver that gives up on a case is a finding, not the end of the run.
-        let row = match measure(&case, system, arguments.quick, arguments.peers) {
+        let row = match measure(&case, system, arguments.quick, arguments.peers, arguments.threads) {
             Ok(figures) => {
                 let row = figures.row(arguments.peers);
                 all.push(figures);

@@ -60,11 +60,17 @@ impl DenseSolver {
     /// # Errors
     /// [`SolveError::NotPositiveDefinite`] if `W` is not, on the null space of `J`; [`SolveError::Singular`] if rows are redundant, or
     /// at a zero pivot; [`SolveError::NegativeCompliance`], [`SolveError::NotFinite`], [`SolveError::Size`], [`SolveError::Bounds`],
-    /// [`SolveError::Bounded`].
+    /// [`SolveError::Bounded`]; [`SolveError::Parameter`] for a [`DenseMethod::Cholesky`] with rows.
     pub fn prepare(&mut self, system: &KktSystem) -> Result<(), SolveError> {
         self.ready = false;
         system.check()?;
         system.check_bilateral()?;
+        if self.options.method == DenseMethod::Cholesky && system.m() > 0 {
+            return Err(SolveError::Parameter {
+                what: "rows of a system for a Cholesky factor",
+                value: system.m() as f64,
+            });
+        }
         match self.scaled.as_mut().filter(|s| s.fits(system)) {
             Some(scaled) => scaled.update(system)?,
             None => self.scaled = Some(Scaled::new(system)?),
@@ -97,7 +103,7 @@ impl DenseSolver {
             .factor
             .insert(known.unwrap_or_else(|| DenseFactor::new(method, size)));
         factor.factor(&self.matrix).map_err(|e| match e {
-            SolveError::NotPositiveDefinite { dof, .. } if dof < n => SolveError::NotPositiveDefinite {
+            SolveError::NotPositiveDefinite { dof, .. } => SolveError::NotPositiveDefinite {
                 dof,
                 diagonal: system.w_diagonal(dof),
             },

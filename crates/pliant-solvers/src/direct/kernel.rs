@@ -273,4 +273,59 @@ mod tests {
         );
         assert!(x < 1e-12 && mu < 1e-12, "{x:e} {mu:e}");
     }
+
+    /// A net of `side x side` particles with springs along its edges, in blocks of three.
+    fn net(side: usize) -> KktSystem {
+        let n = 3 * side * side;
+        let at = |i: usize, j: usize| 3 * (i * side + j);
+        let mut w = PatternBuilder::new(n, n);
+        for i in 0..side {
+            for j in 0..side {
+                w.insert_block((at(i, j), at(i, j)), (3, 3), true);
+                if j > 0 {
+                    w.insert_block((at(i, j), at(i, j - 1)), (3, 3), false);
+                }
+                if i > 0 {
+                    w.insert_block((at(i, j), at(i - 1, j)), (3, 3), false);
+                }
+            }
+        }
+        let rows = || PatternBuilder::new(0, n).finish().unwrap();
+        let none = PatternBuilder::new(0, 0).finish().unwrap();
+        let blocks = (0..=n).step_by(3).collect();
+        let mut s = KktSystem::new(w.finish().unwrap(), rows(), none, blocks, vec![0]).unwrap();
+        for i in 0..n {
+            for slot in s.w.pattern().row_slots(i) {
+                let k = s.w.pattern().indices()[slot] as usize;
+                s.w.values_mut()[slot] = if i == k { 9.0 } else { ((3 * i + k) as f64).sin() };
+            }
+            s.c[i] = (i as f64).sin();
+        }
+        s
+    }
+
+    #[test]
+    fn nets_go_by_fronts_and_threads_do_not_show() {
+        let s = net(40);
+        let mut answers = Vec::new();
+        for threads in [1, 2, 3] {
+            let mut solver = DirectSolver::default();
+            solver.options.threads = threads;
+            let mut solution = Solution::default();
+            solver.prepare(&s).unwrap();
+            let kernel = solver.plan.as_ref().map(|p| &p.kernel);
+            assert!(matches!(kernel, Some(super::Kernel::Fronts { .. })));
+            let report = solver.solve(&s, &mut solution).unwrap();
+            assert!(report.residual.relative < 1e-14);
+            if threads == 1 {
+                let again = allocation_counter::measure(|| {
+                    solver.prepare(&s).unwrap();
+                    solver.solve(&s, &mut solution).unwrap();
+                });
+                assert_eq!(again.count_total, 0, "allocations of a step that is warm");
+            }
+            answers.push((report, solution.x));
+        }
+        assert!(answers.windows(2).all(|w| w[0] == w[1]));
+    }
 }

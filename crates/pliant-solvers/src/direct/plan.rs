@@ -65,7 +65,7 @@ impl Plan {
             position[*v] = k as u32;
         }
         let parts = [(&system.w, 0, 0), (&system.j, n, 0), (&system.r, n, n)];
-        let mut entries = Vec::new();
+        let mut entries = Vec::with_capacity(parts.iter().map(|p| p.0.pattern().len()).sum());
         let each = |(part, row0, column0): (&CsrMatrix, usize, usize), visit: &mut dyn FnMut(u32, u32)| {
             for i in 0..part.pattern().rows() {
                 for k in part.pattern().row(i) {
@@ -136,8 +136,19 @@ impl Plan {
             self.scale[i] = power_of_two(1.0 / (ROUNDOFF * diagonal.abs()));
             self.inverse_diagonal[i] = 1.0 / diagonal.abs();
         }
-        for i in 0..system.m() {
-            let (own, delassus) = (system.r_diagonal(i), self.row_scale(system, i));
+        let (columns, values) = (system.j.pattern().indices(), system.j.values());
+        let mut first = 0;
+        for (i, last) in system.j.pattern().offsets()[1..].iter().enumerate() {
+            let terms = first..*last as usize;
+            first = terms.end;
+            let terms = columns[terms.clone()].iter().zip(&values[terms]);
+            // Fixed variables have the inverse zero.
+            let sum = terms.fold(0.0, |sum, (k, a)| {
+                sum + a * a * self.inverse_diagonal[*k as usize]
+            });
+            // With one division per variable, unless that overflows.
+            let delassus = if sum.is_finite() { sum } else { system.row_scale(i) };
+            let own = system.r_diagonal(i);
             if !own.is_finite() || !delassus.is_finite() {
                 return Err(SolveError::NotFinite {
                     variable: Variable::Row(i),
@@ -165,18 +176,6 @@ impl Plan {
         Ok(())
     }
 
-    /// As [`KktSystem::row_scale`], with one division per variable.
-    fn row_scale(&self, system: &KktSystem, i: usize) -> f64 {
-        let pattern = system.j.pattern();
-        let values = &system.j.values()[pattern.row_slots(i)];
-        let terms = pattern.row(i).iter().zip(values);
-        // Fixed variables have the inverse zero.
-        let sum = terms.fold(0.0, |sum, (k, a)| {
-            sum + a * a * self.inverse_diagonal[*k as usize]
-        });
-        if sum.is_finite() { sum } else { system.row_scale(i) }
-    }
-
     /// Scaled values. A row held at a bound keeps its place in the pattern with zeros and a unit pivot.
     pub(super) fn fill(&mut self, system: &KktSystem, states: &[BoundState]) {
         let n = system.n();
@@ -187,25 +186,36 @@ impl Plan {
             (&system.r, &self.r_slots, n, n, -1.0),
         ];
         for (part, slots, row0, column0, sign) in parts {
+            let (columns, values) = (part.pattern().indices(), part.values());
             let column_scale = &self.scale[column0..];
-            for i in 0..part.pattern().rows() {
-                let own = part.pattern().row_slots(i);
-                let si = sign * self.scale[row0 + i];
-                let slots = &slots[own.clone()];
-                if row0 == n && is_held(states, i) {
-                    // The diagonal is the last entry of a row of a lower triangle.
-                    if let (true, Some(slot)) = (column0 == n, slots.last()) {
-                        target[*slot as usize] = si * HELD;
-                    }
-                    continue;
-                }
-                let entries = part.pattern().row(i).iter().zip(&part.values()[own]);
-                for ((column, value), slot) in entries.zip(slots) {
-                    let column = *column as usize;
-                    let held = column0 == n && is_held(states, column);
+            let mut first = 0;
+            for (last, row_scale) in part.pattern().offsets()[1..].iter().zip(&self.scale[row0..]) {
+                let own = first..*last as usize;
+                first = own.end;
+                let si = sign * row_scale;
+                let entries = columns[own.clone()].iter().zip(&values[own.clone()]);
+                for ((column, value), slot) in entries.zip(&slots[own]) {
                     // No storage reaches up to `ABSENT`.
-                    if let (false, Some(target)) = (held, target.get_mut(*slot as usize)) {
-                        *target = si * value * column_scale[column];
+                    if let Some(target) = target.get_mut(*slot as usize) {
+                        *target = si * value * column_scale[*column as usize];
+                    }
+                }
+            }
+        }
+        if !(0..states.len()).any(|i| is_held(states, i)) {
+            return;
+        }
+        for (part, slots, is_r) in [
+            (&system.j, &self.j_slots, false),
+            (&system.r, &self.r_slots, true),
+        ] {
+            for i in 0..system.m() {
+                let own = part.pattern().row_slots(i);
+                for (column, slot) in part.pattern().row(i).iter().zip(&slots[own]) {
+                    let column = *column as usize;
+                    let out = is_held(states, i) || is_r && is_held(states, column);
+                    if let (true, Some(target)) = (out, target.get_mut(*slot as usize)) {
+                        *target = if is_r && i == column { -HELD * HELD } else { 0.0 };
                     }
                 }
             }

@@ -216,14 +216,19 @@ impl<const B: usize> Preconditioner for BlockIncompleteCholesky<B> {
             let Some((inverse, blocks)) = blocks.split_last() else {
                 continue;
             };
-            let mut sum = z[i];
+            // One sum per column: shorter chains of additions.
+            let mut sums = [[0.0; B]; B];
             for (j, l) in columns.iter().zip(blocks) {
-                let zj = &z[*j as usize];
+                let zj = z[*j as usize];
                 for r in 0..B {
                     for c in 0..B {
-                        sum[r] -= l[r][c] * zj[c];
+                        sums[r][c] += l[r][c] * zj[c];
                     }
                 }
+            }
+            let mut sum = z[i];
+            for r in 0..B {
+                sum[r] -= sums[r].iter().sum::<f64>();
             }
             let mut out = [0.0; B];
             for r in 0..B {
@@ -247,12 +252,13 @@ impl<const B: usize> Preconditioner for BlockIncompleteCholesky<B> {
             }
             z[i] = out;
             for (j, l) in columns.iter().zip(blocks) {
-                let zj = &mut z[*j as usize];
+                let mut zj = z[*j as usize];
                 for r in 0..B {
                     for c in 0..B {
                         zj[c] -= l[r][c] * out[r];
                     }
                 }
+                z[*j as usize] = zj;
             }
         }
     }

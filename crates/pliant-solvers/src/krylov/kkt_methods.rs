@@ -26,8 +26,8 @@ pub(super) struct Prepared {
 enum Parts {
     /// `S_D`, and a factor of `W` for the Schur complement.
     Schur {
-        schur: ApproximateSchur,
-        w: Option<SymmetricFactor>,
+        schur: Box<ApproximateSchur>,
+        w: Option<Box<SymmetricFactor>>,
     },
     /// `W`, with compliant rows condensed into it if there are rows.
     Primal {
@@ -49,9 +49,9 @@ impl Prepared {
                 Parts::Primal { condensed, primal }
             }
             method => {
-                let schur = ApproximateSchur::new(own, options.approximation)?;
+                let schur = Box::new(ApproximateSchur::new(own, options.approximation)?);
                 let w = (method == KktMethod::SchurPcg)
-                    .then(|| SymmetricFactor::new(&own.w, &own.fixed, f64::EPSILON));
+                    .then(|| SymmetricFactor::new(&own.w, &own.fixed, f64::EPSILON).map(Box::new));
                 Parts::Schur {
                     schur,
                     w: w.transpose()?,
@@ -176,7 +176,7 @@ impl Methods {
                 let (c, b) = rhs.split_at_mut(n);
                 let (x, mu) = z.split_at_mut(n);
                 let a = FnOperator::new(b.len(), |v: &[f64], y: &mut [f64]| {
-                    schur_product(system, w, &self.scratch, v, y);
+                    schur_product(system, w.as_ref(), &self.scratch, v, y);
                 });
                 let m = FnOperator::new(b.len(), |r: &[f64], z: &mut [f64]| schur.solve_definite(r, z));
                 // (J W^-1 J^T + R) mu = -(b + J W^-1 c) with b the right-hand side of -J x - R mu = b.

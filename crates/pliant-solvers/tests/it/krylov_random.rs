@@ -102,7 +102,7 @@ fn restarted_gmres_gets_there_in_the_end() {
         let mut x = vec![0.0; n];
         let report = solver.solve(&operator, &b, &mut x).unwrap();
         assert_eq!(report.status, KrylovStatus::Converged);
-        assert_eq!(report.restarts > 0, name == "GMRES");
+        assert_eq!(report.restarts > 0, name.ends_with("GMRES"));
         near(&x, exact.as_slice(), 1e-8, name);
     }
 }

@@ -237,3 +237,83 @@ fn redundant_rows_are_left_to_the_direct_solver() {
     let (_, _, report) = auto(LinearOptions::default(), &system);
     assert!(matches!(report.status, Status::Incompatible { .. }));
 }
+
+/// The lattice with a row between every tenth point and the next: their velocities along one axis are alike.
+fn tied(k: usize, compliance: f64) -> KktSystem {
+    let free = lattice(k, 1.0, 1.0);
+    let n = free.n();
+    let rows: Vec<usize> = (0..n / 3 - 1).step_by(10).collect();
+    let mut j = PatternBuilder::new(rows.len(), n);
+    let mut r = PatternBuilder::new(rows.len(), rows.len());
+    for (i, a) in rows.iter().enumerate() {
+        j.insert(i, 3 * a);
+        j.insert(i, 3 * a + 3);
+        r.insert(i, i);
+    }
+    let mut out = KktSystem::new(
+        free.w.pattern().clone(),
+        j.finish().unwrap(),
+        r.finish().unwrap(),
+        free.primal_blocks().to_vec(),
+        (0..=rows.len()).collect(),
+    )
+    .unwrap();
+    out.w = free.w;
+    out.c = free.c;
+    for (k, value) in out.j.values_mut().iter_mut().enumerate() {
+        *value = if k % 2 == 0 { 1.0 } else { -1.0 };
+    }
+    out.r.values_mut().fill(compliance);
+    out.b.fill(0.125);
+    out
+}
+
+#[test]
+fn a_solid_with_few_rows_is_solved_by_projected_steps() {
+    for compliance in [0.0, 0.5] {
+        let mut system = tied(14, compliance);
+        let (mut solver, mut solution, report) = auto(LinearOptions::default(), &system);
+        assert_eq!(report.method, LinearMethod::Krylov(KktMethod::ProjectedPcg));
+        assert_eq!(report.status, Status::Converged);
+        let direct = LinearOptions {
+            choice: LinearChoice::Direct(DirectOptions::default()),
+            ..LinearOptions::default()
+        };
+        let (_, exact, _) = auto(direct, &system);
+        // The residual asked times a condition number of about 10.
+        close(&solution.x, &exact.x, 1e-8);
+        close(&solution.mu, &exact.mu, 1e-8);
+        // The next step, with other values: no allocation, and the same bits wherever it starts from.
+        system.c[5] += 0.5;
+        system.w.values_mut()[0] += 1.0;
+        let mut iterations = 0;
+        let counted = allocation_counter::measure(|| {
+            solver.prepare(&system).unwrap();
+            iterations = solver.solve(&system, &mut solution).unwrap().iterations;
+        });
+        assert_eq!(counted.count_total, 0);
+        assert!(iterations > 0);
+        let (_, again, _) = auto(LinearOptions::default(), &system);
+        let mut fresh = Solution::default();
+        solver.solve(&system, &mut fresh).unwrap();
+        assert_eq!(again, fresh);
+    }
+}
+
+#[test]
+fn predictions_are_counts() {
+    let system = lattice(10, 1.0, 1.0);
+    let (solver, _, _) = auto(LinearOptions::default(), &system);
+    let predicted = solver.prediction().unwrap();
+    let mut direct = pliant_solvers::DirectSolver::default();
+    direct.prepare(&system).unwrap();
+    // Another order, zeros in supernodes: alike within a factor of three.
+    let ratio = direct.counters().factor_entries as f64 / predicted.fill.entries as f64;
+    assert!((0.3..3.0).contains(&ratio), "{ratio}");
+    assert_eq!(predicted.krylov, Some(KktMethod::PrimalPcg));
+    let pinned = LinearOptions {
+        choice: LinearChoice::Direct(DirectOptions::default()),
+        ..LinearOptions::default()
+    };
+    assert_eq!(auto(pinned, &system).0.prediction(), None);
+}

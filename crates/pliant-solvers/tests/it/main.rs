@@ -10,14 +10,17 @@ mod bounds_random;
 mod complementarity;
 #[cfg(feature = "exchange")]
 mod corpus;
+mod dense_factor;
 mod direct;
 mod direct_many;
 #[cfg(feature = "exchange")]
 mod exchange;
+mod krylov_blocks;
 mod krylov_kkt;
 mod krylov_known;
 mod krylov_limits;
 mod krylov_precondition;
 mod krylov_random;
 mod linear;
+mod linear_garbage;
 mod tools;

@@ -1,8 +1,8 @@
 //! What the tests of several solvers share.
 
 use pliant_solvers::krylov::{
-    BiConjugateGradient, ConjugateGradient, ConjugateResidual, GeneralMinimalResidual, KrylovOptions,
-    KrylovSolver, MinimalResidual,
+    BiConjugateGradient, ConjugateGradient, ConjugateResidual, FlexibleMinimalResidual,
+    GeneralMinimalResidual, KrylovOptions, KrylovSolver, MinimalResidual,
 };
 use pliant_solvers::{BoxOptions, BoxSolver, KktSystem, Solution, SolveReport};
 use pliant_sparse::{CsrMatrix, PatternBuilder};
@@ -170,6 +170,7 @@ pub(crate) fn krylov_solvers(options: KrylovOptions) -> Vec<(&'static str, Box<d
         ("MINRES", Box::new(MinimalResidual::new(options))),
         ("BiCGSTAB", Box::new(BiConjugateGradient::new(options))),
         ("GMRES", Box::new(GeneralMinimalResidual::new(options))),
+        ("FGMRES", Box::new(FlexibleMinimalResidual::new(options))),
     ]
 }
 

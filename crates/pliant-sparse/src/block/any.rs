@@ -36,31 +36,75 @@ pub(super) fn eliminate_any(
         let len = width * height;
         let (block, rest) = below.split_at_mut(len);
         let product = &mut products[at..at + len];
-        couple_any(width, height, square, column.inverses, block, product);
+        let diagonal = (&*column.pivots, &*column.inverses);
+        couple_any(width, height, square, diagonal, block, product);
         below = rest;
         at += len;
     }
-    let factors = &column.values[width * width..];
-    for_updates(
+    update_later(
         width,
-        factors,
+        column.values,
         products,
         column.heights,
         column.targets,
-        |height, l, y, across, at| {
-            let target = &mut column.later[at - column.offset..][..across * height];
-            update_any(width, height, l, y, across, target);
-        },
+        (column.later, column.offset),
+        |_| true,
     );
     Ok(())
 }
 
-/// `Y = A L^-T` into `product`, `Y D^-1` in the place of `A` (`height x width`).
+/// See [`contribute`](super::kernels::contribute).
+pub(super) fn contribute_any(width: usize, column: Column<'_>, wanted: impl Fn(usize) -> bool) {
+    let factors = &column.values[width * width..];
+    let mut at = 0;
+    for height in column.heights {
+        for d in column.pivots.iter() {
+            for r in at..at + *height as usize {
+                column.products[r] = factors[r] * d;
+            }
+            at += *height as usize;
+        }
+    }
+    update_later(
+        width,
+        column.values,
+        column.products,
+        column.heights,
+        column.targets,
+        (column.later, column.offset),
+        wanted,
+    );
+}
+
+fn update_later(
+    width: usize,
+    values: &[f64],
+    products: &[f64],
+    heights: &[u32],
+    targets: &[u32],
+    (later, offset): (&mut [f64], usize),
+    wanted: impl Fn(usize) -> bool,
+) {
+    for_updates(
+        width,
+        &values[width * width..],
+        products,
+        heights,
+        targets,
+        wanted,
+        |height, l, y, across, at| {
+            let target = &mut later[at - offset..][..across * height];
+            update_any(width, height, l, y, across, target);
+        },
+    );
+}
+
+/// `L_ij = A L_jj^-T D^-1` in the place of `A` (`height x width`), `L_ij D` into `product`.
 pub(super) fn couple_any(
     width: usize,
     height: usize,
     l: &[f64],
-    inverses: &[f64],
+    (pivots, inverses): (&[f64], &[f64]),
     block: &mut [f64],
     product: &mut [f64],
 ) {
@@ -78,6 +122,10 @@ pub(super) fn couple_any(
         for (l, y) in block.iter_mut().zip(own) {
             *l = *y * inverses[k];
         }
+    }
+    let columns = product.chunks_exact_mut(height).zip(block.chunks_exact(height));
+    for ((product, l), d) in columns.zip(pivots) {
+        product.iter_mut().zip(l).for_each(|(y, l)| *y = l * d);
     }
 }
 

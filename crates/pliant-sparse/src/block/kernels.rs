@@ -2,7 +2,8 @@
 
 use super::Column;
 use super::any::{
-    backward_any, couple_any, eliminate_any, forward_any, subtract_any, subtract_transposed_any, update_any,
+    backward_any, contribute_any, couple_any, eliminate_any, forward_any, subtract_any,
+    subtract_transposed_any, update_any,
 };
 use crate::FactorReport;
 use crate::ldlt::DROPPED;
@@ -109,7 +110,12 @@ fn eliminate_fixed<const P: usize>(
             couple,
             P,
             couple_any,
-            (a.as_flattened(), &inverses, block, &mut products[at..at + len])
+            (
+                a.as_flattened(),
+                (&*pivots, &inverses),
+                block,
+                &mut products[at..at + len]
+            )
         );
         below = rest;
         at += len;
@@ -121,6 +127,7 @@ fn eliminate_fixed<const P: usize>(
         products,
         column.heights,
         column.targets,
+        |_| true,
         |height, l, y, width, at| {
             let target = &mut column.later[at - column.offset..][..width * height];
             by_size!(height, update, P, update_any, (l, y, width, target));
@@ -129,7 +136,41 @@ fn eliminate_fixed<const P: usize>(
     Ok(())
 }
 
-/// For the blocks `i >= k` below the diagonal, k by k: the height of `L_i`, itself, `Y_k`, its height, and where `(i, k)` is.
+/// The updates of a block column that is factored already, with the operations of [`eliminate`] in their order, for the block
+/// columns `k` that are `wanted`, by their place below the diagonal.
+pub(super) fn contribute(width: usize, column: Column<'_>, wanted: impl Fn(usize) -> bool) {
+    by_size!(width, contribute_fixed, contribute_any, (column, wanted));
+}
+
+fn contribute_fixed<const P: usize>(column: Column<'_>, wanted: impl Fn(usize) -> bool) {
+    let factors = &column.values[P * P..];
+    let pivots = &column.pivots[..P];
+    let mut at = 0;
+    for height in column.heights {
+        let height = *height as usize;
+        for k in 0..P {
+            for r in at + k * height..at + (k + 1) * height {
+                column.products[r] = factors[r] * pivots[k];
+            }
+        }
+        at += P * height;
+    }
+    for_updates(
+        P,
+        factors,
+        column.products,
+        column.heights,
+        column.targets,
+        wanted,
+        |height, l, y, width, at| {
+            let target = &mut column.later[at - column.offset..][..width * height];
+            by_size!(height, update, P, update_any, (l, y, width, target));
+        },
+    );
+}
+
+/// For the blocks `i >= k` below the diagonal, for each `k` that is wanted: the height of `L_i`, itself, `L_k D`, its height, and
+/// where `(i, k)` is.
 #[inline(always)]
 pub(super) fn for_updates(
     width: usize,
@@ -137,33 +178,39 @@ pub(super) fn for_updates(
     products: &[f64],
     heights: &[u32],
     targets: &[u32],
+    wanted: impl Fn(usize) -> bool,
     mut update: impl FnMut(usize, &[f64], &[f64], usize, usize),
 ) {
-    let mut targets = targets.iter();
-    let mut start = 0;
+    let (mut start, mut first) = (0, 0);
     for (k, across) in heights.iter().enumerate() {
         let across = *across as usize;
-        let y = &products[start..start + width * across];
-        let mut at = start;
-        for (height, target) in heights[k..].iter().zip(&mut targets) {
-            let height = *height as usize;
-            let l = &factors[at..at + width * height];
-            at += width * height;
-            update(height, l, y, across, *target as usize);
+        let below = &heights[k..];
+        if wanted(k) {
+            let y = &products[start..start + width * across];
+            let mut at = start;
+            for (height, target) in below.iter().zip(&targets[first..]) {
+                let height = *height as usize;
+                let l = &factors[at..at + width * height];
+                at += width * height;
+                update(height, l, y, across, *target as usize);
+            }
         }
         start += width * across;
+        first += below.len();
     }
 }
 
-/// `Y = A L^-T` into `product`, `Y D^-1` in the place of `A` (`Q x P`).
+/// `L_ij = A L_jj^-T D^-1` in the place of `A` (`Q x P`), `L_ij D` into `product`: from `L` as stored, so that a later
+/// refactorisation of other columns finds the same bits.
 #[inline(always)]
 fn couple<const P: usize, const Q: usize>(
     l: &[f64],
-    inverses: &[f64],
+    (pivots, inverses): (&[f64], &[f64]),
     block: &mut [f64],
     product: &mut [f64],
 ) {
-    let (l, inverses) = (columns::<P, P>(l), &inverses[..P]);
+    let l = columns::<P, P>(l);
+    let (pivots, inverses) = (&pivots[..P], &inverses[..P]);
     let (block, product) = (columns_mut::<P, Q>(block), columns_mut::<P, Q>(product));
     let mut y = [[0.0; Q]; P];
     for k in 0..P {
@@ -177,9 +224,9 @@ fn couple<const P: usize, const Q: usize>(
         y[k] = own;
         for r in 0..Q {
             block[k][r] = own[r] * inverses[k];
+            product[k][r] = block[k][r] * pivots[k];
         }
     }
-    product.copy_from_slice(&y);
 }
 
 /// `A -= L Y^T` for a target of `Q` rows and as many columns as `Y` (`width x P`) has rows.

@@ -370,3 +370,115 @@ fn entries_of(a: &CsrMatrix) -> Vec<f64> {
     }
     out
 }
+
+impl Problem {
+    /// Changes the entries of block column `j`, keeps their signs.
+    fn scale_column(&mut self, j: usize, by: f64) {
+        for i in self.bounds[j]..self.bounds[self.bounds.len() - 1] {
+            for slot in self.a.pattern().row_slots(i) {
+                let column = self.a.pattern().indices()[slot] as usize;
+                if (self.bounds[j]..self.bounds[j + 1]).contains(&column) {
+                    self.a.values_mut()[slot] *= by;
+                }
+            }
+        }
+    }
+
+    /// Writes `A` into the given block columns only, and factors these.
+    fn refactor(
+        &self,
+        symbolic: &BlockSymbolic,
+        factor: &mut BlockFactor,
+        changed: &[usize],
+    ) -> Result<Refactored, SparseError> {
+        let open = factor.reopen(symbolic, changed)?.to_vec();
+        for i in 0..self.a.pattern().rows() {
+            for (slot, j) in self.a.pattern().row_slots(i).zip(self.a.pattern().row(i)) {
+                if open.contains(&symbolic.vertex[*j as usize]) {
+                    factor.values_mut()[symbolic.slot(i, *j as usize).unwrap()] = self.a.values()[slot];
+                }
+            }
+        }
+        factor.refactor(symbolic, PivotRule::Drop { threshold: 1e-9 })
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_partial_refactorisation_gives_the_bits_of_a_whole_one(
+        sizes in prop::collection::vec(1usize..9, 1..14),
+        pairs in prop::collection::vec((0usize..14, 0usize..14), 0..25),
+        picks in prop::collection::vec((0usize..14, 1.0..3.0f64), 0..4),
+        seed in any::<u64>()
+    ) {
+        let edges: Vec<_> = pairs.iter().map(|(a, b)| (a % sizes.len(), b % sizes.len())).collect();
+        let mut problem = Problem::new(&sizes, &edges, seed);
+        let (symbolic, mut factor, _) = problem.factor(PivotRule::Drop { threshold: 1e-9 });
+        // Twice: the scratch of the first time is used again.
+        for _ in 0..2 {
+            let mut changed = Vec::new();
+            for (j, by) in &picks {
+                problem.scale_column(j % sizes.len(), *by);
+                changed.push(j % sizes.len());
+            }
+            let done = problem.refactor(&symbolic, &mut factor, &changed).unwrap();
+            let (_, whole, report) = problem.factor(PivotRule::Drop { threshold: 1e-9 });
+            prop_assert_eq!(done.report, report.unwrap());
+            prop_assert_eq!(&factor.values, &whole.values);
+            prop_assert_eq!(&factor.pivots, &whole.pivots);
+            prop_assert_eq!(&factor.inverses, &whole.inverses);
+        }
+    }
+}
+
+#[test]
+fn a_change_of_a_chain_costs_its_way_to_the_root() {
+    let links = 1000;
+    let sizes: Vec<usize> = (0..2 * links).map(|k| if k % 2 == 0 { 6 } else { 3 }).collect();
+    let edges: Vec<_> = (1..2 * links).map(|k| (k - 1, k)).collect();
+    let mut problem = Problem::new(&sizes, &edges, 3);
+    let (symbolic, mut factor, report) = problem.factor(PivotRule::Keep);
+    report.unwrap();
+    for (at, columns, read) in [(2 * links - 2, 2, 1), (links, links, 1), (0, 2 * links, 0)] {
+        problem.scale_column(at, 1.5);
+        let done = problem.refactor(&symbolic, &mut factor, &[at]).unwrap();
+        assert_eq!((done.columns, done.read), (columns, read));
+        assert_eq!(factor.values, problem.factor(PivotRule::Keep).1.values);
+    }
+}
+
+#[test]
+fn a_partial_refactorisation_wants_a_whole_one_first() {
+    let mut problem = Problem::new(&[2, 3], &[(0, 1)], 1);
+    let symbolic = problem.symbolic();
+    let mut factor = symbolic.allocate();
+    assert_eq!(factor.reopen(&symbolic, &[0]), Err(SparseError::NotFactored));
+    assert_eq!(
+        factor.refactor(&symbolic, PivotRule::Keep),
+        Err(SparseError::NotFactored)
+    );
+    problem.fill(&symbolic, &mut factor);
+    factor.factor(&symbolic, PivotRule::Keep).unwrap();
+    let outside = SparseError::NoColumn {
+        column: 2,
+        columns: 2,
+    };
+    assert_eq!(factor.reopen(&symbolic, &[2]), Err(outside));
+    assert_eq!(problem.refactor(&symbolic, &mut factor, &[]).unwrap().columns, 0);
+    assert_eq!(
+        factor.refactor(&symbolic, PivotRule::Keep),
+        Err(SparseError::NotFactored)
+    );
+    // A bad pivot leaves nothing to go on from; the next whole factorisation does.
+    let slot = problem.a.pattern().slot(3, 3).unwrap();
+    let good = std::mem::replace(&mut problem.a.values_mut()[slot], f64::NAN);
+    assert_eq!(
+        problem.refactor(&symbolic, &mut factor, &[1]),
+        Err(SparseError::Pivot { index: 3 })
+    );
+    assert_eq!(factor.reopen(&symbolic, &[1]), Err(SparseError::NotFactored));
+    problem.a.values_mut()[slot] = good;
+    problem.fill(&symbolic, &mut factor);
+    factor.factor(&symbolic, PivotRule::Keep).unwrap();
+    assert_eq!(problem.refactor(&symbolic, &mut factor, &[1]).unwrap().columns, 1);
+}

@@ -1,12 +1,20 @@
 //! Indistinguishable vertices: those with the same neighbours, themselves counted, are best eliminated one after another.
 
 use super::adjacency::Adjacency;
+use super::noise::mixed;
 
 /// The group of each vertex, groups numbered by their first member; `None` if every vertex is alone. Cost: linear but for a
 /// sort of the vertices. Source: Ashcraft, Compressed graphs and the minimum degree algorithm, SIAM J. Sci. Comput. 16 (1995).
 pub(super) fn groups(graph: &Adjacency) -> Option<Vec<u32>> {
     let n = graph.len();
-    let sum = |v: usize| graph.of(v).iter().fold(v as u64, |s, u| s + u64::from(*u));
+    // Plain sums of indices would make all of a mirrored pairing look alike.
+    let sum = |v: usize| {
+        let own = mixed(v as u64);
+        graph
+            .of(v)
+            .iter()
+            .fold(own, |s, u| s.wrapping_add(mixed(u64::from(*u))))
+    };
     let mut keys: Vec<(u64, u32, u32)> = (0..n)
         .map(|v| (sum(v), graph.of(v).len() as u32, v as u32))
         .collect();

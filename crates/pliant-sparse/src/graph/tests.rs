@@ -184,12 +184,15 @@ fn awkward_graphs_end() {
     let star: Vec<_> = (1..n).map(|v| (0, v)).collect();
     let hubs: Vec<_> = (2..n).flat_map(|v| [(0, v), (1, v)]).collect();
     let pairs: Vec<_> = (0..n / 2).map(|v| (2 * v, 2 * v + 1)).collect();
+    // Neighbours that all add up to the same number.
+    let mirrored: Vec<_> = (0..n / 2).map(|v| (v, n - 1 - v)).collect();
     for g in [
         loose,
         long,
         graph(n, &star, false),
         graph(n, &hubs, false),
         graph(n, &pairs, false),
+        graph(n, &mirrored, false),
     ] {
         assert!(is_permutation(&g.nested_dissection().unwrap(), n));
         assert!(is_permutation(&g.best_order().unwrap().sequence, n));

@@ -39,7 +39,11 @@ pub(super) const EXCEPTIONS: &[Exception] = &[
         ends: Ends::Fails, reason: "the rank is decided on eigenvalues, which rows in other units spread over 48 decades" },
     Exception { problems: &["indefinite-free", "indefinite-on-null-space"], solvers: &["dense-ldlt", "minres*", "constraint-gmres*"],
         ends: Ends::Claims, reason: "these find the stationary point, and do not ask whether it is a minimum" },
-    Exception { problems: &["ring-broken", "rank-five-contradicting"], solvers: &["dense-ldlt", "schur-cg*"],
+    Exception { problems: &["all-fixed", "four-legs", "idle-row", "overdetermined", "rank-five-of-twelve", "redundant-rows", "ring-6", "ring-40", "thirty-equal-rows"],
+        solvers: &["bunch-kaufman"], ends: Ends::Fails, reason: "it finds the rows to be redundant, and leaves them to the sparse factor" },
+    Exception { problems: &["rank-five-contradicting"], solvers: &["dense-ldlt"],
+        ends: Ends::Claims, reason: "multipliers of 1e15 hide the contradiction: the backward error is small all the same" },
+    Exception { problems: &["ring-broken"], solvers: &["dense-ldlt", "schur-cg*", "minres*"],
         ends: Ends::Claims, reason: "multipliers of 1e15 hide the contradiction: the backward error is small all the same" },
 
     // Complementarity: what a method is not made for.

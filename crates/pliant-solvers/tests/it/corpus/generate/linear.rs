@@ -249,7 +249,7 @@ fn springs(out: &mut Vec<Record>) {
         "a net of springs in W, h^2 k/m = 1e4",
         stiff,
         8,
-        1e-8,
+        1e-4,
     ));
     let rows = net(9, 1e4, true);
     out.push(planted(

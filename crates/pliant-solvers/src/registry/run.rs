@@ -1,0 +1,166 @@
+//! Solvers of KKT systems behind one signature.
+
+use super::KktAnswer;
+use crate::krylov::{Approximation, KktKrylov, KktKrylovOptions, KktMethod, KrylovOptions, KrylovStatus};
+use crate::residual::{ResidualScratch, evaluate};
+use crate::{
+    BoxOptions, BoxSolver, DenseOptions, DenseSolver, DirectOptions, DirectSolver, KktSystem, LinearAuto,
+    LinearOptions, Solution, SolveError, Status,
+};
+
+fn direct_options(tolerance: f64) -> DirectOptions {
+    DirectOptions {
+        tolerance,
+        ..DirectOptions::default()
+    }
+}
+
+fn words(status: Status) -> String {
+    match status {
+        Status::Converged => "converged".into(),
+        Status::Stagnated => "stagnated".into(),
+        Status::MaxIterations => "iterations ran out".into(),
+        Status::Incompatible { row, violation } => {
+            format!("row {row} contradicts others, violated by {violation:.1e}")
+        }
+        Status::Unsettled { row, residual } => {
+            format!("bounds unsettled, row {row} misses its law by {residual:.1e}")
+        }
+    }
+}
+
+pub(super) fn solve_direct(system: &KktSystem, tolerance: f64, _: usize) -> Result<KktAnswer, SolveError> {
+    let mut solver = DirectSolver::new(direct_options(tolerance));
+    let mut solution = Solution::default();
+    solver.prepare(system)?;
+    let report = solver.solve(system, &mut solution)?;
+    Ok(KktAnswer {
+        solution,
+        converged: report.status == Status::Converged,
+        status: words(report.status),
+        iterations: report.refinements,
+        residual: report.residual,
+        natural: report.bounds.natural,
+    })
+}
+
+pub(super) fn solve_auto(system: &KktSystem, tolerance: f64, _: usize) -> Result<KktAnswer, SolveError> {
+    let mut solver = LinearAuto::new(LinearOptions {
+        tolerance,
+        ..LinearOptions::default()
+    });
+    let mut solution = Solution::default();
+    solver.prepare(system)?;
+    let report = solver.solve(system, &mut solution)?;
+    Ok(KktAnswer {
+        solution,
+        converged: report.status == Status::Converged,
+        status: format!("{} ({:?})", words(report.status), report.method),
+        iterations: report.iterations + report.refinements,
+        natural: report.residual.row,
+        residual: report.residual,
+    })
+}
+
+pub(super) fn solve_pivoted(system: &KktSystem, tolerance: f64, _: usize) -> Result<KktAnswer, SolveError> {
+    let mut solver = DenseSolver::new(DenseOptions {
+        tolerance,
+        ..DenseOptions::default()
+    });
+    let mut solution = Solution::default();
+    solver.prepare(system)?;
+    let report = solver.solve(system, &mut solution)?;
+    Ok(KktAnswer {
+        solution,
+        converged: report.status == Status::Converged,
+        status: words(report.status),
+        iterations: report.refinements,
+        natural: report.bounds.natural,
+        residual: report.residual,
+    })
+}
+
+pub(super) fn solve_box(
+    system: &KktSystem,
+    tolerance: f64,
+    max_changes: usize,
+) -> Result<KktAnswer, SolveError> {
+    let mut solver = BoxSolver::new(BoxOptions {
+        direct: direct_options(tolerance),
+        tolerance,
+        max_changes,
+        ..BoxOptions::default()
+    });
+    let mut solution = Solution::default();
+    solver.prepare(system)?;
+    let report = solver.solve(system, &mut solution)?;
+    Ok(KktAnswer {
+        solution,
+        converged: report.status == Status::Converged,
+        status: words(report.status),
+        iterations: report.refinements + report.bounds.changes,
+        residual: report.residual,
+        natural: report.bounds.natural,
+    })
+}
+
+/// Of a solver that does not look at its residual.
+pub(super) fn judged(
+    system: &KktSystem,
+    solution: Solution,
+    tolerance: f64,
+) -> Result<KktAnswer, SolveError> {
+    let none = vec![false; system.m()];
+    let mut scratch = ResidualScratch::default();
+    let residual = evaluate(system, &solution, &system.b, &none, &[], &mut scratch);
+    let converged = residual.relative <= tolerance;
+    let status = if converged {
+        "converged"
+    } else {
+        "residual too large"
+    };
+    Ok(KktAnswer {
+        solution,
+        converged,
+        status: status.into(),
+        iterations: 1,
+        natural: residual.row,
+        residual,
+    })
+}
+
+pub(super) fn solve_krylov(
+    method: KktMethod,
+    approximation: Approximation,
+    system: &KktSystem,
+    tolerance: f64,
+    max_iterations: usize,
+) -> Result<KktAnswer, SolveError> {
+    let mut solver = KktKrylov::new(KktKrylovOptions {
+        method,
+        approximation,
+        krylov: KrylovOptions {
+            tolerance,
+            max_iterations,
+            ..KrylovOptions::default()
+        },
+        ..KktKrylovOptions::default()
+    });
+    let mut solution = Solution::default();
+    solver.prepare(system)?;
+    let report = solver.solve(system, &mut solution)?;
+    let status = match report.status {
+        KrylovStatus::Converged => "converged".into(),
+        KrylovStatus::MaxIterations => "iterations ran out".into(),
+        KrylovStatus::Stagnated => "stagnated".into(),
+        KrylovStatus::Breakdown { kind } => format!("breakdown: {kind:?}"),
+    };
+    Ok(KktAnswer {
+        solution,
+        converged: report.status == KrylovStatus::Converged,
+        status,
+        iterations: report.iterations,
+        natural: report.residual.row,
+        residual: report.residual,
+    })
+}

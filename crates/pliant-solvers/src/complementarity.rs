@@ -16,12 +16,15 @@
 //! | solver | problem | cost of an iteration |
 //! |---|---|---|
 //! | [`GaussSeidel`], [`NonlinearCg`] | all cones | one product with `A` |
-//! | [`Jacobi`], [`AcceleratedGradient`] | all cones, `A` symmetric semidefinite | one product with `A` |
-//! | [`Admm`] | all cones, `A` symmetric semidefinite | dense triangular solves |
+//! | [`Jacobi`], [`AcceleratedGradient`], [`BarzilaiBorwein`] | all cones, `A` symmetric semidefinite | one product with `A` |
+//! | [`Admm`] | all cones, `A` symmetric semidefinite | sparse triangular solves |
+//! | [`InteriorPoint`] | all cones, `A` symmetric semidefinite | one sparse factorisation |
 //! | [`Newton`] | all cones | one dense factorisation |
 //! | [`BlockPivoting`], [`Murty`], [`Dantzig`] | no friction | one dense factorisation |
 //! | [`Lemke`] | all, friction as a pyramid | one dense pivot |
 //! | [`Auto`] | all | what it takes |
+//!
+//! A saddle-point system with cones on some of its rows goes to [`ConicSolver`], which reports on the whole.
 //!
 //! ```
 //! use pliant_solvers::complementarity::{Auto, Cone, Outcome, Problem, Solver};
@@ -37,11 +40,14 @@
 mod accelerated;
 mod admm;
 mod auto;
+mod barzilai_borwein;
 mod condense;
 mod cone;
+mod conic;
 mod dantzig;
 mod delassus;
 mod gauss_seidel;
+mod interior;
 mod jacobi;
 mod lcp;
 mod lemke;
@@ -52,16 +58,21 @@ mod principal;
 mod problem;
 mod report;
 mod residual;
+mod saddle;
+mod shifted;
 mod spectrum;
 
 pub use accelerated::AcceleratedGradient;
 pub use admm::{Admm, AdmmOptions};
 pub use auto::{Auto, AutoOptions};
+pub use barzilai_borwein::BarzilaiBorwein;
 pub use condense::Condensed;
 pub use cone::{Cone, project_dual, project_friction};
+pub use conic::{ConicReport, ConicSolver};
 pub use dantzig::Dantzig;
-pub use delassus::{BlockSparse, Delassus, DenseDelassus};
+pub use delassus::{BlockSparse, Delassus, DenseDelassus, Form};
 pub use gauss_seidel::{GaussSeidel, GaussSeidelOptions};
+pub use interior::{InteriorPoint, InteriorPointOptions};
 pub use jacobi::Jacobi;
 pub use lcp::Lcp;
 pub use lemke::{Lemke, LemkeOptions};
@@ -72,3 +83,4 @@ pub use principal::{BlockPivoting, BlockPivotingOptions, Murty};
 pub use problem::{Problem, ProblemError};
 pub use report::{Limits, Method, Outcome, Report, Solver, Stage};
 pub use residual::{Residual, de_saxce, natural_map};
+pub use saddle::SaddleDelassus;

@@ -3,9 +3,10 @@
 mod run;
 
 use crate::complementarity::{
-    AcceleratedGradient, Admm, AdmmOptions, Auto, AutoOptions, BlockPivoting, BlockPivotingOptions,
-    ContactFunction, Dantzig, GaussSeidel, GaussSeidelOptions, Jacobi, Lemke, LemkeOptions, Limits, Murty,
-    Newton, NewtonOptions, NonlinearCg, RowFunction, Solver,
+    AcceleratedGradient, Admm, AdmmOptions, Auto, AutoOptions, BarzilaiBorwein, BlockPivoting,
+    BlockPivotingOptions, ContactFunction, Dantzig, GaussSeidel, GaussSeidelOptions, InteriorPoint,
+    InteriorPointOptions, Jacobi, Lemke, LemkeOptions, Limits, Murty, Newton, NewtonOptions, NonlinearCg,
+    RowFunction, Solver,
 };
 use crate::krylov::{Approximation, KktMethod};
 use crate::{KktResidual, KktSystem, Solution, SolveError, solve_dense, solve_dense_ldlt};
@@ -129,6 +130,18 @@ pub const COMPLEMENTARITY: &[ComplementarityEntry] = &[
                 ..AdmmOptions::default()
             }))
         },
+    },
+    ComplementarityEntry {
+        name: "barzilai-borwein",
+        about: "projected gradient with spectral steps",
+        friction: true,
+        make: |limits| Box::new(BarzilaiBorwein::new(limits)),
+    },
+    ComplementarityEntry {
+        name: "interior-point",
+        about: "primal-dual interior points",
+        friction: true,
+        make: |limits| Box::new(InteriorPoint::new(InteriorPointOptions { limits })),
     },
     ComplementarityEntry {
         name: "newton",

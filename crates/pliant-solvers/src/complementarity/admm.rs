@@ -2,9 +2,9 @@
 
 use super::cone::tangential;
 use super::report::Tracker;
+use super::shifted::Shifted;
 use super::spectrum::inverse_scales;
 use super::{Limits, Method, Outcome, Problem, ProblemError, Report, Solver};
-use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 
 /// Options of [`Admm`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -35,14 +35,22 @@ impl Default for AdmmOptions {
 /// ```
 ///
 /// `-y` tends to `u + s n`. The penalty `p D`, with `D` the blocks' [`scale`](Problem::scale), is balanced between the
-/// two residuals after 10, 20, 40, ... iterations, each a dense Cholesky factorisation `m^3/3` (there the paper has a sparse one of
-/// the whole system); an iteration costs `2 m^2` and a residual. `A` symmetric semidefinite. Allocates with every solve.
+/// two residuals after 10, 20, 40, ... iterations, each a sparse factorisation of `A + p D`, where there is one through the
+/// [saddle-point system](super::Form::Saddle) without forming `A`; an iteration costs two triangular solves and a residual. `A` symmetric
+/// semidefinite. Nothing is allocated after the first solve of a pattern.
 #[derive(Clone, Debug, Default)]
 pub struct Admm {
     /// May be changed at any time.
     pub options: AdmmOptions,
     tracker: Tracker,
     inverse: Vec<f64>,
+    shifted: Shifted,
+    turn: Vec<f64>,
+    e: Vec<f64>,
+    x: Vec<f64>,
+    y: Vec<f64>,
+    z: Vec<f64>,
+    before: Vec<f64>,
 }
 
 impl Admm {
@@ -54,12 +62,10 @@ impl Admm {
         }
     }
 
-    fn factor(&self, a: &DMatrix<f64>, penalty: f64) -> Option<Cholesky<f64, Dyn>> {
-        let mut k = a.clone();
-        for i in 0..k.nrows() {
-            k[(i, i)] += penalty / self.inverse[i];
-        }
-        k.cholesky()
+    fn factor(&mut self, problem: &Problem, penalty: f64) -> bool {
+        self.e.clear();
+        self.e.extend(self.inverse.iter().map(|d| penalty / d));
+        self.shifted.factor(problem, &self.turn, &self.e)
     }
 }
 
@@ -82,42 +88,61 @@ impl Solver for Admm {
         if end.is_none() {
             inverse_scales(problem, &mut self.inverse);
             let m = problem.size();
-            let a = problem.to_dense();
             let mut penalty = options.penalty;
-            let mut factors = self.factor(&a, penalty);
+            self.turn.clear();
+            self.turn.resize(9 * problem.blocks(), 0.0);
+            for k in 0..problem.blocks() {
+                let d = problem.rows(k).len();
+                (0..d).for_each(|i| self.turn[9 * k + i * d + i] = 1.0);
+            }
+            self.shifted.prepare(problem)?;
+            let mut ready = self.factor(problem, penalty);
             problem.project(r);
-            let mut z = DVector::from_column_slice(r);
             problem.velocity_into(r, &mut self.tracker.u);
             super::spectrum::add_shift(problem, &mut self.tracker.u);
-            let mut y = -DVector::from_column_slice(&self.tracker.u);
-            let mut x = z.clone();
-            let mut before = z.clone();
+            for v in [&mut self.x, &mut self.y, &mut self.z, &mut self.before] {
+                v.clear();
+            }
+            self.y.extend(self.tracker.u.iter().map(|u| -u));
+            self.z.extend_from_slice(r);
+            self.x.resize(m, 0.0);
+            self.before.resize(m, 0.0);
             let mut due = 10;
             while end.is_none() && iterations < options.limits.max_iterations {
-                let Some(cholesky) = &factors else {
+                if !ready {
                     end = Some(Outcome::Breakdown);
                     break;
-                };
+                }
+                let Self {
+                    x,
+                    y,
+                    z,
+                    before,
+                    inverse,
+                    tracker,
+                    shifted,
+                    ..
+                } = self;
                 for i in 0..m {
-                    x[i] = penalty / self.inverse[i] * z[i] - y[i] - problem.b()[i];
+                    before[i] = penalty / inverse[i] * z[i] - y[i] - problem.b()[i];
                 }
                 for (k, cone) in problem.cones().iter().enumerate() {
                     if let Some(mu) = cone.friction() {
                         let rows = problem.rows(k);
                         let first = rows.start;
-                        x[first] -= mu * tangential(&y.as_slice()[rows]);
+                        before[first] -= mu * tangential(&y[rows]);
                     }
                 }
-                cholesky.solve_mut(&mut x);
-                before.copy_from(&z);
+                shifted.solve(before, x);
+                before.copy_from_slice(z);
                 for i in 0..m {
                     x[i] = options.relaxation * x[i] + (1.0 - options.relaxation) * z[i];
-                    z[i] = x[i] + y[i] * self.inverse[i] / penalty;
+                    z[i] = x[i] + y[i] * inverse[i] / penalty;
                 }
-                problem.project(z.as_mut_slice());
+                problem.project(z);
                 let (mut primal, mut dual, mut sizes) = (0.0f64, 0.0f64, (0.0f64, 0.0f64));
                 for i in 0..m {
-                    let d = 1.0 / self.inverse[i];
+                    let d = 1.0 / inverse[i];
                     y[i] += penalty * d * (x[i] - z[i]);
                     primal = primal.max(d * (x[i] - z[i]).abs());
                     dual = dual.max(penalty * d * (z[i] - before[i]).abs());
@@ -125,13 +150,13 @@ impl Solver for Admm {
                     sizes.1 = sizes.1.max(y[i].abs()).max(problem.b()[i].abs());
                 }
                 iterations += 1;
-                end = self.tracker.look(problem, z.as_slice());
+                end = tracker.look(problem, z);
                 if iterations == due {
                     due += if due < 4000 { due.min(200) } else { due };
                     let ratio = (primal * sizes.1 / (dual * sizes.0)).sqrt();
                     if ratio.is_finite() && !(0.5..=2.0).contains(&ratio) {
                         penalty = (penalty * ratio.clamp(0.05, 20.0)).clamp(1e-9, 1e9);
-                        factors = self.factor(&a, penalty);
+                        ready = self.factor(problem, penalty);
                     }
                 }
             }

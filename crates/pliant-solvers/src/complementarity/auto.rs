@@ -3,8 +3,8 @@
 use super::report::Tracker;
 use super::{
     AcceleratedGradient, Admm, AdmmOptions, BlockPivoting, BlockPivotingOptions, ContactFunction,
-    GaussSeidel, GaussSeidelOptions, Lemke, LemkeOptions, Limits, Method, Newton, NewtonOptions, NonlinearCg,
-    Outcome, Problem, ProblemError, Report, Solver, Stage,
+    GaussSeidel, GaussSeidelOptions, InteriorPoint, InteriorPointOptions, Lemke, LemkeOptions, Limits,
+    Method, Newton, NewtonOptions, NonlinearCg, Outcome, Problem, ProblemError, Report, Solver, Stage,
 };
 
 /// Options of [`Auto`].
@@ -31,7 +31,7 @@ impl Default for AutoOptions {
 /// Tries solvers in turn, each from the best impulse so far, until the residual that is asked for holds.
 ///
 /// - Without friction and with few rows: block pivoting, then Lemke; then as with friction.
-/// - Else: Gauss-Seidel (100 sweeps), Newton (if few rows), conjugate gradients over Gauss-Seidel, alternating directions and Newton with
+/// - Else: Gauss-Seidel (30 sweeps), interior points, Newton (if few rows), conjugate gradients over Gauss-Seidel, alternating directions, Newton with
 ///   the other function (if few rows), accelerated gradients.
 ///
 /// [`Report::stages`] lists what was tried, [`Report::method`] is the one whose answer it is, [`Report::iterations`] sums over the
@@ -42,6 +42,7 @@ pub struct Auto {
     pub options: AutoOptions,
     tracker: Tracker,
     gauss_seidel: GaussSeidel,
+    interior: InteriorPoint,
     newton: Newton,
     moreau: Newton,
     cg: NonlinearCg,
@@ -69,8 +70,11 @@ impl Auto {
             ..limits
         };
         self.gauss_seidel.options = GaussSeidelOptions {
-            limits: at_most(100, 25),
+            limits: at_most(30, 10),
             ..GaussSeidelOptions::default()
+        };
+        self.interior.options = InteriorPointOptions {
+            limits: at_most(100, 30),
         };
         self.newton.options = NewtonOptions {
             limits: at_most(150, 100),
@@ -114,13 +118,14 @@ impl Solver for Auto {
         }
         let few = problem.size() <= self.options.dense_rows;
         let rows = !problem.has_friction();
-        let stages: [(bool, &mut dyn Solver); 8] = [
+        let stages: [(bool, &mut dyn Solver); 9] = [
             (rows && few, &mut self.pivoting),
             (rows && few, &mut self.lemke),
             (true, &mut self.gauss_seidel),
+            (true, &mut self.interior),
             (few, &mut self.newton),
             (true, &mut self.cg),
-            (few, &mut self.admm),
+            (true, &mut self.admm),
             (few && !rows, &mut self.moreau),
             (true, &mut self.gradient),
         ];

@@ -1,6 +1,7 @@
 //! The operator `A` in three forms.
 
 use super::ProblemError;
+use crate::KktSystem;
 use pliant_sparse::{CsrMatrix, PatternBuilder};
 use std::fmt::Debug;
 use std::ops::Range;
@@ -15,6 +16,29 @@ pub trait Delassus: Debug + Send + Sync {
 
     /// The entries of the given rows and columns into `out`, row by row.
     fn block(&self, rows: Range<usize>, columns: Range<usize>, out: &mut [f64]);
+
+    /// What `A` is made of, for solvers that factor it. Must be consistent with the products.
+    fn form(&self) -> Form<'_> {
+        Form::Opaque
+    }
+}
+
+/// What an operator shows of itself to solvers that factor it.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum Form<'a> {
+    /// Its entries: it is factored as a dense matrix.
+    Opaque,
+    /// A symmetric matrix by compressed rows, both triangles stored.
+    Sparse(&'a CsrMatrix),
+    /// The Schur complement on some rows of a saddle-point system, whose other rows are bilateral: with `N` these rows of `J` and `K` the
+    /// system without them, `A = N K^-1 N^T + R_N`.
+    Saddle {
+        /// The whole system. Its right-hand sides and bounds do not count.
+        system: &'a KktSystem,
+        /// Row of the system for each row of `A`.
+        rows: &'a [usize],
+    },
 }
 
 /// Row-major dense matrix. Products cost `2 m^2`.
@@ -111,6 +135,16 @@ impl BlockSparse {
     }
 }
 
+impl BlockSparse {
+    pub(crate) fn from_matrix(matrix: CsrMatrix) -> Self {
+        Self { matrix }
+    }
+
+    pub(crate) fn matrix_mut(&mut self) -> &mut CsrMatrix {
+        &mut self.matrix
+    }
+}
+
 impl Delassus for BlockSparse {
     fn size(&self) -> usize {
         self.matrix.pattern().rows()
@@ -130,13 +164,20 @@ impl Delassus for BlockSparse {
         out[..rows.len() * width].fill(0.0);
         let pattern = self.matrix.pattern();
         for (l, i) in rows.enumerate() {
+            let indices = pattern.row(i);
             let values = &self.matrix.values()[pattern.row_slots(i)];
-            for (k, a) in pattern.row(i).iter().zip(values) {
+            let first = indices.partition_point(|k| (*k as usize) < columns.start);
+            for (k, a) in indices[first..].iter().zip(&values[first..]) {
                 let k = *k as usize;
-                if columns.contains(&k) {
-                    out[l * width + k - columns.start] = *a;
+                if k >= columns.end {
+                    break;
                 }
+                out[l * width + k - columns.start] = *a;
             }
         }
+    }
+
+    fn form(&self) -> Form<'_> {
+        Form::Sparse(&self.matrix)
     }
 }

@@ -1,6 +1,7 @@
 //! The statement of the problem.
 
-use super::{Cone, Delassus, DenseDelassus};
+use super::{Cone, Delassus, DenseDelassus, SaddleDelassus};
+use crate::KktSystem;
 use nalgebra::DMatrix;
 use std::ops::Range;
 
@@ -76,18 +77,27 @@ pub enum ProblemError {
     Sparse(#[from] pliant_sparse::SparseError),
 }
 
+/// The operator: any, or one whose values may change.
+#[derive(Debug)]
+enum Operator {
+    Any(Box<dyn Delassus>),
+    Saddle(Box<SaddleDelassus>),
+}
+
 /// `u = A r + b` with one [`Cone`] per block of rows.
 ///
 /// The diagonal blocks of `A` are copied and checked when the problem is made, `O(m)` memory beside `A`.
 #[derive(Debug)]
 pub struct Problem {
-    delassus: Box<dyn Delassus>,
+    delassus: Operator,
     b: Vec<f64>,
     cones: Vec<Cone>,
     offsets: Vec<usize>,
     /// Nine numbers per block, of which the first `rows^2` count.
     diagonal: Vec<f64>,
     scale: Vec<f64>,
+    ones: Vec<f64>,
+    sums: Vec<f64>,
 }
 
 impl Problem {
@@ -100,13 +110,36 @@ impl Problem {
         b: Vec<f64>,
         cones: Vec<Cone>,
     ) -> Result<Self, ProblemError> {
-        let m = delassus.size();
+        Self::of(Operator::Any(Box::new(delassus)), b, cones)
+    }
+
+    /// A problem whose operator can be [updated](Self::update).
+    pub(crate) fn saddle(
+        delassus: SaddleDelassus,
+        b: Vec<f64>,
+        cones: Vec<Cone>,
+    ) -> Result<Self, ProblemError> {
+        Self::of(Operator::Saddle(Box::new(delassus)), b, cones)
+    }
+
+    fn of(delassus: Operator, b: Vec<f64>, cones: Vec<Cone>) -> Result<Self, ProblemError> {
         let mut offsets = Vec::with_capacity(cones.len() + 1);
         offsets.push(0);
         for (block, cone) in cones.iter().enumerate() {
             cone.check(block)?;
             offsets.push(offsets[block] + cone.rows());
         }
+        let mut out = Self {
+            delassus,
+            diagonal: vec![0.0; 9 * cones.len()],
+            scale: vec![0.0; cones.len()],
+            b: Vec::new(),
+            cones,
+            offsets,
+            ones: Vec::new(),
+            sums: Vec::new(),
+        };
+        let m = out.delassus().size();
         let size = |what, found| {
             if found == m {
                 Ok(())
@@ -119,40 +152,53 @@ impl Problem {
             }
         };
         size("b", b.len())?;
-        size("the rows of the cones", offsets[cones.len()])?;
+        size("the rows of the cones", out.offsets[out.cones.len()])?;
+        out.b = b;
+        out.ones.resize(m, 1.0);
+        out.sums.resize(m, 0.0);
+        out.survey()?;
+        if let Some(row) = out.b.iter().position(|x| !x.is_finite()) {
+            return Err(ProblemError::NotFinite { what: "b", row });
+        }
+        Ok(out)
+    }
+
+    /// Takes the values of a system of the same pattern, if the operator is made of one; false if it is not. Allocates nothing.
+    pub(crate) fn update(&mut self, system: &KktSystem) -> Result<bool, ProblemError> {
+        match &mut self.delassus {
+            Operator::Saddle(saddle) if saddle.fits(system) => saddle.update(system)?,
+            _ => return Ok(false),
+        }
+        self.survey()?;
+        Ok(true)
+    }
+
+    /// Checks the operator, and copies what solvers want of its diagonal.
+    fn survey(&mut self) -> Result<(), ProblemError> {
+        let delassus: &dyn Delassus = match &self.delassus {
+            Operator::Any(any) => any.as_ref(),
+            Operator::Saddle(saddle) => saddle.as_ref(),
+        };
         // NaN and infinity survive every sum.
-        let mut sums = vec![0.0; m];
-        delassus.rows_times(0..m, &vec![1.0; m], &mut sums);
-        for (what, values) in [("A", &sums), ("b", &b)] {
-            if let Some(row) = values.iter().position(|x| !x.is_finite()) {
-                return Err(ProblemError::NotFinite { what, row });
-            }
+        delassus.rows_times(0..self.b.len(), &self.ones, &mut self.sums);
+        if let Some(row) = self.sums.iter().position(|x| !x.is_finite()) {
+            return Err(ProblemError::NotFinite { what: "A", row });
         }
-        let mut diagonal = vec![0.0; 9 * cones.len()];
-        let mut scale = Vec::with_capacity(cones.len());
-        for (k, own) in offsets.windows(2).enumerate() {
+        for (k, own) in self.offsets.windows(2).enumerate() {
             let d = own[1] - own[0];
-            let block = &mut diagonal[9 * k..9 * k + d * d];
+            let block = &mut self.diagonal[9 * k..9 * k + d * d];
             delassus.block(own[0]..own[1], own[0]..own[1], block);
-            let mean = (0..d).map(|i| block[i * d + i].abs()).sum::<f64>() / d as f64;
-            scale.push(mean);
+            self.scale[k] = (0..d).map(|i| block[i * d + i].abs()).sum::<f64>() / d as f64;
         }
-        let largest = scale.iter().fold(0.0f64, |a, s| a.max(*s));
+        let largest = self.scale.iter().fold(0.0f64, |a, s| a.max(*s));
         let floor = if largest > 0.0 { largest } else { 1.0 };
-        for s in &mut scale {
+        for s in &mut self.scale {
             // A block without inertia has no scale of its own.
             if *s <= 1e-14 * floor {
                 *s = floor;
             }
         }
-        Ok(Self {
-            delassus: Box::new(delassus),
-            b,
-            cones,
-            offsets,
-            diagonal,
-            scale,
-        })
+        Ok(())
     }
 
     /// A problem with a dense row-major `A`.
@@ -194,7 +240,10 @@ impl Problem {
 
     /// The operator.
     pub fn delassus(&self) -> &dyn Delassus {
-        self.delassus.as_ref()
+        match &self.delassus {
+            Operator::Any(any) => any.as_ref(),
+            Operator::Saddle(saddle) => saddle.as_ref(),
+        }
     }
 
     /// Velocity without impulses, m/s.
@@ -205,6 +254,11 @@ impl Problem {
     /// The law of each block.
     pub fn cones(&self) -> &[Cone] {
         &self.cones
+    }
+
+    /// Boundaries of the blocks, from 0 to m.
+    pub(crate) fn offsets(&self) -> &[usize] {
+        &self.offsets
     }
 
     /// Rows of a block.
@@ -230,7 +284,7 @@ impl Problem {
 
     /// `u = A r + b`. Cost: one product.
     pub fn velocity_into(&self, r: &[f64], u: &mut [f64]) {
-        self.delassus.rows_times(0..self.size(), r, u);
+        self.delassus().rows_times(0..self.size(), r, u);
         for (u, b) in u.iter_mut().zip(&self.b) {
             *u += b;
         }
@@ -240,7 +294,7 @@ impl Problem {
     pub(crate) fn to_dense(&self) -> DMatrix<f64> {
         let m = self.size();
         let mut values = vec![0.0; m * m];
-        self.delassus.block(0..m, 0..m, &mut values);
+        self.delassus().block(0..m, 0..m, &mut values);
         DMatrix::from_row_slice(m, m, &values)
     }
 

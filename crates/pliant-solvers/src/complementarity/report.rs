@@ -38,10 +38,14 @@ pub enum Method {
     NonlinearCg,
     /// Accelerated projected gradient with restarts.
     AcceleratedGradient,
+    /// Projected gradient with the steps of Barzilai and Borwein.
+    BarzilaiBorwein,
     /// Alternating direction method of multipliers.
     Admm,
     /// Nonsmooth Newton.
     Newton,
+    /// Primal-dual interior points.
+    InteriorPoint,
     /// Lemke's complementary pivoting.
     Lemke,
     /// Murty's least-index pivoting.

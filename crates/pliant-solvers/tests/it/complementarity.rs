@@ -1,5 +1,6 @@
 //! Complementarity problems with cones.
 
+mod conic;
 mod corpus;
 mod general;
 mod known_contacts;
@@ -48,6 +49,8 @@ pub(crate) fn solvers(tolerance: f64) -> Vec<Box<dyn Solver>> {
             limits: limits(tolerance, 20_000),
             ..AdmmOptions::default()
         })),
+        Box::new(BarzilaiBorwein::new(limits(tolerance, 20_000))),
+        Box::new(interior(tolerance)),
         Box::new(newton(
             tolerance,
             RowFunction::NaturalMap,
@@ -81,6 +84,12 @@ pub(crate) fn gauss_seidel(tolerance: f64, relaxation: f64, symmetric: bool) -> 
         relaxation,
         symmetric,
         check_every: 1,
+    })
+}
+
+pub(crate) fn interior(tolerance: f64) -> InteriorPoint {
+    InteriorPoint::new(InteriorPointOptions {
+        limits: limits(tolerance, 200),
     })
 }
 

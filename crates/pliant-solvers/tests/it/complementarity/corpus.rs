@@ -27,6 +27,8 @@ fn solver(name: &str) -> Box<dyn Solver> {
             limits: limits(TOLERANCE, 20_000),
             ..AdmmOptions::default()
         })),
+        "interior" => Box::new(super::interior(TOLERANCE)),
+        "spectral" => Box::new(BarzilaiBorwein::new(limits(TOLERANCE, 20_000))),
         "Alart-Curnier" => Box::new(super::newton(
             TOLERANCE,
             RowFunction::NaturalMap,
@@ -49,13 +51,15 @@ fn solver(name: &str) -> Box<dyn Solver> {
     }
 }
 
-const SOLVERS: [&str; 10] = [
+const SOLVERS: [&str; 12] = [
     "Gauss-Seidel",
     "symmetric, 1.3",
     "Jacobi",
     "conjugate",
     "accelerated",
     "ADMM",
+    "interior",
+    "spectral",
     "Alart-Curnier",
     "Jean-Moreau",
     "Lemke",
@@ -71,6 +75,7 @@ fn expected(scene: &str, solver: &str) -> Expected {
             Ends(MaxIterations)
         }
         ("heavy, at rest", "Gauss-Seidel" | "symmetric, 1.3" | "Jacobi" | "conjugate") => Ends(MaxIterations),
+        ("heavy above" | "heavy, at rest", "spectral") => Ends(MaxIterations),
         // Rounding: all contacts close with the same velocity, redundant, and masses are far apart. It has a solution.
         ("heavy, at rest", "Lemke") => Ends(Outcome::Ray),
         ("equal", "Jacobi") => Ends(MaxIterations),
@@ -136,8 +141,8 @@ fn a_warm_start_saves_the_work() {
 fn auto_says_what_it_did() {
     let (_, report) = solve(solver("auto").as_mut(), &tower(10, 1000.0, 0.3, 0.5));
     let methods: Vec<Method> = report.stages.iter().map(|s| s.method).collect();
-    assert_eq!(methods, [Method::GaussSeidel, Method::Newton]);
-    assert_eq!(report.method, Method::Newton);
+    assert_eq!(methods, [Method::GaussSeidel, Method::InteriorPoint]);
+    assert_eq!(report.method, Method::InteriorPoint);
     assert_eq!(
         report.iterations,
         report.stages.iter().map(|s| s.iterations).sum::<usize>()

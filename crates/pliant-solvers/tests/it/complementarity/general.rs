@@ -170,7 +170,13 @@ fn the_same_again_is_the_same_bit_for_bit_and_allocates_nothing() {
         assert_eq!((first, Some(&report)), (r, again.as_ref()));
         let lean = matches!(
             report.method,
-            Method::GaussSeidel | Method::Jacobi | Method::NonlinearCg | Method::AcceleratedGradient
+            Method::GaussSeidel
+                | Method::Jacobi
+                | Method::NonlinearCg
+                | Method::AcceleratedGradient
+                | Method::BarzilaiBorwein
+                | Method::Admm
+                | Method::InteriorPoint
         );
         // Auto reports the method that it ended with, and allocates its list of stages.
         if lean && report.stages.is_empty() {

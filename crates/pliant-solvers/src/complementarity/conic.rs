@@ -1,0 +1,242 @@
+//! Saddle-point systems with cones, from statement to answer.
+
+use super::{
+    Auto, AutoOptions, Cone, Outcome, Problem, ProblemError, Report, Residual, SaddleDelassus, Solver,
+};
+use crate::bounds::BoundState;
+use crate::{DirectOptions, DirectSolver, KktSystem, Solution, SolveReport, Status};
+
+/// What [`ConicSolver`] found: parts, and the judgement on the whole.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ConicReport {
+    /// [`Outcome::Converged`] only if the linear part converged and [`residual`](Self::residual) is below the tolerance.
+    pub outcome: Outcome,
+    /// Variables and bilateral rows, with the multipliers of the others as they are: residual against the matrices as given, redundant rows.
+    pub linear: SolveReport,
+    /// Rows with cones, from their velocities `J x + R mu + b` as given (not from a Delassus operator).
+    pub residual: Residual,
+    /// What the complementarity solver did.
+    pub cones: Report,
+}
+
+/// Solves a [`KktSystem`] with one law per block of rows:
+///
+/// ```math
+/// W x - J^T mu = c,   u = J x + R mu + b,   u = 0 for bilateral rows,   a Cone between mu and u for others
+/// ```
+///
+/// A block without cone is bilateral, except for rows with finite [`bounds`](KktSystem::bounds), which are bounded; compliance `R` may be on
+/// any row. `prepare` factors the bilateral part and builds the [`SaddleDelassus`]; `solve` starts from the multipliers in the solution, if there are as many as
+/// rows, runs a [`Solver`] ([`Auto`] unless another one is given), and recovers and judges the whole. With equal patterns and cones nothing is
+/// allocated but what the solver itself allocates.
+///
+/// ```
+/// use pliant_solvers::complementarity::{Cone, ConicSolver, Outcome};
+/// use pliant_solvers::{KktSystem, Solution};
+/// // A unit mass falls with 1 m/s onto a floor, x >= 0.
+/// let mut system = KktSystem::dense(&[1.0], &[1.0], &[0.0])?;
+/// system.c[0] = -1.0;
+/// let mut solver = ConicSolver::default();
+/// solver.prepare(&system, &[Some(Cone::NonNegative)])?;
+/// let mut solution = Solution::default();
+/// let report = solver.solve(&system, &mut solution)?;
+/// assert_eq!(report.outcome, Outcome::Converged);
+/// assert!(solution.x[0].abs() < 1e-12 && (solution.mu[0] - 1.0).abs() < 1e-9);
+/// # Ok::<(), pliant_solvers::complementarity::ProblemError>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct ConicSolver {
+    /// Of [`Auto`]; may be changed at any time. The tolerance is that of the report, whoever solves.
+    pub options: AutoOptions,
+    auto: Auto,
+    direct: DirectSolver,
+    held: Option<KktSystem>,
+    problem: Option<Problem>,
+    laws: Vec<Option<Cone>>,
+    /// Row of the system of each row with a cone.
+    rows: Vec<usize>,
+    states: Vec<BoundState>,
+    r: Vec<f64>,
+    u: Vec<f64>,
+    ready: bool,
+}
+
+impl ConicSolver {
+    /// A solver with given options, of cones and of the linear part.
+    pub fn new(options: AutoOptions, direct: DirectOptions) -> Self {
+        Self {
+            options,
+            direct: DirectSolver::new(direct),
+            ..Self::default()
+        }
+    }
+
+    /// The complementarity problem of the last `prepare`, with the `b` of the last `solve`.
+    pub fn problem(&self) -> Option<&Problem> {
+        self.problem.as_ref()
+    }
+
+    /// Analyses the pattern if it changed, and takes the values. One entry of `cones` per row block.
+    ///
+    /// # Errors
+    /// [`ProblemError::Size`] if there are not as many cones as row blocks or one does not have the rows of its block; those of [`Problem::new`] and
+    /// of [`DirectSolver::prepare`].
+    pub fn prepare(&mut self, system: &KktSystem, cones: &[Option<Cone>]) -> Result<(), ProblemError> {
+        self.ready = false;
+        system.check()?;
+        let blocks = system.row_blocks();
+        let size = |what, expected, found| ProblemError::Size {
+            what,
+            expected,
+            found,
+        };
+        if cones.len() + 1 != blocks.len() {
+            return Err(size("cones, one per row block,", blocks.len() - 1, cones.len()));
+        }
+        let bounded = |i: usize| system.bounds[i].0.is_finite() || system.bounds[i].1.is_finite();
+        let unchanged = self.laws == cones
+            && self.held.as_ref().is_some_and(|h| h.row_blocks() == blocks)
+            && (0..cones.len()).filter(|k| cones[*k].is_none()).all(|k| {
+                (blocks[k]..blocks[k + 1]).all(|i| {
+                    bounded(i) == self.rows.contains(&i)
+                        && (!bounded(i) || self.bounds_of(i) == Some(system.bounds[i]))
+                })
+            });
+        let updated = match &mut self.problem {
+            Some(problem) if unchanged => problem.update(system)?,
+            _ => false,
+        };
+        if !updated {
+            self.analyse(system, cones)?;
+        }
+        if let Some(held) = &mut self.held {
+            held.w.values_mut().copy_from_slice(system.w.values());
+            held.j.values_mut().copy_from_slice(system.j.values());
+            held.r.values_mut().copy_from_slice(system.r.values());
+            held.b_rounding.copy_from_slice(&system.b_rounding);
+            self.direct.hold(&self.states);
+            self.direct.prepare_safely(held)?;
+        }
+        self.ready = true;
+        Ok(())
+    }
+
+    /// Bounds of a row that is a box of the problem.
+    fn bounds_of(&self, row: usize) -> Option<(f64, f64)> {
+        let at = self.rows.iter().position(|i| *i == row)?;
+        let problem = self.problem.as_ref()?;
+        let block = (0..problem.blocks()).find(|k| problem.rows(*k).start == at)?;
+        problem.cones()[block].bounds()
+    }
+
+    fn analyse(&mut self, system: &KktSystem, cones: &[Option<Cone>]) -> Result<(), ProblemError> {
+        self.rows.clear();
+        self.laws.clear();
+        self.laws.extend_from_slice(cones);
+        let (mut blocks, mut list) = (vec![0], Vec::new());
+        for (k, w) in system.row_blocks().windows(2).enumerate() {
+            match cones[k] {
+                Some(cone) if cone.rows() == w[1] - w[0] => {
+                    self.rows.extend(w[0]..w[1]);
+                    list.push(cone);
+                    blocks.push(self.rows.len());
+                }
+                Some(cone) => {
+                    return Err(ProblemError::Size {
+                        what: "a row block for its cone",
+                        expected: cone.rows(),
+                        found: w[1] - w[0],
+                    });
+                }
+                None => {
+                    for i in w[0]..w[1] {
+                        let (lower, upper) = system.bounds[i];
+                        if lower.is_finite() || upper.is_finite() {
+                            self.rows.push(i);
+                            list.push(Cone::Box { lower, upper });
+                            blocks.push(self.rows.len());
+                        }
+                    }
+                }
+            }
+        }
+        self.states = vec![BoundState::Free; system.m()];
+        self.rows.iter().for_each(|i| self.states[*i] = BoundState::Both);
+        let mut held = system.clone();
+        held.bounds.fill((f64::NEG_INFINITY, f64::INFINITY));
+        self.held = Some(held);
+        let delassus = SaddleDelassus::new(system, &self.rows, &blocks)?;
+        self.problem = Some(Problem::saddle(delassus, vec![0.0; self.rows.len()], list)?);
+        Ok(())
+    }
+
+    /// Solves with [`Auto`].
+    ///
+    /// # Errors
+    /// [`SolveError::NotPrepared`](crate::SolveError::NotPrepared) without a matching `prepare`, and what the direct and the complementarity solver refuse.
+    pub fn solve(
+        &mut self,
+        system: &KktSystem,
+        solution: &mut Solution,
+    ) -> Result<ConicReport, ProblemError> {
+        let mut auto = std::mem::take(&mut self.auto);
+        auto.options = self.options;
+        let found = self.solve_with(&mut auto, system, solution);
+        self.auto = auto;
+        found
+    }
+
+    /// Solves with a given solver; the tolerance of the judgement is still that of [`options`](Self::options).
+    ///
+    /// # Errors
+    /// As [`Self::solve`].
+    pub fn solve_with(
+        &mut self,
+        solver: &mut dyn Solver,
+        system: &KktSystem,
+        solution: &mut Solution,
+    ) -> Result<ConicReport, ProblemError> {
+        system.check()?;
+        let (Some(held), Some(problem), true) = (&mut self.held, &mut self.problem, self.ready) else {
+            return Err(crate::SolveError::NotPrepared.into());
+        };
+        if system.n() != held.n() || system.m() != held.m() {
+            return Err(crate::SolveError::NotPrepared.into());
+        }
+        self.r.clear();
+        if solution.mu.len() == system.m() && self.rows.iter().all(|i| solution.mu[*i].is_finite()) {
+            self.r.extend(self.rows.iter().map(|i| solution.mu[*i]));
+        } else {
+            self.r.resize(self.rows.len(), 0.0);
+        }
+        held.c.copy_from_slice(&system.c);
+        held.b.copy_from_slice(&system.b);
+        self.rows.iter().for_each(|i| held.bounds[*i] = (0.0, 0.0));
+        self.direct.solve_held(held, solution)?;
+        self.u.clear();
+        let velocities = self.rows.iter().map(|i| self.direct.row(held, *i).w);
+        self.u.extend(velocities);
+        problem.set_b(&self.u)?;
+        let cones = solver.solve(problem, &mut self.r)?;
+        for (i, r) in self.rows.iter().zip(&self.r) {
+            held.bounds[*i] = (*r, *r);
+        }
+        let linear = self.direct.solve_held(held, solution)?;
+        for (u, i) in self.u.iter_mut().zip(&self.rows) {
+            *u = self.direct.row(held, *i).w;
+        }
+        let residual = problem.residual_at(&self.r, &self.u);
+        let holds = residual.measure() <= self.options.limits.tolerance;
+        let outcome = match (linear.status, cones.outcome) {
+            (Status::Converged, _) if holds => Outcome::Converged,
+            (_, Outcome::Converged) => Outcome::Stagnated,
+            (_, other) => other,
+        };
+        Ok(ConicReport {
+            outcome,
+            linear,
+            residual,
+            cones,
+        })
+    }
+}

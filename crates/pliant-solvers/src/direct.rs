@@ -91,6 +91,9 @@ pub struct DirectSolver {
     imposed: Option<Elimination>,
     /// Rows that a small pivot wrongly called redundant: their multiplier does exert a force.
     trusted: Vec<bool>,
+    /// Rows whose pivot may be the rounding of a redundant one: they are dropped at a higher threshold, and must then prove to exert
+    /// no force at all.
+    suspected: Vec<bool>,
     /// Rows dropped as redundant in the last factorisation.
     dropped: Vec<bool>,
     /// Rows that a [`BoxSolver`](crate::BoxSolver) holds at a bound; empty if there are none.
@@ -158,8 +161,10 @@ impl DirectSolver {
                 None => Elimination::new(system, &vec![false; system.row_blocks().len() - 1])?,
             };
             self.analyse(system, order)?;
-            self.trusted.clear();
-            self.trusted.resize(system.m(), false);
+            for marks in [&mut self.trusted, &mut self.suspected] {
+                marks.clear();
+                marks.resize(system.m(), false);
+            }
         }
         let mut rounds = 0;
         loop {
@@ -167,12 +172,15 @@ impl DirectSolver {
             // pivots mean nothing: defer it and look again.
             loop {
                 let negative = self.factor(system)?;
-                let newly_dropped = if rounds < 4 {
-                    self.newly_dropped(system)
+                let newly_deferred = if rounds < 4 {
+                    self.newly_deferred(system, negative.is_some())
                 } else {
                     None
                 };
-                let Some(mut deferred) = newly_dropped else {
+                let Some(mut deferred) = newly_deferred else {
+                    if self.suspect_more(system) {
+                        continue;
+                    }
                     match negative {
                         Some(error) => return Err(error),
                         None => break,
@@ -194,19 +202,6 @@ impl DirectSolver {
         Ok(())
     }
 
-    /// The deferred row blocks and those that were dropped just now; `None` if all of the latter were deferred already.
-    fn newly_dropped(&self, system: &KktSystem) -> Option<Vec<bool>> {
-        let deferred = &self.plan.as_ref()?.elimination.deferred;
-        let block_of = |row: usize| system.row_blocks().partition_point(|first| *first <= row) - 1;
-        let dropped = || (0..system.m()).filter(|row| self.dropped[*row]).map(block_of);
-        if dropped().all(|k| deferred[k]) {
-            return None;
-        }
-        let mut out = deferred.clone();
-        dropped().for_each(|k| out[k] = true);
-        Some(out)
-    }
-
     fn analyse(&mut self, system: &KktSystem, order: Elimination) -> Result<(), SolveError> {
         let threads = self.options.threads.max(1);
         if self.threads.count() != threads {
@@ -224,7 +219,13 @@ impl DirectSolver {
     /// Scales, fills and factors. Returns what the signs of the pivots say against `W`; with rows newly dropped it need not be true.
     fn factor(&mut self, system: &KktSystem) -> Result<Option<SolveError>, SolveError> {
         let plan = self.plan.as_mut().ok_or(SolveError::NotPrepared)?;
-        plan.rescale(system, &self.options, &self.trusted, &self.states)?;
+        plan.rescale(
+            system,
+            &self.options,
+            &self.trusted,
+            &self.suspected,
+            &self.states,
+        )?;
         plan.fill(system, &self.states);
         self.counters.numeric += 1;
         let n = system.n();

@@ -42,6 +42,7 @@ impl DirectSolver {
             self.states.extend_from_slice(states);
             // Rows that are independent of one set of rows may be redundant beside another.
             self.trusted.fill(false);
+            self.suspected.fill(false);
         }
     }
 

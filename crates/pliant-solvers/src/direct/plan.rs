@@ -32,9 +32,11 @@ type CsrShape = (Vec<u32>, Vec<u32>);
 
 pub(super) const ABSENT: u32 = u32::MAX;
 /// Share of the Delassus diagonal below which a compliance counts as zero for the rank decision.
-const NEGLIGIBLE: f64 = 1e-12;
+pub(super) const NEGLIGIBLE: f64 = 1e-12;
 /// Relative pivot threshold of variables and compliant rows: a few roundings.
 const ROUNDOFF: f64 = 1e-15;
+/// Factor between the thresholds of suspected rows and of others: a power of four, so that scales stay powers of two.
+pub(super) const SUSPICION: f64 = 16384.0;
 /// Scale of a row held at a bound: its unit pivot becomes 4, above the threshold, so that it is never called redundant.
 const HELD: f64 = 2.0;
 
@@ -110,13 +112,14 @@ impl Plan {
         })
     }
 
-    /// Scales so that a pivot of size 1 is at its threshold. Rows in `trusted` are known to be independent, rows held at a bound
-    /// are out of the matrix.
+    /// Scales so that a pivot of size 1 is at its threshold. Rows in `trusted` are known to be independent, those in `suspected` are not
+    /// believed to be; rows held at a bound are out of the matrix.
     pub(super) fn rescale(
         &mut self,
         system: &KktSystem,
         options: &DirectOptions,
         trusted: &[bool],
+        suspected: &[bool],
         states: &[BoundState],
     ) -> Result<(), SolveError> {
         let n = system.n();
@@ -165,6 +168,8 @@ impl Plan {
             let soft = own > NEGLIGIBLE * delassus;
             let threshold = if soft || trusted[i] {
                 ROUNDOFF
+            } else if suspected[i] {
+                SUSPICION * options.rank_threshold
             } else {
                 options.rank_threshold
             };

@@ -1,13 +1,21 @@
 //! Redundant rows of the direct solver: which there are, and whether they contradict each other.
 
 use super::DirectSolver;
-use super::plan::{ABSENT, Plan};
+use super::plan::{ABSENT, NEGLIGIBLE, Plan, SUSPICION};
+use crate::bounds::is_held;
 use crate::order::Elimination;
 use crate::residual::roundoff;
 use crate::{KktSystem, SolveError};
 
 /// A combination of rows exerts no force if its force is below this share of its terms.
 const NO_FORCE: f64 = 1e-3;
+/// The same for a row that was dropped on suspicion: rounding of the force, far below that of a row whose pivot is small but true.
+const NO_FORCE_AT_ALL: f64 = 1e-7;
+
+/// The row block of a row.
+fn block_of(system: &KktSystem, row: usize) -> usize {
+    system.row_blocks().partition_point(|first| *first <= row) - 1
+}
 
 impl DirectSolver {
     /// As [`Self::prepare_held`]; where that finds `W` indefinite, once more with all rows after all variables. A nearly redundant
@@ -31,6 +39,46 @@ impl DirectSolver {
             return found;
         }
         again
+    }
+
+    /// The deferred row blocks, those that were dropped just now, and if the signs of the pivots are wrong those with a wrong one;
+    /// `None` if all of them were deferred already.
+    pub(super) fn newly_deferred(&self, system: &KktSystem, signs_wrong: bool) -> Option<Vec<bool>> {
+        let plan = self.plan.as_ref()?;
+        let deferred = &plan.elimination.deferred;
+        let pivot = |row: usize| plan.kernel.pivots()[plan.position[system.n() + row] as usize];
+        let found = || {
+            (0..system.m())
+                .filter(|row| self.dropped[*row] || (signs_wrong && pivot(*row) > 0.0))
+                .map(|row| block_of(system, row))
+        };
+        if found().all(|k| deferred[k]) {
+            return None;
+        }
+        let mut out = deferred.clone();
+        found().for_each(|k| out[k] = true);
+        Some(out)
+    }
+
+    /// Suspects the deferred hard rows whose pivot is near the threshold or has the wrong sign: around long loops, rounding alone
+    /// may leave a redundant row a pivot above it. Says whether there were new ones. A compliant row has its own `R`, and is none.
+    pub(super) fn suspect_more(&mut self, system: &KktSystem) -> bool {
+        let Some(plan) = &self.plan else { return false };
+        let mut found = false;
+        for row in 0..system.m() {
+            let position = plan.position[system.n() + row] as usize;
+            let is_small = plan.kernel.pivots()[position] > -SUSPICION;
+            if is_small
+                && !(self.dropped[row] || self.trusted[row] || self.suspected[row])
+                && !is_held(&self.states, row)
+                && plan.elimination.deferred[block_of(system, row)]
+                && system.r_diagonal(row) <= NEGLIGIBLE * system.row_scale(row)
+            {
+                self.suspected[row] = true;
+                found = true;
+            }
+        }
+        found
     }
 
     /// For each dropped row d: `n` with `n_d = 1` and `J^T n = 0`, from one solve with the rows that are left. Returns a row for
@@ -57,7 +105,12 @@ impl DirectSolver {
                 self.rhs[position] * plan.scale[n + i]
             }));
             self.column[d] = 1.0;
-            if !self.trusted[d] && self.residual.force_share(system, &self.column) > NO_FORCE {
+            let limit = if self.suspected[d] {
+                NO_FORCE_AT_ALL
+            } else {
+                NO_FORCE
+            };
+            if !self.trusted[d] && self.residual.force_share(system, &self.column) > limit {
                 return Ok(Some(d));
             }
             self.null_space.push(&mut self.column);

@@ -4,7 +4,9 @@ use super::cone::tangential;
 use super::{Cone, Problem, project_friction};
 use crate::bounds::natural;
 
-/// How far `r` is from solving a [`Problem`]. With `s` the [`scale`](Problem::scale) of a block, `V = max(|b|, |u|)` over all rows.
+/// How far `r` is from solving a [`Problem`]. With `s` the [`scale`](Problem::scale) of a block, `V = |b|` over all rows, the velocity that
+/// there is without impulses. (The velocity `|u|` of the answer is no measure: one that runs away would look better the further it
+/// is. It takes the place of `|b|` only where that is zero.)
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Residual {
     /// The largest natural-map residual of the blocks, m/s: `|u|` for a free row; `|min(s r, u)|` for a unilateral one;
@@ -74,8 +76,10 @@ impl Problem {
     pub(crate) fn residual_at(&self, r: &[f64], u: &[f64]) -> Residual {
         let mut out = Residual::default();
         let mut impulse = 0.0;
-        for (u, b) in u.iter().zip(self.b()) {
-            out.velocity = larger(larger(out.velocity, b.abs()), u.abs());
+        let largest = |v: &[f64]| v.iter().fold(0.0, |a, x| larger(a, x.abs()));
+        out.velocity = largest(self.b());
+        if out.velocity == 0.0 {
+            out.velocity = largest(u);
         }
         for (k, cone) in self.cones().iter().enumerate() {
             let rows = self.rows(k);

@@ -91,6 +91,23 @@ fn long_loops_have_three_rows_too_many_as_well() {
 }
 
 #[test]
+fn a_long_loop_keeps_its_rank_whatever_the_rounding() {
+    let system = closed_loop(1000).unwrap();
+    let mut solver = DirectSolver::default();
+    let mut solution = Solution::default();
+    for round in 0..12 {
+        let mut system = system.clone();
+        let factor = 1.0 + f64::from(round) / 1024.0;
+        system.w.values_mut().iter_mut().for_each(|v| *v *= factor);
+        system.j.values_mut().iter_mut().for_each(|v| *v *= factor);
+        system.b.iter_mut().for_each(|v| *v *= factor);
+        solver.prepare(&system).unwrap();
+        let report = solver.solve(&system, &mut solution).unwrap();
+        assert_eq!((report.status, report.redundant_rows), (Status::Converged, 3), "{round}");
+    }
+}
+
+#[test]
 fn the_closed_loop_has_three_rows_too_many() {
     let system = closed_loop(12).unwrap();
     assert_eq!((system.n(), system.m()), (72, 60));

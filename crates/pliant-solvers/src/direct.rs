@@ -104,6 +104,8 @@ pub struct DirectSolver {
     rhs: Vec<f64>,
     column: Vec<f64>,
     b: Vec<f64>,
+    /// `J_d^T` of a dropped row, n.
+    force: Vec<f64>,
     best: Solution,
     many: many::Scratch,
 }

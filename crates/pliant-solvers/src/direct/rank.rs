@@ -1,10 +1,10 @@
 //! Redundant rows of the direct solver: which there are, and whether they contradict each other.
 
 use super::DirectSolver;
-use super::plan::{ABSENT, NEGLIGIBLE, Plan, SUSPICION};
+use super::plan::{NEGLIGIBLE, Plan, SUSPICION};
 use crate::bounds::is_held;
 use crate::order::Elimination;
-use crate::residual::roundoff;
+use crate::residual::{evaluate_for, roundoff};
 use crate::{KktSystem, SolveError};
 
 /// A combination of rows exerts no force if its force is below this share of its terms.
@@ -81,7 +81,7 @@ impl DirectSolver {
         found
     }
 
-    /// For each dropped row d: `n` with `n_d = 1` and `J^T n = 0`, from one solve with the rows that are left. Returns a row for
+    /// For each dropped row d: `n` with `n_d = 1` and `J^T n = 0`, from one solve with the rows that are left (two in doubt). Returns a row for
     /// which that fails: it was dropped because its pivot is small against its own Delassus diagonal (a light body between
     /// heavy ones), not because it is redundant.
     pub(super) fn find_null_space(&mut self, system: &KktSystem) -> Result<Option<usize>, SolveError> {
@@ -89,29 +89,53 @@ impl DirectSolver {
         self.null_space.reset(m);
         let plan = self.plan.as_mut().ok_or(SolveError::NotPrepared)?;
         for d in (0..m).filter(|d| self.dropped[*d]) {
-            self.rhs.clear();
-            self.rhs.resize(plan.elimination.sequence.len(), 0.0);
-            for (slot, i) in system.j.pattern().row_slots(d).zip(system.j.pattern().row(d)) {
-                let position = plan.position[*i as usize];
-                if position != ABSENT {
-                    self.rhs[position as usize] = system.j.values()[slot] * plan.scale[*i as usize];
-                }
+            // W x - J^T mu = J_d^T with the rows that are left: where they can say what row d says, x is zero and n = mu + e_d.
+            for (v, size) in [
+                (&mut self.force, n),
+                (&mut self.b, m),
+                (&mut self.best.x, n),
+                (&mut self.best.mu, m),
+            ] {
+                v.clear();
+                v.resize(size, 0.0);
             }
-            plan.kernel.solve_in_place(&mut self.rhs);
-            self.counters.solves += 1;
-            self.column.clear();
-            self.column.extend((0..m).map(|i| {
-                let position = plan.position[n + i] as usize;
-                self.rhs[position] * plan.scale[n + i]
-            }));
-            self.column[d] = 1.0;
+            for (slot, i) in system.j.pattern().row_slots(d).zip(system.j.pattern().row(d)) {
+                self.force[*i as usize] = system.j.values()[slot];
+            }
             let limit = if self.suspected[d] {
                 NO_FORCE_AT_ALL
             } else {
                 NO_FORCE
             };
-            if !self.trusted[d] && self.residual.force_share(system, &self.column) > limit {
-                return Ok(Some(d));
+            self.residual.start(&self.force, &self.b);
+            let mut is_refined = false;
+            loop {
+                let (primal, row) = (&self.residual.primal, &self.residual.row);
+                plan.gather(primal, row, &self.states, &mut self.rhs);
+                plan.kernel.solve_in_place(&mut self.rhs);
+                self.counters.solves += 1;
+                plan.add_scaled(&self.rhs, &mut self.best);
+                self.column.clear();
+                self.column.extend_from_slice(&self.best.mu);
+                self.column[d] = 1.0;
+                if self.trusted[d] || self.residual.force_share(system, &self.column) <= limit {
+                    break;
+                }
+                if is_refined {
+                    return Ok(Some(d));
+                }
+                // What looks like a force may be rounding, where n is small beside its largest entries: one refinement takes it away.
+                is_refined = true;
+                let (force, b) = (&self.force, &self.b);
+                evaluate_for(
+                    system,
+                    &self.best,
+                    force,
+                    b,
+                    &self.dropped,
+                    &self.states,
+                    &mut self.residual,
+                );
             }
             self.null_space.push(&mut self.column);
         }

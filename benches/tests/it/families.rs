@@ -103,7 +103,11 @@ fn a_long_loop_keeps_its_rank_whatever_the_rounding() {
         system.b.iter_mut().for_each(|v| *v *= factor);
         solver.prepare(&system).unwrap();
         let report = solver.solve(&system, &mut solution).unwrap();
-        assert_eq!((report.status, report.redundant_rows), (Status::Converged, 3), "{round}");
+        assert_eq!(
+            (report.status, report.redundant_rows),
+            (Status::Converged, 3),
+            "{round}"
+        );
     }
 }
 

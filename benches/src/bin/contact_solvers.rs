@@ -5,8 +5,11 @@
 
 use pliant::solvers::KktSystem;
 use pliant::solvers::complementarity::*;
-use pliant::sparse::PatternBuilder;
+use pliant::sparse::{CsrMatrix, PatternBuilder};
 use std::time::Instant;
+
+/// A scene, or why the solvers do not take it.
+type Made = Result<(KktSystem, Problem), ProblemError>;
 
 type Vec3 = [f64; 3];
 
@@ -55,8 +58,15 @@ fn patch(bodies: &[Body], below: Option<usize>, above: usize, out: &mut Vec<Cont
     }
 }
 
+/// `A_ik += x`, for an entry of the pattern.
+fn add(a: &mut CsrMatrix, i: usize, k: usize, x: f64) {
+    if let Some(slot) = a.pattern().slot(i, k) {
+        a.values_mut()[slot] += x;
+    }
+}
+
 /// Saddle-point system with `R = compliance`, and the problem on all rows.
-fn scene(bodies: &[Body], contacts: &[Contact], mu: f64, compliance: f64) -> (KktSystem, Problem) {
+fn scene(bodies: &[Body], contacts: &[Contact], mu: f64, compliance: f64) -> Made {
     let (n, m) = (6 * bodies.len(), 3 * contacts.len());
     let [mut w, mut j, mut r] = [(n, n), (m, n), (m, m)].map(|(a, b)| PatternBuilder::new(a, b));
     for k in 0..n {
@@ -70,21 +80,14 @@ fn scene(bodies: &[Body], contacts: &[Contact], mu: f64, compliance: f64) -> (Kk
         r.insert_block((3 * k, 3 * k), (3, 3), true);
     }
     let every = |step: usize, size: usize| (0..=size).step_by(step).collect::<Vec<_>>();
-    let mut s = KktSystem::new(
-        w.finish().unwrap(),
-        j.finish().unwrap(),
-        r.finish().unwrap(),
-        every(6, n),
-        every(3, m),
-    )
-    .unwrap();
+    let mut s = KktSystem::new(w.finish()?, j.finish()?, r.finish()?, every(6, n), every(3, m))?;
     let mut v = vec![0.0; n];
     for (k, b) in bodies.iter().enumerate() {
         let [x, y, z] = b.half.map(|h| h * h);
         let inertia = [y + z, x + z, x + y].map(|s| b.mass * s / 3.0);
         for l in 0..6 {
-            let slot = s.w.pattern().slot(6 * k + l, 6 * k + l).unwrap();
-            s.w.values_mut()[slot] = if l < 3 { b.mass } else { inertia[l - 3] };
+            let i = 6 * k + l;
+            add(&mut s.w, i, i, if l < 3 { b.mass } else { inertia[l - 3] });
             if l < 3 {
                 v[6 * k + l] = b.velocity[l];
                 s.c[6 * k + l] = b.mass * b.velocity[l];
@@ -98,23 +101,22 @@ fn scene(bodies: &[Body], contacts: &[Contact], mu: f64, compliance: f64) -> (Kk
                 let arm = [0, 1, 2].map(|l| c.at[l] - bodies[body].at[l]);
                 let turn = cross(arm, *axis);
                 for l in 0..6 {
-                    let slot = s.j.pattern().slot(3 * k + a, 6 * body + l).unwrap();
-                    s.j.values_mut()[slot] += sign * if l < 3 { axis[l] } else { turn[l - 3] };
+                    let x = if l < 3 { axis[l] } else { turn[l - 3] };
+                    add(&mut s.j, 3 * k + a, 6 * body + l, sign * x);
                 }
             }
-            let slot = s.r.pattern().slot(3 * k + a, 3 * k + a).unwrap();
-            s.r.values_mut()[slot] = compliance;
+            add(&mut s.r, 3 * k + a, 3 * k + a, compliance);
         }
     }
     let mut b = vec![0.0; m];
     s.j.add_product(1.0, &v, &mut b);
     let rows: Vec<usize> = (0..m).collect();
-    let a = SaddleDelassus::new(&s, &rows, &every(3, m)).unwrap();
-    let problem = Problem::new(a, b, vec![Cone::Coulomb { mu }; contacts.len()]).unwrap();
-    (s, problem)
+    let a = SaddleDelassus::new(&s, &rows, &every(3, m))?;
+    let problem = Problem::new(a, b, vec![Cone::Coulomb { mu }; contacts.len()])?;
+    Ok((s, problem))
 }
 
-fn tower(count: usize, ratio: f64, push: f64) -> (KktSystem, Problem) {
+fn tower(count: usize, ratio: f64, push: f64) -> Made {
     let mut bodies = Vec::new();
     let mut contacts = Vec::new();
     for k in 0..count {
@@ -129,7 +131,7 @@ fn tower(count: usize, ratio: f64, push: f64) -> (KktSystem, Problem) {
     scene(&bodies, &contacts, 0.5, 1e-7)
 }
 
-fn wall(width: usize, height: usize, push: f64) -> (KktSystem, Problem) {
+fn wall(width: usize, height: usize, push: f64) -> Made {
     let mut bodies: Vec<Body> = Vec::new();
     let mut contacts = Vec::new();
     for row in 0..height {
@@ -285,7 +287,7 @@ fn clarabel(system: &KktSystem, problem: &Problem, tolerance: f64) -> (f64, f64,
     (time, measure, format!("{rounds} shifts"))
 }
 
-type Scene = (&'static str, fn() -> (KktSystem, Problem));
+type Scene = (&'static str, fn() -> Made);
 
 const SCENES: [Scene; 7] = [
     ("tower10", || tower(10, 1.0, 0.3)),
@@ -297,14 +299,14 @@ const SCENES: [Scene; 7] = [
     ("wall20", || wall(20, 20, 0.3)),
 ];
 
-fn main() {
+fn main() -> Result<(), ProblemError> {
     let wanted: Vec<String> = std::env::args().skip(1).collect();
     for (name, make) in SCENES {
         if !wanted.is_empty() && !wanted.iter().any(|w| w == name) {
             continue;
         }
         let start = Instant::now();
-        let (system, problem) = make();
+        let (system, problem) = make()?;
         let made = 1e3 * start.elapsed().as_secs_f64();
         println!(
             "{name}: {} rows of {} unknowns, made in {made:.1} ms",
@@ -322,4 +324,5 @@ fn main() {
             print("clarabel", clarabel(&system, &problem, tolerance));
         }
     }
+    Ok(())
 }

@@ -21,6 +21,7 @@
 //! | [`InteriorPoint`] | all cones, `A` symmetric semidefinite | one sparse factorisation |
 //! | [`Newton`] | all cones | one dense factorisation |
 //! | [`BlockPivoting`], [`Murty`], [`Dantzig`] | no friction | one dense factorisation |
+//! | [`ActiveSetQp`] | no friction, `A` symmetric semidefinite | one dense factorisation |
 //! | [`Lemke`] | all, friction as a pyramid | one dense pivot |
 //! | [`Auto`] | all | what it takes |
 //!
@@ -38,6 +39,7 @@
 //! ```
 
 mod accelerated;
+mod active_set;
 mod admm;
 mod auto;
 mod barzilai_borwein;
@@ -63,6 +65,7 @@ mod shifted;
 mod spectrum;
 
 pub use accelerated::AcceleratedGradient;
+pub use active_set::ActiveSetQp;
 pub use admm::{Admm, AdmmOptions};
 pub use auto::{Auto, AutoOptions};
 pub use barzilai_borwein::BarzilaiBorwein;

@@ -3,7 +3,7 @@
 mod run;
 
 use crate::complementarity::{
-    AcceleratedGradient, Admm, AdmmOptions, Auto, AutoOptions, BarzilaiBorwein, BlockPivoting,
+    AcceleratedGradient, ActiveSetQp, Admm, AdmmOptions, Auto, AutoOptions, BarzilaiBorwein, BlockPivoting,
     BlockPivotingOptions, ContactFunction, Dantzig, GaussSeidel, GaussSeidelOptions, InteriorPoint,
     InteriorPointOptions, Jacobi, Lemke, LemkeOptions, Limits, Murty, Newton, NewtonOptions, NonlinearCg,
     RowFunction, Solver,
@@ -202,6 +202,12 @@ pub const COMPLEMENTARITY: &[ComplementarityEntry] = &[
         about: "principal pivoting of Dantzig and Cottle",
         friction: false,
         make: |limits| Box::new(Dantzig::new(limits)),
+    },
+    ComplementarityEntry {
+        name: "active-set",
+        about: "primal active set",
+        friction: false,
+        make: |limits| Box::new(ActiveSetQp::new(limits)),
     },
 ];
 

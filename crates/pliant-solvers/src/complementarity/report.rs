@@ -54,6 +54,8 @@ pub enum Method {
     BlockPivoting,
     /// Principal pivoting of Dantzig and Cottle.
     Dantzig,
+    /// Primal active set.
+    ActiveSetQp,
     /// Several of them, until the residual holds.
     Auto,
 }

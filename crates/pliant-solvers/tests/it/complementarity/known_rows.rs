@@ -216,3 +216,19 @@ fn bounded_and_free_rows() {
         near(&r, &[0.5, -1.0, 2.0, -7.0, 0.5, -1.0], 1e-11);
     }
 }
+
+/// `A = [1 -1; -1 1]`: along (1, 1) the objective falls for ever if `b` points there, and has its minimum at (1, 0) otherwise.
+#[test]
+fn the_active_set_tells_a_ray_from_a_minimum() {
+    let a = [1.0, -1.0, -1.0, 1.0];
+    let ends = |b: [f64; 2], cone: Cone| {
+        let problem = Problem::dense(&a, &b, &[cone; 2]).unwrap();
+        let mut r = [0.0; 2];
+        (ActiveSetQp::default().solve(&problem, &mut r).unwrap().outcome, r)
+    };
+    assert_eq!(ends([-1.0, -1.0], Cone::NonNegative).0, Outcome::Ray);
+    assert_eq!(
+        ends([-1.0, 2.0], Cone::NonNegative),
+        (Outcome::Converged, [1.0, 0.0])
+    );
+}

@@ -57,7 +57,7 @@ pub(super) const EXCEPTIONS: &[Exception] = &[
         ends: Ends::Fails, reason: "a gradient method on a tall or top-heavy stack" },
     Exception { problems: &["lcp-ray"], solvers: &["*"],
         ends: Ends::Fails, reason: "the matrix is neither symmetric nor semidefinite: nothing promises anything" },
-    Exception { problems: &["lcp-skew"], solvers: &["gauss-seidel", "symmetric-gauss-seidel", "jacobi", "nonlinear-cg", "barzilai-borwein", "accelerated-gradient", "newton", "murty", "block-pivoting", "dantzig"],
+    Exception { problems: &["lcp-skew"], solvers: &["gauss-seidel", "symmetric-gauss-seidel", "jacobi", "nonlinear-cg", "barzilai-borwein", "accelerated-gradient", "newton", "murty", "block-pivoting", "dantzig", "active-set"],
         ends: Ends::Fails, reason: "a zero diagonal, not symmetric" },
     Exception { problems: &["random-lcp-deficient"], solvers: &["block-pivoting"],
         ends: Ends::Fails, reason: "singular bases: it wants a definite matrix" },

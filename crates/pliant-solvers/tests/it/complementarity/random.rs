@@ -339,3 +339,34 @@ fn sparse_blocks_are_the_dense_matrix() {
         near(&x, &y, 1e-15);
     }
 }
+
+#[test]
+fn the_active_set_finds_what_dantzig_finds_from_any_start() {
+    let mut random = Random(9);
+    for _ in 0..60 {
+        let m = 1 + random.below(12);
+        let a = definite(&mut random, m);
+        let cones: Vec<Cone> = (0..m)
+            .map(|_| match random.below(4) {
+                0 => Cone::Free,
+                1 => UNILATERAL,
+                2 => Cone::Box {
+                    lower: -0.2,
+                    upper: 0.1,
+                },
+                _ => Cone::Box {
+                    lower: 0.3,
+                    upper: 0.3,
+                },
+            })
+            .collect();
+        let problem = Problem::dense(&a, &random.numbers(m), &cones).unwrap();
+        let (expected, report) = solve(&mut Dantzig::default(), &problem);
+        assert_eq!(report.outcome, Outcome::Converged);
+        let mut r = random.numbers(m);
+        let report = ActiveSetQp::default().solve(&problem, &mut r).unwrap();
+        assert_eq!(report.outcome, Outcome::Converged);
+        // A definite matrix has one answer; its condition is below 1e4 here, the residual below 1e-10.
+        near(&r, &expected, 1e-6);
+    }
+}

@@ -27,9 +27,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             &format!("cube {size}, held volumes"),
             &Solid::cube(size).incompressible()?,
         )?;
+        // The Schur complement that preconditions MINRES and projected CG fills up: gigabytes at 10,000 degrees of freedom.
+        let small = size.min(3_000) / 3;
         compare(
-            &format!("cube {size}, compliance"),
-            &Solid::cube(size / 3).compliance()?,
+            &format!("cube {small}, compliance"),
+            &Solid::cube(small).compliance()?,
         )?;
     }
     Ok(())

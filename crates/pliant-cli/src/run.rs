@@ -5,7 +5,7 @@ use crate::progress::Watch;
 use crate::table::{Table, number, triple};
 use crate::{BAD_SCENE, FAILED, NOT_CONVERGED, NOT_WRITTEN, complain};
 use pliant::solvers::KktSystem;
-use pliant::solvers::exchange::{Layout, Record, Statement};
+use pliant::solvers::exchange::{Layout, Record};
 use pliant_scene::problem::{WriteProblemError, write_problem};
 use pliant_scene::runner::{Energy, Outcome, Runner, Summary, TreatmentState, write_results};
 use pliant_scene::scene::{SceneError, SceneFile};
@@ -75,10 +75,7 @@ fn dump(arguments: &Run, outcome: &Outcome) -> Result<Option<PathBuf>, WriteProb
         .to_string_lossy();
     let plain = |c: char| if c.is_alphanumeric() || c == '-' { c } else { '_' };
     let name: String = stem.chars().map(plain).collect();
-    let mut record = Record::new(
-        format!("{name}-failed-solve"),
-        Statement::Kkt(KktSystem::clone(system)),
-    );
+    let mut record = Record::new(format!("{name}-failed-solve"), KktSystem::clone(system));
     record.about = outcome
         .error
         .as_ref()

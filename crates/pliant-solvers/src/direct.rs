@@ -28,10 +28,13 @@ pub struct DirectOptions {
     /// Redundant rows contradict each other if the part of `b` along their null space is above this share of `|J_i| u + |b_i|`,
     /// with the largest velocity `u` of the variables they act on.
     pub incompatibility: f64,
-    /// Threads that factor and solve where there is enough work for them, from the next analysis of a pattern on; 0 counts as 1.
-    /// Results do not depend on it.
+    /// Threads that factor and solve where there is enough work for them, from the next analysis of a pattern on; 0 counts as 1,
+    /// above 1024 is an error. Results do not depend on it.
     pub threads: usize,
 }
+
+/// More threads than any factor has work for are a slip of the pen.
+const MOST_THREADS: usize = 1024;
 
 impl Default for DirectOptions {
     fn default() -> Self {
@@ -206,6 +209,12 @@ impl DirectSolver {
 
     fn analyse(&mut self, system: &KktSystem, order: Elimination) -> Result<(), SolveError> {
         let threads = self.options.threads.max(1);
+        if threads > MOST_THREADS {
+            return Err(SolveError::Parameter {
+                what: "the number of threads",
+                value: threads as f64,
+            });
+        }
         if self.threads.count() != threads {
             self.threads = Threads::new(threads)?;
         }

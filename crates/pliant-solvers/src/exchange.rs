@@ -11,7 +11,7 @@
 //! use pliant_solvers::exchange::{Layout, Record, Statement};
 //! let mut system = KktSystem::dense(&[2.0, 1.0, 1.0, 3.0], &[1.0, 0.0], &[0.0])?;
 //! system.b[0] = 0.1;
-//! let record = Record::new("stuck", Statement::Kkt(system));
+//! let record = Record::new("stuck", system);
 //! let texts = record.write(Layout::Single)?;
 //! let again = Record::read(&texts.header, |name| Err(format!("no text {name}")))?;
 //! let Statement::Kkt(system) = &again.statement else { panic!() };
@@ -313,14 +313,14 @@ pub enum MarketFault {
 
 impl Record {
     /// A problem of which nothing is known.
-    pub fn new(name: impl Into<String>, statement: Statement) -> Self {
+    pub fn new(name: impl Into<String>, statement: impl Into<Statement>) -> Self {
         Self {
             name: name.into(),
             about: String::new(),
             source: String::new(),
             expected: Expected::Unknown,
             answers: Vec::new(),
-            statement,
+            statement: statement.into(),
         }
     }
 

@@ -92,8 +92,6 @@ pub struct InteriorPoint {
 const FLOOR: f64 = 1e-11;
 /// Residual below which the boundary is tried.
 const NEAR: f64 = 1e-3;
-/// Velocities above this multiple of those without impulses mean that there is no answer to be found.
-const DIVERGED: f64 = 1e5;
 /// Sweeps at the end.
 const SWEEPS: usize = 20;
 /// Share of the way to the boundary.
@@ -341,15 +339,6 @@ impl Solver for InteriorPoint {
                 r.copy_from_slice(&self.r);
                 problem.project(r);
                 problem.velocity_into(r, &mut self.tracker.u);
-                let largest = |v: &[f64]| v.iter().fold(0.0f64, |a, x| a.max(x.abs()));
-                if largest(&self.tracker.u) > DIVERGED * largest(problem.b())
-                    && problem.residual_at(r, &self.tracker.u).measure() <= NEAR
-                {
-                    // Beside such velocities any residual is small; nor is it a start for others.
-                    self.tracker.start(problem, &self.start, limits)?;
-                    end = Some(Outcome::Stagnated);
-                    break;
-                }
                 end = self.tracker.look_at(problem, r);
                 if end.is_none() && self.tracker.last < NEAR {
                     // Inner points keep off the boundary; a sweep of Gauss-Seidel lands on it.

@@ -97,7 +97,7 @@ impl<F: FnMut(&str) -> Result<String, String>> Reader<F> {
 
     fn statement(&mut self, h: &mut Header) -> Result<Statement, ExchangeError> {
         match h.kind {
-            Kind::Kkt => Ok(Statement::Kkt(self.system(h)?)),
+            Kind::Kkt => Ok(self.system(h)?.into()),
             Kind::Complementarity => {
                 let b = self.reals("b", h.b.take())?;
                 let m = b.len();

@@ -6,17 +6,31 @@ use pliant_sparse::CsrMatrix;
 
 /// A problem.
 #[derive(Debug)]
-#[allow(
-    clippy::large_enum_variant,
-    reason = "one per file: its size is no matter, and users match on it"
-)]
 pub enum Statement {
     /// Rows that are bilateral or have bounds.
-    Kkt(KktSystem),
+    Kkt(Box<KktSystem>),
     /// A matrix and cones.
     Complementarity(Problem),
     /// Both, not condensed.
     Mixed(Box<Mixed>),
+}
+
+impl From<KktSystem> for Statement {
+    fn from(system: KktSystem) -> Self {
+        Self::Kkt(Box::new(system))
+    }
+}
+
+impl From<Problem> for Statement {
+    fn from(problem: Problem) -> Self {
+        Self::Complementarity(problem)
+    }
+}
+
+impl From<Mixed> for Statement {
+    fn from(mixed: Mixed) -> Self {
+        Self::Mixed(Box::new(mixed))
+    }
 }
 
 /// A [`KktSystem`] of bilateral rows and rows `N` with cones: what [`Condensed::new`] takes.

@@ -5,7 +5,7 @@ use crate::krylov::{Approximation, KktKrylov, KktKrylovOptions, KktMethod, Krylo
 use crate::residual::{ResidualScratch, evaluate};
 use crate::{
     BoxOptions, BoxSolver, DenseOptions, DenseSolver, DirectOptions, DirectSolver, KktSystem, LinearAuto,
-    LinearOptions, Solution, SolveError, Status,
+    LinearOptions, Solution, SolveError, SolveReport, Status,
 };
 
 fn direct_options(tolerance: f64) -> DirectOptions {
@@ -29,19 +29,24 @@ fn words(status: Status) -> String {
     }
 }
 
+/// The answer of a solver with a [`SolveReport`].
+fn answer(solution: Solution, report: SolveReport) -> KktAnswer {
+    KktAnswer {
+        solution,
+        converged: report.status == Status::Converged,
+        status: words(report.status),
+        iterations: report.refinements + report.bounds.changes,
+        residual: report.residual,
+        natural: report.bounds.natural,
+    }
+}
+
 pub(super) fn solve_direct(system: &KktSystem, tolerance: f64, _: usize) -> Result<KktAnswer, SolveError> {
     let mut solver = DirectSolver::new(direct_options(tolerance));
     let mut solution = Solution::default();
     solver.prepare(system)?;
     let report = solver.solve(system, &mut solution)?;
-    Ok(KktAnswer {
-        solution,
-        converged: report.status == Status::Converged,
-        status: words(report.status),
-        iterations: report.refinements,
-        residual: report.residual,
-        natural: report.bounds.natural,
-    })
+    Ok(answer(solution, report))
 }
 
 pub(super) fn solve_auto(system: &KktSystem, tolerance: f64, _: usize) -> Result<KktAnswer, SolveError> {
@@ -70,14 +75,7 @@ pub(super) fn solve_pivoted(system: &KktSystem, tolerance: f64, _: usize) -> Res
     let mut solution = Solution::default();
     solver.prepare(system)?;
     let report = solver.solve(system, &mut solution)?;
-    Ok(KktAnswer {
-        solution,
-        converged: report.status == Status::Converged,
-        status: words(report.status),
-        iterations: report.refinements,
-        natural: report.bounds.natural,
-        residual: report.residual,
-    })
+    Ok(answer(solution, report))
 }
 
 pub(super) fn solve_box(
@@ -94,14 +92,7 @@ pub(super) fn solve_box(
     let mut solution = Solution::default();
     solver.prepare(system)?;
     let report = solver.solve(system, &mut solution)?;
-    Ok(KktAnswer {
-        solution,
-        converged: report.status == Status::Converged,
-        status: words(report.status),
-        iterations: report.refinements + report.bounds.changes,
-        residual: report.residual,
-        natural: report.bounds.natural,
-    })
+    Ok(answer(solution, report))
 }
 
 /// Of a solver that does not look at its residual.

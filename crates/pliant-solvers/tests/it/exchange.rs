@@ -81,7 +81,7 @@ proptest! {
         for b in &mut system.bounds {
             *b = [(0.0, INF), (-0.0, 0.0), (-INF, INF), (-1e-300, 0.1)][random.below(4)];
         }
-        let record = Record::new("random", Statement::Kkt(system));
+        let record = Record::new("random", system);
         for again in there_and_back(&record) {
             same(system_of(&record), system_of(&again));
         }
@@ -126,7 +126,7 @@ proptest! {
     fn no_text_panics(seed in any::<u64>()) {
         // A good text with one byte changed, or cut off.
         let mut random = Random(seed);
-        let record = Record::new("good", Statement::Kkt(random_kkt(&mut random, 3, 2)));
+        let record = Record::new("good", random_kkt(&mut random, 3, 2));
         let mut text = record.write(Layout::Single).unwrap().header.into_bytes();
         let at = random.below(text.len());
         if random.below(4) == 0 {
@@ -143,7 +143,7 @@ fn everything_else_comes_back_too() {
     let mut system = KktSystem::dense(&[1.0, 0.0, 0.0, 2.0], &[1.0, 1.0], &[0.0]).unwrap();
     system.fixed[1] = true;
     system.bounds[0] = (f64::NAN, INF);
-    let mut record = Record::new("a name", Statement::Kkt(system));
+    let mut record = Record::new("a name", system);
     record.about = "quotes \" and \\ and\nlines".into();
     record.source = "somewhere".into();
     record.expected = Expected::Incompatible;
@@ -379,13 +379,9 @@ fn bad_headers_say_what_is_wrong() {
 fn a_system_whose_vectors_do_not_fit_is_not_written() {
     let mut system = KktSystem::dense(&[1.0], &[], &[]).unwrap();
     system.c.push(1.0);
-    let error = Record::new("x", Statement::Kkt(system))
-        .write(Layout::Single)
-        .unwrap_err();
+    let error = Record::new("x", system).write(Layout::Single).unwrap_err();
     assert_eq!(error.to_string(), "`c` has 2 entries, expected 1");
     let system = KktSystem::dense(&[1.0], &[], &[]).unwrap();
-    let error = Record::new("a/b", Statement::Kkt(system))
-        .write(Layout::Separate)
-        .unwrap_err();
+    let error = Record::new("a/b", system).write(Layout::Separate).unwrap_err();
     assert!(matches!(error, ExchangeError::Name { .. }));
 }

@@ -3,8 +3,8 @@
 use crate::tools::{Random, random_kkt};
 use pliant_solvers::krylov::{Approximation, KktKrylovOptions, KktMethod, PrimalPreconditioner};
 use pliant_solvers::{
-    DenseMethod, DenseOptions, DirectOptions, KktSystem, LinearAuto, LinearChoice, LinearOptions, Solution,
-    SolveError, Status,
+    DenseMethod, DenseOptions, DirectOptions, DirectSolver, KktSystem, LinearAuto, LinearChoice,
+    LinearOptions, Solution, SolveError, Status,
 };
 use pliant_sparse::PatternBuilder;
 
@@ -387,4 +387,16 @@ fn patterns_that_do_not_fit_are_errors() {
     for found in wrong {
         assert!(matches!(found, Err(SolveError::Size { .. })), "{found:?}");
     }
+}
+
+#[test]
+fn a_million_threads_are_a_slip_of_the_pen() {
+    let system = KktSystem::dense(&[1.0], &[], &[]).unwrap();
+    let mut solver = DirectSolver::default();
+    solver.options.threads = 1_000_000;
+    let what = "the number of threads";
+    let expected = SolveError::Parameter { what, value: 1e6 };
+    assert_eq!(solver.prepare(&system), Err(expected));
+    solver.options.threads = 0;
+    assert_eq!(solver.prepare(&system), Ok(()));
 }

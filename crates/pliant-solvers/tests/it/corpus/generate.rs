@@ -27,7 +27,7 @@ pub(super) fn all() -> Vec<Record> {
 
 /// A solvable system.
 fn kkt(name: &str, about: &str, source: &str, system: KktSystem) -> Record {
-    record(name, about, source, Statement::Kkt(system))
+    record(name, about, source, system.into())
 }
 
 /// A solvable problem with a dense row-major matrix.

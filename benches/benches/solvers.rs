@@ -30,8 +30,8 @@ fn direct(c: &mut Criterion) {
 
 fn complementarity(c: &mut Criterion) {
     let problems = [
-        ("tower of 10", stacks::tower(10, 1000.0, 0.5, 1e-7)),
-        ("wall of 4", stacks::wall(4, 0.5, 1e-7)),
+        ("tower of 10", stacks::Stack::tower(10, 1000.0).problem(0.5, 1e-7)),
+        ("wall of 4", stacks::Stack::wall(4).pushed().problem(0.5, 1e-7)),
     ];
     for (name, problem) in problems {
         let problem = problem.unwrap();

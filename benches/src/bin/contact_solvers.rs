@@ -1,160 +1,22 @@
 //! Times complementarity solvers on towers and walls of boxes, to residuals of 1e-2, 1e-4, 1e-6 and 1e-8 (De Saxcé's, relative). With the
 //! feature `peers` Clarabel's interior points solve the same, with the shift of De Saxcé iterated on.
 //!
-//! `cargo run --profile dist -p pliant-benches --features peers --bin contact_solvers -- [scene ...]`
+//! `cargo xtask bench contacts [--peers] [scene ...]`
 
 use pliant::solvers::KktSystem;
 use pliant::solvers::complementarity::*;
-use pliant::sparse::{CsrMatrix, PatternBuilder};
+use pliant_benches::families::stacks::Stack;
 use std::time::Instant;
 
-/// A scene, or why the solvers do not take it.
-type Made = Result<(KktSystem, Problem), ProblemError>;
-
-type Vec3 = [f64; 3];
-
-fn cross(a: Vec3, b: Vec3) -> Vec3 {
-    [
-        a[1] * b[2] - a[2] * b[1],
-        a[2] * b[0] - a[0] * b[2],
-        a[0] * b[1] - a[1] * b[0],
-    ]
-}
-
-struct Body {
-    mass: f64,
-    half: Vec3,
-    at: Vec3,
-    velocity: Vec3,
-}
-
-struct Contact {
-    below: Option<usize>,
-    above: usize,
-    at: Vec3,
-}
-
-const AXES: [Vec3; 3] = [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
-
-fn patch(bodies: &[Body], below: Option<usize>, above: usize, out: &mut Vec<Contact>) {
-    let top = &bodies[above];
-    let range = |k: usize| {
-        let (mut low, mut high) = (top.at[k] - top.half[k], top.at[k] + top.half[k]);
-        if let Some(b) = below {
-            low = low.max(bodies[b].at[k] - bodies[b].half[k]);
-            high = high.min(bodies[b].at[k] + bodies[b].half[k]);
-        }
-        [low, high]
-    };
-    let z = top.at[2] - top.half[2];
-    for x in range(0) {
-        for y in range(1) {
-            out.push(Contact {
-                below,
-                above,
-                at: [x, y, z],
-            });
-        }
-    }
-}
-
-/// `A_ik += x`, for an entry of the pattern.
-fn add(a: &mut CsrMatrix, i: usize, k: usize, x: f64) {
-    if let Some(slot) = a.pattern().slot(i, k) {
-        a.values_mut()[slot] += x;
-    }
-}
-
-/// Saddle-point system with `R = compliance`, and the problem on all rows.
-fn scene(bodies: &[Body], contacts: &[Contact], mu: f64, compliance: f64) -> Made {
-    let (n, m) = (6 * bodies.len(), 3 * contacts.len());
-    let [mut w, mut j, mut r] = [(n, n), (m, n), (m, m)].map(|(a, b)| PatternBuilder::new(a, b));
-    for k in 0..n {
-        w.insert(k, k);
-    }
-    for (k, c) in contacts.iter().enumerate() {
-        j.insert_block((3 * k, 6 * c.above), (3, 6), false);
-        if let Some(b) = c.below {
-            j.insert_block((3 * k, 6 * b), (3, 6), false);
-        }
-        r.insert_block((3 * k, 3 * k), (3, 3), true);
-    }
-    let every = |step: usize, size: usize| (0..=size).step_by(step).collect::<Vec<_>>();
-    let mut s = KktSystem::new(w.finish()?, j.finish()?, r.finish()?, every(6, n), every(3, m))?;
-    let mut v = vec![0.0; n];
-    for (k, b) in bodies.iter().enumerate() {
-        let [x, y, z] = b.half.map(|h| h * h);
-        let inertia = [y + z, x + z, x + y].map(|s| b.mass * s / 3.0);
-        for l in 0..6 {
-            let i = 6 * k + l;
-            add(&mut s.w, i, i, if l < 3 { b.mass } else { inertia[l - 3] });
-            if l < 3 {
-                v[6 * k + l] = b.velocity[l];
-                s.c[6 * k + l] = b.mass * b.velocity[l];
-            }
-        }
-    }
-    for (k, c) in contacts.iter().enumerate() {
-        for (a, axis) in AXES.iter().enumerate() {
-            for (body, sign) in [(Some(c.above), 1.0), (c.below, -1.0)] {
-                let Some(body) = body else { continue };
-                let arm = [0, 1, 2].map(|l| c.at[l] - bodies[body].at[l]);
-                let turn = cross(arm, *axis);
-                for l in 0..6 {
-                    let x = if l < 3 { axis[l] } else { turn[l - 3] };
-                    add(&mut s.j, 3 * k + a, 6 * body + l, sign * x);
-                }
-            }
-            add(&mut s.r, 3 * k + a, 3 * k + a, compliance);
-        }
-    }
-    let mut b = vec![0.0; m];
-    s.j.add_product(1.0, &v, &mut b);
-    let rows: Vec<usize> = (0..m).collect();
-    let a = SaddleDelassus::new(&s, &rows, &every(3, m))?;
-    let problem = Problem::new(a, b, vec![Cone::Coulomb { mu }; contacts.len()])?;
-    Ok((s, problem))
-}
-
-fn tower(count: usize, ratio: f64, push: f64) -> Made {
-    let mut bodies = Vec::new();
-    let mut contacts = Vec::new();
-    for k in 0..count {
-        bodies.push(Body {
-            mass: ratio.powf(k as f64 / (count - 1) as f64),
-            half: [0.5, 0.5, 0.25],
-            at: [0.0, 0.0, 0.25 + 0.5 * k as f64],
-            velocity: [if k + 1 == count { push } else { 0.0 }, 0.0, -0.0981],
-        });
-        patch(&bodies, k.checked_sub(1), k, &mut contacts);
-    }
-    scene(&bodies, &contacts, 0.5, 1e-7)
-}
-
-fn wall(width: usize, height: usize, push: f64) -> Made {
-    let mut bodies: Vec<Body> = Vec::new();
-    let mut contacts = Vec::new();
-    for row in 0..height {
-        for k in 0..width {
-            bodies.push(Body {
-                mass: 3.0,
-                half: [0.5, 0.25, 0.25],
-                at: [k as f64 + 0.5 * (row % 2) as f64, 0.0, 0.25 + 0.5 * row as f64],
-                velocity: [if row + 1 == height { push } else { 0.0 }, 0.0, -0.0981],
-            });
-            let own = row * width + k;
-            if row == 0 {
-                patch(&bodies, None, own, &mut contacts);
-                continue;
-            }
-            for below in (row - 1) * width..row * width {
-                if (bodies[below].at[0] - bodies[own].at[0]).abs() < 0.75 {
-                    patch(&bodies, Some(below), own, &mut contacts);
-                }
-            }
-        }
-    }
-    scene(&bodies, &contacts, 0.5, 1e-7)
+/// A stack with friction 0.5 and a compliance of 1e-7, and its operator as the solvers make it of the saddle-point system.
+fn scene(stack: &Stack) -> Result<(KktSystem, Problem), ProblemError> {
+    let (friction, compliance) = (0.5, 1e-7);
+    let (system, problem) = (stack.system(compliance)?, stack.problem(friction, compliance)?);
+    let rows: Vec<usize> = (0..problem.size()).collect();
+    let blocks: Vec<usize> = (0..=problem.size()).step_by(3).collect();
+    let a = SaddleDelassus::new(&system, &rows, &blocks)?;
+    let problem = Problem::new(a, problem.b().to_vec(), problem.cones().to_vec())?;
+    Ok((system, problem))
 }
 
 /// A solver to a tolerance.
@@ -287,26 +149,30 @@ fn clarabel(system: &KktSystem, problem: &Problem, tolerance: f64) -> (f64, f64,
     (time, measure, format!("{rounds} shifts"))
 }
 
-type Scene = (&'static str, fn() -> Made);
+type Scene = (&'static str, fn() -> Stack);
 
 const SCENES: [Scene; 7] = [
-    ("tower10", || tower(10, 1.0, 0.3)),
-    ("tower50", || tower(50, 1.0, 0.3)),
-    ("massratio", || tower(10, 1000.0, 0.3)),
-    ("massratio-rest", || tower(10, 1000.0, 0.0)),
-    ("wall8", || wall(8, 8, 0.3)),
-    ("wall14", || wall(14, 14, 0.3)),
-    ("wall20", || wall(20, 20, 0.3)),
+    ("tower10", || Stack::tower(10, 1.0).pushed()),
+    ("tower50", || Stack::tower(50, 1.0).pushed()),
+    ("massratio", || Stack::tower(10, 1000.0).pushed()),
+    ("massratio-rest", || Stack::tower(10, 1000.0)),
+    ("wall8", || Stack::wall(8).pushed()),
+    ("wall14", || Stack::wall(14).pushed()),
+    ("wall20", || Stack::wall(20).pushed()),
 ];
 
-fn main() -> Result<(), ProblemError> {
+fn main() -> Result<(), Box<dyn std::error::Error>> {
     let wanted: Vec<String> = std::env::args().skip(1).collect();
+    if let Some(unknown) = wanted.iter().find(|w| SCENES.iter().all(|(name, _)| name != w)) {
+        let names = SCENES.map(|(name, _)| name).join(", ");
+        return Err(format!("there is no scene {unknown}; there are {names}").into());
+    }
     for (name, make) in SCENES {
         if !wanted.is_empty() && !wanted.iter().any(|w| w == name) {
             continue;
         }
         let start = Instant::now();
-        let (system, problem) = make()?;
+        let (system, problem) = scene(&make())?;
         let made = 1e3 * start.elapsed().as_secs_f64();
         println!(
             "{name}: {} rows of {} unknowns, made in {made:.1} ms",

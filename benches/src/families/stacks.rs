@@ -1,13 +1,14 @@
 //! Family (e): boxes that lie on each other with dry friction.
 
-use super::STEP;
+use super::{Entries, STEP, system};
 use pliant::solvers::complementarity::{BlockSparse, Cone, Problem, ProblemError};
+use pliant::solvers::{KktSystem, SolveError};
 
 type Vec3 = [f64; 3];
 
 const GRAVITY: f64 = 9.81;
-/// Velocity of the top course of a [`wall`], m/s.
-pub const PUSH: f64 = 0.2;
+/// Velocity that a push gives to the top of a [`Stack`], m/s: three times the velocity that gravity gives in a step, so that it slides.
+pub const PUSH: f64 = 0.3;
 /// Normal and two tangents; all faces are horizontal.
 const AXES: [Vec3; 3] = [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
 
@@ -29,63 +30,131 @@ struct Contact {
     at: Vec3,
 }
 
-/// A tower of `count` (at least 2) cubes of 1 m, each heavier than the one below by the same factor, `ratio` in all (the bottom one has 1 kg); four
-/// contact points per pair, `4 count` in all, three rows each: normal, then two tangents.
-///
-/// The problem of one step of [`STEP`] from rest: `A = J M^-1 J^T + compliance I`, `b` the velocity of each contact after gravity alone. With
-/// `compliance = 0` the four points of a face share their load in infinitely many ways.
-///
-/// # Errors
-/// [`ProblemError`] for a negative `friction`.
-pub fn tower(count: usize, ratio: f64, friction: f64, compliance: f64) -> Result<Problem, ProblemError> {
-    let bodies: Vec<Body> = (0..count)
-        .map(|k| Body {
-            mass: ratio.powf(k as f64 / (count - 1) as f64),
-            half: [0.5; 3],
-            at: [0.0, 0.0, 0.5 + k as f64],
-            velocity: [0.0, 0.0, -STEP * GRAVITY],
-        })
-        .collect();
-    let contacts: Vec<Contact> = (0..count)
-        .flat_map(|k| patch(&bodies, k.checked_sub(1), k))
-        .collect();
-    problem(&bodies, &contacts, friction, compliance)
+/// Boxes, and the points where they touch: four for each pair.
+#[derive(Clone, Debug)]
+pub struct Stack {
+    bodies: Vec<Body>,
+    contacts: Vec<Contact>,
 }
 
-/// A wall of `side` courses of `side` bricks of 1 x 0.5 x 0.5 m and 500 kg, each course shifted by half a brick; four contact points per
-/// pair of bricks that touch, `4 side + 4 (side - 1) (2 side - 1)` in all. Else as [`tower`]; the top course is
-/// pushed along the wall at [`PUSH`], so that it slides.
-///
-/// # Errors
-/// [`ProblemError`] for a negative `friction`.
-pub fn wall(side: usize, friction: f64, compliance: f64) -> Result<Problem, ProblemError> {
-    let mut bodies = Vec::new();
-    let mut contacts = Vec::new();
-    for course in 0..side {
-        for k in 0..side {
-            bodies.push(Body {
-                mass: 500.0,
-                half: [0.5, 0.25, 0.25],
-                at: [
-                    k as f64 + 0.5 * (course % 2) as f64,
-                    0.0,
-                    0.25 + 0.5 * course as f64,
-                ],
-                velocity: [if course + 1 == side { PUSH } else { 0.0 }, 0.0, -STEP * GRAVITY],
-            });
-            let own = bodies.len() - 1;
-            if course == 0 {
-                contacts.extend(patch(&bodies, None, own));
-                continue;
-            }
-            for below in (course - 1) * side..course * side {
-                if (bodies[below].at[0] - bodies[own].at[0]).abs() < 0.75 {
-                    contacts.extend(patch(&bodies, Some(below), own));
+impl Stack {
+    /// A tower of `count` (at least 2) cubes of 1 m, each heavier than the one below by the same factor, `ratio` in all (the bottom one has
+    /// 1 kg); `4 count` contact points. It moves as gravity alone would have it after a step of [`STEP`] from rest.
+    pub fn tower(count: usize, ratio: f64) -> Self {
+        let bodies: Vec<Body> = (0..count)
+            .map(|k| Body {
+                mass: ratio.powf(k as f64 / (count - 1) as f64),
+                half: [0.5; 3],
+                at: [0.0, 0.0, 0.5 + k as f64],
+                velocity: [0.0, 0.0, -STEP * GRAVITY],
+            })
+            .collect();
+        let contacts = (0..count)
+            .flat_map(|k| patch(&bodies, k.checked_sub(1), k))
+            .collect();
+        Self { bodies, contacts }
+    }
+
+    /// A wall of `side` courses of `side` bricks of 1 x 0.5 x 0.5 m and 500 kg, each course shifted by half a brick; `4 side + 4 (side - 1)
+    /// (2 side - 1)` contact points. It moves as [`Self::tower`].
+    pub fn wall(side: usize) -> Self {
+        let mut bodies: Vec<Body> = Vec::new();
+        let mut contacts = Vec::new();
+        for course in 0..side {
+            for k in 0..side {
+                bodies.push(Body {
+                    mass: 500.0,
+                    half: [0.5, 0.25, 0.25],
+                    at: [
+                        k as f64 + 0.5 * (course % 2) as f64,
+                        0.0,
+                        0.25 + 0.5 * course as f64,
+                    ],
+                    velocity: [0.0, 0.0, -STEP * GRAVITY],
+                });
+                let own = bodies.len() - 1;
+                if course == 0 {
+                    contacts.extend(patch(&bodies, None, own));
+                    continue;
+                }
+                for below in (course - 1) * side..course * side {
+                    if (bodies[below].at[0] - bodies[own].at[0]).abs() < 0.75 {
+                        contacts.extend(patch(&bodies, Some(below), own));
+                    }
                 }
             }
         }
+        Self { bodies, contacts }
     }
-    problem(&bodies, &contacts, friction, compliance)
+
+    /// The same with the top moved along x by [`PUSH`].
+    #[must_use]
+    pub fn pushed(mut self) -> Self {
+        let top = self.bodies.iter().fold(0.0f64, |z, b| z.max(b.at[2]));
+        for body in self.bodies.iter_mut().filter(|b| b.at[2] == top) {
+            body.velocity[0] = PUSH;
+        }
+        self
+    }
+
+    /// The step as a saddle-point system with a row block of three for each contact, normal first, none of which has a law yet: `W = M`, `c = M v`,
+    /// `R = compliance I`.
+    ///
+    /// # Errors
+    /// [`SolveError::Sparse`] if it is too large for 32-bit indices.
+    pub fn system(&self, compliance: f64) -> Result<KktSystem, SolveError> {
+        let [mut w, mut j, mut r] = [(); 3].map(|()| Entries::default());
+        let mut c = Vec::with_capacity(6 * self.bodies.len());
+        for (k, body) in self.bodies.iter().enumerate() {
+            let mass = [[body.mass; 3], body.inertia()].concat();
+            for (l, m) in mass.iter().enumerate() {
+                w.add(6 * k + l, 6 * k + l, *m);
+                c.push(m * body.velocity.get(l).copied().unwrap_or(0.0));
+            }
+        }
+        for (k, contact) in self.contacts.iter().enumerate() {
+            for (a, axis) in AXES.iter().enumerate() {
+                for (body, sign) in [(Some(contact.above), 1.0), (contact.below, -1.0)] {
+                    let Some(body) = body else { continue };
+                    let turning = cross(self.bodies[body].arm(contact.at), *axis);
+                    for (l, x) in [*axis, turning].concat().into_iter().enumerate() {
+                        j.add(3 * k + a, 6 * body + l, sign * x);
+                    }
+                }
+                r.add(3 * k + a, 3 * k + a, compliance);
+            }
+        }
+        let blocks = |size: usize, count: usize| std::iter::repeat_n(size, count);
+        let mut out = system(
+            [w, j, r],
+            blocks(6, self.bodies.len()),
+            blocks(3, self.contacts.len()),
+        )?;
+        out.c = c;
+        Ok(out)
+    }
+
+    /// The step as `u = A r + b`: `A = J M^-1 J^T + compliance I`, `b` the velocity of each contact without impulses. With `compliance = 0`
+    /// the four points of a face share their load in infinitely many ways.
+    ///
+    /// # Errors
+    /// [`ProblemError`] for a negative `friction`.
+    pub fn problem(&self, friction: f64, compliance: f64) -> Result<Problem, ProblemError> {
+        problem(&self.bodies, &self.contacts, friction, compliance)
+    }
+}
+
+impl Body {
+    /// Principal moments of inertia, kg m^2.
+    fn inertia(&self) -> Vec3 {
+        let [x, y, z] = self.half.map(|h| h * h);
+        [y + z, x + z, x + y].map(|s| self.mass * s / 3.0)
+    }
+
+    /// From the centre to a point.
+    fn arm(&self, point: Vec3) -> Vec3 {
+        std::array::from_fn(|k| point[k] - self.at[k])
+    }
 }
 
 /// Corners of the common part of the bottom of `above` and the top of what is below.
@@ -155,10 +224,8 @@ fn problem(
 
 /// `a . M^-1 b` of two contact rows on one body, each a point and a direction.
 fn response(body: &Body, (p, d): (Vec3, Vec3), (q, e): (Vec3, Vec3)) -> f64 {
-    let arm = |x: Vec3| std::array::from_fn(|k| x[k] - body.at[k]);
-    let (a, b) = (cross(arm(p), d), cross(arm(q), e));
-    let [x, y, z] = body.half.map(|h| h * h);
-    let inertia = [y + z, x + z, x + y].map(|s| body.mass * s / 3.0);
+    let (a, b) = (cross(body.arm(p), d), cross(body.arm(q), e));
+    let inertia = body.inertia();
     let turning: f64 = (0..3).map(|k| a[k] * b[k] / inertia[k]).sum();
     (0..3).map(|k| d[k] * e[k]).sum::<f64>() / body.mass + turning
 }

@@ -1,10 +1,10 @@
 //! The families of the solver benchmarks are what they say they are.
 
-use pliant::solvers::complementarity::{Auto, Cone, Outcome, Problem, Solver};
+use pliant::solvers::complementarity::{Auto, Cone, Outcome, Problem, SaddleDelassus, Solver};
 use pliant::solvers::{DirectSolver, KktSystem, Solution, SolveReport, Status};
 use pliant_benches::families::links::{Pose, chain, closed_loop};
 use pliant_benches::families::solid::Solid;
-use pliant_benches::families::stacks::{tower, wall};
+use pliant_benches::families::stacks::Stack;
 use pliant_benches::families::{STEP, assembled, assembled_rhs, net, noise};
 
 fn solve(system: &KktSystem) -> (Solution, SolveReport) {
@@ -235,7 +235,8 @@ fn times(problem: &Problem, r: &[f64]) -> Vec<f64> {
 
 #[test]
 fn stacks_have_their_contacts_and_a_symmetric_operator() {
-    let (tower, wall) = (tower(10, 1000.0, 0.5, 0.0).unwrap(), wall(4, 0.5, 1e-7).unwrap());
+    let tower = Stack::tower(10, 1000.0).problem(0.5, 0.0).unwrap();
+    let wall = Stack::wall(4).pushed().problem(0.5, 1e-7).unwrap();
     assert_eq!((tower.blocks(), wall.blocks()), (40, 4 * 4 + 4 * 3 * 7));
     for problem in [tower, wall] {
         assert!(problem.cones().iter().all(|c| *c == Cone::Coulomb { mu: 0.5 }));
@@ -249,10 +250,31 @@ fn stacks_have_their_contacts_and_a_symmetric_operator() {
 #[test]
 fn the_weight_of_a_tower_is_carried() {
     // Bottom contacts carry h g times all masses: 1 + 10 + 100 kg.
-    let problem = tower(3, 100.0, 0.5, 0.0).unwrap();
+    let problem = Stack::tower(3, 100.0).problem(0.5, 0.0).unwrap();
     let mut r = vec![0.0; problem.size()];
     let report = Auto::default().solve(&problem, &mut r).unwrap();
     assert_eq!(report.outcome, Outcome::Converged);
     let carried: f64 = (0..4).map(|k| r[3 * k]).sum();
     assert!((carried / (STEP * 9.81 * 111.0) - 1.0).abs() < 1e-6, "{carried}");
+}
+
+/// The operator that was written entry by entry, and the one that the solvers make of the saddle-point system.
+#[test]
+fn both_forms_of_a_stack_are_one() {
+    for stack in [Stack::tower(5, 100.0), Stack::wall(3).pushed()] {
+        let (system, problem) = (stack.system(1e-7).unwrap(), stack.problem(0.5, 1e-7).unwrap());
+        let rows: Vec<usize> = (0..problem.size()).collect();
+        let blocks: Vec<usize> = (0..=problem.size()).step_by(3).collect();
+        let condensed = SaddleDelassus::new(&system, &rows, &blocks).unwrap();
+        let condensed = Problem::new(condensed, problem.b().to_vec(), problem.cones().to_vec()).unwrap();
+        let r: Vec<f64> = (0..problem.size()).map(noise).collect();
+        assert!(off(&times(&problem, &r), &times(&condensed, &r)) < 1e-13);
+        // b = J M^-1 c.
+        let v: Vec<f64> = (0..system.n())
+            .map(|i| system.c[i] / system.w.get(i, i))
+            .collect();
+        let mut b = vec![0.0; system.m()];
+        system.j.add_product(1.0, &v, &mut b);
+        assert!(off(problem.b(), &b) < 1e-14);
+    }
 }

@@ -139,7 +139,13 @@ fn a_warm_start_saves_the_work() {
 
 #[test]
 fn auto_says_what_it_did() {
-    let (_, report) = solve(solver("auto").as_mut(), &tower(10, 1000.0, 0.3, 0.5));
+    let problem = tower(10, 1000.0, 0.3, 0.5);
+    let (_, cold) = solve(solver("auto").as_mut(), &problem);
+    assert_eq!(cold.stages.len(), 1);
+    assert_eq!(cold.method, Method::InteriorPoint);
+    // From a start, sweeps come first.
+    let mut r = vec![1.0; problem.size()];
+    let report = solver("auto").solve(&problem, &mut r).unwrap();
     let methods: Vec<Method> = report.stages.iter().map(|s| s.method).collect();
     assert_eq!(methods, [Method::GaussSeidel, Method::InteriorPoint]);
     assert_eq!(report.method, Method::InteriorPoint);

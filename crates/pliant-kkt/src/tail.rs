@@ -1,7 +1,7 @@
 //! Transient rows behind those of the model: contacts come and go, the plan of the model stays.
 
 use crate::jacobian::Column;
-use crate::{Assembler, Formulation, KktError, Scheme, StepInput};
+use crate::{Assembler, Formulation, KktError};
 use pliant_dense::{Vec3, rotation};
 use pliant_model::{Model, NodeId, Space, State};
 use pliant_solvers::KktSystem;
@@ -102,6 +102,17 @@ impl Tail {
     /// The velocity `u` of every row (m/s, rad/s) at the start of the step, as [`Assembler::project`] found it.
     pub fn velocity(&self) -> &[f64] {
         &self.velocity
+    }
+
+    /// `J x` of every row into `out`, for one number per independent degree of freedom.
+    ///
+    /// # Panics
+    /// If `x` has fewer numbers than the model has degrees of freedom.
+    pub fn product_into(&self, x: &[f64], out: &mut Vec<f64>) {
+        out.clear();
+        for block in &self.blocks {
+            out.extend((0..block.rows).map(|i| self.times(block, i, |dof| x[dof])));
+        }
     }
 
     /// Columns and dense values of row `i` of a block.
@@ -256,24 +267,24 @@ impl Extended {
         self.plans
     }
 
-    /// Copies the system of the model and appends the projected rows of the tail, in the formulation of the scheme. Every block of
-    /// the tail is a row block.
+    /// Copies the system of the model and appends the projected rows of the tail, in the given formulation for a step of length `h` (s). Every
+    /// block of the tail is a row block. `fixed_change` is that of [`StepInput`](crate::StepInput).
     ///
     /// # Errors
     /// [`KktError`] if the system does not fit 32-bit indices.
     pub fn fill(
         &mut self,
         base: &KktSystem,
-        model: &Model,
-        scheme: &Scheme,
-        input: StepInput<'_>,
+        (model, state): (&Model, &State),
+        (formulation, h): (Formulation, f64),
+        fixed_change: &[f64],
         tail: &Tail,
     ) -> Result<&KktSystem, KktError> {
         let m = base.m();
         self.velocities.resize(base.n(), 0.0);
         for node in model.nodes() {
             let Some(first) = node.first_dof() else { continue };
-            for (k, v) in input.state.velocities[node.velocity_range()].iter().enumerate() {
+            for (k, v) in state.velocities[node.velocity_range()].iter().enumerate() {
                 self.velocities[first + k] = if base.fixed[first + k] { 0.0 } else { *v };
             }
         }
@@ -291,6 +302,7 @@ impl Extended {
         system.b[..m].copy_from_slice(&base.b);
         system.b_rounding[..m].copy_from_slice(&base.b_rounding);
         system.bounds[..m].copy_from_slice(&base.bounds);
+        let changes = fixed_change.iter().any(|d| *d != 0.0);
         let mut at = j.len();
         for block in &tail.blocks {
             for i in 0..block.rows {
@@ -301,12 +313,12 @@ impl Extended {
                 let row = block.first_row + i;
                 let mut b = tail.b[row];
                 // As the assembler does it for its rows.
-                if input.fixed_change.iter().any(|d| *d != 0.0) {
-                    b += tail.times(block, i, |dof| input.fixed_change[dof]);
+                if changes {
+                    b += tail.times(block, i, |dof| fixed_change[dof]);
                 }
-                system.b[m + row] = match scheme.formulation {
+                system.b[m + row] = match formulation {
                     Formulation::VelocityChange => b,
-                    Formulation::Acceleration => b / scheme.h,
+                    Formulation::Acceleration => b / h,
                     Formulation::Velocity => b - tail.times(block, i, |dof| self.velocities[dof]),
                 };
             }

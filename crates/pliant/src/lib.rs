@@ -28,6 +28,7 @@
 //! Only this crate knows time. Scene files and pictures are in `pliant-scene`; the program `pliant` runs them.
 
 mod checkpoint;
+pub mod contact;
 mod error;
 mod gyroscopic;
 mod options;

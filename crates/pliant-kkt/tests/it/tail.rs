@@ -107,17 +107,11 @@ fn transient_rows_are_derivatives_of_points_and_turns() {
     assert_eq!(tail.push(Quantity::Velocity, &c.axes, &c.supports), 0..3);
     assert_eq!(tail.push(Quantity::Spin, &c.axes[1..2], &c.supports), 3..4);
     assembler.project(m, &c.state, &mut tail).unwrap();
-    let (mut extended, scheme) = (Extended::default(), Scheme::implicit_euler(0.1));
+    let mut extended = Extended::default();
+    let form = (Formulation::VelocityChange, 0.1);
     let none = vec![0.0; m.dof_count()];
-    let input = StepInput {
-        state: &c.state,
-        multipliers: &[],
-        impulse: &[],
-        fixed_change: &none,
-        motion: &[],
-    };
     let system = extended
-        .fill(assembler.system(), m, &scheme, input, &tail)
+        .fill(assembler.system(), (m, &c.state), form, &none, &tail)
         .unwrap();
     let e = 1e-6;
     for dof in 0..m.dof_count() {
@@ -181,16 +175,9 @@ fn right_hand_sides_of_transient_rows_follow_the_formulation() {
         let mut tail = tail.clone();
         let (assembler, _) = filled(&c, &scheme, change, &nodes(&c));
         assembler.project(m, &c.state, &mut tail).unwrap();
-        let input = StepInput {
-            state: &c.state,
-            multipliers: &[],
-            impulse: &[],
-            fixed_change: change,
-            motion: &[],
-        };
         let mut extended = Extended::default();
         extended
-            .fill(assembler.system(), m, &scheme, input, &tail)
+            .fill(assembler.system(), (m, &c.state), (formulation, h), change, &tail)
             .unwrap();
         (extended.system().unwrap().clone(), tail)
     };
@@ -222,20 +209,14 @@ fn the_pattern_of_transient_rows_is_kept_while_it_fits() {
     let scheme = Scheme::implicit_euler(0.1);
     let none = vec![0.0; m.dof_count()];
     let (assembler, _) = filled(&c, &scheme, &none, &nodes(&c));
-    let input = StepInput {
-        state: &c.state,
-        multipliers: &[],
-        impulse: &[],
-        fixed_change: &none,
-        motion: &[],
-    };
     let mut extended = Extended::default();
+    let form = (Formulation::VelocityChange, 0.1);
     let mut fill = |supports: &[Support], axes: &[[f64; 3]]| {
         let mut tail = Tail::default();
         tail.push(Quantity::Velocity, axes, supports);
         assembler.project(m, &c.state, &mut tail).unwrap();
         extended
-            .fill(assembler.system(), m, &scheme, input, &tail)
+            .fill(assembler.system(), (m, &c.state), form, &none, &tail)
             .unwrap();
         (extended.plans(), extended.system().unwrap().m() - m.row_count())
     };

@@ -6,6 +6,7 @@
 
 mod attachments;
 mod automatic;
+mod contacts;
 mod driven_rows;
 mod energy;
 mod equivalences;

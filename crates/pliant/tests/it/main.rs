@@ -22,4 +22,5 @@ mod motors;
 mod redundancy;
 mod row_laws;
 mod scenes;
+mod stacks;
 mod tools;

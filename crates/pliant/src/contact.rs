@@ -159,7 +159,7 @@ pub enum Overlap {
 /// How contacts are solved.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ContactOptions {
-    /// Largest residual of a step that is taken: De Saxcé's, relative to the largest velocity without contact impulses.
+    /// Largest residual of a step that is taken: De Saxcé's, relative to the largest velocity that its island has without contact impulses.
     pub tolerance: f64,
     /// Iterations of the last resort of [`Auto`](pliant_solvers::complementarity::Auto).
     pub max_iterations: usize,
@@ -189,13 +189,17 @@ pub struct ContactsReport {
     pub active: usize,
     /// Active ones that slip.
     pub slipping: usize,
+    /// Groups of things that contacts and constraints connect.
+    pub islands: usize,
+    /// Those of them for which the forces of the last step were the answer.
+    pub settled: usize,
     /// De Saxcé's residual, relative; what [`ContactOptions::tolerance`] bounds.
     pub residual: f64,
     /// The same in m/s.
     pub velocity_residual: f64,
     /// Iterations, of all methods that were tried.
     pub iterations: usize,
-    /// Whose answer it is.
+    /// Whose answer it is, of the island that took most of them.
     pub method: Option<Method>,
     /// Largest overlap at the end of the step (m).
     pub overlap: f64,

@@ -55,6 +55,9 @@ pub struct ConicSolver {
     laws: Vec<Option<Cone>>,
     /// Row of the system of each row with a cone.
     rows: Vec<usize>,
+    /// Cones of those rows, and their boundaries.
+    list: Vec<Cone>,
+    boundaries: Vec<usize>,
     states: Vec<BoundState>,
     r: Vec<f64>,
     u: Vec<f64>,
@@ -76,6 +79,17 @@ impl ConicSolver {
         self.problem.as_ref()
     }
 
+    /// Tolerances of the linear part.
+    pub fn set_direct_options(&mut self, options: DirectOptions) {
+        self.direct.options = options;
+    }
+
+    /// Rows of the system with cones or bounds, and their velocities without impulses of such rows, as of the last `solve`.
+    pub fn free_velocities(&self) -> impl Iterator<Item = (usize, f64)> {
+        let b = self.problem.as_ref().map_or(&[][..], Problem::b);
+        self.rows.iter().copied().zip(b.iter().copied())
+    }
+
     /// Analyses the pattern if it changed, and takes the values. One entry of `cones` per row block.
     ///
     /// # Errors
@@ -94,21 +108,25 @@ impl ConicSolver {
             return Err(size("cones, one per row block,", blocks.len() - 1, cones.len()));
         }
         let bounded = |i: usize| system.bounds[i].0.is_finite() || system.bounds[i].1.is_finite();
+        let same_pattern = |h: &KktSystem| {
+            h.row_blocks() == blocks
+                && h.fixed == system.fixed
+                && h.w.pattern() == system.w.pattern()
+                && h.j.pattern() == system.j.pattern()
+                && h.r.pattern() == system.r.pattern()
+        };
         let unchanged = self.laws == cones
-            && self.held.as_ref().is_some_and(|h| h.row_blocks() == blocks)
+            && self.held.as_ref().is_some_and(same_pattern)
             && (0..cones.len()).filter(|k| cones[*k].is_none()).all(|k| {
                 (blocks[k]..blocks[k + 1]).all(|i| {
-                    bounded(i) == self.rows.contains(&i)
+                    bounded(i) == (self.states[i] == BoundState::Both)
                         && (!bounded(i) || self.bounds_of(i) == Some(system.bounds[i]))
                 })
             });
-        let updated = match &mut self.problem {
-            Some(problem) if unchanged => problem.update(system)?,
-            _ => false,
-        };
-        if !updated {
-            self.analyse(system, cones)?;
+        if !unchanged {
+            self.lay_out(system, cones)?;
         }
+        // First, because it names variables and rows of the whole system where something is wrong.
         if let Some(held) = &mut self.held {
             held.w.values_mut().copy_from_slice(system.w.values());
             held.j.values_mut().copy_from_slice(system.j.values());
@@ -117,6 +135,15 @@ impl ConicSolver {
             self.direct.hold(&self.states);
             self.direct.prepare_safely(held)?;
         }
+        let updated = match &mut self.problem {
+            Some(problem) => problem.update(system)?,
+            None => false,
+        };
+        if !updated {
+            let delassus = SaddleDelassus::new(system, &self.rows, &self.boundaries)?;
+            let b = vec![0.0; self.rows.len()];
+            self.problem = Some(Problem::saddle(delassus, b, self.list.clone())?);
+        }
         self.ready = true;
         Ok(())
     }
@@ -124,12 +151,14 @@ impl ConicSolver {
     /// Bounds of a row that is a box of the problem.
     fn bounds_of(&self, row: usize) -> Option<(f64, f64)> {
         let at = self.rows.iter().position(|i| *i == row)?;
-        let problem = self.problem.as_ref()?;
-        let block = (0..problem.blocks()).find(|k| problem.rows(*k).start == at)?;
-        problem.cones()[block].bounds()
+        let block = self.boundaries.binary_search(&at).ok()?;
+        self.list[block].bounds()
     }
 
-    fn analyse(&mut self, system: &KktSystem, cones: &[Option<Cone>]) -> Result<(), ProblemError> {
+    /// Which rows are rows of cones, and which cones.
+    fn lay_out(&mut self, system: &KktSystem, cones: &[Option<Cone>]) -> Result<(), ProblemError> {
+        self.problem = None;
+        self.held = None;
         self.rows.clear();
         self.laws.clear();
         self.laws.extend_from_slice(cones);
@@ -165,8 +194,8 @@ impl ConicSolver {
         let mut held = system.clone();
         held.bounds.fill((f64::NEG_INFINITY, f64::INFINITY));
         self.held = Some(held);
-        let delassus = SaddleDelassus::new(system, &self.rows, &blocks)?;
-        self.problem = Some(Problem::saddle(delassus, vec![0.0; self.rows.len()], list)?);
+        self.boundaries = blocks;
+        self.list = list;
         Ok(())
     }
 

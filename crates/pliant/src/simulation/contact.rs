@@ -9,7 +9,7 @@ use crate::{Checkpoint, Error};
 use pliant_dense::Vec3;
 use pliant_kkt::{Extended, Formulation, Quantity, Tail};
 use pliant_model::NodeId;
-use pliant_solvers::complementarity::{AutoOptions, Cone, ConicSolver, Limits, Outcome, ProblemError};
+use pliant_solvers::complementarity::{AutoOptions, Cone, IslandSolver, Limits, Outcome, ProblemError};
 use pliant_solvers::{Solution, SolveReport, Status};
 
 /// Share of the velocity of a contact below which it does not slip (rounding of its solve).
@@ -31,7 +31,7 @@ pub(super) struct Contacts {
     tail: Tail,
     cones: Vec<Option<Cone>>,
     extended: Extended,
-    solver: ConicSolver,
+    solver: IslandSolver,
     solution: Solution,
     /// Velocities of the rows at the end of the step.
     after: Vec<f64>,
@@ -47,7 +47,7 @@ pub(super) struct Contacts {
     correction_tail: Tail,
     correction_cones: Vec<Option<Cone>>,
     correction_system: Extended,
-    correction_solver: ConicSolver,
+    correction_solver: IslandSolver,
     correction: Solution,
     /// Memory of the finder before the step's last search.
     memory: Vec<u64>,
@@ -131,7 +131,7 @@ impl Contacts {
             tail: Tail::default(),
             cones: Vec::new(),
             extended: Extended::default(),
-            solver: ConicSolver::default(),
+            solver: IslandSolver::default(),
             solution: Solution::default(),
             after: Vec::new(),
             forces: Vec::new(),
@@ -144,7 +144,7 @@ impl Contacts {
             correction_tail: Tail::default(),
             correction_cones: Vec::new(),
             correction_system: Extended::default(),
-            correction_solver: ConicSolver::default(),
+            correction_solver: IslandSolver::default(),
             correction: Solution::default(),
             memory: Vec::new(),
         }
@@ -203,10 +203,8 @@ impl Contacts {
     /// Energy that the impulses add to the motion without them, `r . u+ - r . A r / 2` (J), of a solution in impulses and changes of velocity. With one
     /// coefficient of restitution for all it is not positive. `free` are velocities in the problem's unit times `unit`.
     fn gain(&self, impulses: &[f64], unit: f64) -> f64 {
-        let Some(problem) = self.solver.problem() else {
-            return 0.0;
-        };
-        let free = &problem.b()[problem.size() - impulses.len()..];
+        let free = self.solver.free_velocities();
+        let free = &free[free.len() - impulses.len()..];
         let mut gain = 0.0;
         for (k, r) in impulses.iter().enumerate() {
             let start = self.tail.velocity()[k];
@@ -417,6 +415,7 @@ impl Simulation {
             return Ok(());
         };
         c.correction_solver.options = self.auto_options();
+        c.correction_solver.bounds.direct = self.options.solver;
         let words = |e| in_words(e, self);
         c.correction_solver
             .prepare(system, &c.correction_cones)
@@ -489,6 +488,8 @@ impl Simulation {
             return Ok(());
         };
         c.solver.options = self.auto_options();
+        c.solver.bounds = self.options.bounds;
+        c.solver.bounds.direct = self.options.solver;
         c.solver
             .prepare(system, &c.cones)
             .map_err(|e| in_words(e, self))?;
@@ -601,9 +602,11 @@ impl Simulation {
         c.outcome = found.outcome;
         c.report.residual = found.residual.measure();
         c.report.velocity_residual = found.residual.natural * unit;
-        c.report.iterations += found.cones.iterations;
-        c.report.method = Some(found.cones.method);
-        c.worst = found.residual.worst;
+        c.report.iterations += found.iterations;
+        c.report.method = found.method;
+        c.report.islands = found.islands;
+        c.report.settled = found.settled;
+        c.worst = found.worst;
         Ok(found.linear)
     }
 
@@ -633,11 +636,7 @@ impl Simulation {
         if c.outcome == Outcome::Converged || report.status != Status::Converged {
             return Ok(());
         }
-        // Bounded rows of the model come before the contacts.
-        let others = c
-            .solver
-            .problem()
-            .map_or(0, |p| p.blocks().saturating_sub(c.list.len()));
+        let others = self.assembler.system().row_blocks().len() - 1;
         let worst = c.worst.checked_sub(others).and_then(|i| c.list.contacts().get(i));
         let contact = worst.map_or_else(
             || "a row of bounded force".to_owned(),

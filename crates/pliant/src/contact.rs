@@ -26,6 +26,10 @@ pub struct ContactLaw {
     pub compliance: f64,
     /// Relaxation time `d` (s): the damping of a compliant contact, `d/C` (N s/m).
     pub relaxation_time: f64,
+    /// Torque about the normal that friction can take, per normal force (m): `2/3 mu a` for an area of contact of radius `a`.
+    pub torsion: f64,
+    /// Torque against rolling, per normal force (m), about each of two axes, of which the first is that of the rolling.
+    pub rolling: f64,
 }
 
 /// A place where two things touch, or may touch within the next step.
@@ -229,6 +233,8 @@ pub struct ContactReading {
     pub contact: Contact,
     /// Impulse over the step on the second thing, world axes (N s); the first has its opposite.
     pub impulse: [f64; 3],
+    /// Angular impulse of its resistance to spin and rolling on the second thing (N m s).
+    pub torque_impulse: [f64; 3],
     /// Velocity of the second point against the first at the end of the step, world axes (m/s).
     pub velocity: [f64; 3],
     /// Where it is on its law.

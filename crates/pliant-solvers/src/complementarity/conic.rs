@@ -115,13 +115,13 @@ impl ConicSolver {
                 && h.j.pattern() == system.j.pattern()
                 && h.r.pattern() == system.r.pattern()
         };
-        let unchanged = self.laws == cones
-            && self.held.as_ref().is_some_and(same_pattern)
-            && (0..cones.len()).filter(|k| cones[*k].is_none()).all(|k| {
-                (blocks[k]..blocks[k + 1]).all(|i| {
-                    bounded(i) == (self.states[i] == BoundState::Both)
-                        && (!bounded(i) || self.bounds_of(i) == Some(system.bounds[i]))
-                })
+        let unchanged = self.held.as_ref().is_some_and(same_pattern)
+            && (0..cones.len()).all(|k| match (self.laws[k], cones[k]) {
+                (Some(old), Some(new)) => old.rows() == new.rows(),
+                (None, None) => {
+                    (blocks[k]..blocks[k + 1]).all(|i| bounded(i) == (self.states[i] == BoundState::Both))
+                }
+                _ => false,
             });
         if !unchanged {
             self.lay_out(system, cones)?;
@@ -139,35 +139,60 @@ impl ConicSolver {
             Some(problem) => problem.update(system)?,
             None => false,
         };
-        if !updated {
-            let delassus = SaddleDelassus::new(system, &self.rows, &self.boundaries)?;
-            let b = vec![0.0; self.rows.len()];
-            self.problem = Some(Problem::saddle(delassus, b, self.list.clone())?);
+        self.list_cones(system, cones);
+        match &mut self.problem {
+            Some(problem) if updated => problem.set_cones(&self.list)?,
+            _ => {
+                let delassus = SaddleDelassus::new(system, &self.rows, &self.boundaries)?;
+                let b = vec![0.0; self.rows.len()];
+                self.problem = Some(Problem::saddle(delassus, b, self.list.clone())?);
+            }
         }
         self.ready = true;
         Ok(())
     }
 
-    /// Bounds of a row that is a box of the problem.
-    fn bounds_of(&self, row: usize) -> Option<(f64, f64)> {
-        let at = self.rows.iter().position(|i| *i == row)?;
-        let block = self.boundaries.binary_search(&at).ok()?;
-        self.list[block].bounds()
+    /// Replaces the laws by others of as many rows each, between solves; the factors stay.
+    ///
+    /// # Errors
+    /// [`SolveError::NotPrepared`](crate::SolveError::NotPrepared) without a matching `prepare`, and those of [`Problem::set_cones`].
+    pub fn set_cones(&mut self, system: &KktSystem, cones: &[Option<Cone>]) -> Result<(), ProblemError> {
+        let same = |(a, b): (&Option<Cone>, &Option<Cone>)| a.map(|c| c.rows()) == b.map(|c| c.rows());
+        if !self.ready || self.laws.len() != cones.len() || !self.laws.iter().zip(cones).all(same) {
+            return Err(crate::SolveError::NotPrepared.into());
+        }
+        self.list_cones(system, cones);
+        match &mut self.problem {
+            Some(problem) => problem.set_cones(&self.list),
+            None => Err(crate::SolveError::NotPrepared.into()),
+        }
+    }
+
+    /// The cones of the rows that have one, with their numbers of the moment.
+    fn list_cones(&mut self, system: &KktSystem, cones: &[Option<Cone>]) {
+        self.laws.clear();
+        self.laws.extend_from_slice(cones);
+        self.list.clear();
+        for w in self.boundaries.windows(2) {
+            let row = self.rows[w[0]];
+            let block = system.row_blocks().partition_point(|first| *first <= row) - 1;
+            let (lower, upper) = system.bounds[row];
+            self.list.push(cones[block].unwrap_or(Cone::Box { lower, upper }));
+        }
     }
 
     /// Which rows are rows of cones, and which cones.
     fn lay_out(&mut self, system: &KktSystem, cones: &[Option<Cone>]) -> Result<(), ProblemError> {
         self.problem = None;
         self.held = None;
-        self.rows.clear();
         self.laws.clear();
         self.laws.extend_from_slice(cones);
-        let (mut blocks, mut list) = (vec![0], Vec::new());
+        self.rows.clear();
+        let mut blocks = vec![0];
         for (k, w) in system.row_blocks().windows(2).enumerate() {
             match cones[k] {
                 Some(cone) if cone.rows() == w[1] - w[0] => {
                     self.rows.extend(w[0]..w[1]);
-                    list.push(cone);
                     blocks.push(self.rows.len());
                 }
                 Some(cone) => {
@@ -182,7 +207,6 @@ impl ConicSolver {
                         let (lower, upper) = system.bounds[i];
                         if lower.is_finite() || upper.is_finite() {
                             self.rows.push(i);
-                            list.push(Cone::Box { lower, upper });
                             blocks.push(self.rows.len());
                         }
                     }
@@ -195,7 +219,6 @@ impl ConicSolver {
         held.bounds.fill((f64::NEG_INFINITY, f64::INFINITY));
         self.held = Some(held);
         self.boundaries = blocks;
-        self.list = list;
         Ok(())
     }
 

@@ -93,6 +93,12 @@ impl Sets {
     }
 }
 
+/// Whether laws differ in their numbers only.
+fn alike(a: &[Option<Cone>], b: &[Option<Cone>]) -> bool {
+    let rows = |c: &Option<Cone>| c.map(|c| c.rows());
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| rows(a) == rows(b))
+}
+
 /// Block of every index.
 fn owners(boundaries: &[usize]) -> Vec<u32> {
     let mut out = vec![0; boundaries.last().copied().unwrap_or(0)];
@@ -181,7 +187,7 @@ impl Part {
     fn is_like(&self, other: &Self) -> bool {
         let (a, b) = (&self.system, &other.system);
         self.dofs == other.dofs
-            && self.cones == other.cones
+            && alike(&self.cones, &other.cones)
             && matches!(self.solver, PartSolver::Conic(_)) == matches!(other.solver, PartSolver::Conic(_))
             && a.row_blocks() == b.row_blocks()
             && a.w.pattern() == b.w.pattern()
@@ -206,6 +212,12 @@ impl Part {
             let r = *r as usize;
             system.b_rounding[k] = whole.b_rounding[r];
             system.bounds[k] = whole.bounds[r];
+        }
+    }
+
+    fn take_cones(&mut self, whole: &[Option<Cone>]) {
+        for (cone, b) in self.cones.iter_mut().zip(&self.blocks.1) {
+            *cone = whole[*b as usize];
         }
     }
 
@@ -309,7 +321,7 @@ impl IslandSolver {
     }
 
     fn fits(&self, system: &KktSystem, cones: &[Option<Cone>]) -> bool {
-        self.laws == cones
+        alike(&self.laws, cones)
             && self.whole.as_ref().is_some_and(|w| {
                 w.fixed == system.fixed
                     && w.row_blocks() == system.row_blocks()
@@ -415,6 +427,7 @@ impl IslandSolver {
         }
         for part in &mut self.parts {
             part.take_matrices(system);
+            part.take_cones(cones);
             let prepared = match &mut part.solver {
                 PartSolver::Boxed(solver) => {
                     solver.options = self.bounds;
@@ -429,6 +442,24 @@ impl IslandSolver {
             prepared.map_err(|e| part.in_whole(e))?;
         }
         self.ready = true;
+        Ok(())
+    }
+
+    /// Replaces the laws by others of as many rows each, between solves; the factors stay.
+    ///
+    /// # Errors
+    /// As [`ConicSolver::set_cones`].
+    pub fn set_cones(&mut self, cones: &[Option<Cone>]) -> Result<(), ProblemError> {
+        if !self.ready || !alike(&self.laws, cones) {
+            return Err(SolveError::NotPrepared.into());
+        }
+        self.laws.copy_from_slice(cones);
+        for part in &mut self.parts {
+            part.take_cones(cones);
+            if let PartSolver::Conic(solver) = &mut part.solver {
+                solver.set_cones(&part.system, &part.cones)?;
+            }
+        }
         Ok(())
     }
 

@@ -6,9 +6,9 @@ use crate::contact::{
     ContactsReport, Overlap,
 };
 use crate::{Checkpoint, Error};
-use pliant_dense::Vec3;
-use pliant_kkt::{Extended, Formulation, Quantity, Tail};
-use pliant_model::NodeId;
+use pliant_dense::{Vec3, rotation};
+use pliant_kkt::{Extended, Formulation, Quantity, Support, Tail};
+use pliant_model::{NodeId, Space};
 use pliant_solvers::complementarity::{AutoOptions, Cone, IslandSolver, Limits, Outcome, ProblemError};
 use pliant_solvers::{Solution, SolveReport, Status};
 
@@ -28,6 +28,7 @@ pub(super) struct Contacts {
     next_horizon: f64,
     /// Axes and rows of the listed contacts.
     axes: Vec<[[f64; 3]; 3]>,
+    spins: Vec<SpinRow>,
     tail: Tail,
     cones: Vec<Option<Cone>>,
     extended: Extended,
@@ -35,9 +36,9 @@ pub(super) struct Contacts {
     solution: Solution,
     /// Velocities of the rows at the end of the step.
     after: Vec<f64>,
-    /// Average force over the last step in the world (N), by key, ascending.
-    forces: Vec<(ContactKey, [f64; 3])>,
-    forces_now: Vec<(ContactKey, [f64; 3])>,
+    /// Average force and torque over the last step in the world (N, N m), by key, ascending.
+    forces: Vec<(ContactKey, [f64; 6])>,
+    forces_now: Vec<(ContactKey, [f64; 6])>,
     readings: Vec<ContactReading>,
     events: Vec<ContactEvent>,
     pub(super) report: ContactsReport,
@@ -57,7 +58,7 @@ pub(super) struct Contacts {
 #[derive(Clone, Debug, PartialEq)]
 pub struct ContactMemory {
     pub(super) list: Option<(ContactList, f64)>,
-    pub(super) forces: Vec<(ContactKey, [f64; 3])>,
+    pub(super) forces: Vec<(ContactKey, [f64; 6])>,
     pub(super) finder: Vec<u64>,
 }
 
@@ -75,9 +76,29 @@ fn frame(normal: [f64; 3]) -> [[f64; 3]; 3] {
     ]
 }
 
-fn rows_of(contact: &Contact) -> usize {
-    if contact.law.friction > 0.0 { 3 } else { 1 }
+/// Rows of the point, then those of the spin.
+fn rows_of(contact: &Contact) -> (usize, usize) {
+    let law = &contact.law;
+    let spin = usize::from(law.torsion > 0.0) + 2 * usize::from(law.rolling > 0.0);
+    (if law.friction > 0.0 { 3 } else { 1 }, spin)
 }
+
+/// A row whose impulse is bounded by that of a contact's normal.
+#[derive(Clone, Copy, Debug)]
+struct SpinRow {
+    /// Its row block, and its row and that of the normal among the contact rows.
+    block: usize,
+    row: usize,
+    normal: usize,
+    /// Torque per force (m).
+    arm: f64,
+    axis: [f64; 3],
+    contact: usize,
+}
+
+/// Rounds in which bounds of spin rows follow the normal impulses, and the share of the largest by which they may be off.
+const SPIN_ROUNDS: usize = 50;
+const SPIN_TOLERANCE: f64 = 1e-10;
 
 fn check(contact: &Contact) -> Result<(), Error> {
     let law = &contact.law;
@@ -106,6 +127,8 @@ fn check(contact: &Contact) -> Result<(), Error> {
         ("the friction of a contact", law.friction),
         ("the compliance of a contact", law.compliance),
         ("the relaxation time of a contact", law.relaxation_time),
+        ("the torsion of a contact", law.torsion),
+        ("the rolling resistance of a contact", law.rolling),
     ] {
         at_least(what, value, value.is_finite() && value >= 0.0, bound)?;
     }
@@ -128,6 +151,7 @@ impl Contacts {
             next: ContactList::default(),
             next_horizon: 0.0,
             axes: Vec::new(),
+            spins: Vec::new(),
             tail: Tail::default(),
             cones: Vec::new(),
             extended: Extended::default(),
@@ -191,13 +215,31 @@ impl Contacts {
             };
             self.tail.b[row] = b;
             self.tail.r[row] = r;
-            let rows = rows_of(contact);
-            for k in 1..rows {
+            let (rows, spin) = rows_of(contact);
+            for k in 1..rows + spin {
                 self.tail.b[row + k] = self.tail.velocity()[row + k];
                 self.tail.r[row + k] = 0.0;
             }
-            row += rows;
+            row += rows + spin;
         }
+    }
+
+    /// Bounds the spin rows by the normal impulses of the solution; returns by how much of the largest bound one changed.
+    fn bound_spins(&mut self, base_rows: usize) -> f64 {
+        let impulses = &self.solution.mu[base_rows..];
+        let (mut change, mut size) = (0.0f64, 0.0f64);
+        for s in &self.spins {
+            let bound = s.arm * impulses[s.normal].max(0.0);
+            if let Some(Cone::Box { upper, .. }) = self.cones[s.block] {
+                change = change.max((bound - upper).abs());
+                size = size.max(bound).max(upper);
+            }
+            self.cones[s.block] = Some(Cone::Box {
+                lower: -bound,
+                upper: bound,
+            });
+        }
+        if size > 0.0 { change / size } else { 0.0 }
     }
 
     /// Energy that the impulses add to the motion without them, `r . u+ - r . A r / 2` (J), of a solution in impulses and changes of velocity. With one
@@ -226,11 +268,17 @@ impl Contacts {
         self.readings.clear();
         self.forces_now.clear();
         let mut row = 0;
-        let (mut active, mut slipping, mut work) = (0, 0, 0.0);
+        let (mut active, mut slipping, mut work, mut next_spin) = (0, 0, 0.0, 0);
         for (i, contact) in self.list.contacts().iter().enumerate() {
-            let rows = row..row + rows_of(contact);
-            row = rows.end;
-            let (mut impulse, mut velocity) = (Vec3::zeros(), Vec3::zeros());
+            let (points, spin) = rows_of(contact);
+            let rows = row..row + points;
+            row += points + spin;
+            let (mut impulse, mut velocity, mut torque) = (Vec3::zeros(), Vec3::zeros(), Vec3::zeros());
+            while let Some(s) = self.spins.get(next_spin).filter(|s| s.contact == i) {
+                torque += impulses[s.row] * Vec3::from(s.axis);
+                work += 0.5 * impulses[s.row] * (self.tail.velocity()[s.row] + self.after[s.row]);
+                next_spin += 1;
+            }
             for (k, axis) in rows.clone().zip(&self.axes[i]) {
                 impulse += impulses[k] * Vec3::from(*axis);
                 velocity += self.after[k] * Vec3::from(*axis);
@@ -251,11 +299,14 @@ impl Contacts {
             active += usize::from(state != ContactState::Open);
             slipping += usize::from(state == ContactState::Slipping);
             if state != ContactState::Open {
-                self.forces_now.push((contact.key, (impulse / h).into()));
+                let [f, t] = [impulse / h, torque / h];
+                self.forces_now
+                    .push((contact.key, [f.x, f.y, f.z, t.x, t.y, t.z]));
             }
             self.readings.push(ContactReading {
                 contact: *contact,
                 impulse: impulse.into(),
+                torque_impulse: torque.into(),
                 velocity: velocity.into(),
                 state,
             });
@@ -469,45 +520,102 @@ impl Simulation {
         let base = self.assembler.system();
         c.cones.clear();
         c.cones.resize(base.row_blocks().len() - 1, None);
+        c.spins.clear();
         for (i, contact) in c.list.contacts().iter().enumerate() {
-            let rows = rows_of(contact);
-            c.tail
-                .push(Quantity::Velocity, &c.axes[i][..rows], c.list.supports(i));
+            let ((rows, spin), supports) = (rows_of(contact), c.list.supports(i));
+            let normal = c
+                .tail
+                .push(Quantity::Velocity, &c.axes[i][..rows], supports)
+                .start;
             let mu = contact.law.friction;
             c.cones.push(Some(if rows == 3 {
                 Cone::Coulomb { mu }
             } else {
                 Cone::NonNegative
             }));
+            if spin == 0 {
+                continue;
+            }
+            let about = self.rolling_axes(contact, supports);
+            let law = &contact.law;
+            let wanted = [
+                (law.torsion, contact.normal),
+                (law.rolling, about[0]),
+                (law.rolling, about[1]),
+            ];
+            for (arm, axis) in wanted.into_iter().filter(|(arm, _)| *arm > 0.0) {
+                let row = c.tail.push(Quantity::Spin, &[axis], supports).start;
+                c.spins.push(SpinRow {
+                    block: c.cones.len(),
+                    row,
+                    normal,
+                    arm,
+                    axis,
+                    contact: i,
+                });
+                let (lower, upper) = (0.0, 0.0);
+                c.cones.push(Some(Cone::Box { lower, upper }));
+            }
         }
         self.assembler.project(&self.model, &self.state, &mut c.tail)?;
         c.report.restitution = 1.0;
         c.fill_laws(h, beta, self.options.contacts.overlap, 1.0);
         self.fill_extended(c)?;
-        let Some(system) = c.extended.system() else {
-            return Ok(());
-        };
-        c.solver.options = self.auto_options();
-        c.solver.bounds = self.options.bounds;
-        c.solver.bounds.direct = self.options.solver;
-        c.solver
-            .prepare(system, &c.cones)
-            .map_err(|e| in_words(e, self))?;
         // The start: forces of the last step.
         let per_force = self.per_force(h);
         c.solution.mu.clear();
         c.solution
             .mu
             .extend(self.multipliers.iter().map(|l| l * per_force));
-        for (contact, axes) in c.list.contacts().iter().zip(&c.axes) {
+        let mut next_spin = 0;
+        for (i, contact) in c.list.contacts().iter().enumerate() {
             let at = c.forces.binary_search_by_key(&contact.key, |f| f.0);
-            let force = at.map_or(Vec3::zeros(), |at| Vec3::from(c.forces[at].1));
-            let rows = &axes[..rows_of(contact)];
+            let [x, y, z, tx, ty, tz] = at.map_or([0.0; 6], |at| c.forces[at].1);
+            let (force, torque) = (Vec3::new(x, y, z), Vec3::new(tx, ty, tz));
+            let rows = &c.axes[i][..rows_of(contact).0];
             c.solution
                 .mu
                 .extend(rows.iter().map(|a| per_force * force.dot(&Vec3::from(*a))));
+            while let Some(s) = c.spins.get(next_spin).filter(|s| s.contact == i) {
+                c.solution.mu.push(per_force * torque.dot(&Vec3::from(s.axis)));
+                next_spin += 1;
+            }
         }
+        c.bound_spins(self.assembler.system().m());
+        c.solver.options = self.auto_options();
+        c.solver.bounds = self.options.bounds;
+        c.solver.bounds.direct = self.options.solver;
+        let Some(system) = c.extended.system() else {
+            return Ok(());
+        };
+        c.solver
+            .prepare(system, &c.cones)
+            .map_err(|e| in_words(e, self))?;
         Ok(())
+    }
+
+    /// Two unit vectors along the surfaces: that of the rolling, if they roll, and the one across.
+    fn rolling_axes(&self, contact: &Contact, supports: &[Support]) -> [[f64; 3]; 2] {
+        let mut spin = Vec3::zeros();
+        for s in supports {
+            let node = self.model.node(s.node);
+            if node.space == Space::Rigid3 {
+                let x = &self.state.positions[node.first_position + 7 * s.element..][..7];
+                let w = &self.state.velocities[node.first_velocity + 6 * s.element + 3..][..3];
+                let turn = [x[3], x[4], x[5], x[6]];
+                spin += s.weight * rotation::rotate(turn, Vec3::new(w[0], w[1], w[2]));
+            }
+        }
+        let normal = Vec3::from(contact.normal);
+        let size = spin.norm();
+        spin -= normal * normal.dot(&spin);
+        // Below, it is rounding of the spin about the normal.
+        if spin.norm() <= 1e-9 * size {
+            let [_, a, b] = frame(contact.normal);
+            return [a, b];
+        }
+        let first = spin.normalize();
+        [first.into(), normal.cross(&first).into()]
     }
 
     fn fill_extended(&self, c: &mut Contacts) -> Result<(), Error> {
@@ -577,14 +685,29 @@ impl Simulation {
     /// has them, in `self.solution`.
     fn solve_once(&mut self, c: &mut Contacts) -> Result<SolveReport, Error> {
         self.fill_extended(c)?;
-        let Some(system) = c.extended.system() else {
-            return Err(Error::Solve(pliant_solvers::SolveError::NotPrepared));
-        };
-        let found = c
-            .solver
-            .solve(system, &mut c.solution)
-            .map_err(|e| in_words(e, self))?;
         let m = self.assembler.system().m();
+        let mut iterations = 0;
+        let mut found;
+        let mut rounds = 0;
+        loop {
+            let Some(system) = c.extended.system() else {
+                return Err(Error::Solve(pliant_solvers::SolveError::NotPrepared));
+            };
+            found = c
+                .solver
+                .solve(system, &mut c.solution)
+                .map_err(|e| in_words(e, self))?;
+            iterations += found.iterations;
+            if c.spins.is_empty() || c.bound_spins(m) <= SPIN_TOLERANCE {
+                break;
+            }
+            rounds += 1;
+            if rounds > SPIN_ROUNDS {
+                found.outcome = Outcome::Stagnated;
+                break;
+            }
+            c.solver.set_cones(&c.cones).map_err(|e| in_words(e, self))?;
+        }
         self.solution.x.clone_from(&c.solution.x);
         self.solution.mu.clear();
         self.solution.mu.extend_from_slice(&c.solution.mu[..m]);
@@ -602,7 +725,7 @@ impl Simulation {
         c.outcome = found.outcome;
         c.report.residual = found.residual.measure();
         c.report.velocity_residual = found.residual.natural * unit;
-        c.report.iterations += found.iterations;
+        c.report.iterations += iterations;
         c.report.method = found.method;
         c.report.islands = found.islands;
         c.report.settled = found.settled;

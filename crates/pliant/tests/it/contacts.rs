@@ -371,6 +371,91 @@ fn a_sliding_ball_rolls() {
     assert!((w[1] - 100.0 / 7.0).abs() < 1e-10);
 }
 
+/// A top without gyroscopic effects spins down by the torque `torsion N`, a rolling ball by `rolling N` at its radius.
+#[test]
+fn spin_and_rolling_are_resisted_by_torques_in_proportion_to_the_load() {
+    #[derive(Debug)]
+    struct Ball(NodeId, ContactLaw);
+    impl ContactFinder for Ball {
+        fn nodes(&self) -> Vec<NodeId> {
+            vec![self.0]
+        }
+        fn find(&mut self, m: &Model, s: &State, _: f64, out: &mut ContactList) -> Result<(), Error> {
+            let x = m.positions(s, self.0);
+            let contact = Contact {
+                key: ContactKey(0, 0),
+                point: [x[0], x[1], 0.0],
+                normal: [0.0, 0.0, 1.0],
+                gap: x[2] - 0.1,
+                law: self.1,
+                sides: [0, 1],
+            };
+            let support = Support {
+                node: self.0,
+                element: 0,
+                weight: 1.0,
+                arm: [0.0, 0.0, -0.1],
+            };
+            out.push(contact, &[], &[support]);
+            Ok(())
+        }
+    }
+    let run = |law: ContactLaw, v: [f64; 3], w: [f64; 3], formulation| {
+        let mut m = Model::new();
+        m.set_gravity([0.0, 0.0, -9.81]).unwrap();
+        let pose = Pose {
+            position: [0.0, 0.0, 0.1],
+            rotation: [1.0, 0.0, 0.0, 0.0],
+        };
+        let b = m.add_rigid_bodies("ball", &[pose]).unwrap();
+        let mass = Mass::Rigid(vec![RigidMass::sphere(2.0, 0.1)]);
+        m.add_mass("mass", b, mass).unwrap();
+        m.set_body_velocity(b, 0, v, w).unwrap();
+        let mut options = exactly();
+        options.formulation = formulation;
+        let mut s = Simulation::with_options(m, options).unwrap();
+        s.set_contacts(Ball(b, law)).unwrap();
+        for _ in 0..50 {
+            s.step(0.001).unwrap();
+        }
+        (s.world_velocity(b, 0).unwrap(), s.contacts()[0])
+    };
+    let (m, r, n) = (2.0, 0.1, 2.0 * 9.81);
+    let inertia = 0.4 * m * r * r;
+    for formulation in [Formulation::VelocityChange, Formulation::Acceleration] {
+        // Spin about the normal: I dw = -torsion N dt.
+        let law = ContactLaw {
+            torsion: 2e-4,
+            ..friction(0.5)
+        };
+        let ((v, w), reading) = run(law, [0.0; 3], [0.0, 0.0, 30.0], formulation);
+        assert!((w[2] - (30.0 - 2e-4 * n / inertia * 0.05)).abs() < 1e-9, "{w:?}");
+        assert!(v.iter().all(|v| v.abs() < 1e-11));
+        assert!((reading.torque_impulse[2] + 2e-4 * n * 0.001).abs() < 1e-11);
+        // Enough torsion stops it, and holds it.
+        let law = ContactLaw { torsion: 0.1, ..law };
+        let ((_, w), _) = run(law, [0.0; 3], [0.0, 0.0, 3.0], formulation);
+        assert!(w[2].abs() < 1e-11, "{w:?}");
+        // Rolling in any direction: (I + m r^2) dw = -rolling N dt.
+        for turn in [0.0, 0.4, 1.9] {
+            let law = ContactLaw {
+                rolling: 1e-3,
+                ..friction(0.5)
+            };
+            let along: [f64; 3] = [f64::cos(turn), f64::sin(turn), 0.0];
+            let w0 = [-along[1] * 20.0, along[0] * 20.0, 0.0];
+            let ((v, _), _) = run(law, along.map(|x| 2.0 * x), w0, formulation);
+            let expected = 2.0 - 1e-3 * n / (inertia + m * r * r) * r * 0.05;
+            for k in 0..3 {
+                assert!(
+                    (v[k] - expected * along[k]).abs() < 1e-9,
+                    "{turn}: {v:?} {expected}"
+                );
+            }
+        }
+    }
+}
+
 /// A box that begins 1 cm deep is lifted with at most the speed of recovery, and gets no velocity from it.
 #[test]
 fn overlap_is_taken_back_without_energy() {

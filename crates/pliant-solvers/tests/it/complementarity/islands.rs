@@ -184,6 +184,44 @@ fn a_new_contact_is_the_business_of_its_island() {
     assert_eq!((back, partitions), (run(&mut islands(), &a, &cones_a).0, 3));
 }
 
+/// New numbers in the laws need no new plan, nor, between solves, a new factor.
+#[test]
+fn laws_may_change_their_numbers() {
+    let (mut s, cones) = system(5, 10, &mixed());
+    s.fixed[27..30].fill(true);
+    let slippery: Vec<Option<Cone>> = cones
+        .iter()
+        .map(|c| c.map(|_| Cone::Coulomb { mu: 0.01 }))
+        .collect();
+    let fresh = |cones: &[Option<Cone>]| {
+        let mut solver = islands();
+        solver.prepare(&s, cones).unwrap();
+        let mut solution = Solution::default();
+        solver.solve(&s, &mut solution).unwrap();
+        solution
+    };
+    let mut solver = islands();
+    solver.prepare(&s, &cones).unwrap();
+    let mut solution = Solution::default();
+    solver.solve(&s, &mut solution).unwrap();
+    assert_ne!(solution, fresh(&slippery));
+    for by_prepare in [false, true] {
+        if by_prepare {
+            solver.prepare(&s, &slippery).unwrap();
+        } else {
+            solver.set_cones(&slippery).unwrap();
+        }
+        solution.mu.clear();
+        solver.solve(&s, &mut solution).unwrap();
+        assert_eq!(solution, fresh(&slippery));
+        solver.set_cones(&cones).unwrap();
+    }
+    assert_eq!(solver.partitions(), 1);
+    let mut other = cones.clone();
+    other[0] = Some(Cone::NonNegative);
+    assert!(solver.set_cones(&other).is_err());
+}
+
 /// What is wrong in a part is told in the numbers of the whole.
 #[test]
 fn errors_name_variables_and_rows_of_the_whole() {

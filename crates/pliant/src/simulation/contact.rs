@@ -26,6 +26,8 @@ pub(super) struct Contacts {
     /// Contacts at its end.
     next: ContactList,
     next_horizon: f64,
+    /// Length of the last step (s).
+    step: f64,
     /// Axes and rows of the listed contacts.
     axes: Vec<[[f64; 3]; 3]>,
     spins: Vec<SpinRow>,
@@ -150,6 +152,7 @@ impl Contacts {
             horizon: None,
             next: ContactList::default(),
             next_horizon: 0.0,
+            step: 1.0,
             axes: Vec::new(),
             spins: Vec::new(),
             tail: Tail::default(),
@@ -351,6 +354,33 @@ impl Simulation {
     /// Which contacts began and which ended to carry an impulse in the last step, by key.
     pub fn contact_events(&self) -> &[ContactEvent] {
         self.contacts.as_ref().map_or(&[], |c| &c.events)
+    }
+
+    /// Sum of the contacts of the last step on one element of a node: average force (N) and torque about its position (N m; zero for points), in
+    /// world axes.
+    pub fn contact_force(&self, node: NodeId, element: usize) -> ([f64; 3], [f64; 3]) {
+        let (mut force, mut torque) = (Vec3::zeros(), Vec3::zeros());
+        // The contacts of the last step have made room for those of its end.
+        let step = self
+            .contacts
+            .as_ref()
+            .filter(|c| c.readings.len() == c.next.len());
+        for (c, (i, reading)) in step
+            .iter()
+            .flat_map(|c| c.readings.iter().enumerate().map(move |r| (c, r)))
+        {
+            for s in c.next.supports(i) {
+                if s.node == node && s.element == element {
+                    let f = s.weight / c.step * Vec3::from(reading.impulse);
+                    force += f;
+                    if self.model.node(node).space == Space::Rigid3 {
+                        let own = s.weight / c.step * Vec3::from(reading.torque_impulse);
+                        torque += Vec3::from(s.arm).cross(&f) + own;
+                    }
+                }
+            }
+        }
+        (force.into(), torque.into())
     }
 
     /// Name of one side of a contact.
@@ -793,6 +823,7 @@ impl Simulation {
                 c.events.push(ContactEvent::Ended(*key));
             }
         }
+        c.step = self.scheme.h;
         std::mem::swap(&mut c.forces, &mut c.forces_now);
         std::mem::swap(&mut c.list, &mut c.next);
         c.horizon = Some(c.next_horizon);

@@ -305,6 +305,13 @@ fn a_box_slides_with_more_load_in_front() {
     };
     assert!((normal(true) - 49.788_924_588_645).abs() < 1e-7);
     assert!((normal(false) - 39.119_869_319_65).abs() < 1e-7);
+    let (force, torque) = s.contact_force(b, 0);
+    let weight = 98.1 * angle.cos();
+    for (f, expected) in force.iter().zip([-0.3 * weight, 0.0, weight]) {
+        assert!((f - expected).abs() < 1e-8, "{force:?}");
+    }
+    // The box does not turn.
+    assert!(torque.iter().all(|t| t.abs() < 1e-8), "{torque:?}");
     let along: f64 = s.contacts().iter().map(|c| c.impulse[0] / 0.01).sum();
     assert!((along + 26.672_638_172_488).abs() < 1e-7);
 }

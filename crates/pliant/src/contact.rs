@@ -1,5 +1,7 @@
 //! Contacts as the stepper sees them: where two things may touch, the law between them, and what it found.
 
+mod world;
+
 pub use crate::simulation::contact::ContactMemory;
 
 use crate::Error;
@@ -68,13 +70,18 @@ impl ContactList {
 
     /// Adds a contact between a point of the first thing and one of the second, each carried by supports whose weights sum to one
     /// (a body with an arm, three corners of a triangle, ...), or by none if it is at rest in the world.
-    pub fn push(&mut self, contact: Contact, first: &[Support], second: &[Support]) {
+    pub fn push(
+        &mut self,
+        contact: Contact,
+        first: impl IntoIterator<Item = Support>,
+        second: impl IntoIterator<Item = Support>,
+    ) {
         self.contacts.push(contact);
-        self.supports.extend(first.iter().map(|s| Support {
+        self.supports.extend(first.into_iter().map(|s| Support {
             weight: -s.weight,
-            ..*s
+            ..s
         }));
-        self.supports.extend_from_slice(second);
+        self.supports.extend(second);
         self.ends.push(self.supports.len());
     }
 

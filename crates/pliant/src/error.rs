@@ -98,6 +98,9 @@ pub enum Error {
         /// The report of the step that was not taken.
         report: Box<StepReport>,
     },
+    /// Shapes, colliders, or where they are.
+    #[error(transparent)]
+    Geometry(pliant_contact::ContactError),
     /// The problem of the contacts could not be stated.
     #[error("contacts: {0}")]
     Contacts(pliant_solvers::complementarity::ProblemError),

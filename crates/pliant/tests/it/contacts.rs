@@ -71,8 +71,8 @@ impl ContactFinder for Floor {
                     law: self.law,
                     sides: [0, k as u32],
                 },
-                &[],
-                &[support],
+                [],
+                [support],
             );
         }
         Ok(())
@@ -359,7 +359,7 @@ fn a_sliding_ball_rolls() {
                 weight: 1.0,
                 arm: [0.0, 0.0, -0.1],
             };
-            out.push(contact, &[], &[support]);
+            out.push(contact, [], [support]);
             Ok(())
         }
     }
@@ -403,7 +403,7 @@ fn spin_and_rolling_are_resisted_by_torques_in_proportion_to_the_load() {
                 weight: 1.0,
                 arm: [0.0, 0.0, -0.1],
             };
-            out.push(contact, &[], &[support]);
+            out.push(contact, [], [support]);
             Ok(())
         }
     }

@@ -57,8 +57,8 @@ impl ContactFinder for Tower {
                         law: self.law,
                         sides: [e as u32, e as u32 + 1],
                     },
-                    &first,
-                    &[Support {
+                    first,
+                    [Support {
                         node: self.node,
                         element: e,
                         weight: 1.0,

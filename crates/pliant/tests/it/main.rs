@@ -24,3 +24,4 @@ mod row_laws;
 mod scenes;
 mod stacks;
 mod tools;
+mod worlds;

@@ -51,8 +51,6 @@ pub(super) const EXCEPTIONS: &[Exception] = &[
         ends: Ends::Fails, reason: "the matrix is not symmetric semidefinite" },
     Exception { problems: &["lcp-skew", "lcp-three-solutions"], solvers: &["interior-point"],
         ends: Ends::Fails, reason: "the matrix is not symmetric semidefinite" },
-    Exception { problems: &["funnel"], solvers: &["interior-point"],
-        ends: Ends::Fails, reason: "rounding near the boundary of the cones stops it at 2e-8" },
     Exception { problems: &["tower-10", "tower-10-pushed", "tower-10-top-heavy", "tower-50"], solvers: &["barzilai-borwein"],
         ends: Ends::Fails, reason: "a gradient method on a tall or top-heavy stack" },
     Exception { problems: &["lcp-ray"], solvers: &["*"],

@@ -22,7 +22,7 @@ fn scene(stack: &Stack) -> Result<(KktSystem, Problem), ProblemError> {
 /// A solver to a tolerance.
 type Make = fn(Limits) -> Box<dyn Solver>;
 
-const SOLVERS: [(&str, usize, Make); 7] = [
+const SOLVERS: [(&str, usize, Make); 8] = [
     ("auto", 5000, |limits| {
         Box::new(Auto::new(AutoOptions {
             limits,
@@ -45,6 +45,12 @@ const SOLVERS: [(&str, usize, Make); 7] = [
         Box::new(AcceleratedGradient::new(limits))
     }),
     ("nonlinear-cg", 1000, |limits| Box::new(NonlinearCg::new(limits))),
+    ("modulus", 2000, |limits| {
+        Box::new(ModulusSplitting::new(ModulusSplittingOptions {
+            limits,
+            ..ModulusSplittingOptions::default()
+        }))
+    }),
     ("gauss-seidel", 1000, |limits| {
         Box::new(GaussSeidel::new(GaussSeidelOptions {
             limits,

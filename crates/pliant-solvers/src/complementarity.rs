@@ -15,7 +15,7 @@
 //!
 //! | solver | problem | cost of an iteration |
 //! |---|---|---|
-//! | [`GaussSeidel`], [`NonlinearCg`] | all cones | one product with `A` |
+//! | [`GaussSeidel`], [`NonlinearCg`], [`ModulusSplitting`] | all cones | one product with `A` |
 //! | [`Jacobi`], [`AcceleratedGradient`], [`BarzilaiBorwein`] | all cones, `A` symmetric semidefinite | one product with `A` |
 //! | [`Admm`] | all cones, `A` symmetric semidefinite | sparse triangular solves |
 //! | [`InteriorPoint`] | all cones, `A` symmetric semidefinite | one sparse factorisation |
@@ -41,6 +41,7 @@
 mod accelerated;
 mod active_set;
 mod admm;
+mod anderson;
 mod auto;
 mod barzilai_borwein;
 mod condense;
@@ -54,6 +55,7 @@ mod jacobi;
 mod lcp;
 mod lemke;
 mod local;
+mod modulus;
 mod newton;
 mod nonlinear_cg;
 mod principal;
@@ -80,6 +82,7 @@ pub use jacobi::Jacobi;
 pub use lcp::Lcp;
 pub use lemke::{Lemke, LemkeOptions};
 pub use local::solve_block;
+pub use modulus::{ModulusSplitting, ModulusSplittingOptions};
 pub use newton::{ContactFunction, Newton, NewtonOptions, RowFunction};
 pub use nonlinear_cg::NonlinearCg;
 pub use principal::{BlockPivoting, BlockPivotingOptions, Murty};

@@ -5,8 +5,8 @@ mod run;
 use crate::complementarity::{
     AcceleratedGradient, ActiveSetQp, Admm, AdmmOptions, Auto, AutoOptions, BarzilaiBorwein, BlockPivoting,
     BlockPivotingOptions, ContactFunction, Dantzig, GaussSeidel, GaussSeidelOptions, InteriorPoint,
-    InteriorPointOptions, Jacobi, Lemke, LemkeOptions, Limits, Murty, Newton, NewtonOptions, NonlinearCg,
-    RowFunction, Solver,
+    InteriorPointOptions, Jacobi, Lemke, LemkeOptions, Limits, ModulusSplitting, ModulusSplittingOptions,
+    Murty, Newton, NewtonOptions, NonlinearCg, RowFunction, Solver,
 };
 use crate::krylov::{Approximation, KktMethod};
 use crate::{KktResidual, KktSystem, Solution, SolveError, solve_dense, solve_dense_ldlt};
@@ -113,6 +113,17 @@ pub const COMPLEMENTARITY: &[ComplementarityEntry] = &[
         about: "nonsmooth nonlinear conjugate gradients over Gauss-Seidel",
         friction: true,
         make: |limits| Box::new(NonlinearCg::new(limits)),
+    },
+    ComplementarityEntry {
+        name: "modulus",
+        about: "modulus-based splitting, accelerated by Anderson's method",
+        friction: true,
+        make: |limits| {
+            Box::new(ModulusSplitting::new(ModulusSplittingOptions {
+                limits,
+                ..ModulusSplittingOptions::default()
+            }))
+        },
     },
     ComplementarityEntry {
         name: "accelerated-gradient",

@@ -112,7 +112,13 @@ fn block_residual(cone: &Cone, s: f64, r: &[f64], u: &[f64]) -> (f64, f64) {
         (Some(mu), _) => {
             let miss = s * de_saxce(mu, r, u, 1.0 / s);
             let dot: f64 = r.iter().zip(u).map(|(r, u)| r * u).sum();
-            (miss, (dot + mu * tangential(u) * r[0]).abs())
+            let work = (dot + mu * tangential(u) * r[0]).abs();
+            // A velocity is lost beside an impulse of 1e16 times it. The map is never less than this, without the difference: with p = P_K(y), q = p - y,
+            // r = p + e and u~/s = q + e, it is r . u~/s = e . (p + q + e).
+            let length = |x: &[f64]| x.iter().fold(0.0, |a: f64, x| a.hypot(*x));
+            let of = s * length(r) + length(u) * (1.0 + mu) + 3.0 * miss;
+            let least = if work > 0.0 { s * work / of } else { 0.0 };
+            (larger(miss, least), work)
         }
         (None, Some((lower, upper))) => {
             let (r, u) = (r[0], u[0]);

@@ -25,6 +25,8 @@
 //! | [`Lemke`] | all, friction as a pyramid | one dense pivot |
 //! | [`Auto`] | all | what it takes |
 //!
+//! With the feature `clarabel` there is `ClarabelOracle` too, another program's interior points, to check these with.
+//!
 //! A saddle-point system with cones on some of its rows goes to [`ConicSolver`], which reports on the whole.
 //!
 //! ```
@@ -44,6 +46,8 @@ mod admm;
 mod anderson;
 mod auto;
 mod barzilai_borwein;
+#[cfg(feature = "clarabel")]
+mod clarabel;
 mod condense;
 mod cone;
 mod conic;
@@ -71,6 +75,8 @@ pub use active_set::ActiveSetQp;
 pub use admm::{Admm, AdmmOptions};
 pub use auto::{Auto, AutoOptions};
 pub use barzilai_borwein::BarzilaiBorwein;
+#[cfg(feature = "clarabel")]
+pub use clarabel::ClarabelOracle;
 pub use condense::Condensed;
 pub use cone::{Cone, project_dual, project_friction};
 pub use conic::{ConicReport, ConicSolver};

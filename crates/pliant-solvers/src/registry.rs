@@ -220,6 +220,18 @@ pub const COMPLEMENTARITY: &[ComplementarityEntry] = &[
         friction: false,
         make: |limits| Box::new(ActiveSetQp::new(limits)),
     },
+    #[cfg(feature = "clarabel")]
+    ComplementarityEntry {
+        name: "clarabel",
+        about: "Clarabel's interior points, the shift of De Saxcé iterated on",
+        friction: true,
+        make: |limits| {
+            Box::new(crate::complementarity::ClarabelOracle::new(Limits {
+                max_iterations: limits.max_iterations.min(100),
+                ..limits
+            }))
+        },
+    },
 ];
 
 /// All solvers of KKT systems.

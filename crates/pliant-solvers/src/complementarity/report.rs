@@ -58,6 +58,9 @@ pub enum Method {
     Dantzig,
     /// Primal active set.
     ActiveSetQp,
+    /// Interior points of Clarabel, another program.
+    #[cfg(feature = "clarabel")]
+    Clarabel,
     /// Several of them, until the residual holds.
     Auto,
 }

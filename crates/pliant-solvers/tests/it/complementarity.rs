@@ -6,6 +6,8 @@ mod general;
 mod known_contacts;
 mod known_rows;
 mod modulus;
+#[cfg(feature = "clarabel")]
+mod oracle;
 mod random;
 mod scenes;
 

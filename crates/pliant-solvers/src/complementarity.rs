@@ -25,6 +25,9 @@
 //! | [`Lemke`] | all, friction as a pyramid | one dense pivot |
 //! | [`Auto`] | all | what it takes |
 //!
+//! Friction is bounded by a circle unless one says otherwise: a [`Cone::Pyramid`] has a polygon instead ([`Jacobi`], [`AcceleratedGradient`], [`BarzilaiBorwein`],
+//! [`Admm`], [`ModulusSplitting`], [`Lemke`] and [`Auto`] take it), an ellipse becomes a circle by [`Elliptic`].
+//!
 //! With the feature `clarabel` there is `ClarabelOracle` too, another program's interior points, to check these with.
 //!
 //! A saddle-point system with cones on some of its rows goes to [`ConicSolver`], which reports on the whole.
@@ -53,6 +56,7 @@ mod cone;
 mod conic;
 mod dantzig;
 mod delassus;
+mod elliptic;
 mod gauss_seidel;
 mod interior;
 mod jacobi;
@@ -82,6 +86,7 @@ pub use cone::{Cone, project_dual, project_friction};
 pub use conic::{ConicReport, ConicSolver};
 pub use dantzig::Dantzig;
 pub use delassus::{BlockSparse, Delassus, DenseDelassus, Form};
+pub use elliptic::Elliptic;
 pub use gauss_seidel::{GaussSeidel, GaussSeidelOptions};
 pub use interior::{InteriorPoint, InteriorPointOptions};
 pub use jacobi::Jacobi;

@@ -1,6 +1,5 @@
 //! Clarabel's interior points as an independent oracle.
 
-use super::cone::tangential;
 use super::report::Tracker;
 use super::{Cone, Form, Limits, Method, Outcome, Problem, ProblemError, Report, Solver};
 use crate::KktSystem;
@@ -100,30 +99,47 @@ impl Program {
         };
         for (k, cone) in problem.cones().iter().enumerate() {
             let rows = &place[problem.rows(k)];
-            let mut law = |signs: &[(usize, f64, f64)], cone| {
-                for (row, factor, value) in signs {
-                    a.push(b.len(), rows[*row], -factor);
-                    b.push(*value);
+            // Each chunk of the terms is one row of the cone, `value + sum factor r`.
+            let mut law = |terms: &[(usize, f64, f64)], chunk: usize, cone| {
+                for row in terms.chunks(chunk) {
+                    for (place, factor, _) in row {
+                        a.push(b.len(), rows[*place], -factor);
+                    }
+                    b.push(row[0].2);
                 }
                 cones.push(cone);
             };
             match (*cone, cone.friction()) {
                 (_, Some(0.0)) => {
-                    law(&[(0, 1.0, 0.0)], NonnegativeConeT(1));
-                    (1..rows.len()).for_each(|l| law(&[(l, 1.0, 0.0)], ZeroConeT(1)));
+                    law(&[(0, 1.0, 0.0)], 1, NonnegativeConeT(1));
+                    (1..rows.len()).for_each(|l| law(&[(l, 1.0, 0.0)], 1, ZeroConeT(1)));
                 }
                 (_, Some(mu)) => {
                     let all = [(0, mu, 0.0), (1, 1.0, 0.0), (2, 1.0, 0.0)];
-                    law(&all[..rows.len()], SecondOrderConeT(rows.len()));
+                    law(&all[..rows.len()], 1, SecondOrderConeT(rows.len()));
                 }
-                (Cone::Box { lower, upper }, _) if lower == upper => law(&[(0, -1.0, lower)], ZeroConeT(1)),
+                (Cone::Pyramid { mu, facets, first }, _) => {
+                    let side = std::f64::consts::TAU / facets as f64;
+                    for l in 0..facets {
+                        let (sine, cosine) = (first + side * (l as f64 + 0.5)).sin_cos();
+                        let inside = [
+                            (0, mu * (0.5 * side).cos(), 0.0),
+                            (1, -cosine, 0.0),
+                            (2, -sine, 0.0),
+                        ];
+                        law(&inside, 3, NonnegativeConeT(1));
+                    }
+                }
+                (Cone::Box { lower, upper }, _) if lower == upper => {
+                    law(&[(0, -1.0, lower)], 1, ZeroConeT(1))
+                }
                 _ => {
                     let (lower, upper) = cone.bounds().unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
                     if lower.is_finite() {
-                        law(&[(0, 1.0, -lower)], NonnegativeConeT(1));
+                        law(&[(0, 1.0, -lower)], 1, NonnegativeConeT(1));
                     }
                     if upper.is_finite() {
-                        law(&[(0, -1.0, upper)], NonnegativeConeT(1));
+                        law(&[(0, -1.0, upper)], 1, NonnegativeConeT(1));
                     }
                 }
             }
@@ -228,8 +244,7 @@ impl Solver for ClarabelOracle {
                 }
                 level = level.min(self.tracker.last);
                 for (k, cone) in problem.cones().iter().enumerate() {
-                    let slip = tangential(&self.tracker.u[problem.rows(k)]);
-                    let target = cone.friction().map_or(0.0, |mu| mu * slip);
+                    let target = cone.shift(&self.tracker.u[problem.rows(k)]);
                     self.shift[k] += relaxation * (target - self.shift[k]);
                 }
             }

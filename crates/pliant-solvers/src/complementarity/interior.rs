@@ -312,6 +312,7 @@ impl Solver for InteriorPoint {
     }
 
     fn solve(&mut self, problem: &Problem, r: &mut [f64]) -> Result<Report, ProblemError> {
+        problem.refuse_pyramids(self.method())?;
         let limits = self.options.limits;
         let mut end = self.tracker.start(problem, r, limits)?;
         let mut iterations = 0;

@@ -1,7 +1,6 @@
 //! Modulus-based matrix splitting with Anderson's acceleration.
 
 use super::anderson::{Anderson, DEEPEST};
-use super::cone::tangential;
 use super::report::Tracker;
 use super::{Cone, Limits, Method, Outcome, Problem, ProblemError, Report, Solver};
 
@@ -32,7 +31,7 @@ impl Default for ModulusSplittingOptions {
 /// r = (|z| + z)/2,   u + s n = omega (|z| - z)/2,   s = mu |u_t|
 /// ```
 ///
-/// For a unilateral row that is the absolute value (van Bokhoven 1981; Murty 1988), for a contact with `mu = 1` the spectral modulus of the Jordan algebra
+/// (for a [`Cone::Pyramid`] its own [`shift`](Cone::shift)). For a unilateral row that is the absolute value (van Bokhoven 1981; Murty 1988), for a contact with `mu = 1` the spectral modulus of the Jordan algebra
 /// of the cone; the reflection at `K` does for every `mu` and for bounds. With the blocks `D` of the diagonal
 /// `A r + b = u` becomes the splitting of Gauss and Seidel (Bai 2010, with the newest values as in Zheng and Yin 2013):
 ///
@@ -111,7 +110,7 @@ impl ModulusSplitting {
             (0..d).for_each(|i| sum[i * d + i] += omega);
             fine &= invert(d, &sum, &mut self.inverse[9 * k..]);
             let u = &self.tracker.u[rows.clone()];
-            let s = cone.friction().map_or(0.0, |mu| mu * tangential(u));
+            let s = cone.shift(u);
             for (l, i) in rows.enumerate() {
                 let shift = if l == 0 { s } else { 0.0 };
                 self.z[i] = r[i] - (u[l] + shift) / omega;
@@ -148,12 +147,12 @@ fn turn(cone: &Cone, (a, inverse): (&[f64], &[f64]), omega: f64, c: &[f64], z: &
     let d = z.len();
     let of = |x: &[f64], i: usize| (0..d).map(|l| a[i * d + l] * x[l]).sum::<f64>();
     let mut x = [0.0; 3];
-    if let Some(mu) = cone.friction() {
+    if d > 1 {
         let mut u = [0.0; 3];
         for i in 1..d {
             u[i] = c[i] + of(r, i);
         }
-        x[0] = -2.0 * mu * tangential(&u[..d]);
+        x[0] = -2.0 * cone.shift(&u[..d]);
     }
     let mut modulus = [0.0; 3];
     for i in 0..d {

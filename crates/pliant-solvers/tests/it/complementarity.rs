@@ -8,6 +8,7 @@ mod known_rows;
 mod modulus;
 #[cfg(feature = "clarabel")]
 mod oracle;
+mod polygons;
 mod random;
 mod scenes;
 

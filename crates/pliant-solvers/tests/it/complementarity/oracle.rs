@@ -67,3 +67,26 @@ fn it_does_not_claim_what_has_no_solution() {
     let (_, report) = solve(&mut ClarabelOracle::new(limits(1e-8, 20)), &falls);
     assert_ne!(report.outcome, Outcome::Converged);
 }
+
+#[test]
+fn pyramids_as_rows() {
+    let unit = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0];
+    for cone in [
+        Cone::friction_box(0.3),
+        Cone::Pyramid {
+            mu: 0.3,
+            facets: 5,
+            first: 1.0,
+        },
+    ] {
+        let problem = Problem::dense(&unit, &[-1.0, 2.0, 3.0], &[cone]).unwrap();
+        let (r, ours) = solve(&mut Lemke::default(), &problem);
+        let (s, theirs) = solve(&mut ClarabelOracle::new(limits(1e-7, 100)), &problem);
+        assert_eq!(
+            [ours.outcome, theirs.outcome],
+            [Outcome::Converged; 2],
+            "{ours:?} {theirs:?}"
+        );
+        near(&r, &s, 1e-6);
+    }
+}

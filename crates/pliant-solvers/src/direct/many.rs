@@ -18,10 +18,10 @@ pub struct RightHandSide {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scratch {
     /// Right-hand sides of the scaled, permuted matrix, one after the other.
-    rhs: Vec<f64>,
+    pub(super) rhs: Vec<f64>,
     /// The one that is being gathered.
-    one: Vec<f64>,
-    best: Vec<Solution>,
+    pub(super) one: Vec<f64>,
+    pub(super) best: Vec<Solution>,
     done: Vec<bool>,
 }
 

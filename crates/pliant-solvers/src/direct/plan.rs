@@ -36,7 +36,7 @@ pub(super) const NEGLIGIBLE: f64 = 1e-12;
 /// Relative pivot threshold of variables and compliant rows: a few roundings.
 const ROUNDOFF: f64 = 1e-15;
 /// Factor between the thresholds of suspected rows and of others: a power of four, so that scales stay powers of two.
-pub(super) const SUSPICION: f64 = 16384.0;
+pub(super) const SUSPICION: f64 = 262_144.0;
 /// Scale of a row held at a bound: its unit pivot becomes 4, above the threshold, so that it is never called redundant.
 const HELD: f64 = 2.0;
 

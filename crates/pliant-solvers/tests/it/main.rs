@@ -12,6 +12,7 @@ mod complementarity;
 mod corpus;
 mod dense_factor;
 mod direct;
+mod direct_loops;
 mod direct_many;
 #[cfg(feature = "exchange")]
 mod exchange;

@@ -4,6 +4,7 @@ mod apply;
 mod held;
 mod kernel;
 mod many;
+mod pivoted;
 mod plan;
 mod rank;
 
@@ -13,6 +14,7 @@ use crate::redundant::NullSpace;
 use crate::residual::{ResidualScratch, evaluate};
 use crate::{KktResidual, KktSystem, Solution, SolveError, SolveReport, Status, Variable};
 pub use many::RightHandSide;
+pub use pivoted::{PivotedOptions, PivotedSolver};
 use plan::Plan;
 use pliant_sparse::{OrderReport, SparseError, Threads};
 

@@ -16,7 +16,7 @@ use crate::{KktResidual, KktSystem, Solution, SolveError, SolveReport, Status, V
 pub use many::RightHandSide;
 pub use pivoted::{PivotedOptions, PivotedSolver};
 use plan::Plan;
-use pliant_sparse::{OrderReport, SparseError, Threads};
+use pliant_sparse::{OrderReport, Reach, SparseError, Threads};
 
 /// Tolerances of the [`DirectSolver`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -113,6 +113,9 @@ pub struct DirectSolver {
     force: Vec<f64>,
     best: Solution,
     many: many::Scratch,
+    /// Of quadratic forms.
+    reach: Reach,
+    scaled: Vec<(usize, usize, f64)>,
 }
 
 impl DirectSolver {

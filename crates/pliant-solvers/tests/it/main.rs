@@ -10,6 +10,7 @@ mod bounds_random;
 mod complementarity;
 #[cfg(feature = "exchange")]
 mod corpus;
+mod delassus_forms;
 mod dense_factor;
 mod direct;
 mod direct_loops;

@@ -65,7 +65,7 @@ impl Default for BoxOptions {
 /// that is *an* answer.
 ///
 /// Without finite bounds it is the `DirectSolver`, bit for bit. With them, a solve costs a factorisation per change and `O(nnz(J))`
-/// per round on top. Nothing is allocated but for a new pattern, more rows, or more redundant rows.
+/// per round on top; in long chains and trees of bodies a change costs only the part of the factor above the rows in question. Nothing is allocated but for a new pattern, more rows, or more redundant rows.
 #[derive(Debug, Default)]
 pub struct BoxSolver {
     /// Tolerances and limits; may be changed at any time.

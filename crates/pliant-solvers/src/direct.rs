@@ -1,6 +1,7 @@
 //! The sparse direct solver: one `L D L^T` of the whole quasi-definite KKT matrix.
 
 mod apply;
+mod changes;
 mod held;
 mod kernel;
 mod many;
@@ -30,6 +31,10 @@ pub struct DirectOptions {
     /// Redundant rows contradict each other if the part of `b` along their null space is above this share of `|J_i| u + |b_i|`,
     /// with the largest velocity `u` of the variables they act on.
     pub incompatibility: f64,
+    /// Whether `prepare` looks for what changed since the last one, and factors only that and what comes after it in the elimination tree, if it is
+    /// little and the factor is by blocks: for steps in which few coefficients change. It costs a pass over the entries. Results do not depend on it.
+    /// A [`BoxSolver`](crate::BoxSolver) with bounded rows always looks.
+    pub few_changes: bool,
     /// Threads that factor and solve where there is enough work for them, from the next analysis of a pattern on; 0 counts as 1,
     /// above 1024 is an error. Results do not depend on it.
     pub threads: usize,
@@ -45,6 +50,7 @@ impl Default for DirectOptions {
             max_refinements: 2,
             rank_threshold: 1e-10,
             incompatibility: 1e-6,
+            few_changes: false,
             threads: 1,
         }
     }
@@ -57,6 +63,8 @@ pub struct SolverCounters {
     pub symbolic: usize,
     /// Numeric factorisations: one per `prepare`.
     pub numeric: usize,
+    /// Block columns that these eliminated, of factors by blocks: fewer than there are where only the changed part was factored again.
+    pub columns: usize,
     /// Triangular solves.
     pub solves: usize,
     /// Stored entries of `L`, with the diagonal and with zeros that a block or a supernode holds.
@@ -242,15 +250,23 @@ impl DirectSolver {
             &self.suspected,
             &self.states,
         )?;
-        plan.fill(system, &self.states);
         self.counters.numeric += 1;
         let n = system.n();
-        let report = plan.kernel.factor().map_err(|e| match e {
+        let factored = if self.options.few_changes || !self.states.is_empty() {
+            plan.factor_changes(system, &self.states)
+        } else {
+            plan.changes.forget();
+            plan.fill(system, &self.states);
+            let report = plan.kernel.factor();
+            report.map(|report| (report, plan.kernel.columns()))
+        };
+        let (report, columns) = factored.map_err(|e| match e {
             SparseError::Pivot { index } => SolveError::NotFinite {
                 variable: plan.variable(index, n),
             },
             other => other.into(),
         })?;
+        self.counters.columns += columns;
         self.inertia = (report.positive, report.negative);
         self.dropped.clear();
         self.dropped.resize(system.m(), false);

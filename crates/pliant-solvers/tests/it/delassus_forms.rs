@@ -66,7 +66,7 @@ fn off(operator: &SaddleDelassus, exact: &DMatrix<f64>, random: &mut Random, blo
 }
 
 /// A chain of bodies of six with a joint of three rows between them, a net of points, and rows that touch one or two of them.
-fn chain(random: &mut Random, bodies: usize, contacts: usize) -> (KktSystem, Vec<usize>) {
+pub(crate) fn chain(random: &mut Random, bodies: usize, contacts: usize) -> (KktSystem, Vec<usize>) {
     let (n, links) = (6 * bodies, 3 * (bodies - 1));
     let m = links + 3 * contacts;
     let [mut w, mut j, mut r] = [(n, n), (m, n), (m, m)].map(|(a, b)| PatternBuilder::new(a, b));
@@ -115,7 +115,7 @@ fn values(s: &mut KktSystem, random: &mut Random, soft: usize) {
 }
 
 /// A net of `side x side` points of three with contacts on some, which goes by fronts.
-fn net(random: &mut Random, side: usize, contacts: usize) -> (KktSystem, Vec<usize>) {
+pub(crate) fn net(random: &mut Random, side: usize, contacts: usize) -> (KktSystem, Vec<usize>) {
     let n = 3 * side * side;
     let at = |i: usize, j: usize| 3 * (i * side + j);
     let m = 3 * contacts;

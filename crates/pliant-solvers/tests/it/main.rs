@@ -13,6 +13,7 @@ mod corpus;
 mod delassus_forms;
 mod dense_factor;
 mod direct;
+mod direct_changes;
 mod direct_loops;
 mod direct_many;
 #[cfg(feature = "exchange")]

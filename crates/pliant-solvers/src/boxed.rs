@@ -5,7 +5,7 @@ mod descent;
 use crate::bounds::{BoundState, natural};
 use crate::{
     DirectOptions, DirectSolver, Elimination, KktSystem, Solution, SolveError, SolveReport, SolverCounters,
-    Status,
+    Status, TimeSplit,
 };
 
 /// A contradiction counts from this share of the violation at which a held row is let go: were it the other way round, a row
@@ -110,6 +110,11 @@ impl BoxSolver {
     /// Work done so far.
     pub fn counters(&self) -> SolverCounters {
         self.direct.counters()
+    }
+
+    /// As [`DirectSolver::times`].
+    pub fn times(&self) -> TimeSplit {
+        self.direct.times()
     }
 
     /// As [`DirectSolver::forget`]; the set of rows at bounds stays.

@@ -3,7 +3,6 @@
 use super::DirectSolver;
 use super::plan::{NEGLIGIBLE, Plan, SUSPICION};
 use crate::bounds::is_held;
-use crate::order::Elimination;
 use crate::residual::{evaluate_for, roundoff, row_of};
 use crate::{KktSystem, Solution, SolveError};
 
@@ -41,7 +40,7 @@ impl DirectSolver {
             return found;
         }
         let blocks = system.row_blocks().len() - 1;
-        let order = Elimination::new(system, &vec![true; blocks])?;
+        let order = self.order(system, &vec![true; blocks])?;
         let before = self.plan.take();
         let again = self
             .analyse(system, order)

@@ -6,6 +6,7 @@
 
 mod attachments;
 mod automatic;
+mod contacts;
 mod driven_rows;
 mod energy;
 mod equivalences;
@@ -21,4 +22,5 @@ mod motors;
 mod redundancy;
 mod row_laws;
 mod scenes;
+mod stacks;
 mod tools;

@@ -71,7 +71,7 @@ pub struct DelassusReport {
     pub reason: DelassusReason,
     /// Entries of `A`, both triangles, if every row couples with all that touch the same connected part of `K`.
     pub entries: u64,
-    /// Work of the entries and of [`PRODUCTS`](Self::PRODUCTS) products with them, in nanoseconds of a common processor: weights of counts, never
+    /// Work of the entries, of [`PRODUCTS`](Self::PRODUCTS) products and [`SWEEPS`](Self::SWEEPS) sweeps with them, in nanoseconds of a common processor: weights of counts, never
     /// measured. None if they were not analysed, for their memory or by choice.
     pub explicit_work: Option<f64>,
     /// The same of the factor of `K`, the diagonal blocks and the products through it, where that was of interest.
@@ -81,6 +81,8 @@ pub struct DelassusReport {
 impl DelassusReport {
     /// Products that are expected of an operator.
     pub const PRODUCTS: f64 = 200.0;
+    /// Sweeps of a solver that asks for the rows of one block at a time, each a whole product if there are no entries.
+    pub const SWEEPS: f64 = 8.0;
 }
 
 const ABSENT: u32 = u32::MAX;
@@ -257,7 +259,7 @@ impl SaddleDelassus {
             report.reason = DelassusReason::Memory;
             if !report.matrix_free {
                 let found = Analysis::new(system, rows, blocks)?;
-                let (explicit, free) = work(system, rows, &found, entries);
+                let (explicit, free) = work(system, rows, blocks.len() - 1, &found, entries);
                 report.matrix_free = explicit > MUCH * free;
                 report.reason = DelassusReason::Work;
                 report.explicit_work = Some(explicit);
@@ -319,7 +321,7 @@ impl SaddleDelassus {
 }
 
 /// Predicted work of the entries, and of products through the factor of `K`.
-fn work(system: &KktSystem, rows: &[usize], analysis: &Analysis, entries: u64) -> (f64, f64) {
+fn work(system: &KktSystem, rows: &[usize], blocks: usize, analysis: &Analysis, entries: u64) -> (f64, f64) {
     let pattern = &analysis.pattern;
     let explicit = pattern.flops() as f64 / RATES.0 + 3.0 * pattern.updates() as f64;
     let inner = analysis.inner;
@@ -330,8 +332,8 @@ fn work(system: &KktSystem, rows: &[usize], analysis: &Analysis, entries: u64) -
     let free = inner.flops as f64 / RATES.1 + 3.0 * size + diagonal;
     let product = 2.0 * size + 2.0 * response as f64;
     (
-        explicit + DelassusReport::PRODUCTS * entries as f64,
-        free + DelassusReport::PRODUCTS * product,
+        explicit + (DelassusReport::PRODUCTS + DelassusReport::SWEEPS) * entries as f64,
+        free + (DelassusReport::PRODUCTS + DelassusReport::SWEEPS * blocks as f64) * product,
     )
 }
 

@@ -103,4 +103,4 @@ pub use principal::{BlockPivoting, BlockPivotingOptions, Murty};
 pub use problem::{Problem, ProblemError};
 pub use report::{Limits, Method, Outcome, Report, Solver, Stage};
 pub use residual::{Residual, de_saxce, natural_map};
-pub use saddle::SaddleDelassus;
+pub use saddle::{DelassusChoice, DelassusReason, DelassusReport, SaddleDelassus};

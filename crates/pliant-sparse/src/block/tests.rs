@@ -482,3 +482,43 @@ fn a_partial_refactorisation_wants_a_whole_one_first() {
     factor.factor(&symbolic, PivotRule::Keep).unwrap();
     assert_eq!(problem.refactor(&symbolic, &mut factor, &[1]).unwrap().columns, 1);
 }
+
+proptest! {
+    #[test]
+    fn a_gram_matrix_is_that_of_whole_solves_and_costs_the_path_to_the_root(
+        sizes in prop::collection::vec(1usize..7, 1..14),
+        pairs in prop::collection::vec((0usize..14, 0usize..14), 0..20),
+        picks in prop::collection::vec((0usize..3, 0usize..80, -1.0..1.0f64), 1..7),
+        seed in any::<u64>()
+    ) {
+        let edges: Vec<_> = pairs.iter().map(|(a, b)| (a % sizes.len(), b % sizes.len())).collect();
+        let problem = Problem::new(&sizes, &edges, seed);
+        let (symbolic, factor, report) = problem.factor(PivotRule::Keep);
+        prop_assert!(report.is_ok());
+        let n = symbolic.size();
+        let entries: Vec<_> = picks.iter().map(|(v, i, a)| (*v, i % n, *a)).collect();
+        let mut reach = Reach::default();
+        let mut out = [0.0; 9];
+        // Twice: the first call leaves no trace in the scratch.
+        factor.add_gram(&symbolic, 3, &entries, &mut reach, &mut [0.0; 9]);
+        factor.add_gram(&symbolic, 3, &entries, &mut reach, &mut out);
+        let mut b = vec![0.0; 3 * n];
+        entries.iter().for_each(|(v, i, a)| b[v * n + i] += a);
+        let mut x = b.clone();
+        factor.solve_in_place(&symbolic, &mut x);
+        for (k, found) in out.iter().enumerate() {
+            let (p, q) = (k / 3, k % 3);
+            let exact: f64 = (0..n).map(|i| b[p * n + i] * x[q * n + i]).sum();
+            prop_assert!((found - exact).abs() < 1e-13, "{} {}", found, exact);
+        }
+        let mut path = std::collections::BTreeSet::new();
+        for (_, i, _) in &entries {
+            let mut up = Some(symbolic.vertex[*i]);
+            while let Some(j) = up {
+                path.insert(j);
+                up = symbolic.pattern().column(j as usize).first().copied();
+            }
+        }
+        prop_assert_eq!(reach.visited(), path.len());
+    }
+}

@@ -296,6 +296,14 @@ impl Eliminated {
         self.columns.len()
     }
 
+    /// The first variable of a zero pivot: those are the last ones of a front.
+    pub(super) fn first_zero(&self) -> Option<usize> {
+        let is_zero = |p: &&Pivot| matches!(p, Pivot::One(inverse) if *inverse == 0.0);
+        let zeros = self.pivots.iter().rev().take_while(is_zero).count();
+        let done = self.pivots.iter().map(|p| p.size()).sum::<usize>();
+        (zeros > 0).then(|| self.variables[done - zeros])
+    }
+
     fn columns(&self) -> impl DoubleEndedIterator<Item = &[f64]> + ExactSizeIterator {
         let order = self.variables.len();
         let done = self.pivots.iter().map(|p| p.size()).sum::<usize>();

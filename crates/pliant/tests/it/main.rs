@@ -19,6 +19,7 @@ mod loops;
 mod memory;
 mod motors;
 mod redundancy;
+mod row_details;
 mod row_laws;
 mod scenes;
 mod tools;

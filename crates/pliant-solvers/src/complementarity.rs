@@ -25,7 +25,8 @@
 //! | [`Lemke`] | all, friction as a pyramid | one dense pivot |
 //! | [`Auto`] | all | what it takes |
 //!
-//! A saddle-point system with cones on some of its rows goes to [`ConicSolver`], which reports on the whole.
+//! A saddle-point system with cones on some of its rows goes to [`ConicSolver`], which reports on the whole, or to [`IslandSolver`], which
+//! solves independent parts one by one.
 //!
 //! ```
 //! use pliant_solvers::complementarity::{Auto, Cone, Outcome, Problem, Solver};
@@ -50,6 +51,7 @@ mod dantzig;
 mod delassus;
 mod gauss_seidel;
 mod interior;
+mod islands;
 mod jacobi;
 mod lcp;
 mod lemke;
@@ -76,6 +78,7 @@ pub use dantzig::Dantzig;
 pub use delassus::{BlockSparse, Delassus, DenseDelassus, Form};
 pub use gauss_seidel::{GaussSeidel, GaussSeidelOptions};
 pub use interior::{InteriorPoint, InteriorPointOptions};
+pub use islands::{IslandReport, IslandSolver};
 pub use jacobi::Jacobi;
 pub use lcp::Lcp;
 pub use lemke::{Lemke, LemkeOptions};

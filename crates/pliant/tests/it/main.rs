@@ -6,6 +6,7 @@
 
 mod attachments;
 mod automatic;
+mod contacts;
 mod driven_rows;
 mod energy;
 mod equivalences;
@@ -22,4 +23,5 @@ mod redundancy;
 mod row_details;
 mod row_laws;
 mod scenes;
+mod stacks;
 mod tools;

@@ -20,6 +20,7 @@ mod loops;
 mod memory;
 mod motors;
 mod redundancy;
+mod row_details;
 mod row_laws;
 mod scenes;
 mod stacks;

@@ -191,12 +191,12 @@ fn nearest(a: &Part<'_>, b: &Part<'_>, noise: f64, best: &mut Best) -> Option<()
             pair = (square, pa, pb);
         }
     };
-    for (k, face) in a.shape.faces.iter().enumerate() {
+    for (k, face) in a.shape.faces.iter().take(a.normals.len()).enumerate() {
         for p in b.points {
             over(a, k, face, *p).map(|q| offer(q, *p));
         }
     }
-    for (k, face) in b.shape.faces.iter().enumerate() {
+    for (k, face) in b.shape.faces.iter().take(b.normals.len()).enumerate() {
         for p in a.points {
             over(b, k, face, *p).map(|q| offer(*p, q));
         }

@@ -146,8 +146,8 @@ fn facing(part: &Part<'_>, direction: Vec3, out: &mut Vec<Corner>) {
     };
     let nearest = part.farthest(direction) as u32;
     let mut best: Option<(f64, usize)> = None;
-    for (k, face) in part.shape.faces.iter().enumerate() {
-        let value = part.normals[k].dot(&direction);
+    for (k, (face, n)) in part.shape.faces.iter().zip(part.normals).enumerate() {
+        let value = n.dot(&direction);
         if face.contains(&nearest) && best.is_none_or(|b| value > b.0) {
             best = Some((value, k));
         }

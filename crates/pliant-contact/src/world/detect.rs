@@ -1,6 +1,6 @@
 //! From pairs of pieces to contact points.
 
-use pliant_dense::Vec3;
+use pliant_dense::{Vec3, rotation};
 
 use super::World;
 use super::cast::{self, Course};
@@ -20,6 +20,8 @@ pub(super) struct Found {
     pub(super) carriers: [Carrier; 2],
     pub(super) touch: Touch,
     pub(super) swept: bool,
+    /// When it was found.
+    pub(super) order: usize,
     horizon: f64,
 }
 
@@ -194,7 +196,7 @@ impl World {
                 cast::Cast::Touching => {}
                 cast::Cast::Free => return,
                 cast::Cast::At(_) => {
-                    reduce(&mut work.touches, 0);
+                    reduce(&mut work.touches, 0, self.pieces.smaller(pair.i, pair.j));
                     self.keep_swept(pair);
                     return;
                 }
@@ -297,9 +299,13 @@ impl World {
                     cast::Cast::Touching => {}
                     cast::Cast::Free => continue,
                     cast::Cast::At(time) => {
-                        let feature = |t: &Touch| [element as u64, t.feature];
+                        // The neighbours of the element have a say in the normal, as they stand to it now.
+                        let back = -self.pieces.placed[sheet].motion.spin * time;
+                        let turn = rotation::matrix(rotation::exp(back)) * if flipped { 1.0 } else { -1.0 };
+                        let touches = work.touches[start..].iter();
+                        let permitted = touches.filter(|t| surface.permits_from(element, turn * t.normal));
                         work.swept
-                            .extend(work.touches[start..].iter().map(|t| (time, *t, feature(t))));
+                            .extend(permitted.map(|t| (time, *t, [element as u64, t.feature])));
                         work.touches.truncate(start);
                         continue;
                     }
@@ -361,20 +367,16 @@ impl World {
 
     /// Keeps those of the touches of one pair that can close, at most four of each normal.
     fn keep_clusters(&mut self, pair: Pair) {
-        let mut touches = std::mem::take(&mut self.work.touches);
-        while let Some(first) = touches.first().copied() {
+        std::mem::swap(&mut self.work.touches, &mut self.work.rest);
+        while let Some(first) = self.work.rest.first().copied() {
             let alike = |t: &Touch| t.normal.dot(&first.normal) > 0.999;
-            let cluster = &mut self.work.touches;
-            cluster.clear();
-            cluster.extend(touches.iter().filter(|t| alike(t)));
-            touches.retain(|t| !alike(t));
+            self.work.touches.clear();
+            self.work
+                .touches
+                .extend(self.work.rest.iter().filter(|t| alike(t)));
+            self.work.rest.retain(|t| !alike(t));
             self.keep(pair, 0, [None, None]);
         }
-        touches.clear();
-        if touches.capacity() > self.work.touches.capacity() {
-            self.work.touches = touches;
-        }
-        self.work.touches.clear();
     }
 
     /// Keeps those of the touches that can close within the horizon, reduced to four.
@@ -385,7 +387,7 @@ impl World {
         self.work
             .touches
             .retain(|t| near_enough(pieces, &places, pair, t, weights));
-        reduce(&mut self.work.touches, 0);
+        reduce(&mut self.work.touches, 0, pieces.smaller(pair.i, pair.j));
         for k in 0..self.work.touches.len() {
             let touch = self.work.touches[k];
             push(
@@ -638,6 +640,7 @@ fn push(
         ],
         touch,
         swept,
+        order: found.len(),
         horizon: pair.horizon,
     });
 }

@@ -469,6 +469,18 @@ impl Pieces {
         self.velocities[self.placed[k].points.start + point as usize]
     }
 
+    /// The extent of the smaller of two pieces that have one; of a ball, its radius.
+    pub(super) fn smaller(&self, i: usize, j: usize) -> f64 {
+        let extents = [i, j].map(|k| {
+            if self.list[k].is_half_space() {
+                f64::INFINITY
+            } else {
+                self.placed[k].extent
+            }
+        });
+        extents[0].min(extents[1])
+    }
+
     pub(super) fn thin(&self, k: usize) -> f64 {
         self.list[k].thin
     }

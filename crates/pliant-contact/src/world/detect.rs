@@ -6,6 +6,7 @@ use super::World;
 use super::cast::{self, Course};
 use super::pieces::{Form, Pieces};
 use crate::memory::Nameless;
+use crate::narrow::axis::stay_apart;
 use crate::narrow::closest::on_triangle;
 use crate::narrow::{Part, Touch, collide, plane, reduce::reduce};
 use crate::shape::mesh::{Element, Mesh, Sides};
@@ -196,8 +197,10 @@ impl World {
                 cast::Cast::Touching => {}
                 cast::Cast::Free => return,
                 cast::Cast::At(_) => {
-                    reduce(&mut work.touches, 0, self.pieces.smaller(pair.i, pair.j));
-                    self.keep_swept(pair);
+                    if !passes(&self.pieces, pair, [&a, &b], &work.touches) {
+                        reduce(&mut work.touches, 0, self.pieces.smaller(pair.i, pair.j));
+                        self.keep_swept(pair);
+                    }
                     return;
                 }
             }
@@ -209,7 +212,9 @@ impl World {
             &mut work.scratch,
             &mut work.touches,
         );
-        self.keep(pair, 0, [None, None]);
+        if !passes(&self.pieces, pair, [&a, &b], &work.touches) {
+            self.keep(pair, 0, [None, None]);
+        }
     }
 
     fn convex_sheet(&mut self, pair: Pair, flipped: bool) {
@@ -303,7 +308,9 @@ impl World {
                         let back = -self.pieces.placed[sheet].motion.spin * time;
                         let turn = rotation::matrix(rotation::exp(back)) * if flipped { 1.0 } else { -1.0 };
                         let touches = work.touches[start..].iter();
-                        let permitted = touches.filter(|t| surface.permits_from(element, turn * t.normal));
+                        let passing = !soft && passes(&self.pieces, pair, [a, b], touches.as_slice());
+                        let permitted =
+                            touches.filter(|t| !passing && surface.permits_from(element, turn * t.normal));
                         work.swept
                             .extend(permitted.map(|t| (time, *t, [element as u64, t.feature])));
                         work.touches.truncate(start);
@@ -313,6 +320,9 @@ impl World {
             }
             let (a, b) = if flipped { (&piece, &part) } else { (&part, &piece) };
             collide(a, b, pair.margin + closing, &mut work.scratch, &mut work.touches);
+            if !soft && passes(&self.pieces, pair, [a, b], &work.touches[start..]) {
+                work.touches.truncate(start);
+            }
             if soft {
                 for k in start..work.touches.len() {
                     let touch = work.touches[k];
@@ -487,6 +497,17 @@ impl World {
             );
         }
     }
+}
+
+/// Whether rigid parts that are apart by more than their margin slide past each other along a face.
+fn passes(pieces: &Pieces, pair: Pair, [a, b]: [&Part<'_>; 2], touches: &[Touch]) -> bool {
+    if touches.iter().any(|t| t.gap <= pair.margin) {
+        return false;
+    }
+    let [p, q] = [pair.i, pair.j].map(|k| &pieces.placed[k]);
+    let drift = (q.motion.velocity - p.motion.velocity) * pair.horizon;
+    let turning = pair.horizon * (p.motion.spin.norm() * p.reach + q.motion.spin.norm() * q.reach);
+    stay_apart(a, b, drift, pair.margin - turning)
 }
 
 fn surface_solid(pieces: &Pieces, sheet: usize) -> bool {

@@ -384,9 +384,9 @@ impl Pieces {
             placed.swept = boxes.iter().fold(Aabb::EMPTY, |a, b| a.join(*b));
             let tree = &mut self.trees[placed.tree];
             if fresh {
-                tree.build(boxes)
+                tree.build(boxes);
             } else {
-                tree.refit(boxes)
+                tree.refit(boxes);
             }
         } else {
             whole = match &placed.drum {

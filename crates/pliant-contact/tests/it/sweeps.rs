@@ -124,3 +124,81 @@ fn deep_inside_a_solid_mesh_the_nearest_side_pushes_out() {
         assert!((c.gap + 0.05).abs() < 1e-12);
     }
 }
+
+#[test]
+fn a_box_that_slides_over_tiles_does_not_see_their_sides() {
+    // At 5 m/s it advances by 83 mm a step; the next tile is 50 mm ahead, level with the one it is on.
+    let tile = Shape::cuboid([0.5, 0.5, 0.1]).unwrap();
+    for sink in [0.0, 1e-10, -1e-6] {
+        let start = Pose::at([-0.05, 0.0, 0.3 - sink]);
+        let mut rig = Rig::new(&[
+            (Shape::cuboid([0.2, 0.2, 0.2]).unwrap(), start),
+            (tile.clone(), Pose::at([-0.3, 0.0, 0.0])),
+            (tile.clone(), Pose::at([0.7, 0.0, 0.0])),
+        ]);
+        rig.state.velocities[0] = 5.0;
+        let found = rig.contacts(H);
+        assert!(found.iter().any(|c| c.b.collider.index() == 1));
+        for c in found.iter().filter(|c| c.a.collider.index() == 0) {
+            assert!(c.normal[2] < -1.0 + 1e-12, "{:?}", c.normal);
+        }
+        // Lower by more than the margins, it does.
+        rig.state.positions[2] = 0.299;
+        let ahead = rig.contacts(H);
+        assert!(
+            ahead
+                .iter()
+                .any(|c| c.a.collider.index() == 0 && c.normal[0] > 0.99)
+        );
+    }
+}
+
+#[test]
+fn a_bullet_meets_a_cloth_and_a_cable() {
+    use pliant_contact::{Collider, Place, World};
+    use pliant_model::Model;
+    for (shape, aim) in [
+        (
+            Shape::soft_triangles(&[[0, 1, 2], [0, 2, 3]], 0.001).unwrap(),
+            [0.3, 0.1, 0.0],
+        ),
+        (Shape::soft_segments(&[[0, 2]], 0.002).unwrap(), [0.2, 0.201, 0.0]),
+    ] {
+        let mut model = Model::new();
+        let points = [
+            [-1.0, -1.0, 0.0],
+            [1.0, -1.0, 0.0],
+            [1.0, 1.0, 0.0],
+            [-1.0, 1.0, 0.0],
+        ];
+        let node = model.add_particles("points", &points).unwrap();
+        let ball = model
+            .add_rigid_bodies("ball", &[Pose::at([aim[0], aim[1], 3.0])])
+            .unwrap();
+        let mut world = World::new();
+        world
+            .add(Collider::new("soft", shape, Place::Points(node)))
+            .unwrap();
+        let place = Place::Body {
+            node: ball,
+            element: 0,
+            pose: Pose::default(),
+        };
+        world
+            .add(Collider::new("ball", Shape::ball(0.005).unwrap(), place))
+            .unwrap();
+        let mut state = model.initial_state().unwrap();
+        // The soft thing rises at 20 m/s against 500 m/s.
+        for k in 0..4 {
+            state.velocities[3 * k + 2] = 20.0;
+        }
+        state.velocities[14] = -500.0;
+        let found = world
+            .update(&model, &state.positions, &state.velocities, H)
+            .unwrap();
+        assert_eq!(found.len(), 1);
+        let c = found[0];
+        assert!(c.swept && c.normal[2] > 0.99, "{c:?}");
+        assert!((c.gap - 3.0 * c.normal[2]).abs() < 0.02 && c.gap - 520.0 * H * c.normal[2] < 0.0);
+    }
+}

@@ -43,6 +43,7 @@ struct Work {
     pairs: Vec<(u32, u32)>,
     near: Vec<u32>,
     touches: Vec<Touch>,
+    rest: Vec<Touch>,
     swept: Vec<(f64, Touch, [u64; 2])>,
     scratch: Scratch,
     corners: Vec<Corner>,
@@ -297,8 +298,8 @@ impl World {
     /// Gives every contact found the key it had, or a new one.
     fn name(&mut self) {
         let work = &mut self.work;
-        // Stable: within a pair of colliders the order of detection stays.
-        work.found.sort_by_key(|f| f.colliders);
+        // Within a pair of colliders the order of detection stays; a stable sort would allocate.
+        work.found.sort_unstable_by_key(|f| (f.colliders, f.order));
         work.remembered.clear();
         let old = &self.memory.entries;
         let mut start = 0;

@@ -79,6 +79,18 @@ pub(crate) fn find(a: &Part<'_>, b: &Part<'_>) -> Option<Axis> {
     Some(best.axis.unwrap_or_else(|| arbitrary(a, b)))
 }
 
+/// Whether the plane of a face keeps two parts apart, to within `slack` (m), now and after `b` has moved by `drift` against `a`. A box that
+/// slides over tiles does not meet the side of the next tile, however near it is.
+pub(crate) fn stay_apart(a: &Part<'_>, b: &Part<'_>, drift: Vec3, slack: f64) -> bool {
+    let apart = |n: Vec3| {
+        let separation = -b.reach(-n) - a.reach(n) - a.radius - b.radius;
+        separation.min(separation + n.dot(&drift)) >= -slack
+    };
+    let faces = |part: &Part<'_>| part.normals.len();
+    (0..faces(a)).any(|k| front(a, k) && a.normals[k] != Vec3::zeros() && apart(a.normals[k]))
+        || (0..faces(b)).any(|k| front(b, k) && b.normals[k] != Vec3::zeros() && apart(-b.normals[k]))
+}
+
 fn many(a: &Part<'_>, b: &Part<'_>) -> bool {
     a.shape.edges.len() * b.shape.edges.len() > MOST_PAIRS
         || a.shape.directions.len() * b.shape.directions.len() > MOST_DIRECTIONS
@@ -191,14 +203,18 @@ fn nearest(a: &Part<'_>, b: &Part<'_>, noise: f64, best: &mut Best) -> Option<()
             pair = (square, pa, pb);
         }
     };
-    for (k, face) in a.shape.faces.iter().enumerate() {
+    for (k, face) in a.shape.faces.iter().take(a.normals.len()).enumerate() {
         for p in b.points {
-            over(a, k, face, *p).map(|q| offer(q, *p));
+            if let Some(q) = over(a, k, face, *p) {
+                offer(q, *p);
+            }
         }
     }
-    for (k, face) in b.shape.faces.iter().enumerate() {
+    for (k, face) in b.shape.faces.iter().take(b.normals.len()).enumerate() {
         for p in a.points {
-            over(b, k, face, *p).map(|q| offer(*p, q));
+            if let Some(q) = over(b, k, face, *p) {
+                offer(*p, q);
+            }
         }
     }
     let ends = |part: &Part<'_>, e: &[u32; 2]| e.map(|i| part.points[i as usize]);

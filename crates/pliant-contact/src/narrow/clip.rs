@@ -146,8 +146,8 @@ fn facing(part: &Part<'_>, direction: Vec3, out: &mut Vec<Corner>) {
     };
     let nearest = part.farthest(direction) as u32;
     let mut best: Option<(f64, usize)> = None;
-    for (k, face) in part.shape.faces.iter().enumerate() {
-        let value = part.normals[k].dot(&direction);
+    for (k, (face, n)) in part.shape.faces.iter().zip(part.normals).enumerate() {
+        let value = n.dot(&direction);
         if face.contains(&nearest) && best.is_none_or(|b| value > b.0) {
             best = Some((value, k));
         }
@@ -259,7 +259,7 @@ pub(crate) fn lowest(part: &Part<'_>, direction: Vec3, out: &mut Vec<Corner>) {
 
 /// Nearest points of the edges and corners that face each other; of parallel edges, the two ends of where they run side by side.
 fn between(a: &Part<'_>, b: &Part<'_>, n: Vec3, limit: f64, out: &mut Vec<Touch>) {
-    let mut best: Option<(f64, bool, [(Vec3, Vec3); 2], u64)> = None;
+    let mut best: Option<(f64, bool, Pairs, u64)> = None;
     let slack = 1e-9 * (a.extent() + b.extent());
     outlines(a, n, |p, i| {
         outlines(b, -n, |q, j| {
@@ -285,8 +285,11 @@ fn between(a: &Part<'_>, b: &Part<'_>, n: Vec3, limit: f64, out: &mut Vec<Touch>
     }
 }
 
+/// A point of each of two segments, twice.
+type Pairs = [(Vec3, Vec3); 2];
+
 /// Nearest points of two segments: two pairs if they run side by side.
-fn pair(p: [Vec3; 2], q: [Vec3; 2]) -> ([(Vec3, Vec3); 2], bool) {
+fn pair(p: [Vec3; 2], q: [Vec3; 2]) -> (Pairs, bool) {
     let (d, e) = (p[1] - p[0], q[1] - q[0]);
     let (dd, ee) = (d.norm_squared(), e.norm_squared());
     if dd > 0.0 && ee > 0.0 && d.cross(&e).norm_squared() < LEVEL * LEVEL * dd * ee {

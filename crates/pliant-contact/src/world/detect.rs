@@ -1,11 +1,12 @@
 //! From pairs of pieces to contact points.
 
-use pliant_dense::Vec3;
+use pliant_dense::{Vec3, rotation};
 
 use super::World;
 use super::cast::{self, Course};
 use super::pieces::{Form, Pieces};
 use crate::memory::Nameless;
+use crate::narrow::axis::stay_apart;
 use crate::narrow::closest::on_triangle;
 use crate::narrow::{Part, Touch, collide, plane, reduce::reduce};
 use crate::shape::mesh::{Element, Mesh, Sides};
@@ -20,6 +21,8 @@ pub(super) struct Found {
     pub(super) carriers: [Carrier; 2],
     pub(super) touch: Touch,
     pub(super) swept: bool,
+    /// When it was found.
+    pub(super) order: usize,
     horizon: f64,
 }
 
@@ -194,8 +197,10 @@ impl World {
                 cast::Cast::Touching => {}
                 cast::Cast::Free => return,
                 cast::Cast::At(_) => {
-                    reduce(&mut work.touches, 0);
-                    self.keep_swept(pair);
+                    if !passes(&self.pieces, pair, [&a, &b], &work.touches) {
+                        reduce(&mut work.touches, 0, self.pieces.smaller(pair.i, pair.j));
+                        self.keep_swept(pair);
+                    }
                     return;
                 }
             }
@@ -207,7 +212,9 @@ impl World {
             &mut work.scratch,
             &mut work.touches,
         );
-        self.keep(pair, 0, [None, None]);
+        if !passes(&self.pieces, pair, [&a, &b], &work.touches) {
+            self.keep(pair, 0, [None, None]);
+        }
     }
 
     fn convex_sheet(&mut self, pair: Pair, flipped: bool) {
@@ -297,9 +304,15 @@ impl World {
                     cast::Cast::Touching => {}
                     cast::Cast::Free => continue,
                     cast::Cast::At(time) => {
-                        let feature = |t: &Touch| [element as u64, t.feature];
+                        // The neighbours of the element have a say in the normal, as they stand to it now.
+                        let back = -self.pieces.placed[sheet].motion.spin * time;
+                        let turn = rotation::matrix(rotation::exp(back)) * if flipped { 1.0 } else { -1.0 };
+                        let touches = work.touches[start..].iter();
+                        let passing = !soft && passes(&self.pieces, pair, [a, b], touches.as_slice());
+                        let permitted =
+                            touches.filter(|t| !passing && surface.permits_from(element, turn * t.normal));
                         work.swept
-                            .extend(work.touches[start..].iter().map(|t| (time, *t, feature(t))));
+                            .extend(permitted.map(|t| (time, *t, [element as u64, t.feature])));
                         work.touches.truncate(start);
                         continue;
                     }
@@ -307,6 +320,9 @@ impl World {
             }
             let (a, b) = if flipped { (&piece, &part) } else { (&part, &piece) };
             collide(a, b, pair.margin + closing, &mut work.scratch, &mut work.touches);
+            if !soft && passes(&self.pieces, pair, [a, b], &work.touches[start..]) {
+                work.touches.truncate(start);
+            }
             if soft {
                 for k in start..work.touches.len() {
                     let touch = work.touches[k];
@@ -361,20 +377,16 @@ impl World {
 
     /// Keeps those of the touches of one pair that can close, at most four of each normal.
     fn keep_clusters(&mut self, pair: Pair) {
-        let mut touches = std::mem::take(&mut self.work.touches);
-        while let Some(first) = touches.first().copied() {
+        std::mem::swap(&mut self.work.touches, &mut self.work.rest);
+        while let Some(first) = self.work.rest.first().copied() {
             let alike = |t: &Touch| t.normal.dot(&first.normal) > 0.999;
-            let cluster = &mut self.work.touches;
-            cluster.clear();
-            cluster.extend(touches.iter().filter(|t| alike(t)));
-            touches.retain(|t| !alike(t));
+            self.work.touches.clear();
+            self.work
+                .touches
+                .extend(self.work.rest.iter().filter(|t| alike(t)));
+            self.work.rest.retain(|t| !alike(t));
             self.keep(pair, 0, [None, None]);
         }
-        touches.clear();
-        if touches.capacity() > self.work.touches.capacity() {
-            self.work.touches = touches;
-        }
-        self.work.touches.clear();
     }
 
     /// Keeps those of the touches that can close within the horizon, reduced to four.
@@ -385,7 +397,7 @@ impl World {
         self.work
             .touches
             .retain(|t| near_enough(pieces, &places, pair, t, weights));
-        reduce(&mut self.work.touches, 0);
+        reduce(&mut self.work.touches, 0, pieces.smaller(pair.i, pair.j));
         for k in 0..self.work.touches.len() {
             let touch = self.work.touches[k];
             push(
@@ -485,6 +497,17 @@ impl World {
             );
         }
     }
+}
+
+/// Whether rigid parts that are apart by more than their margin slide past each other along a face.
+fn passes(pieces: &Pieces, pair: Pair, [a, b]: [&Part<'_>; 2], touches: &[Touch]) -> bool {
+    if touches.iter().any(|t| t.gap <= pair.margin) {
+        return false;
+    }
+    let [p, q] = [pair.i, pair.j].map(|k| &pieces.placed[k]);
+    let drift = (q.motion.velocity - p.motion.velocity) * pair.horizon;
+    let turning = pair.horizon * (p.motion.spin.norm() * p.reach + q.motion.spin.norm() * q.reach);
+    stay_apart(a, b, drift, pair.margin - turning)
 }
 
 fn surface_solid(pieces: &Pieces, sheet: usize) -> bool {
@@ -638,6 +661,7 @@ fn push(
         ],
         touch,
         swept,
+        order: found.len(),
         horizon: pair.horizon,
     });
 }

@@ -60,23 +60,21 @@ impl World {
                 }
             }
         }
-        work.close.sort_by_key(|c| c.spots);
         if own {
-            for close in &mut work.close {
-                if close.spots[0] > close.spots[1] {
-                    close.spots.swap(0, 1);
-                    close.weights.swap(0, 1);
-                    let t = close.touch;
-                    close.touch = Touch {
-                        a: t.b,
-                        b: t.a,
-                        normal: -t.normal,
-                        ..t
-                    };
-                }
+            for close in work.close.iter_mut().filter(|c| c.spots[0] > c.spots[1]) {
+                close.spots.swap(0, 1);
+                close.weights.swap(0, 1);
+                let t = close.touch;
+                close.touch = Touch {
+                    a: t.b,
+                    b: t.a,
+                    normal: -t.normal,
+                    ..t
+                };
             }
-            work.close.sort_by_key(|c| c.spots);
         }
+        work.close
+            .sort_unstable_by(|x, y| x.spots.cmp(&y.spots).then(x.touch.gap.total_cmp(&y.touch.gap)));
         work.close.dedup_by_key(|c| c.spots);
         for close in &work.close {
             let feature = close.spots.map(code);

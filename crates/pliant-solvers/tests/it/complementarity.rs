@@ -5,6 +5,7 @@ mod corpus;
 mod general;
 mod known_contacts;
 mod known_rows;
+mod metamorphic;
 mod modulus;
 #[cfg(feature = "clarabel")]
 mod oracle;

@@ -30,7 +30,8 @@
 //!
 //! With the feature `clarabel` there is `ClarabelOracle` too, another program's interior points, to check these with.
 //!
-//! A saddle-point system with cones on some of its rows goes to [`ConicSolver`], which reports on the whole.
+//! A saddle-point system with cones on some of its rows goes to [`ConicSolver`], which reports on the whole, or to [`IslandSolver`], which
+//! solves independent parts one by one.
 //!
 //! ```
 //! use pliant_solvers::complementarity::{Auto, Cone, Outcome, Problem, Solver};
@@ -59,6 +60,7 @@ mod delassus;
 mod elliptic;
 mod gauss_seidel;
 mod interior;
+mod islands;
 mod jacobi;
 mod lcp;
 mod lemke;
@@ -89,6 +91,7 @@ pub use delassus::{BlockSparse, Delassus, DenseDelassus, Form};
 pub use elliptic::Elliptic;
 pub use gauss_seidel::{GaussSeidel, GaussSeidelOptions};
 pub use interior::{InteriorPoint, InteriorPointOptions};
+pub use islands::{IslandReport, IslandSolver};
 pub use jacobi::Jacobi;
 pub use lcp::Lcp;
 pub use lemke::{Lemke, LemkeOptions};
@@ -100,4 +103,4 @@ pub use principal::{BlockPivoting, BlockPivotingOptions, Murty};
 pub use problem::{Problem, ProblemError};
 pub use report::{Limits, Method, Outcome, Report, Solver, Stage};
 pub use residual::{Residual, de_saxce, natural_map};
-pub use saddle::SaddleDelassus;
+pub use saddle::{DelassusChoice, DelassusReason, DelassusReport, SaddleDelassus};

@@ -236,6 +236,30 @@ impl Problem {
         Ok(())
     }
 
+    /// Replaces the laws by others of as many rows each.
+    ///
+    /// # Errors
+    /// [`ProblemError::Size`], [`ProblemError::Friction`], [`ProblemError::Bounds`]; then nothing changes.
+    pub fn set_cones(&mut self, cones: &[Cone]) -> Result<(), ProblemError> {
+        let size = |what, expected, found| ProblemError::Size {
+            what,
+            expected,
+            found,
+        };
+        if cones.len() != self.blocks() {
+            return Err(size("cones", self.blocks(), cones.len()));
+        }
+        for (k, cone) in cones.iter().enumerate() {
+            cone.check(k)?;
+            let rows = self.rows(k).len();
+            if cone.rows() != rows {
+                return Err(size("the rows of a cone", rows, cone.rows()));
+            }
+        }
+        self.cones.copy_from_slice(cones);
+        Ok(())
+    }
+
     /// Number of rows m.
     pub fn size(&self) -> usize {
         self.b.len()

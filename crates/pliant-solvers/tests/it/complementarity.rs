@@ -3,6 +3,7 @@
 mod conic;
 mod corpus;
 mod general;
+mod islands;
 mod known_contacts;
 mod known_rows;
 mod metamorphic;

@@ -1,0 +1,187 @@
+//! A tree of boxes along the axes of the world: who may touch whom.
+
+use pliant_dense::Vec3;
+
+/// A box along the axes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Aabb {
+    pub(crate) low: Vec3,
+    pub(crate) high: Vec3,
+}
+
+impl Aabb {
+    pub(crate) const EMPTY: Self = Self {
+        low: Vec3::new(f64::INFINITY, f64::INFINITY, f64::INFINITY),
+        high: Vec3::new(f64::NEG_INFINITY, f64::NEG_INFINITY, f64::NEG_INFINITY),
+    };
+
+    pub(crate) fn of(points: impl IntoIterator<Item = Vec3>) -> Self {
+        points.into_iter().fold(Self::EMPTY, |b, p| Self {
+            low: b.low.inf(&p),
+            high: b.high.sup(&p),
+        })
+    }
+
+    pub(crate) fn join(self, other: Self) -> Self {
+        Self {
+            low: self.low.inf(&other.low),
+            high: self.high.sup(&other.high),
+        }
+    }
+
+    pub(crate) fn grown(self, by: f64) -> Self {
+        Self {
+            low: self.low.add_scalar(-by),
+            high: self.high.add_scalar(by),
+        }
+    }
+
+    /// With all places it passes when it is moved.
+    pub(crate) fn swept(self, step: Vec3) -> Self {
+        self.join(Self {
+            low: self.low + step,
+            high: self.high + step,
+        })
+    }
+
+    pub(crate) fn meets(&self, other: &Self) -> bool {
+        (0..3).all(|k| self.low[k] <= other.high[k] && other.low[k] <= self.high[k])
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    bounds: Aabb,
+    /// First child, or first entry of `order`.
+    first: u32,
+    /// Entries of a leaf; zero for a node with two children.
+    count: u32,
+}
+
+/// The tree: children come after their parents.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Bvh {
+    nodes: Vec<Node>,
+    order: Vec<u32>,
+}
+
+impl Bvh {
+    /// A tree over boxes, halved at the median of the longest axis; `O(n log n)`, without allocation if it was as large before.
+    pub(crate) fn build(&mut self, boxes: &[Aabb]) {
+        self.nodes.clear();
+        self.order.clear();
+        self.order.extend(0..boxes.len() as u32);
+        if boxes.is_empty() {
+            return;
+        }
+        let leaf = |first: usize, count: usize| Node {
+            bounds: Aabb::EMPTY,
+            first: first as u32,
+            count: count as u32,
+        };
+        self.nodes.push(leaf(0, boxes.len()));
+        let mut k = 0;
+        while k < self.nodes.len() {
+            let (first, count) = (self.nodes[k].first as usize, self.nodes[k].count as usize);
+            if count > 2 {
+                let part = &mut self.order[first..first + count];
+                let middle = |i: &u32| boxes[*i as usize].low + boxes[*i as usize].high;
+                let spread = Aabb::of(part.iter().map(middle));
+                let axis = (spread.high - spread.low).imax();
+                let half = count / 2;
+                part.select_nth_unstable_by(half, |i, j| {
+                    middle(i)[axis].total_cmp(&middle(j)[axis]).then(i.cmp(j))
+                });
+                self.nodes[k].first = self.nodes.len() as u32;
+                self.nodes[k].count = 0;
+                self.nodes.push(leaf(first, half));
+                self.nodes.push(leaf(first + half, count - half));
+            }
+            k += 1;
+        }
+        self.refit(boxes);
+    }
+
+    /// The same tree over boxes that have moved.
+    pub(crate) fn refit(&mut self, boxes: &[Aabb]) {
+        for k in (0..self.nodes.len()).rev() {
+            let node = self.nodes[k];
+            let first = node.first as usize;
+            self.nodes[k].bounds = if node.count == 0 {
+                self.nodes[first].bounds.join(self.nodes[first + 1].bounds)
+            } else {
+                let entries = &self.order[first..first + node.count as usize];
+                entries
+                    .iter()
+                    .fold(Aabb::EMPTY, |b, i| b.join(boxes[*i as usize]))
+            };
+        }
+    }
+
+    /// Calls with each entry whose box meets another, in the order of the tree.
+    pub(crate) fn query(
+        &self,
+        boxes: &[Aabb],
+        with: &Aabb,
+        stack: &mut Vec<u32>,
+        mut visit: impl FnMut(usize),
+    ) {
+        stack.clear();
+        if !self.nodes.is_empty() {
+            stack.push(0);
+        }
+        while let Some(k) = stack.pop() {
+            let node = &self.nodes[k as usize];
+            if !node.bounds.meets(with) {
+                continue;
+            }
+            if node.count == 0 {
+                stack.extend([node.first + 1, node.first]);
+            } else {
+                let first = node.first as usize;
+                for &i in &self.order[first..first + node.count as usize] {
+                    if boxes[i as usize].meets(with) {
+                        visit(i as usize);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tree_finds_what_all_pairs_find() {
+        let mut seed = 1_u64;
+        let mut random = || {
+            seed = seed
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            (seed >> 11) as f64 / (1_u64 << 53) as f64
+        };
+        let boxes: Vec<Aabb> = (0..300)
+            .map(|_| {
+                let low = Vec3::new(random(), random(), random()) * 10.0;
+                Aabb {
+                    low,
+                    high: low + Vec3::new(random(), random(), random()),
+                }
+            })
+            .collect();
+        let mut tree = Bvh::default();
+        tree.build(&boxes);
+        let mut pairs = 0;
+        for a in &boxes {
+            let mut found = Vec::new();
+            tree.query(&boxes, a, &mut Vec::new(), |k| found.push(k));
+            found.sort_unstable();
+            let expected: Vec<usize> = (0..boxes.len()).filter(|k| boxes[*k].meets(a)).collect();
+            assert_eq!(found, expected);
+            pairs += found.len();
+        }
+        assert!(pairs > 320);
+    }
+}

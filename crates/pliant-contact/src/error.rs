@@ -1,0 +1,182 @@
+//! What can be wrong with shapes, colliders and the states they are asked about.
+
+/// A defect of a shape, a collider or a state, in the user's names.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ContactError {
+    /// A number is NaN or infinite.
+    #[error("{what} is {value}, not a finite number")]
+    NotFinite {
+        /// Which number of which shape.
+        what: &'static str,
+        /// Its value.
+        value: f64,
+    },
+    /// A number outside its range.
+    #[error("{what} is {value}, but must be {bound}")]
+    OutOfRange {
+        /// Which number of which shape or material.
+        what: &'static str,
+        /// Its value.
+        value: f64,
+        /// What it must be.
+        bound: &'static str,
+    },
+    /// A list with too few entries.
+    #[error("{shape} needs at least {needed} {what}, found {found}")]
+    TooFew {
+        /// The shape.
+        shape: &'static str,
+        /// What was counted.
+        what: &'static str,
+        /// Least number.
+        needed: usize,
+        /// Given.
+        found: usize,
+    },
+    /// A list of the wrong length.
+    #[error("{shape} needs {expected} {what}, found {found}")]
+    Size {
+        /// The shape.
+        shape: &'static str,
+        /// What was counted.
+        what: &'static str,
+        /// Wanted.
+        expected: usize,
+        /// Given.
+        found: usize,
+    },
+    /// An index of a mesh points past its points.
+    #[error("{what} {entry} of {shape} names point {point}, but there are {count}")]
+    Index {
+        /// The shape or the collider.
+        shape: String,
+        /// Triangle, segment or point.
+        what: &'static str,
+        /// Which of them.
+        entry: usize,
+        /// The index.
+        point: usize,
+        /// Points there are.
+        count: usize,
+    },
+    /// A mesh without extent, or with a triangle without area.
+    #[error("{what} {entry} of {shape} is degenerate: {reason}")]
+    Degenerate {
+        /// The shape or the collider.
+        shape: String,
+        /// Triangle, segment, hull.
+        what: &'static str,
+        /// Which of them.
+        entry: usize,
+        /// Why, as a clause.
+        reason: &'static str,
+    },
+    /// An edge with more than two triangles, or two triangles that disagree about outside.
+    #[error("the edge between points {from} and {to} of {shape} {reason}")]
+    Edge {
+        /// The shape or the collider.
+        shape: String,
+        /// A point.
+        from: usize,
+        /// The other point.
+        to: usize,
+        /// Why, as a clause.
+        reason: &'static str,
+    },
+    /// A quaternion of length zero.
+    #[error("the orientation of `{name}` is not a rotation: its quaternion has length zero")]
+    ZeroQuaternion {
+        /// Name of the collider, or of the shape.
+        name: String,
+    },
+    /// Two colliders of one name.
+    #[error("the name `{name}` is used twice")]
+    DuplicateName {
+        /// The name.
+        name: String,
+    },
+    /// A collider on a node of the wrong space.
+    #[error("collider `{name}` needs a node of {expected}, found `{node}` of {found}")]
+    Space {
+        /// Name of the collider.
+        name: String,
+        /// Wanted.
+        expected: &'static str,
+        /// Name of the node.
+        node: String,
+        /// Given.
+        found: String,
+    },
+    /// A node or an element that the model does not have.
+    #[error("collider `{name}` refers to {what} {index}, but there are {count}")]
+    Missing {
+        /// Name of the collider.
+        name: String,
+        /// Node, element, material.
+        what: &'static str,
+        /// The index.
+        index: usize,
+        /// How many there are.
+        count: usize,
+    },
+    /// A shape where it cannot be.
+    #[error("collider `{name}`: {reason}")]
+    Placement {
+        /// Name of the collider.
+        name: String,
+        /// Why not, as a clause.
+        reason: &'static str,
+    },
+    /// A state with a NaN, or of another length.
+    #[error("the {what} of collider `{name}` are not finite numbers")]
+    State {
+        /// Name of the collider.
+        name: String,
+        /// Positions or velocities.
+        what: &'static str,
+    },
+    /// The identities restored belong to another world.
+    #[error("the contact memory names collider {collider}, but there are {count}")]
+    Memory {
+        /// The index.
+        collider: usize,
+        /// Colliders there are.
+        count: usize,
+    },
+}
+
+/// A finite number, or an error naming it.
+pub(crate) fn finite(what: &'static str, value: f64) -> Result<f64, ContactError> {
+    if value.is_finite() {
+        Ok(value)
+    } else {
+        Err(ContactError::NotFinite { what, value })
+    }
+}
+
+/// A finite positive number, or an error naming it.
+pub(crate) fn positive(what: &'static str, value: f64) -> Result<f64, ContactError> {
+    if finite(what, value)? > 0.0 {
+        Ok(value)
+    } else {
+        Err(ContactError::OutOfRange {
+            what,
+            value,
+            bound: "positive",
+        })
+    }
+}
+
+/// A finite number that is not negative, or an error naming it.
+pub(crate) fn not_negative(what: &'static str, value: f64) -> Result<f64, ContactError> {
+    if finite(what, value)? >= 0.0 {
+        Ok(value)
+    } else {
+        Err(ContactError::OutOfRange {
+            what,
+            value,
+            bound: "zero or more",
+        })
+    }
+}

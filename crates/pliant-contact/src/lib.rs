@@ -1,0 +1,59 @@
+//! Collision geometry: shapes, who may touch whom, and contact points with persistent identities.
+//!
+//! What this crate is: from a model and its state to a list of [`Contact`]s, each with its points, normal, gap, material, and a
+//! [`ContactKey`] that it keeps while it lasts. What it is not: it knows no rows, multipliers, or time steps; the *horizon* of
+//! [`World::update`] is how far ahead (s) it looks along the present velocities.
+//!
+//! ```
+//! use pliant_contact::{Collider, Place, Shape, World};
+//! use pliant_model::{Model, Pose};
+//! // A ball of radius 0.5 m, 0.1 m above the ground, falls with 3 m/s.
+//! let mut model = Model::new();
+//! let ball = model.add_rigid_bodies("ball", &[Pose::at([0.0, 0.0, 0.6])])?;
+//! let mut world = World::new();
+//! world.add(Collider::new("ground", Shape::half_space([0.0, 0.0, 1.0])?, Place::Fixed(Pose::default())))?;
+//! let place = Place::Body { node: ball, element: 0, pose: Pose::default() };
+//! world.add(Collider::new("ball", Shape::ball(0.5)?, place))?;
+//! let mut state = model.initial_state()?;
+//! state.velocities[2] = -3.0;
+//! // Within 1/100 s it does not get there; within 1/20 s it does.
+//! assert!(world.update(&model, &state.positions, &state.velocities, 0.01)?.is_empty());
+//! let contacts = world.update(&model, &state.positions, &state.velocities, 0.05)?;
+//! assert_eq!(contacts.len(), 1);
+//! assert!((contacts[0].gap - 0.1).abs() < 1e-15);
+//! assert_eq!(contacts[0].normal, [0.0, 0.0, 1.0]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # What is exact
+//!
+//! Gaps and normals of half spaces against anything, and of balls, boxes, capsules, hulls, triangles and soft shapes among each other, are closed
+//! forms, right to rounding (tested to 1e-12 m for lengths of 1 m). Cylinders are exact against half spaces, balls, and
+//! wherever a cap, a face or a pair of straight lines decides; else, as between hulls of very many edges, the normal comes from an iterative
+//! algorithm (parry's GJK and EPA), and the gap along that normal is exact, so that it never is too great.
+//!
+//! # Order and identity
+//!
+//! Everything is in a fixed order: that in which colliders were added, then of serials. Nothing depends on addresses or hashes.
+//! After the first updates nothing is allocated unless there are more contacts than ever before (or hulls of very many edges, or
+//! cylinders beside edges, which go to the iterative algorithm; its deep case allocates).
+
+mod bvh;
+mod collider;
+mod contact;
+mod error;
+mod material;
+mod memory;
+mod narrow;
+mod parry;
+mod shape;
+mod surface;
+mod world;
+
+pub use collider::{Collider, ColliderId, Groups, MaterialId, Place};
+pub use contact::{Carrier, Contact, ContactKey, Side};
+pub use error::ContactError;
+pub use material::{FrictionRule, Material};
+pub use memory::{ContactMemory, Remembered};
+pub use shape::{MeshKind, Shape};
+pub use world::World;

@@ -1,0 +1,91 @@
+//! What a surface is made of, and what follows for a pair.
+
+use crate::ContactError;
+use crate::error::not_negative;
+
+/// The surface of a collider, and also what two surfaces make together.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Material {
+    /// Coefficient of Coulomb friction (none), zero or more.
+    pub friction: f64,
+    /// Coefficient of restitution (none), from 0 to 1.
+    pub restitution: f64,
+    /// Compliance of the contact along its normal (m/N), zero for a hard one.
+    pub compliance: f64,
+    /// Relaxation time of a compliant contact (s).
+    pub relaxation_time: f64,
+    /// Friction against spin about the normal: torque per normal force (m).
+    pub torsional_friction: f64,
+    /// Friction against rolling: torque per normal force (m).
+    pub rolling_friction: f64,
+}
+
+impl Default for Material {
+    /// Hard, friction 0.5, no restitution.
+    fn default() -> Self {
+        Self {
+            friction: 0.5,
+            restitution: 0.0,
+            compliance: 0.0,
+            relaxation_time: 0.0,
+            torsional_friction: 0.0,
+            rolling_friction: 0.0,
+        }
+    }
+}
+
+/// How the coefficients of friction of two materials make one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FrictionRule {
+    /// `sqrt(a b)`: what is smooth against anything is smooth, and a pair of equals has their coefficient.
+    #[default]
+    GeometricMean,
+    /// `min(a, b)`.
+    Minimum,
+    /// `max(a, b)`.
+    Maximum,
+    /// `a b`.
+    Product,
+    /// `(a + b) / 2`.
+    Mean,
+}
+
+impl Material {
+    /// Checks the ranges.
+    pub(crate) fn check(self) -> Result<Self, ContactError> {
+        not_negative("the friction of a material", self.friction)?;
+        not_negative("the compliance of a material", self.compliance)?;
+        not_negative("the relaxation time of a material", self.relaxation_time)?;
+        not_negative("the torsional friction of a material", self.torsional_friction)?;
+        not_negative("the rolling friction of a material", self.rolling_friction)?;
+        if not_negative("the restitution of a material", self.restitution)? > 1.0 {
+            let (what, bound) = ("the restitution of a material", "between 0 and 1");
+            return Err(ContactError::OutOfRange {
+                what,
+                value: self.restitution,
+                bound,
+            });
+        }
+        Ok(self)
+    }
+
+    /// What two surfaces make together: friction by the rule; the greater restitution; the sum of the compliances (springs in series); the
+    /// greatest of the rest.
+    pub fn with(&self, other: &Self, rule: FrictionRule) -> Self {
+        let (a, b) = (self.friction, other.friction);
+        Self {
+            friction: match rule {
+                FrictionRule::GeometricMean => (a * b).sqrt(),
+                FrictionRule::Minimum => a.min(b),
+                FrictionRule::Maximum => a.max(b),
+                FrictionRule::Product => a * b,
+                FrictionRule::Mean => (a + b) / 2.0,
+            },
+            restitution: self.restitution.max(other.restitution),
+            compliance: self.compliance + other.compliance,
+            relaxation_time: self.relaxation_time.max(other.relaxation_time),
+            torsional_friction: self.torsional_friction.max(other.torsional_friction),
+            rolling_friction: self.rolling_friction.max(other.rolling_friction),
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Which contact is which from one update to the next.
+
+use pliant_dense::Vec3;
+
+use crate::ContactError;
+
+/// The identities of contacts: plain values, to be kept with a checkpoint. Restored, the next update goes on bit for bit.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ContactMemory {
+    /// The serial that the next new contact gets.
+    pub next_serial: u64,
+    /// What is remembered of each contact, in the order of colliders and serials.
+    pub entries: Vec<Remembered>,
+}
+
+/// What is remembered of one contact.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Remembered {
+    /// The colliders, the lower number first.
+    pub colliders: [u32; 2],
+    /// The serial of its key.
+    pub serial: u64,
+    /// Updates it has lasted.
+    pub age: u32,
+    /// Which elements, corners and edges met.
+    pub feature: [u64; 2],
+    /// Where it was on each side (m): in body axes, in the world for what is fixed, and for points of a node where they should be in the world
+    /// a horizon later.
+    pub places: [[f64; 3]; 2],
+}
+
+impl ContactMemory {
+    pub(crate) fn check(&self, colliders: usize) -> Result<(), ContactError> {
+        let named = self.entries.iter().flat_map(|e| e.colliders).map(|c| c as usize);
+        match named.max() {
+            Some(collider) if collider >= colliders => Err(ContactError::Memory {
+                collider,
+                count: colliders,
+            }),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A contact that has no name yet.
+pub(crate) struct Nameless {
+    pub(crate) feature: [u64; 2],
+    /// As in [`Remembered`], of this update.
+    pub(crate) next: [[f64; 3]; 2],
+    /// Where a remembered place would be found if the contact had stayed there.
+    pub(crate) now: [[f64; 3]; 2],
+    /// How far (m) a contact may move over both surfaces and still be the same.
+    pub(crate) reach: f64,
+}
+
+/// Room for matching.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Matching {
+    old_used: Vec<bool>,
+    new_to_old: Vec<Option<usize>>,
+    distances: Vec<(f64, usize, usize)>,
+}
+
+impl Matching {
+    /// For each of the new contacts of a pair, the old one that it is: that of the same feature; else, nearest first, one that has not moved
+    /// farther than `reach` over one of the two surfaces.
+    pub(crate) fn run(&mut self, old: &[Remembered], new: &[Nameless]) -> &[Option<usize>] {
+        self.old_used.clear();
+        self.old_used.resize(old.len(), false);
+        self.new_to_old.clear();
+        self.new_to_old.resize(new.len(), None);
+        for (k, contact) in new.iter().enumerate() {
+            let same = (0..old.len()).find(|&i| !self.old_used[i] && old[i].feature == contact.feature);
+            if let Some(i) = same {
+                self.old_used[i] = true;
+                self.new_to_old[k] = same;
+            }
+        }
+        self.distances.clear();
+        for (k, contact) in new
+            .iter()
+            .enumerate()
+            .filter(|(k, _)| self.new_to_old[*k].is_none())
+        {
+            for (i, entry) in old.iter().enumerate().filter(|(i, _)| !self.old_used[*i]) {
+                let moved =
+                    |side: usize| (Vec3::from(entry.places[side]) - Vec3::from(contact.now[side])).norm();
+                let distance = moved(0).min(moved(1));
+                if distance <= contact.reach {
+                    self.distances.push((distance, k, i));
+                }
+            }
+        }
+        self.distances
+            .sort_unstable_by(|x, y| x.0.total_cmp(&y.0).then((x.1, x.2).cmp(&(y.1, y.2))));
+        for &(_, k, i) in &self.distances {
+            if self.new_to_old[k].is_none() && !self.old_used[i] {
+                self.old_used[i] = true;
+                self.new_to_old[k] = Some(i);
+            }
+        }
+        &self.new_to_old
+    }
+}

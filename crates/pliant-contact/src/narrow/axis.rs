@@ -1,0 +1,320 @@
+//! The normal along which two convex parts are farthest apart, or least deep in each other.
+//!
+//! `s(n) = min n.b - max n.a` over the points of both cores. Its greatest value over unit normals is the distance of the cores where
+//! they are apart and minus the depth where they are not, so every candidate is measured by the same exact formula, and
+//! a normal that is not quite the best gives a gap that is too small, never too great. Faces come before crossed edges, and both before
+//! nearest points, unless the later is better by more than rounding: a box at rest on a box keeps the normal of the face.
+
+use pliant_dense::Vec3;
+
+use super::closest::{of_segments, on_segment, over_polygon, perpendicular};
+use super::part::Part;
+
+/// Where a normal comes from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Source {
+    /// A face of the first part.
+    FaceA(usize),
+    /// A face of the second part.
+    FaceB(usize),
+    /// A cap of the first part, a cylinder.
+    CapA,
+    /// A cap of the second part, a cylinder.
+    CapB,
+    /// Edges, corners, curved sides.
+    Between,
+}
+
+/// A normal from the first part to the second, with the separation of the cores along it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Axis {
+    pub(crate) normal: Vec3,
+    pub(crate) separation: f64,
+    pub(crate) source: Source,
+}
+
+/// Above this product of edges the distance is left to the iterative algorithm, which does not look at all pairs.
+const MOST_PAIRS: usize = 2000;
+/// Above this product of edge directions so is the depth.
+const MOST_DIRECTIONS: usize = 400;
+
+/// The best normal; none if the second part lies wholly behind a triangle that has matter behind it, or the nearest point of a
+/// triangle belongs to one of its neighbours.
+pub(crate) fn find(a: &Part<'_>, b: &Part<'_>) -> Option<Axis> {
+    let size = a.extent() + b.extent();
+    // What rounding can make of a separation, for things of this size at this place.
+    let noise = 1e-14 * (size + a.points[0].amax() + b.points[0].amax());
+    let mut best = Best {
+        axis: None,
+        slack: if a.radius + b.radius > 0.0 {
+            10.0 * noise
+        } else {
+            1e-10 * size
+        },
+    };
+    faces(a, b, &mut best);
+    let general = a.drum.is_some() || b.drum.is_some() || many(a, b);
+    if general {
+        curved(a, b, &mut best);
+    } else {
+        crossed(a, b, &mut best);
+    }
+    if best.axis.is_none_or(|axis| axis.separation > noise) {
+        if !general && !settled(a, b, best.axis.as_ref()) {
+            nearest(a, b, noise, &mut best)?;
+        }
+    } else if let Some(axis) = best.axis
+        && (behind(a, b, &axis)
+            || behind(
+                b,
+                a,
+                &Axis {
+                    normal: -axis.normal,
+                    ..axis
+                },
+            ))
+    {
+        return None;
+    }
+    Some(best.axis.unwrap_or_else(|| arbitrary(a, b)))
+}
+
+/// Whether the plane of a face keeps two parts apart, to within `slack` (m), now and after `b` has moved by `drift` against `a`. A box that
+/// slides over tiles does not meet the side of the next tile, however near it is.
+pub(crate) fn stay_apart(a: &Part<'_>, b: &Part<'_>, drift: Vec3, slack: f64) -> bool {
+    let apart = |n: Vec3| {
+        let separation = -b.reach(-n) - a.reach(n) - a.radius - b.radius;
+        separation.min(separation + n.dot(&drift)) >= -slack
+    };
+    let faces = |part: &Part<'_>| part.normals.len();
+    (0..faces(a)).any(|k| front(a, k) && a.normals[k] != Vec3::zeros() && apart(a.normals[k]))
+        || (0..faces(b)).any(|k| front(b, k) && b.normals[k] != Vec3::zeros() && apart(-b.normals[k]))
+}
+
+fn many(a: &Part<'_>, b: &Part<'_>) -> bool {
+    a.shape.edges.len() * b.shape.edges.len() > MOST_PAIRS
+        || a.shape.directions.len() * b.shape.directions.len() > MOST_DIRECTIONS
+}
+
+struct Best {
+    axis: Option<Axis>,
+    slack: f64,
+}
+
+impl Best {
+    /// Takes a candidate that is better than rounding explains, and by a hundredth of the depth where there is one.
+    fn offer(&mut self, normal: Vec3, separation: f64, source: Source) {
+        let take = self.axis.is_none_or(|axis| {
+            let same = std::mem::discriminant(&axis.source) == std::mem::discriminant(&source);
+            let margin = if same {
+                0.0
+            } else {
+                self.slack + 0.01 * (-axis.separation).max(0.0)
+            };
+            separation > axis.separation + margin
+        });
+        if take && separation.is_finite() {
+            self.axis = Some(Axis {
+                normal,
+                separation,
+                source,
+            });
+        }
+    }
+}
+
+fn faces(a: &Part<'_>, b: &Part<'_>, best: &mut Best) {
+    for (k, n) in a.normals.iter().enumerate() {
+        if *n != Vec3::zeros() && front(a, k) && b.permits_face(-n) {
+            let offset = n.dot(&a.points[a.shape.faces[k][0] as usize]);
+            best.offer(*n, -b.reach(-n) - offset, Source::FaceA(k));
+        }
+    }
+    for (k, n) in b.normals.iter().enumerate() {
+        if *n != Vec3::zeros() && front(b, k) && a.permits_face(-n) {
+            let offset = n.dot(&b.points[b.shape.faces[k][0] as usize]);
+            best.offer(-n, -a.reach(-n) - offset, Source::FaceB(k));
+        }
+    }
+}
+
+/// Whether a face of a triangle of a mesh has no matter on its side.
+fn front(part: &Part<'_>, face: usize) -> bool {
+    face == 0 || part.of.is_none_or(|(surface, _)| surface.two_sided())
+}
+
+fn allowed(a: &Part<'_>, b: &Part<'_>, axis: &Axis) -> bool {
+    a.permits(axis.normal) && b.permits(-axis.normal)
+}
+
+/// Whether `b` lies wholly behind the face of a triangle `a` with matter behind it.
+fn behind(a: &Part<'_>, b: &Part<'_>, axis: &Axis) -> bool {
+    a.of.is_some_and(|(surface, _)| !surface.two_sided())
+        && b.reach(axis.normal) < a.reach(axis.normal) - b.extent() * 1e-9
+        && b.reach(axis.normal) + b.radius < a.reach(axis.normal)
+}
+
+fn crossed(a: &Part<'_>, b: &Part<'_>, best: &mut Best) {
+    for da in &a.shape.directions {
+        let d = along(a, *da);
+        for db in &b.shape.directions {
+            let e = along(b, *db);
+            let cross = d.cross(&e);
+            let square = cross.norm_squared();
+            if square <= 1e-12 * d.norm_squared() * e.norm_squared() {
+                continue;
+            }
+            let n = cross / square.sqrt();
+            for n in [n, -n] {
+                let separation = -b.reach(-n) - a.reach(n);
+                let promising = best.axis.is_none_or(|axis| separation > axis.separation);
+                if promising && a.permits(n) && b.permits(-n) {
+                    best.offer(n, separation, Source::Between);
+                }
+            }
+        }
+    }
+}
+
+fn along(part: &Part<'_>, edge: [u32; 2]) -> Vec3 {
+    part.points[edge[1] as usize] - part.points[edge[0] as usize]
+}
+
+/// Whether a corner over a face makes the normal of the face the exact one.
+fn settled(a: &Part<'_>, b: &Part<'_>, axis: Option<&Axis>) -> bool {
+    let over = |face: usize, part: &Part<'_>, other: &Part<'_>| {
+        let n = part.normals[face];
+        let corner = other.points[other.farthest(-n)];
+        over_polygon(corner, &part.shape.faces[face], part.points, n)
+    };
+    match axis.map(|axis| axis.source) {
+        Some(Source::FaceA(face)) => over(face, a, b),
+        Some(Source::FaceB(face)) => over(face, b, a),
+        _ => false,
+    }
+}
+
+/// The normal between nearest points of parts that are apart; none if that of a triangle belongs to a neighbour.
+fn nearest(a: &Part<'_>, b: &Part<'_>, noise: f64, best: &mut Best) -> Option<()> {
+    let mut pair = (f64::INFINITY, Vec3::zeros(), Vec3::zeros());
+    let mut offer = |pa: Vec3, pb: Vec3| {
+        let square = (pb - pa).norm_squared();
+        if square < pair.0 {
+            pair = (square, pa, pb);
+        }
+    };
+    for (k, face) in a.shape.faces.iter().take(a.normals.len()).enumerate() {
+        for p in b.points {
+            if let Some(q) = over(a, k, face, *p) {
+                offer(q, *p);
+            }
+        }
+    }
+    for (k, face) in b.shape.faces.iter().take(b.normals.len()).enumerate() {
+        for p in a.points {
+            if let Some(q) = over(b, k, face, *p) {
+                offer(*p, q);
+            }
+        }
+    }
+    let ends = |part: &Part<'_>, e: &[u32; 2]| e.map(|i| part.points[i as usize]);
+    for e in &a.shape.edges {
+        for f in &b.shape.edges {
+            let (p, q) = (ends(a, e), ends(b, f));
+            let (s, t) = of_segments(p, q);
+            offer(p[0] + (p[1] - p[0]) * s, q[0] + (q[1] - q[0]) * t);
+        }
+    }
+    if b.shape.edges.is_empty() {
+        for e in &a.shape.edges {
+            let p = ends(a, e);
+            offer(p[0] + (p[1] - p[0]) * on_segment(b.points[0], p), b.points[0]);
+        }
+    }
+    if a.shape.edges.is_empty() {
+        for e in &b.shape.edges {
+            let p = ends(b, e);
+            offer(a.points[0], p[0] + (p[1] - p[0]) * on_segment(a.points[0], p));
+        }
+    }
+    if a.shape.edges.is_empty() && b.shape.edges.is_empty() {
+        offer(a.points[0], b.points[0]);
+    }
+    let distance = pair.0.sqrt();
+    if distance > noise {
+        let normal = (pair.2 - pair.1) / distance;
+        if !(a.permits(normal) && b.permits(-normal)) {
+            return None;
+        }
+        best.offer(normal, distance, Source::Between);
+    }
+    Some(())
+}
+
+/// The foot of a corner over a face, if it is in front of it.
+fn over(part: &Part<'_>, k: usize, face: &[u32], p: Vec3) -> Option<Vec3> {
+    let n = part.normals[k];
+    let height = n.dot(&(p - part.points[face[0] as usize]));
+    (height >= 0.0 && n != Vec3::zeros() && over_polygon(p, face, part.points, n)).then(|| p - n * height)
+}
+
+/// Cylinders and hulls of many faces: directions that closed forms give, then those of the iterative algorithm.
+fn curved(a: &Part<'_>, b: &Part<'_>, best: &mut Best) {
+    let measure = |n: Vec3, source: Source, best: &mut Best| {
+        let axis = Axis {
+            normal: n,
+            separation: -b.reach(-n) - a.reach(n),
+            source,
+        };
+        if allowed(a, b, &axis) {
+            best.offer(n, axis.separation, source);
+        }
+    };
+    for (part, other, cap, sign) in [(a, b, Source::CapA, 1.0), (b, a, Source::CapB, -1.0)] {
+        let Some(drum) = &part.drum else { continue };
+        measure(drum.axis, cap, best);
+        measure(-drum.axis, cap, best);
+        let lines = other.shape.directions.iter().map(|d| along(other, *d));
+        for line in lines.chain(other.drum.map(|drum| drum.axis)) {
+            let cross = drum.axis.cross(&line);
+            if cross.norm_squared() > 1e-12 * line.norm_squared() {
+                measure(cross.normalize(), Source::Between, best);
+                measure(-cross.normalize(), Source::Between, best);
+            }
+        }
+        // From the nearest point of the cylinder to a corner, or across to a parallel axis.
+        for p in other.points {
+            let from = p - part.points[0];
+            let height = from.dot(&drum.axis);
+            let across = from - drum.axis * height;
+            let inside = if across.norm() > drum.radius {
+                across.normalize() * drum.radius
+            } else {
+                across
+            };
+            let foot = inside + drum.axis * height.clamp(-drum.half, drum.half);
+            for d in [from - foot, across] {
+                if d.norm() > 1e-14 * (drum.radius + drum.half) {
+                    measure(d.normalize() * sign, Source::Between, best);
+                }
+            }
+        }
+    }
+    let middle = (a.centre() + b.centre()) / 2.0;
+    if let Some(n) = crate::parry::normal(|d| a.support(d), |d| b.support(d), middle) {
+        measure(n, Source::Between, best);
+    }
+}
+
+/// Cores that meet in every direction (two centres in one place, segments in one line): across what there is, else up.
+fn arbitrary(a: &Part<'_>, b: &Part<'_>) -> Axis {
+    let edge = [a, b]
+        .into_iter()
+        .find_map(|part| part.shape.edges.first().map(|e| along(part, *e)));
+    let n = edge.map_or(Vec3::z(), perpendicular);
+    Axis {
+        normal: n,
+        separation: -b.reach(-n) - a.reach(n),
+        source: Source::Between,
+    }
+}

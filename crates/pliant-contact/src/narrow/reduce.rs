@@ -1,0 +1,82 @@
+//! At most four points of a manifold: the deepest, and those that span the largest area with it.
+
+use super::Touch;
+
+/// Drops points that repeat others, then keeps at most four of those left, in their order.
+///
+/// `size` is that of the smaller thing (m): points of one normal nearer than 1e-5 of it are one. A choice goes to the earlier of candidates that are equal to a millionth, so that rounding does not change it from step to step.
+pub(crate) fn reduce(touches: &mut Vec<Touch>, from: usize, size: f64) {
+    let mut kept = from;
+    for k in from..touches.len() {
+        let touch = touches[k];
+        if touches[from..kept]
+            .iter()
+            .all(|t| (t.a - touch.a).norm() > 1e-5 * size || t.normal.dot(&touch.normal) < 0.9)
+        {
+            touches[kept] = touch;
+            kept += 1;
+        }
+    }
+    touches.truncate(kept);
+    if kept - from <= 4 {
+        return;
+    }
+    let points = &touches[from..];
+    let n = points[0].normal;
+    let best = |measure: &dyn Fn(usize) -> f64, slack: f64| {
+        let mut best = (f64::NEG_INFINITY, 0);
+        for k in 0..points.len() {
+            let value = measure(k);
+            if value > best.0 + slack + 1e-6 * best.0.abs().min(f64::MAX) {
+                best = (value, k);
+            }
+        }
+        best.1
+    };
+    let deepest = best(&|k| -points[k].gap, 1e-9 * size);
+    let flat = |k: usize, from: usize| {
+        let r = points[k].a - points[from].a;
+        r - n * n.dot(&r)
+    };
+    let second = best(&|k| flat(k, deepest).norm_squared(), 0.0);
+    let line = flat(second, deepest);
+    let area = |k: usize| n.dot(&line.cross(&flat(k, deepest)));
+    let third = best(&|k| area(k).abs(), 0.0);
+    let side = area(third).signum();
+    // The largest area added outside the triangle, over each of its sides.
+    let added = |k: usize| {
+        let corners = [deepest, second, third];
+        (0..3)
+            .map(|i| {
+                let (p, q) = (corners[i], corners[(i + 1) % 3]);
+                -side * n.dot(&flat(q, p).cross(&flat(k, p)))
+            })
+            .fold(f64::NEG_INFINITY, f64::max)
+    };
+    let fourth = best(
+        &|k| {
+            if [deepest, second, third].contains(&k) {
+                -1.0
+            } else {
+                added(k)
+            }
+        },
+        0.0,
+    );
+    let mut keep = [deepest, second, third, fourth];
+    keep.sort_unstable();
+    let chosen = keep.map(|k| points[k]);
+    let repeated = keep.windows(2).any(|w| w[0] == w[1]);
+    touches.truncate(from);
+    if repeated {
+        let mut last = usize::MAX;
+        for (k, touch) in keep.iter().zip(chosen) {
+            if *k != last {
+                touches.push(touch);
+            }
+            last = *k;
+        }
+    } else {
+        touches.extend(chosen);
+    }
+}

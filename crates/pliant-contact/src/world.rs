@@ -1,0 +1,369 @@
+//! All colliders, and what they touch.
+
+mod cast;
+mod detect;
+mod pieces;
+mod sheets;
+
+use pliant_model::Model;
+
+use crate::bvh::{Aabb, Bvh};
+use crate::memory::{Matching, Nameless};
+use crate::narrow::{Scratch, Touch, clip::Corner};
+use crate::{
+    Collider, ColliderId, Contact, ContactError, ContactKey, ContactMemory, FrictionRule, Material,
+    MaterialId, Remembered, Side,
+};
+use detect::Found;
+use pieces::{Piece, Pieces};
+
+/// Colliders, materials, the identities of contacts, and the room for finding them.
+#[derive(Clone, Debug)]
+pub struct World {
+    colliders: Vec<Collider>,
+    materials: Vec<Material>,
+    rule: FrictionRule,
+    /// Pairs of materials with a law of their own, sorted.
+    pairs: Vec<(MaterialId, MaterialId, Material)>,
+    /// Pairs of colliders that do not meet, sorted.
+    excluded: Vec<(ColliderId, ColliderId)>,
+    memory: ContactMemory,
+    pieces: Pieces,
+    contacts: Vec<Contact>,
+    work: Work,
+}
+
+/// Scratch without meaning.
+#[derive(Clone, Debug, Default)]
+struct Work {
+    boxes: Vec<Aabb>,
+    boxed: Vec<u32>,
+    tree: Bvh,
+    stack: Vec<u32>,
+    pairs: Vec<(u32, u32)>,
+    near: Vec<u32>,
+    touches: Vec<Touch>,
+    rest: Vec<Touch>,
+    swept: Vec<(f64, Touch, [u64; 2])>,
+    scratch: Scratch,
+    corners: Vec<Corner>,
+    moved: [cast::Moved; 2],
+    found: Vec<Found>,
+    nameless: Vec<Nameless>,
+    matching: Matching,
+    remembered: Vec<Remembered>,
+    sheets: sheets::Work,
+}
+
+// By hand: scratch is not worth a copy.
+impl Clone for Nameless {
+    fn clone(&self) -> Self {
+        Self { ..*self }
+    }
+}
+
+impl std::fmt::Debug for Nameless {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:?}", self.feature)
+    }
+}
+
+impl Default for World {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl World {
+    /// A world without colliders; material 0 is [`Material::default`].
+    pub fn new() -> Self {
+        Self {
+            colliders: Vec::new(),
+            materials: vec![Material::default()],
+            rule: FrictionRule::default(),
+            pairs: Vec::new(),
+            excluded: Vec::new(),
+            memory: ContactMemory::default(),
+            pieces: Pieces::default(),
+            contacts: Vec::new(),
+            work: Work::default(),
+        }
+    }
+
+    /// Adds a material.
+    ///
+    /// # Errors
+    /// [`ContactError`] if a number is out of range.
+    pub fn add_material(&mut self, material: Material) -> Result<MaterialId, ContactError> {
+        self.materials.push(material.check()?);
+        Ok(MaterialId(self.materials.len() as u32 - 1))
+    }
+
+    /// How coefficients of friction combine.
+    pub fn set_friction_rule(&mut self, rule: FrictionRule) {
+        self.rule = rule;
+    }
+
+    /// What two materials make together, instead of what the rules give.
+    ///
+    /// # Errors
+    /// [`ContactError`] if a number is out of range, or there is no such material.
+    pub fn set_pair(&mut self, a: MaterialId, b: MaterialId, material: Material) -> Result<(), ContactError> {
+        let material = material.check()?;
+        for id in [a, b] {
+            self.check_material("a pair of materials", id)?;
+        }
+        let (a, b) = (a.min(b), a.max(b));
+        match self.pairs.binary_search_by_key(&(a, b), |p| (p.0, p.1)) {
+            Ok(k) => self.pairs[k].2 = material,
+            Err(k) => self.pairs.insert(k, (a, b, material)),
+        }
+        Ok(())
+    }
+
+    fn check_material(&self, name: &str, id: MaterialId) -> Result<(), ContactError> {
+        if id.index() < self.materials.len() {
+            return Ok(());
+        }
+        let (name, what, index, count) = (name.into(), "material", id.index(), self.materials.len());
+        Err(ContactError::Missing {
+            name,
+            what,
+            index,
+            count,
+        })
+    }
+
+    /// Adds a collider.
+    ///
+    /// # Errors
+    /// [`ContactError`] if its name is taken, a number is bad, or the shape cannot be at such a place.
+    pub fn add(&mut self, collider: Collider) -> Result<ColliderId, ContactError> {
+        if self.collider_named(&collider.name).is_some() {
+            return Err(ContactError::DuplicateName { name: collider.name });
+        }
+        self.check_material(&collider.name, collider.material)?;
+        let collider = collider.checked()?;
+        let id = ColliderId(self.colliders.len() as u32);
+        self.pieces.add(id, &collider);
+        self.colliders.push(collider);
+        Ok(id)
+    }
+
+    /// Keeps two colliders from meeting (bodies that a joint holds together, say).
+    ///
+    /// # Errors
+    /// [`ContactError`] if there is no such collider.
+    pub fn exclude(&mut self, a: ColliderId, b: ColliderId) -> Result<(), ContactError> {
+        for id in [a, b] {
+            if id.index() >= self.colliders.len() {
+                let (what, index, count) = ("collider", id.index(), self.colliders.len());
+                return Err(ContactError::Missing {
+                    name: "an exclusion".into(),
+                    what,
+                    index,
+                    count,
+                });
+            }
+        }
+        let pair = (a.min(b), a.max(b));
+        if let Err(k) = self.excluded.binary_search(&pair) {
+            self.excluded.insert(k, pair);
+        }
+        Ok(())
+    }
+
+    /// The colliders, in the order of their ids.
+    pub fn colliders(&self) -> &[Collider] {
+        &self.colliders
+    }
+
+    /// The materials, in the order of their ids.
+    pub fn materials(&self) -> &[Material] {
+        &self.materials
+    }
+
+    /// The collider of this name.
+    pub fn collider_named(&self, name: &str) -> Option<ColliderId> {
+        self.colliders
+            .iter()
+            .position(|c| c.name == name)
+            .map(|k| ColliderId(k as u32))
+    }
+
+    /// The contacts of the last update, in the order of their keys.
+    pub fn contacts(&self) -> &[Contact] {
+        &self.contacts
+    }
+
+    /// The identities of contacts, for a checkpoint.
+    pub fn memory(&self) -> &ContactMemory {
+        &self.memory
+    }
+
+    /// Goes back to the identities of a checkpoint.
+    ///
+    /// # Errors
+    /// [`ContactError::Memory`] if it names colliders that there are not.
+    pub fn set_memory(&mut self, memory: ContactMemory) -> Result<(), ContactError> {
+        memory.check(self.colliders.len())?;
+        self.memory = memory;
+        self.contacts.clear();
+        Ok(())
+    }
+
+    /// What two colliders make together.
+    pub fn pair_material(&self, a: ColliderId, b: ColliderId) -> Material {
+        let [a, b] = [a, b].map(|c| self.colliders[c.index()].material);
+        let (a, b) = (a.min(b), a.max(b));
+        match self.pairs.binary_search_by_key(&(a, b), |p| (p.0, p.1)) {
+            Ok(k) => self.pairs[k].2,
+            Err(_) => self.materials[a.index()].with(&self.materials[b.index()], self.rule),
+        }
+    }
+
+    /// Finds the contacts at positions and velocities of all nodes of a model ([`pliant_model::State`]).
+    ///
+    /// A pair of points is a contact if its gap (m) is at most the margins of its colliders plus what the points can close within
+    /// `horizon` (s, the time step, zero or more). Pairs that could pass through each other within the horizon are followed
+    /// along their velocities (conservative advancement, rotations included) to where they meet first, and are no contact if they do not.
+    ///
+    /// # Errors
+    /// [`ContactError`] if the horizon or a position or velocity that matters is not a finite number, or a collider refers to
+    /// what the model does not have. Then the memory is as it was.
+    pub fn update(
+        &mut self,
+        model: &Model,
+        positions: &[f64],
+        velocities: &[f64],
+        horizon: f64,
+    ) -> Result<&[Contact], ContactError> {
+        crate::error::not_negative("the horizon", horizon)?;
+        self.contacts.clear();
+        self.pieces
+            .place(&self.colliders, model, (positions, velocities), horizon)?;
+        self.broad();
+        self.narrow(horizon);
+        self.name();
+        Ok(&self.contacts)
+    }
+
+    /// Pairs of pieces that may meet, sorted.
+    fn broad(&mut self) {
+        let (pieces, work) = (&self.pieces, &mut self.work);
+        work.boxes.clear();
+        work.boxed.clear();
+        work.pairs.clear();
+        for (k, piece) in pieces.list.iter().enumerate() {
+            if !piece.is_half_space() {
+                work.boxes.push(pieces.placed[k].swept);
+                work.boxed.push(k as u32);
+            }
+        }
+        work.tree.build(&work.boxes);
+        let meet = |i: &Piece, j: &Piece| {
+            let (a, b) = (i.collider.min(j.collider), i.collider.max(j.collider));
+            let [x, y] = [a, b].map(|c| &self.colliders[c.index()]);
+            a != b
+                && x.groups.meet(y.groups)
+                && pieces::apart(&x.place, &y.place)
+                && self.excluded.binary_search(&(a, b)).is_err()
+        };
+        for (n, &i) in work.boxed.iter().enumerate() {
+            let (pairs, boxed) = (&mut work.pairs, &work.boxed);
+            work.tree
+                .query(&work.boxes, &work.boxes[n], &mut work.stack, |m| {
+                    let j = boxed[m];
+                    if i < j && meet(&pieces.list[i as usize], &pieces.list[j as usize]) {
+                        pairs.push((i, j));
+                    }
+                });
+            if self.colliders[pieces.list[i as usize].collider.index()]
+                .self_contact
+                .is_some()
+            {
+                work.pairs.push((i, i));
+            }
+        }
+        for (k, plane) in pieces.list.iter().enumerate().filter(|(_, p)| p.is_half_space()) {
+            for &i in &work.boxed {
+                if meet(plane, &pieces.list[i as usize]) && pieces.reaches(k, i as usize) {
+                    work.pairs.push((i.min(k as u32), i.max(k as u32)));
+                }
+            }
+        }
+        work.pairs.sort_unstable();
+    }
+
+    /// Gives every contact found the key it had, or a new one.
+    fn name(&mut self) {
+        let work = &mut self.work;
+        // Within a pair of colliders the order of detection stays; a stable sort would allocate.
+        work.found.sort_unstable_by_key(|f| (f.colliders, f.order));
+        work.remembered.clear();
+        let old = &self.memory.entries;
+        let mut start = 0;
+        while start < work.found.len() {
+            let pair = work.found[start].colliders;
+            let end = start
+                + work.found[start..]
+                    .iter()
+                    .take_while(|f| f.colliders == pair)
+                    .count();
+            work.nameless.clear();
+            work.nameless
+                .extend(work.found[start..end].iter().map(|f| f.nameless(&self.pieces)));
+            let key = pair.map(|c| c.0);
+            let first = old.partition_point(|e| e.colliders < key);
+            let last = first + old[first..].iter().take_while(|e| e.colliders == key).count();
+            let names = work.matching.run(&old[first..last], &work.nameless);
+            let material = {
+                let [a, b] = pair.map(|c| self.colliders[c.index()].material);
+                let (a, b) = (a.min(b), a.max(b));
+                match self.pairs.binary_search_by_key(&(a, b), |p| (p.0, p.1)) {
+                    Ok(k) => self.pairs[k].2,
+                    Err(_) => self.materials[a.index()].with(&self.materials[b.index()], self.rule),
+                }
+            };
+            for ((found, contact), name) in work.found[start..end].iter().zip(&work.nameless).zip(names) {
+                let (serial, age) = match name {
+                    Some(k) => (old[first + k].serial, old[first + k].age.saturating_add(1)),
+                    None => (self.memory.next_serial, 0),
+                };
+                if name.is_none() {
+                    self.memory.next_serial += 1;
+                }
+                work.remembered.push(Remembered {
+                    colliders: key,
+                    serial,
+                    age,
+                    feature: contact.feature,
+                    places: contact.next,
+                });
+                let side = |k: usize, point: pliant_dense::Vec3| Side {
+                    collider: pair[k],
+                    carrier: found.carriers[k],
+                    point: point.into(),
+                };
+                self.contacts.push(Contact {
+                    key: ContactKey {
+                        a: pair[0],
+                        b: pair[1],
+                        serial,
+                    },
+                    a: side(0, found.touch.a),
+                    b: side(1, found.touch.b),
+                    normal: found.touch.normal.into(),
+                    gap: found.touch.gap,
+                    material,
+                    age,
+                    swept: found.swept,
+                });
+            }
+            start = end;
+        }
+        work.remembered.sort_unstable_by_key(|e| (e.colliders, e.serial));
+        self.contacts.sort_unstable_by_key(|c| c.key);
+        std::mem::swap(&mut self.memory.entries, &mut work.remembered);
+    }
+}

@@ -1,0 +1,273 @@
+//! Sheets against sheets: corners against faces, edges and corners, and edges against edges.
+
+use pliant_dense::Vec3;
+
+use super::World;
+use super::detect::{Pair, Weights};
+use crate::narrow::Touch;
+use crate::narrow::closest::of_segments;
+use crate::shape::mesh::{Element, Spot};
+use crate::surface::Surface;
+
+/// Scratch of this kind of pair.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Work {
+    near: Vec<u32>,
+    close: Vec<Close>,
+    reached: Vec<u32>,
+}
+
+/// Two spots that are near.
+#[derive(Clone, Copy, Debug)]
+struct Close {
+    spots: [Spot; 2],
+    weights: [Weights; 2],
+    touch: Touch,
+}
+
+impl World {
+    /// All pairs of spots of two sheets (or of one with itself) that are near, and nearest to each other among their neighbours.
+    pub(super) fn sheet_sheet(&mut self, pair: Pair) {
+        let (Some(a), Some(b)) = (self.pieces.surface(pair.i), self.pieces.surface(pair.j)) else {
+            return;
+        };
+        let mut work = std::mem::take(&mut self.work.sheets);
+        let mut stack = std::mem::take(&mut self.work.stack);
+        let mut found = std::mem::take(&mut self.work.found);
+        let own = pair.i == pair.j;
+        let collider = &self.colliders[self.pieces.list[pair.i].collider.index()];
+        let ring = if own {
+            collider.self_contact.unwrap_or(1)
+        } else {
+            0
+        };
+        let (boxes_a, _) = self.pieces.elements(pair.i);
+        let (boxes_b, tree_b) = self.pieces.elements(pair.j);
+        work.close.clear();
+        for i in 0..a.mesh.element_count() {
+            work.near.clear();
+            let near = &mut work.near;
+            tree_b.query(boxes_b, &boxes_a[i], &mut stack, |j| near.push(j as u32));
+            near.sort_unstable();
+            for n in 0..work.near.len() {
+                let j = work.near[n] as usize;
+                corners_against(&a, i, &b, j, false, ring, &mut work);
+                if !own {
+                    corners_against(&b, j, &a, i, true, ring, &mut work);
+                }
+                if !own || i <= j {
+                    edges_against(&a, i, &b, j, ring, &mut work);
+                }
+            }
+        }
+        if own {
+            for close in work.close.iter_mut().filter(|c| c.spots[0] > c.spots[1]) {
+                close.spots.swap(0, 1);
+                close.weights.swap(0, 1);
+                let t = close.touch;
+                close.touch = Touch {
+                    a: t.b,
+                    b: t.a,
+                    normal: -t.normal,
+                    ..t
+                };
+            }
+        }
+        work.close
+            .sort_unstable_by(|x, y| x.spots.cmp(&y.spots).then(x.touch.gap.total_cmp(&y.touch.gap)));
+        work.close.dedup_by_key(|c| c.spots);
+        for close in &work.close {
+            let feature = close.spots.map(code);
+            self.push(pair, close.touch, feature, close.weights.map(Some), &mut found);
+        }
+        self.work.sheets = work;
+        self.work.stack = stack;
+        self.work.found = found;
+    }
+}
+
+fn code(spot: Spot) -> u64 {
+    match spot {
+        Spot::Point(k) => u64::from(k),
+        Spot::Edge(k) => 1 << 32 | u64::from(k),
+        Spot::Face(k) => 2 << 32 | u64::from(k),
+    }
+}
+
+/// The corners that element `i` tests, against element `j` of the other sheet.
+fn corners_against(
+    a: &Surface<'_>,
+    i: usize,
+    b: &Surface<'_>,
+    j: usize,
+    flipped: bool,
+    ring: usize,
+    work: &mut Work,
+) {
+    for &p in a.mesh.owned_points(i) {
+        let corners = b.mesh.corners(j);
+        if ring > 0
+            && corners
+                .iter()
+                .any(|q| neighbours(a, p, *q, ring, &mut work.reached))
+        {
+            continue;
+        }
+        let point = a.point(p);
+        let mut places = [Vec3::zeros(); 3];
+        for (k, &q) in corners.iter().enumerate() {
+            places[k] = b.point(q);
+        }
+        let weights = Weights::at(point, b.mesh, j, &places);
+        let spot = spot(b, &weights);
+        let foot: Vec3 = (0..weights.count)
+            .map(|k| b.point(weights.points[k]) * weights.weights[k])
+            .sum();
+        let apart = point - foot;
+        let distance = apart.norm();
+        let size = (0..weights.count)
+            .map(|k| (b.point(weights.points[k]) - foot).norm())
+            .fold(0.0, f64::max);
+        // From the corner to the element.
+        let (normal, gap) = match (spot, b.mesh.element(j)) {
+            (Spot::Face(_), Element::Triangle(t)) if !b.two_sided() || distance <= 1e-12 * size => {
+                (-b.normals[t], apart.dot(&b.normals[t]))
+            }
+            _ if distance > 1e-12 * size => (-apart / distance, distance),
+            _ => continue,
+        };
+        if normal == Vec3::zeros() || !(a.permits(Spot::Point(p), normal) && b.permits(spot, -normal)) {
+            continue;
+        }
+        let (ra, rb) = (a.mesh.radius, b.mesh.radius);
+        let touch = Touch {
+            a: point + normal * ra,
+            b: foot - normal * rb,
+            normal,
+            gap: gap - ra - rb,
+            feature: 0,
+        };
+        let one = Weights {
+            count: 1,
+            points: [p, 0, 0],
+            weights: [1.0, 0.0, 0.0],
+        };
+        work.close.push(if flipped {
+            let touch = Touch {
+                a: touch.b,
+                b: touch.a,
+                normal: -normal,
+                ..touch
+            };
+            Close {
+                spots: [spot, Spot::Point(p)],
+                weights: [weights, one],
+                touch,
+            }
+        } else {
+            Close {
+                spots: [Spot::Point(p), spot],
+                weights: [one, weights],
+                touch,
+            }
+        });
+    }
+}
+
+/// The edges that two elements test, against each other, where they cross.
+fn edges_against(a: &Surface<'_>, i: usize, b: &Surface<'_>, j: usize, ring: usize, work: &mut Work) {
+    for &e in a.mesh.owned_edges(i) {
+        for &f in b.mesh.owned_edges(j) {
+            let (ends, others) = (a.mesh.edges[e as usize], b.mesh.edges[f as usize]);
+            let (p, q) = (a.edge(e), b.edge(f));
+            let (s, t) = of_segments(p, q);
+            let inside = |s: f64| s > 1e-9 && s < 1.0 - 1e-9;
+            if !(inside(s) && inside(t)) {
+                continue;
+            }
+            if ring > 0
+                && ends.iter().any(|x| {
+                    others
+                        .iter()
+                        .any(|y| neighbours(a, *x, *y, ring, &mut work.reached))
+                })
+            {
+                continue;
+            }
+            let (x, y) = (p[0] + (p[1] - p[0]) * s, q[0] + (q[1] - q[0]) * t);
+            let distance = (y - x).norm();
+            if distance <= 1e-12 * ((p[1] - p[0]).norm() + (q[1] - q[0]).norm()) {
+                continue;
+            }
+            let normal = (y - x) / distance;
+            if !(a.permits(Spot::Edge(e), normal) && b.permits(Spot::Edge(f), -normal)) {
+                continue;
+            }
+            let (ra, rb) = (a.mesh.radius, b.mesh.radius);
+            let on = |ends: [u32; 2], s: f64| Weights {
+                count: 2,
+                points: [ends[0], ends[1], 0],
+                weights: [1.0 - s, s, 0.0],
+            };
+            work.close.push(Close {
+                spots: [Spot::Edge(e), Spot::Edge(f)],
+                weights: [on(ends, s), on(others, t)],
+                touch: Touch {
+                    a: x + normal * ra,
+                    b: y - normal * rb,
+                    normal,
+                    gap: distance - ra - rb,
+                    feature: 0,
+                },
+            });
+        }
+    }
+}
+
+/// The spot of a place on a triangle, a segment or a point.
+fn spot(surface: &Surface<'_>, w: &Weights) -> Spot {
+    let edge = || surface.mesh.edge_between(w.points[0], w.points[1]);
+    match w.count {
+        1 => Spot::Point(w.points[0]),
+        2 => edge().map_or(Spot::Point(w.points[0]), Spot::Edge),
+        _ => {
+            // The face that both of two edges share.
+            let faces = |a: usize, b: usize| {
+                surface
+                    .mesh
+                    .edge_between(w.points[a], w.points[b])
+                    .map_or(&[][..], |e| surface.mesh.faces_of_edge(e))
+            };
+            let others = faces(1, 2);
+            let shared = faces(0, 1).iter().find(|f| others.contains(f));
+            shared.map_or(Spot::Point(w.points[0]), |f| Spot::Face(*f))
+        }
+    }
+}
+
+/// Whether two points are joined by at most `ring` edges.
+fn neighbours(surface: &Surface<'_>, p: u32, q: u32, ring: usize, reached: &mut Vec<u32>) -> bool {
+    if p == q {
+        return true;
+    }
+    reached.clear();
+    reached.push(p);
+    let mut start = 0;
+    for _ in 0..ring {
+        let end = reached.len();
+        for k in start..end {
+            for &e in surface.mesh.edges_of_point(reached[k]) {
+                let [x, y] = surface.mesh.edges[e as usize];
+                let next = if x == reached[k] { y } else { x };
+                if next == q {
+                    return true;
+                }
+                if !reached.contains(&next) {
+                    reached.push(next);
+                }
+            }
+        }
+        start = end;
+    }
+    false
+}

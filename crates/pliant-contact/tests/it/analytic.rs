@@ -1,0 +1,216 @@
+//! Pairs whose gap, normal and points have a formula. Tolerance 1e-12: rounding at lengths of 1 m is some 1e-15.
+
+use pliant_contact::Shape;
+use pliant_model::Pose;
+
+use crate::rig::{Rig, distance, least_gap, touch};
+
+fn at(x: f64, y: f64, z: f64) -> Pose {
+    Pose::at([x, y, z])
+}
+
+fn near(a: f64, b: f64) {
+    assert!((a - b).abs() < 1e-12, "{a} against {b}");
+}
+
+fn near3(a: [f64; 3], b: [f64; 3]) {
+    assert!(distance(a, b) < 1e-12, "{a:?} against {b:?}");
+}
+
+#[test]
+fn two_balls() {
+    for (x, y, z) in [(1.0, 0.3, -0.2), (0.1, 0.0, 0.05), (1e-3, 0.0, 0.0)] {
+        let (a, b) = (Shape::ball(0.5).unwrap(), Shape::ball(0.25).unwrap());
+        let found = touch((a, at(1.0, 2.0, 3.0)), (b, at(1.0 + x, 2.0 + y, 3.0 + z)), 1.0);
+        let length = f64::hypot(x.hypot(y), z);
+        assert_eq!(found.len(), 1);
+        near(found[0].gap, length - 0.75);
+        near3(found[0].normal, [x / length, y / length, z / length]);
+        near3(
+            found[0].a.point,
+            [
+                1.0 + 0.5 * x / length,
+                2.0 + 0.5 * y / length,
+                3.0 + 0.5 * z / length,
+            ],
+        );
+    }
+}
+
+#[test]
+fn balls_with_one_centre_part_upwards() {
+    let ball = Shape::ball(0.5).unwrap();
+    let found = touch((ball.clone(), at(1.0, 2.0, 3.0)), (ball, at(1.0, 2.0, 3.0)), 0.1);
+    assert_eq!(found.len(), 1);
+    near(found[0].gap, -1.0);
+    near3(found[0].normal, [0.0, 0.0, 1.0]);
+}
+
+#[test]
+fn ball_and_box_over_face_edge_and_corner_and_inside() {
+    let half = [0.5, 0.4, 0.3];
+    let r = 0.1;
+    let cases = [
+        // Over a face, an edge, a corner; inside, nearest to the face x.
+        ([0.7, 0.1, 0.1], 0.2 - r, [1.0, 0.0, 0.0]),
+        ([0.8, 0.8, 0.1], 0.5 - r, [0.6, 0.8, 0.0]),
+        ([0.6, 0.6, 0.5], 0.3 - r, [1.0 / 3.0, 2.0 / 3.0, 2.0 / 3.0]),
+        ([0.45, 0.1, 0.05], -0.05 - r, [1.0, 0.0, 0.0]),
+    ];
+    for (centre, gap, normal) in cases {
+        let turn = Pose::turned([1.0, -2.0, 0.5], [1.0, 2.0, -0.5], 0.7);
+        let place = |local: [f64; 3]| {
+            let r = pliant_dense::rotation::rotate(turn.rotation, local.into());
+            [
+                r.x + turn.position[0],
+                r.y + turn.position[1],
+                r.z + turn.position[2],
+            ]
+        };
+        let turned = |local: [f64; 3]| {
+            let r = pliant_dense::rotation::rotate(turn.rotation, local.into());
+            [r.x, r.y, r.z]
+        };
+        let found = touch(
+            (Shape::cuboid(half).unwrap(), turn),
+            (Shape::ball(r).unwrap(), Pose::at(place(centre))),
+            1.0,
+        );
+        assert_eq!(found.len(), 1, "{centre:?}");
+        near(found[0].gap, gap);
+        near3(found[0].normal, turned(normal));
+    }
+}
+
+#[test]
+fn box_on_a_plane_has_its_four_corners() {
+    for tilt in [0.0, 1e-9, 1e-3] {
+        let mut rig = Rig::new(&[(
+            Shape::cuboid([0.5, 0.4, 0.3]).unwrap(),
+            Pose::turned([0.0, 0.0, 0.3], [0.0, 1.0, 0.0], tilt),
+        )])
+        .fixed("ground", Shape::half_space([0.0, 0.0, 2.0]).unwrap());
+        rig.state.velocities[2] = -1.0;
+        let found = rig.contacts(0.01);
+        assert_eq!(found.len(), 4);
+        for c in &found {
+            // Order is by collider: the box first, so that the normal points down.
+            near3(c.normal, [0.0, 0.0, -1.0]);
+            let x = c.a.point[0].signum() * 0.5;
+            near(c.gap, 0.3 - x * tilt.sin() - 0.3 * tilt.cos());
+        }
+    }
+}
+
+#[test]
+fn capsules_crossed_parallel_and_end_to_end() {
+    let capsule = Shape::capsule(0.5, 0.1).unwrap();
+    let lying =
+        |x: f64, y: f64, z: f64| Pose::turned([x, y, z], [0.0, 1.0, 0.0], std::f64::consts::FRAC_PI_2);
+    let crossed = touch(
+        (capsule.clone(), at(0.0, 0.0, 0.0)),
+        (capsule.clone(), lying(0.0, 0.35, 0.0)),
+        1.0,
+    );
+    assert_eq!(crossed.len(), 1);
+    near(crossed[0].gap, 0.15);
+    near3(crossed[0].normal, [0.0, 1.0, 0.0]);
+    let parallel = touch(
+        (capsule.clone(), at(0.0, 0.0, 0.0)),
+        (capsule.clone(), at(0.3, 0.0, 0.4)),
+        1.0,
+    );
+    assert_eq!(parallel.len(), 2);
+    for c in &parallel {
+        near(c.gap, 0.1);
+    }
+    near((parallel[0].a.point[2] - parallel[1].a.point[2]).abs(), 0.6);
+    let ends = touch(
+        (capsule.clone(), at(0.0, 0.0, 0.0)),
+        (capsule.clone(), at(0.3, 0.0, 1.4)),
+        1.0,
+    );
+    assert_eq!(ends.len(), 1);
+    near(ends[0].gap, 0.5 - 0.2);
+    near3(ends[0].normal, [0.6, 0.0, 0.8]);
+    let deep = touch(
+        (capsule.clone(), at(0.0, 0.0, 0.0)),
+        (capsule, lying(0.0, 0.0, 0.0)),
+        1.0,
+    );
+    near(least_gap(&deep), -0.2);
+}
+
+#[test]
+fn capsule_on_a_box_rests_on_two_points() {
+    let capsule = Pose::turned([0.0, 0.0, 0.6], [0.0, 1.0, 0.0], std::f64::consts::FRAC_PI_2);
+    let found = touch(
+        (Shape::cuboid([0.5, 0.5, 0.5]).unwrap(), at(0.0, 0.0, 0.0)),
+        (Shape::capsule(0.3, 0.1).unwrap(), capsule),
+        0.01,
+    );
+    assert_eq!(found.len(), 2);
+    for c in &found {
+        near(c.gap, 0.0);
+        near3(c.normal, [0.0, 0.0, 1.0]);
+        near(c.a.point[0].abs(), 0.3);
+    }
+}
+
+#[test]
+fn cylinders_on_planes_boxes_and_balls() {
+    let cylinder = Shape::cylinder(0.5, 0.2).unwrap();
+    let plane = || Shape::half_space([0.0, 0.0, 1.0]).unwrap();
+    // Leaning by an angle, its lowest point is on the rim.
+    let angle: f64 = 0.3;
+    let mut rig = Rig::new(&[(
+        cylinder.clone(),
+        Pose::turned([0.0, 0.0, 0.6], [1.0, 0.5, 0.0], angle),
+    )])
+    .fixed("ground", plane());
+    rig.state.velocities[2] = -10.0;
+    let found = rig.contacts(0.01);
+    near(least_gap(&found), 0.6 - 0.5 * angle.cos() - 0.2 * angle.sin());
+    // Lying, it has two points; standing, four.
+    let lying = Pose::turned([0.0, 0.0, 0.2], [1.0, 0.5, 0.0], std::f64::consts::FRAC_PI_2);
+    let found = Rig::new(&[(cylinder.clone(), lying)])
+        .fixed("ground", plane())
+        .contacts(0.01);
+    assert_eq!(found.len(), 2);
+    near(least_gap(&found), 0.0);
+    let found = Rig::new(&[(cylinder.clone(), at(0.0, 0.0, 0.5))])
+        .fixed("ground", plane())
+        .contacts(0.01);
+    assert_eq!(found.len(), 4);
+    near(least_gap(&found), 0.0);
+    for (pose, count) in [(lying, 2), (at(0.0, 0.0, 0.5), 4)] {
+        let found = touch(
+            (Shape::cuboid([1.0, 1.0, 1.0]).unwrap(), at(0.0, 0.0, -1.0)),
+            (cylinder.clone(), pose),
+            1e-3,
+        );
+        assert_eq!(found.len(), count);
+        near(least_gap(&found), 0.0);
+        near3(found[0].normal, [0.0, 0.0, 1.0]);
+    }
+    let ball = touch(
+        (cylinder.clone(), at(0.0, 0.0, 0.0)),
+        (Shape::ball(0.1).unwrap(), at(0.5, 0.0, 0.9)),
+        1.0,
+    );
+    assert_eq!(ball.len(), 1);
+    near(ball[0].gap, 0.5 - 0.1);
+    near3(ball[0].normal, [0.6, 0.0, 0.8]);
+    // Side by side and crossed.
+    let side = touch(
+        (cylinder.clone(), at(0.0, 0.0, 0.0)),
+        (cylinder.clone(), at(0.3, 0.4, 0.1)),
+        1.0,
+    );
+    assert_eq!(side.len(), 2);
+    near(least_gap(&side), 0.1);
+    let across = Pose::turned([0.0, 0.5, 0.0], [0.0, 1.0, 0.0], 1.0);
+    let crossed = touch((cylinder.clone(), at(0.0, 0.0, 0.0)), (cylinder, across), 1.0);
+    assert_eq!(crossed.len(), 1);
+    near(crossed[0].gap, 0.1);
+}

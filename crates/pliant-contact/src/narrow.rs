@@ -5,6 +5,7 @@ pub(crate) mod clip;
 pub(crate) mod closest;
 pub(crate) mod part;
 pub(crate) mod plane;
+mod polish;
 pub(crate) mod reduce;
 
 use pliant_dense::Vec3;

@@ -9,6 +9,7 @@ use pliant_dense::Vec3;
 
 use super::closest::{of_segments, on_segment, over_polygon, perpendicular};
 use super::part::Part;
+use super::polish::polish;
 
 /// Where a normal comes from.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -303,6 +304,7 @@ fn curved(a: &Part<'_>, b: &Part<'_>, best: &mut Best) {
     let middle = (a.centre() + b.centre()) / 2.0;
     if let Some(n) = crate::parry::normal(|d| a.support(d), |d| b.support(d), middle) {
         measure(n, Source::Between, best);
+        measure(polish(a, b, n), Source::Between, best);
     }
 }
 

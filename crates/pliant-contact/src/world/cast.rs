@@ -6,7 +6,7 @@
 
 use pliant_dense::{Vec3, rotation};
 
-use super::detect::Pair;
+use super::found::Pair;
 use super::pieces::Placed;
 use crate::narrow::{Drum, Part, Scratch, Touch, axis, collide};
 use crate::shape::polytope::triangle_normal;

@@ -3,7 +3,7 @@
 use pliant_dense::Vec3;
 
 use super::World;
-use super::detect::{Pair, Weights};
+use super::found::{Pair, Weights};
 use crate::narrow::Touch;
 use crate::narrow::closest::of_segments;
 use crate::shape::mesh::{Element, Spot};

@@ -40,7 +40,9 @@ pub(crate) fn manifold(
         Source::FaceB(_) | Source::CapB => against_face(b, a, -n, axis.source, (a, b), limit, scratch, out),
         Source::Between => false,
     };
-    if !any {
+    // A triangle of a mesh that the other part is not over leaves it to its neighbours.
+    let of_mesh = a.of.is_some() || b.of.is_some();
+    if !any && (axis.source == Source::Between || !of_mesh) {
         between(a, b, n, limit, out);
     }
 }
@@ -278,7 +280,10 @@ fn between(a: &Part<'_>, b: &Part<'_>, n: Vec3, limit: f64, out: &mut Vec<Touch>
     });
     let Some((_, twin, pairs, id)) = best else { return };
     for (k, (pa, pb)) in pairs.into_iter().enumerate().take(if twin { 2 } else { 1 }) {
-        let touch = Touch::new(a, b, pa, pb, n, id | (k as u64) << 59);
+        // Edges that are not quite parallel: moved half way to each other, so that the points lie on one normal and forces at them
+        // have no torque.
+        let aside = (pb - pa) - n * n.dot(&(pb - pa));
+        let touch = Touch::new(a, b, pa + aside / 2.0, pb - aside / 2.0, n, id | (k as u64) << 59);
         if touch.gap <= limit {
             out.push(touch);
         }

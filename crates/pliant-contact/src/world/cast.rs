@@ -156,7 +156,7 @@ pub(super) fn first(
         };
         let distance = axis.separation - a.radius - b.radius;
         if distance <= near {
-            if advances == 0 && (distance <= 0.0 || axis.separation <= 0.0) {
+            if advances == 0 {
                 return Cast::Touching;
             }
             break;

@@ -5,7 +5,7 @@ use pliant_dense::{Vec3, rotation};
 use pliant_model::Pose;
 use proptest::prelude::*;
 
-use crate::rig::{Random, least_gap, touch};
+use crate::rig::{Random, aligned, least_gap, touch};
 
 /// A shape with its support function, written out again.
 enum Solid {
@@ -108,6 +108,7 @@ proptest! {
         prop_assert!(along > best - slack, "along the normal {along}, best {best}");
         prop_assert!(gap > along - 1e-12, "gap {gap}, along the normal {along}");
         for c in &contacts {
+            prop_assert!(aligned(c), "{c:?}");
             let between = Vec3::from(c.b.point) - Vec3::from(c.a.point);
             prop_assert!((between.dot(&n) - c.gap).abs() < 1e-12);
         }

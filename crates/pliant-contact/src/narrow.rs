@@ -24,6 +24,8 @@ pub(crate) struct Touch {
     pub(crate) gap: f64,
     /// Which corners and edges meet, as far as that is known.
     pub(crate) feature: u64,
+    /// As that of its [`axis::Axis`].
+    pub(crate) doubtful: bool,
 }
 
 impl Touch {
@@ -35,6 +37,7 @@ impl Touch {
             normal,
             gap: normal.dot(&(pb - pa)) - a.radius - b.radius,
             feature,
+            doubtful: false,
         }
     }
 }
@@ -63,5 +66,6 @@ pub(crate) fn collide(
     }
     let before = out.len();
     clip::manifold(a, b, &axis, limit, scratch, out);
+    out[before..].iter_mut().for_each(|t| t.doubtful = axis.doubtful);
     out.len() > before
 }

@@ -32,6 +32,8 @@ pub(crate) struct Axis {
     pub(crate) normal: Vec3,
     pub(crate) separation: f64,
     pub(crate) source: Source,
+    /// Whether a normal that a neighbour of a triangle forbids is less than half as deep, so that the neighbour knows better.
+    pub(crate) doubtful: bool,
 }
 
 /// Above this product of edges the distance is left to the iterative algorithm, which does not look at all pairs.
@@ -90,7 +92,9 @@ pub(crate) fn find(a: &Part<'_>, b: &Part<'_>) -> Option<Axis> {
     {
         return None;
     }
-    Some(best.axis.unwrap_or_else(|| arbitrary(a, b)))
+    let axis = best.axis.unwrap_or_else(|| arbitrary(a, b));
+    let doubtful = axis.separation < -best.slack && best.barred > axis.separation / 2.0;
+    Some(Axis { doubtful, ..axis })
 }
 
 /// Whether the plane of a face keeps two parts apart, to within `slack` (m), now and after `b` has moved by `drift` against `a`. A box that
@@ -143,6 +147,7 @@ impl Best {
                 normal,
                 separation,
                 source,
+                doubtful: false,
             });
         }
     }
@@ -348,5 +353,6 @@ fn arbitrary(a: &Part<'_>, b: &Part<'_>) -> Axis {
         normal: n,
         separation: -b.reach(-n) - a.reach(n),
         source: Source::Between,
+        doubtful: false,
     }
 }

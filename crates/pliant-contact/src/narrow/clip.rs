@@ -43,7 +43,7 @@ pub(crate) fn manifold(
     // A triangle of a mesh that the other part is not over leaves it to its neighbours.
     let of_mesh = a.of.is_some() || b.of.is_some();
     if !any && (axis.source == Source::Between || !of_mesh) {
-        between(a, b, n, limit, out);
+        between(a, b, axis, limit, out);
     }
 }
 
@@ -260,16 +260,16 @@ pub(crate) fn lowest(part: &Part<'_>, direction: Vec3, out: &mut Vec<Corner>) {
 }
 
 /// Nearest points of the edges and corners that face each other; of parallel edges, the two ends of where they run side by side.
-fn between(a: &Part<'_>, b: &Part<'_>, n: Vec3, limit: f64, out: &mut Vec<Touch>) {
+fn between(a: &Part<'_>, b: &Part<'_>, axis: &Axis, limit: f64, out: &mut Vec<Touch>) {
+    let n = axis.normal;
     let mut best: Option<(f64, bool, Pairs, u64)> = None;
     let slack = 1e-9 * (a.extent() + b.extent());
+    // Those that make the separation what it is are that far apart, along the normal.
+    let wrong = |(x, y): &(Vec3, Vec3)| (y - x - n * axis.separation).norm();
     outlines(a, n, |p, i| {
         outlines(b, -n, |q, j| {
             let (pairs, twin) = pair(p, q);
-            let distance = pairs
-                .iter()
-                .map(|(x, y)| (y - x).norm())
-                .fold(f64::INFINITY, f64::min);
+            let distance = pairs.iter().map(wrong).fold(f64::INFINITY, f64::min);
             let better = best.is_none_or(|(d, was_twin, ..)| {
                 distance < d - slack || (distance < d + slack && twin && !was_twin)
             });
@@ -282,7 +282,8 @@ fn between(a: &Part<'_>, b: &Part<'_>, n: Vec3, limit: f64, out: &mut Vec<Touch>
     for (k, (pa, pb)) in pairs.into_iter().enumerate().take(if twin { 2 } else { 1 }) {
         // Edges that are not quite parallel: moved half way to each other, so that the points lie on one normal and forces at them
         // have no torque.
-        let aside = (pb - pa) - n * n.dot(&(pb - pa));
+        let along = n.dot(&(pb - pa));
+        let aside = (pb - pa) - n * if twin { along } else { axis.separation };
         let touch = Touch::new(a, b, pa + aside / 2.0, pb - aside / 2.0, n, id | (k as u64) << 59);
         if touch.gap <= limit {
             out.push(touch);

@@ -91,6 +91,7 @@ impl World {
                         normal: -normal,
                         gap,
                         feature: 0,
+                        doubtful: false,
                     }
                 } else {
                     Touch {
@@ -99,6 +100,7 @@ impl World {
                         normal,
                         gap,
                         feature: 0,
+                        doubtful: false,
                     }
                 };
                 let one = Weights {

@@ -162,6 +162,7 @@ impl World {
         }
         self.work.found = found;
         if !soft {
+            drop_doubtful(&mut self.work.touches, &mut self.work.rest, pair.margin);
             if surface_solid(&self.pieces, sheet) {
                 drop_far_sides(&mut self.work.touches);
             }
@@ -217,6 +218,17 @@ fn surface_solid(pieces: &Pieces, sheet: usize) -> bool {
     pieces
         .surface(sheet)
         .is_some_and(|surface| surface.mesh.sides == Sides::Solid)
+}
+
+/// Over an edge or a corner of a solid a triangle may know only a way out that is far deeper than that of its neighbours: then they decide,
+/// unless it is the same way.
+fn drop_doubtful(touches: &mut Vec<Touch>, sure: &mut Vec<Touch>, margin: f64) {
+    sure.clear();
+    sure.extend(touches.iter().filter(|t| !t.doubtful && t.gap <= margin));
+    if !sure.is_empty() {
+        touches.retain(|t| !t.doubtful || sure.iter().any(|s| s.normal.dot(&t.normal) > 0.9));
+    }
+    sure.clear();
 }
 
 /// Inside a thin solid, triangles of both sides see something that is deep behind them: the nearer side decides.

@@ -167,7 +167,7 @@ fn solids_of_triangles_collide_with_each_other() {
 }
 
 #[test]
-fn a_ball_beside_the_rim_of_a_solid_of_triangles() {
+fn a_solid_of_triangles_is_as_smooth_as_a_box() {
     let cube = crate::sweeps::crate_mesh([1.0, 1.0, 1.0], MeshKind::Solid);
     let smooth = Shape::cuboid([1.0, 1.0, 1.0]).unwrap();
     let mut random = Random(23);
@@ -175,9 +175,18 @@ fn a_ball_beside_the_rim_of_a_solid_of_triangles() {
         Shape::ball(0.3).unwrap(),
         Shape::capsule(0.2, 0.2).unwrap(),
         Shape::cuboid([0.2, 0.2, 0.2]).unwrap(),
+        Shape::cylinder(0.3, 0.2).unwrap(),
+        Shape::convex_hull(&[
+            [0.3, 0.0, 0.1],
+            [-0.3, 0.2, 0.1],
+            [-0.2, -0.3, 0.0],
+            [0.0, 0.1, 0.4],
+            [0.0, 0.0, -0.3],
+        ])
+        .unwrap(),
     ] {
         let mut met = 0;
-        for _ in 0..400 {
+        for _ in 0..1000 {
             let mut pose = random.pose(0.3);
             pose.position = pose.position.map(|x| x + 1.2);
             pose.position[1] -= 1.2 * (random.next() * 2.0).floor();
@@ -194,10 +203,12 @@ fn a_ball_beside_the_rim_of_a_solid_of_triangles() {
             }
             if gap > -0.01 && gap < 0.1 {
                 met += 1;
+                // Where they overlap over an edge, a triangle that the edge is not of knows its own depth only.
+                let least = if gap < 0.0 { -0.1 } else { gap };
+                let found = least_gap(&as_mesh);
                 assert!(
-                    (least_gap(&as_mesh) - gap).abs() < 1e-9,
-                    "{pose:?} {} {gap}",
-                    least_gap(&as_mesh)
+                    found < gap + 1e-8 && found > least - 1e-8,
+                    "{pose:?} {found} {gap}"
                 );
                 assert!(as_mesh.iter().all(aligned), "{pose:?} {as_mesh:?}");
             }

@@ -6,7 +6,7 @@ mod rows;
 use crate::jacobian::Place;
 use crate::plan::Plan;
 use crate::{Formulation, GeometricStiffness, Geometry, KktError, Scheme};
-use pliant_model::{ComponentId, Evaluation, Model, NodeKind, RowGroup, State};
+use pliant_model::{ComponentId, Evaluation, Model, NodeId, NodeKind, RowGroup, State};
 use pliant_solvers::{KktSystem, Solution};
 
 /// What a step needs besides the model's evaluation.
@@ -57,7 +57,7 @@ pub enum Metric {
 /// Fills one [`KktSystem`] from one model. The system's pattern never changes; fixed coordinates may.
 #[derive(Debug)]
 pub struct Assembler {
-    plan: Plan,
+    pub(crate) plan: Plan,
     system: KktSystem,
     /// Velocity-sized scratch over all nodes: right-hand side, forces for geometric stiffness.
     rhs: Vec<f64>,
@@ -84,7 +84,19 @@ impl Assembler {
     /// # Errors
     /// [`KktError`] if it does not fit 32-bit indices.
     pub fn new(model: &Model, evaluation: &Evaluation) -> Result<Self, KktError> {
-        let (plan, mut system) = Plan::new(model, evaluation)?;
+        Self::with_transient(model, evaluation, &[])
+    }
+
+    /// The same, with Jacobians of the given nodes too, on which transient rows are going to act.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn with_transient(
+        model: &Model,
+        evaluation: &Evaluation,
+        transient: &[NodeId],
+    ) -> Result<Self, KktError> {
+        let (plan, mut system) = Plan::new(model, evaluation, transient)?;
         system.fixed.copy_from_slice(model.fixed());
         let (mut width, mut stack) = (6, 6);
         let places = model

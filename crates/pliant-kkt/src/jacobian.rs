@@ -266,6 +266,11 @@ impl Jacobians {
         (!n.independent).then(|| &n.values[e.start..e.start + n.height * e.width])
     }
 
+    /// Whether the blocks of a node have values.
+    pub(crate) fn is_filled(&self, node: usize) -> bool {
+        self.nodes[node].independent || self.nodes[node].needed
+    }
+
     /// Whether the stacked Jacobians of a block's sources are the identity.
     pub(crate) fn stack_is_identity(&self, place: Place) -> bool {
         self.element(place).stack_is_identity

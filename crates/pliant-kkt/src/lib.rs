@@ -7,16 +7,19 @@
 //! W = M + h alpha B + h^2 alpha beta (K - G),   c = h f - h^2 alpha (K - G) v
 //! ```
 //!
-//! with one row `J dv + R mu + b = 0` per coordinate of every compliant force field and hard constraint. What it is not:
+//! with one row `J dv + R mu + b = 0` per coordinate of every compliant force field and hard constraint, and behind them the
+//! transient rows of a [`Tail`] (contacts), which come and go without a new plan. What it is not:
 //! it never evaluates a force (`pliant-model` does) and never solves (`pliant-solvers` does).
 
 mod fill;
 mod jacobian;
 mod plan;
 mod scheme;
+mod tail;
 
 pub use fill::{Assembler, Metric, RowMotion, StepInput, StiffnessRatio};
 pub use scheme::{Formulation, GeometricStiffness, Geometry, Scheme};
+pub use tail::{Extended, Quantity, Support, Tail};
 
 /// Why a system could not be planned.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -28,4 +31,20 @@ pub enum KktError {
     /// From the problem statement.
     #[error(transparent)]
     System(#[from] pliant_solvers::SolveError),
+    /// A transient row acts on an element for which no Jacobian was planned.
+    #[error("a transient row acts on element {element} of `{node}`, for which none were planned")]
+    NotPlanned {
+        /// Name of the node.
+        node: String,
+        /// The element.
+        element: usize,
+    },
+    /// A transient row acts on something that has no place in space.
+    #[error("a transient row cannot act on `{node}`, which is made of {space}")]
+    Space {
+        /// Name of the node.
+        node: String,
+        /// Its space.
+        space: pliant_model::Space,
+    },
 }

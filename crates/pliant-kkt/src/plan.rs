@@ -2,7 +2,7 @@
 
 use crate::KktError;
 use crate::jacobian::{Jacobians, Place};
-use pliant_model::{ComponentId, Evaluation, Groups, Model, NodeKind, Treatment};
+use pliant_model::{ComponentId, Evaluation, Groups, Model, NodeId, NodeKind, Treatment};
 use pliant_solvers::KktSystem;
 use pliant_sparse::{Pattern, PatternBuilder};
 
@@ -49,7 +49,11 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    pub(crate) fn new(model: &Model, evaluation: &Evaluation) -> Result<(Self, KktSystem), KktError> {
+    pub(crate) fn new(
+        model: &Model,
+        evaluation: &Evaluation,
+        transient: &[NodeId],
+    ) -> Result<(Self, KktSystem), KktError> {
         let mut nodes = vec![NodeSites::default(); model.nodes().len()];
         let mut groups: Vec<(ComponentId, usize, Vec<Vec<usize>>)> = Vec::new();
         for (i, a) in model.masses().iter().enumerate() {
@@ -77,6 +81,9 @@ impl Plan {
         }
         for (_, node, _) in &groups {
             wanted[*node] = true;
+        }
+        for node in transient {
+            wanted[node.index()] = true;
         }
         let mut jacobians = Jacobians::plan(model, evaluation, &wanted);
 

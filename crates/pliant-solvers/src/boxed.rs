@@ -5,7 +5,7 @@ mod descent;
 use crate::bounds::{BoundState, natural};
 use crate::{
     DirectOptions, DirectSolver, Elimination, KktSystem, Solution, SolveError, SolveReport, SolverCounters,
-    Status,
+    Status, TimeSplit,
 };
 
 /// A contradiction counts from this share of the violation at which a held row is let go: were it the other way round, a row
@@ -65,7 +65,7 @@ impl Default for BoxOptions {
 /// that is *an* answer.
 ///
 /// Without finite bounds it is the `DirectSolver`, bit for bit. With them, a solve costs a factorisation per change and `O(nnz(J))`
-/// per round on top. Nothing is allocated but for a new pattern, more rows, or more redundant rows.
+/// per round on top; in long chains and trees of bodies a change costs only the part of the factor above the rows in question. Nothing is allocated but for a new pattern, more rows, or more redundant rows.
 #[derive(Debug, Default)]
 pub struct BoxSolver {
     /// Tolerances and limits; may be changed at any time.
@@ -110,6 +110,11 @@ impl BoxSolver {
     /// Work done so far.
     pub fn counters(&self) -> SolverCounters {
         self.direct.counters()
+    }
+
+    /// As [`DirectSolver::times`].
+    pub fn times(&self) -> TimeSplit {
+        self.direct.times()
     }
 
     /// As [`DirectSolver::forget`]; the set of rows at bounds stays.

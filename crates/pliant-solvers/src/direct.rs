@@ -1,11 +1,14 @@
 //! The sparse direct solver: one `L D L^T` of the whole quasi-definite KKT matrix.
 
 mod apply;
+mod changes;
 mod held;
 mod kernel;
 mod many;
+mod pivoted;
 mod plan;
 mod rank;
+mod times;
 
 use crate::bounds::{BoundState, BoundsReport, put_held};
 use crate::order::Elimination;
@@ -13,8 +16,11 @@ use crate::redundant::NullSpace;
 use crate::residual::{ResidualScratch, evaluate};
 use crate::{KktResidual, KktSystem, Solution, SolveError, SolveReport, Status, Variable};
 pub use many::RightHandSide;
+pub use pivoted::{PivotedOptions, PivotedSolver};
 use plan::Plan;
-use pliant_sparse::{OrderReport, SparseError, Threads};
+use pliant_sparse::{OrderReport, Reach, SparseError, Threads};
+use times::Laps;
+pub use times::TimeSplit;
 
 /// Tolerances of the [`DirectSolver`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -28,6 +34,10 @@ pub struct DirectOptions {
     /// Redundant rows contradict each other if the part of `b` along their null space is above this share of `|J_i| u + |b_i|`,
     /// with the largest velocity `u` of the variables they act on.
     pub incompatibility: f64,
+    /// Whether `prepare` looks for what changed since the last one, and factors only that and what comes after it in the elimination tree, if it is
+    /// little and the factor is by blocks: for steps in which few coefficients change. It costs a pass over the entries. Results do not depend on it.
+    /// A [`BoxSolver`](crate::BoxSolver) with bounded rows always looks.
+    pub few_changes: bool,
     /// Threads that factor and solve where there is enough work for them, from the next analysis of a pattern on; 0 counts as 1,
     /// above 1024 is an error. Results do not depend on it.
     pub threads: usize,
@@ -43,6 +53,7 @@ impl Default for DirectOptions {
             max_refinements: 2,
             rank_threshold: 1e-10,
             incompatibility: 1e-6,
+            few_changes: false,
             threads: 1,
         }
     }
@@ -55,6 +66,8 @@ pub struct SolverCounters {
     pub symbolic: usize,
     /// Numeric factorisations: one per `prepare`.
     pub numeric: usize,
+    /// Block columns that these eliminated, of factors by blocks: fewer than there are where only the changed part was factored again.
+    pub columns: usize,
     /// Triangular solves.
     pub solves: usize,
     /// Stored entries of `L`, with the diagonal and with zeros that a block or a supernode holds.
@@ -86,6 +99,7 @@ pub struct DirectSolver {
     /// Tolerances; may be changed at any time.
     pub options: DirectOptions,
     counters: SolverCounters,
+    times: TimeSplit,
     threads: Threads,
     plan: Option<Plan>,
     /// The plan's factors belong to the last system that was prepared.
@@ -111,6 +125,9 @@ pub struct DirectSolver {
     force: Vec<f64>,
     best: Solution,
     many: many::Scratch,
+    /// Of quadratic forms.
+    reach: Reach,
+    scaled: Vec<(usize, usize, f64)>,
 }
 
 impl DirectSolver {
@@ -125,6 +142,11 @@ impl DirectSolver {
     /// Work done so far.
     pub fn counters(&self) -> SolverCounters {
         self.counters
+    }
+
+    /// Where the time went so far.
+    pub fn times(&self) -> TimeSplit {
+        self.times
     }
 
     /// Forgets the plan, so that the next `prepare` analyses again: in the given order if it fits the system, else from the values
@@ -163,7 +185,7 @@ impl DirectSolver {
         if !self.plan.as_ref().is_some_and(|p| p.fits(system)) {
             let order = match self.imposed.take().filter(|o| o.fits(system)) {
                 Some(order) => order,
-                None => Elimination::new(system, &vec![false; system.row_blocks().len() - 1])?,
+                None => self.order(system, &vec![false; system.row_blocks().len() - 1])?,
             };
             self.analyse(system, order)?;
             for marks in [&mut self.trusted, &mut self.suspected] {
@@ -195,16 +217,26 @@ impl DirectSolver {
                 if rounds == 4 {
                     deferred.fill(true);
                 }
-                let order = Elimination::new(system, &deferred)?;
+                let order = self.order(system, &deferred)?;
                 self.analyse(system, order)?;
             }
-            match self.find_null_space(system)? {
+            let mut laps = Laps::start();
+            let wrong = self.find_null_space(system)?;
+            laps.add_to(&mut self.times.rank);
+            match wrong {
                 None => break,
                 Some(row) => self.trusted[row] = true,
             }
         }
         self.ready = true;
         Ok(())
+    }
+
+    fn order(&mut self, system: &KktSystem, deferred: &[bool]) -> Result<Elimination, SolveError> {
+        let mut laps = Laps::start();
+        let order = Elimination::new(system, deferred)?;
+        laps.add_to(&mut self.times.order);
+        Ok(order)
     }
 
     fn analyse(&mut self, system: &KktSystem, order: Elimination) -> Result<(), SolveError> {
@@ -218,7 +250,9 @@ impl DirectSolver {
         if self.threads.count() != threads {
             self.threads = Threads::new(threads)?;
         }
+        let mut laps = Laps::start();
         let plan = Plan::new(system, order, &self.threads)?;
+        laps.add_to(&mut self.times.analyse);
         self.counters.symbolic += 1;
         self.counters.factor_entries = plan.kernel.entries();
         self.counters.matrix_entries = plan.matrix_entries;
@@ -230,6 +264,7 @@ impl DirectSolver {
     /// Scales, fills and factors. Returns what the signs of the pivots say against `W`; with rows newly dropped it need not be true.
     fn factor(&mut self, system: &KktSystem) -> Result<Option<SolveError>, SolveError> {
         let plan = self.plan.as_mut().ok_or(SolveError::NotPrepared)?;
+        let mut laps = Laps::start();
         plan.rescale(
             system,
             &self.options,
@@ -237,15 +272,26 @@ impl DirectSolver {
             &self.suspected,
             &self.states,
         )?;
-        plan.fill(system, &self.states);
+        laps.add_to(&mut self.times.scale);
         self.counters.numeric += 1;
         let n = system.n();
-        let report = plan.kernel.factor().map_err(|e| match e {
+        let factored = if self.options.few_changes || !self.states.is_empty() {
+            plan.factor_changes(system, &self.states)
+        } else {
+            plan.changes.forget();
+            plan.fill(system, &self.states);
+            laps.add_to(&mut self.times.fill);
+            let report = plan.kernel.factor();
+            report.map(|report| (report, plan.kernel.columns()))
+        };
+        laps.add_to(&mut self.times.factor);
+        let (report, columns) = factored.map_err(|e| match e {
             SparseError::Pivot { index } => SolveError::NotFinite {
                 variable: plan.variable(index, n),
             },
             other => other.into(),
         })?;
+        self.counters.columns += columns;
         self.inertia = (report.positive, report.negative);
         self.dropped.clear();
         self.dropped.resize(system.m(), false);
@@ -303,6 +349,7 @@ impl DirectSolver {
                 variable: Variable::Row(i),
             });
         }
+        let mut laps = Laps::start();
         self.b.clear();
         self.b.extend_from_slice(&system.b);
         self.null_space.remove(&mut self.b);
@@ -331,6 +378,7 @@ impl DirectSolver {
         let mut best = f64::INFINITY;
         let mut refinements = 0;
         for pass in 0..=self.options.max_refinements {
+            laps.add_to(&mut self.times.judge);
             plan.gather(
                 &self.residual.primal,
                 &self.residual.row,
@@ -341,6 +389,11 @@ impl DirectSolver {
             self.counters.solves += 1;
             plan.add_scaled(&self.rhs, solution);
             self.null_space.remove(&mut solution.mu);
+            laps.add_to(if pass == 0 {
+                &mut self.times.solve
+            } else {
+                &mut self.times.refine
+            });
             measure = evaluate(
                 system,
                 solution,
@@ -369,6 +422,7 @@ impl DirectSolver {
             }
             self.best.clone_from(solution);
         }
+        laps.add_to(&mut self.times.judge);
         if !measure.is_finite() {
             let bad = |v: &[f64]| v.iter().position(|x| !x.is_finite());
             let variable = bad(&solution.x)

@@ -52,7 +52,9 @@ pub use boxed::{BoxOptions, BoxSolver};
 pub use dense::{
     DenseFactor, DenseMethod, DenseOptions, DenseSolver, Inertia, solve_dense, solve_dense_ldlt,
 };
-pub use direct::{DirectOptions, DirectSolver, RightHandSide, SolverCounters};
+pub use direct::{
+    DirectOptions, DirectSolver, PivotedOptions, PivotedSolver, RightHandSide, SolverCounters, TimeSplit,
+};
 pub use linear::{
     Attempt, FactorSummary, LinearAuto, LinearChoice, LinearMethod, LinearOptions, LinearReport, Outcome,
     Prediction, Reason,

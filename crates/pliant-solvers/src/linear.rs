@@ -9,7 +9,8 @@ pub use report::{Attempt, FactorSummary, LinearMethod, LinearReport, Outcome, Re
 
 use crate::krylov::{KktKrylov, KktKrylovOptions, KrylovOptions, KrylovStatus};
 use crate::{
-    DenseOptions, DenseSolver, DirectOptions, DirectSolver, KktSystem, Solution, SolveError, Status,
+    DenseOptions, DenseSolver, DirectOptions, DirectSolver, KktSystem, PivotedOptions, PivotedSolver,
+    Solution, SolveError, Status,
 };
 use predict::{Plan, Shape};
 use std::time::{Duration, Instant};
@@ -25,6 +26,8 @@ pub enum LinearChoice {
     Dense(DenseOptions),
     /// The sparse factor, and nothing else.
     Direct(DirectOptions),
+    /// The sparse factor that chooses its pivots, and nothing else.
+    Pivoted(PivotedOptions),
     /// A Krylov method, and nothing else.
     Krylov(KktKrylovOptions),
 }
@@ -39,6 +42,10 @@ pub struct LinearOptions {
     pub choice: LinearChoice,
     /// Solves to be expected for every `prepare`, at least one: a factor pays the sooner the more there are.
     pub right_hand_sides: usize,
+    /// Whether the automatic choice also solves systems whose `W` is indefinite on the null space of `J`, by a pivoted factor: the answer
+    /// is then a stationary point of the energy, no minimum, as [`FactorSummary::inertia`] tells. Otherwise they are
+    /// [`SolveError::NotPositiveDefinite`].
+    pub indefinite: bool,
     /// Whether to keep the size of the residual of every Krylov iteration.
     pub history: bool,
 }
@@ -49,6 +56,7 @@ impl Default for LinearOptions {
             tolerance: 1e-9,
             choice: LinearChoice::Auto,
             right_hand_sides: 1,
+            indefinite: false,
             history: false,
         }
     }
@@ -64,7 +72,8 @@ impl Default for LinearOptions {
 /// - If half the work of the sparse factor buys enough iterations to be worth a try: conjugate gradients with an
 ///   incomplete Cholesky factor on `W` (no rows, or compliant ones to condense), else projected conjugate gradients, from the solution given.
 ///   They get that half, no more. If they fail, the solver turns to the factor, and stays with it until the pattern changes.
-/// - Otherwise, and after any failure: the sparse factor, then for systems up to a few thousand unknowns the dense pivoted one.
+/// - Otherwise, and after any failure: the sparse factor, then a pivoted one, up to two thousand unknowns a dense one, beyond and
+///   for systems that may be indefinite a sparse one.
 ///
 /// Every answer is judged by [`KktResidual::relative`](crate::KktResidual::relative), and the best is returned. A pinned method
 /// ([`LinearChoice`]) does not escalate. Rows redundant in theory are answered by the direct solver with the multiplier of
@@ -86,7 +95,7 @@ impl Default for LinearOptions {
 /// ```
 #[derive(Debug, Default)]
 pub struct LinearAuto {
-    /// Options; `choice` and `right_hand_sides` count from the next `prepare` on.
+    /// Options; `choice`, `right_hand_sides` and `indefinite` count from the next `prepare` on.
     pub options: LinearOptions,
     plan: Option<Plan>,
     shape: Shape,
@@ -100,6 +109,7 @@ pub struct LinearAuto {
     preparation: Duration,
     dense: DenseSolver,
     direct: DirectSolver,
+    pivoted: PivotedSolver,
     krylov: KktKrylov,
     attempts: Vec<Attempt>,
     /// Those of `prepare` among the attempts, which the next solve keeps.
@@ -259,6 +269,17 @@ impl LinearAuto {
                 };
                 self.direct.prepare(system)
             }
+            LinearMethod::Pivoted => {
+                self.pivoted.options = match self.options.choice {
+                    LinearChoice::Pivoted(options) => options,
+                    _ => PivotedOptions {
+                        tolerance,
+                        indefinite: self.options.indefinite,
+                        ..PivotedOptions::default()
+                    },
+                };
+                self.pivoted.prepare(system)
+            }
             LinearMethod::Krylov(method) => {
                 self.krylov.options = match self.options.choice {
                     LinearChoice::Krylov(options) => options,
@@ -361,6 +382,10 @@ impl LinearAuto {
             }
             LinearMethod::Direct => {
                 let report = self.direct.solve(system, solution)?;
+                Ok(LinearReport::of_factor(method, &report))
+            }
+            LinearMethod::Pivoted => {
+                let report = self.pivoted.solve(system, solution)?;
                 Ok(LinearReport::of_factor(method, &report))
             }
             LinearMethod::Krylov(_) => {

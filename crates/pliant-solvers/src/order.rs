@@ -4,14 +4,17 @@
 //! would break down. Every hard row block is therefore *owned* by one primal block and eliminated right after it, as one vertex of
 //! the graph that is ordered, by minimum degree or nested dissection ([`Graph::best_order`](pliant_sparse::Graph::best_order)). For a tree of bodies this is the elimination from the leaves, without fill beyond the
 //! block tree. Rows that find no owner, or whose pivot vanished in an earlier factorisation, are *deferred*: they come after
-//! everything else, where their pivot is an exact Schur complement, so that a zero one *is* a redundant row.
+//! everything else, where their pivot is an exact Schur complement, so that a zero one *is* a redundant row. Where small fill leaves the
+//! order open, along long paths, it is chosen for large pivots.
 
+mod paths;
 mod quotient;
 #[cfg(test)]
 mod tests;
 
 use crate::{KktSystem, SolveError};
-use pliant_sparse::OrderReport;
+use paths::Paths;
+use pliant_sparse::{BestOrder, OrderReport};
 use quotient::{Quotient, last};
 use std::collections::VecDeque;
 
@@ -187,6 +190,39 @@ pub struct Elimination {
     pub(crate) report: OrderReport,
 }
 
+/// The order of the quotient: long paths first, the rest by small fill.
+fn best_order(blocks: &Blocks, quotient: &Quotient) -> Result<BestOrder, SolveError> {
+    // The first other vertex that the rows owned by a vertex act on.
+    let parent = |v: usize| {
+        let leader = quotient.leaders[v] as usize;
+        let owned = if leader < blocks.free.len() {
+            quotient.owned(leader)
+        } else {
+            &[]
+        };
+        let others = owned.iter().flat_map(|k| blocks.touched(*k as usize));
+        let mut others = others.map(|p| quotient.vertex[*p as usize] as usize);
+        others.find(|u| *u != v)
+    };
+    let Some(paths) = Paths::new(quotient, parent)? else {
+        return Ok(quotient.graph.best_order()?);
+    };
+    let then = paths.rest.best_order()?;
+    let mut sequence = paths.first;
+    let mut runs: Vec<usize> = (0..sequence.len()).collect();
+    runs.extend(then.runs.iter().map(|r| sequence.len() + r));
+    sequence.extend(then.sequence.iter().map(|v| paths.vertices[*v]));
+    let report = OrderReport {
+        cost: quotient.graph.cost(&sequence)?,
+        ..then.report
+    };
+    Ok(BestOrder {
+        sequence,
+        runs,
+        report,
+    })
+}
+
 impl Elimination {
     /// Whether it eliminates each free variable and each row of the system once.
     pub(crate) fn fits(&self, system: &KktSystem) -> bool {
@@ -216,7 +252,7 @@ impl Elimination {
             .map(|k| deferred[k] || (blocks.hard[k] && owner[k].is_none()))
             .collect();
         let quotient = Quotient::new(system, &blocks, &owner, &deferred)?;
-        let best = quotient.graph.best_order()?;
+        let best = best_order(&blocks, &quotient)?;
         let mut out = Self {
             sequence: Vec::with_capacity(system.n() + system.m()),
             bounds: vec![0],

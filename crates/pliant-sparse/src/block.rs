@@ -8,9 +8,11 @@ mod any;
 mod kernels;
 mod partial;
 mod pattern;
+mod reach;
 
 pub use partial::Refactored;
 pub use pattern::BlockPattern;
+pub use reach::Reach;
 
 use crate::ldlt::DROPPED;
 use crate::{FactorReport, PivotRule, SparseError};

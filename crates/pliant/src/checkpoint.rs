@@ -1,6 +1,7 @@
 //! Everything that changes during a simulation, as plain values.
 
 use crate::TreatmentChoice;
+use crate::contact::ContactMemory;
 use pliant_model::State;
 use pliant_solvers::{BoundState, Elimination};
 
@@ -33,6 +34,8 @@ pub struct Checkpoint {
     pub elimination: Option<Elimination>,
     /// The same of the solver of position corrections.
     pub correction_elimination: Option<Elimination>,
+    /// Contacts: those of the state, forces of the last step, and what the finder remembers.
+    pub contacts: Option<ContactMemory>,
     /// Which rows of bounded force are at a bound.
     pub active_set: Vec<BoundState>,
 }

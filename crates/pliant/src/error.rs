@@ -83,6 +83,27 @@ pub enum Error {
         /// The report of the step that was not taken.
         report: Box<StepReport>,
     },
+    /// Contacts and friction stayed above their tolerance.
+    #[error(
+        "contacts did not converge at t = {time} s: residual {:e}, allowed {tolerance:e}; {contact} misses its law most",
+        .report.contacts.residual
+    )]
+    ContactsNotConverged {
+        /// The worst contact in words.
+        contact: String,
+        /// Time at the start of the step (s).
+        time: f64,
+        /// What was allowed.
+        tolerance: f64,
+        /// The report of the step that was not taken.
+        report: Box<StepReport>,
+    },
+    /// Shapes, colliders, or where they are.
+    #[error(transparent)]
+    Geometry(pliant_contact::ContactError),
+    /// The problem of the contacts could not be stated.
+    #[error("contacts: {0}")]
+    Contacts(pliant_solvers::complementarity::ProblemError),
     /// The linear solve of a position correction (stabilisation) ended above the tolerance.
     #[error("the position correction at t = {time} s did not converge: relative residual {residual:e}")]
     CorrectionNotConverged {

@@ -28,6 +28,7 @@
 //! Only this crate knows time. Scene files and pictures are in `pliant-scene`; the program `pliant` runs them.
 
 mod checkpoint;
+pub mod contact;
 mod error;
 mod gyroscopic;
 mod options;
@@ -38,6 +39,7 @@ mod simulation;
 pub use checkpoint::Checkpoint;
 pub use error::Error;
 pub use options::{Gyroscopic, Options, Stabilisation};
+pub use pliant_contact as collision;
 pub use pliant_dense as dense;
 pub use pliant_kkt as kkt;
 pub use pliant_model as model;

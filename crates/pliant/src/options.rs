@@ -1,6 +1,7 @@
 //! How steps are taken.
 
 use crate::Error;
+use crate::contact::{ContactOptions, Overlap};
 use pliant_kkt::{Formulation, Geometry, Metric, Scheme};
 use pliant_model::{ComponentId, Level, Model};
 use pliant_solvers::{BoxOptions, DirectOptions};
@@ -78,6 +79,8 @@ pub struct Options {
     pub solver: DirectOptions,
     /// Tolerances and limits of the active set, where rows have bounded forces. (Its linear tolerances are those above.)
     pub bounds: BoxOptions,
+    /// Contacts.
+    pub contacts: ContactOptions,
     /// Take a step even if it did not converge or constraints contradict; the report says so.
     pub accept_failed_steps: bool,
 }
@@ -97,6 +100,7 @@ impl Default for Options {
             post_stabilisation: None,
             solver: DirectOptions::default(),
             bounds: BoxOptions::default(),
+            contacts: ContactOptions::default(),
             accept_failed_steps: false,
         }
     }
@@ -163,6 +167,7 @@ impl Options {
             ("the tolerance", tolerance),
             ("the incompatibility tolerance", incompatibility),
             ("the tolerance of bounded forces", self.bounds.tolerance),
+            ("the tolerance of contacts", self.contacts.tolerance),
         ] {
             if value.is_nan() {
                 return Err(Error::OutOfRange {
@@ -171,6 +176,16 @@ impl Options {
                     bound: "a number",
                 });
             }
+        }
+        let of_overlap = match self.contacts.overlap {
+            Overlap::Keep => [0.0; 2],
+            Overlap::Correct { allowed, speed } => [allowed, speed],
+            Overlap::Rows { rate, speed } => [rate, speed],
+        };
+        if let Some(value) = of_overlap.into_iter().find(|v| v.is_nan() || *v < 0.0) {
+            let what = "a number of the treatment of overlap";
+            let bound = "not negative";
+            return Err(Error::OutOfRange { what, value, bound });
         }
         for constraint in model.constraints() {
             if let Level::Baumgarte { rate } = constraint.component.level

@@ -1,5 +1,6 @@
 //! What a step says of itself.
 
+use crate::contact::ContactsReport;
 use pliant_model::{Energies, Momentum};
 use pliant_solvers::{BoundsReport, KktResidual, SolverCounters, Status};
 use std::time::Duration;
@@ -26,6 +27,8 @@ pub struct Timings {
     pub solve: Duration,
     /// Stabilisation of positions.
     pub stabilise: Duration,
+    /// Finding contacts and taking overlap back.
+    pub contacts: Duration,
     /// Update, mapping of positions, energies.
     pub update: Duration,
 }
@@ -33,7 +36,7 @@ pub struct Timings {
 impl Timings {
     /// The sum.
     pub fn total(&self) -> Duration {
-        self.fill + self.factor + self.solve + self.stabilise + self.update
+        self.fill + self.factor + self.solve + self.stabilise + self.contacts + self.update
     }
 }
 
@@ -55,6 +58,8 @@ pub struct StepReport {
     pub redundant_rows: usize,
     /// Rows of bounded force: natural-map residual as a velocity, how many are at a bound, changes of the set.
     pub bounds: BoundsReport,
+    /// Contacts: residual, how many carry a force, overlap, work.
+    pub contacts: ContactsReport,
     /// Positive and negative pivots.
     pub inertia: (usize, usize),
     /// Largest violation of a hard constraint at the end of the step [m, rad].

@@ -2,6 +2,7 @@
 
 mod advance;
 mod balance;
+pub(crate) mod contact;
 mod correct;
 mod drive;
 mod multipliers;
@@ -67,6 +68,7 @@ pub struct Simulation {
     right_hand_side: Vec<f64>,
     previous_change: Vec<f64>,
     change: Solution,
+    contacts: Option<Box<contact::Contacts>>,
     /// What the treatments of automatic force fields were chosen for.
     chosen_for: Option<f64>,
     choices: Vec<TreatmentChoice>,
@@ -131,6 +133,7 @@ impl Simulation {
             right_hand_side: Vec::new(),
             previous_change: Vec::new(),
             change: Solution::default(),
+            contacts: None,
             chosen_for: None,
             choices: Vec::new(),
             model,
@@ -249,6 +252,9 @@ impl Simulation {
         self.lagged.fill(0.0);
         self.support.fill(0.0);
         self.fresh = true;
+        if let Some(c) = &mut self.contacts {
+            c.forget();
+        }
         self.hold_present_velocities();
         Ok(())
     }
@@ -360,6 +366,7 @@ impl Simulation {
             treatments: self.treatments_as_chosen(),
             elimination: self.solver.elimination().cloned(),
             correction_elimination: self.corrector.elimination().cloned(),
+            contacts: self.contact_memory(),
             active_set: self.solver.active_set().to_vec(),
         }
     }
@@ -393,7 +400,7 @@ impl Simulation {
         self.solver.forget(checkpoint.elimination.clone());
         self.solver.impose_active_set(&checkpoint.active_set);
         self.corrector.forget(checkpoint.correction_elimination.clone());
-        Ok(())
+        self.restore_contacts(checkpoint)
     }
 
     /// Whether a checkpoint fits the rows that there are, and is finite.
@@ -457,6 +464,7 @@ impl Simulation {
         let result = self.advance(h);
         if result.is_err() {
             self.state.clone_from(&self.previous);
+            self.undo_contacts()?;
             self.evaluation.propagate(&self.model, &mut self.state)?;
         }
         result

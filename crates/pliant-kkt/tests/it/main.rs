@@ -6,6 +6,7 @@
 
 mod graph;
 mod joints;
+mod tail;
 
 use pliant_kkt::{Assembler, Formulation, GeometricStiffness, Geometry, Scheme, StepInput};
 use pliant_model::{

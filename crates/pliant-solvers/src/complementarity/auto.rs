@@ -36,7 +36,8 @@ const SWEPT: usize = 4;
 /// - Without friction and with few rows: block pivoting, then Lemke; then as with friction.
 /// - Else: Gauss-Seidel (8 sweeps, if there is a start or there are at most four contacts: interior points gain nothing from them
 ///   otherwise), interior points, Newton (if few rows), conjugate gradients over Gauss-Seidel, alternating directions, Newton with the
-///   other function (if few rows), accelerated gradients.
+///   other function (if few rows), accelerated gradients. With a [`Cone::Pyramid`](super::Cone::Pyramid): Lemke (if few rows), alternating directions,
+///   accelerated gradients.
 ///
 /// [`Report::stages`] lists what was tried, [`Report::method`] is the one whose answer it is, [`Report::iterations`] sums over the
 /// stages. If none converges, the answer is the best one, and the outcome a ray if one was found, else that of the best stage.
@@ -122,16 +123,18 @@ impl Solver for Auto {
         }
         let few = problem.size() <= self.options.dense_rows;
         let rows = !problem.has_friction();
+        // Those that know friction as a circle only step aside.
+        let round = problem.first_pyramid().is_none();
         let sweeps = problem.blocks() <= SWEPT || r.iter().any(|r| *r != 0.0);
         let stages: [(bool, &mut dyn Solver); 9] = [
             (rows && few, &mut self.pivoting),
-            (rows && few, &mut self.lemke),
-            (sweeps, &mut self.gauss_seidel),
-            (true, &mut self.interior),
-            (few, &mut self.newton),
-            (true, &mut self.cg),
+            ((rows || !round) && few, &mut self.lemke),
+            (round && sweeps, &mut self.gauss_seidel),
+            (round, &mut self.interior),
+            (round && few, &mut self.newton),
+            (round, &mut self.cg),
             (true, &mut self.admm),
-            (few && !rows, &mut self.moreau),
+            (round && few && !rows, &mut self.moreau),
             (true, &mut self.gradient),
         ];
         let mut tried = Vec::new();

@@ -55,6 +55,9 @@ pub struct ConicSolver {
     laws: Vec<Option<Cone>>,
     /// Row of the system of each row with a cone.
     rows: Vec<usize>,
+    /// Cones of those rows, and their boundaries.
+    list: Vec<Cone>,
+    boundaries: Vec<usize>,
     states: Vec<BoundState>,
     r: Vec<f64>,
     u: Vec<f64>,
@@ -76,6 +79,17 @@ impl ConicSolver {
         self.problem.as_ref()
     }
 
+    /// Tolerances of the linear part.
+    pub fn set_direct_options(&mut self, options: DirectOptions) {
+        self.direct.options = options;
+    }
+
+    /// Rows of the system with cones or bounds, and their velocities without impulses of such rows, as of the last `solve`.
+    pub fn free_velocities(&self) -> impl Iterator<Item = (usize, f64)> {
+        let b = self.problem.as_ref().map_or(&[][..], Problem::b);
+        self.rows.iter().copied().zip(b.iter().copied())
+    }
+
     /// Analyses the pattern if it changed, and takes the values. One entry of `cones` per row block.
     ///
     /// # Errors
@@ -94,21 +108,25 @@ impl ConicSolver {
             return Err(size("cones, one per row block,", blocks.len() - 1, cones.len()));
         }
         let bounded = |i: usize| system.bounds[i].0.is_finite() || system.bounds[i].1.is_finite();
-        let unchanged = self.laws == cones
-            && self.held.as_ref().is_some_and(|h| h.row_blocks() == blocks)
-            && (0..cones.len()).filter(|k| cones[*k].is_none()).all(|k| {
-                (blocks[k]..blocks[k + 1]).all(|i| {
-                    bounded(i) == self.rows.contains(&i)
-                        && (!bounded(i) || self.bounds_of(i) == Some(system.bounds[i]))
-                })
-            });
-        let updated = match &mut self.problem {
-            Some(problem) if unchanged => problem.update(system)?,
-            _ => false,
+        let same_pattern = |h: &KktSystem| {
+            h.row_blocks() == blocks
+                && h.fixed == system.fixed
+                && h.w.pattern() == system.w.pattern()
+                && h.j.pattern() == system.j.pattern()
+                && h.r.pattern() == system.r.pattern()
         };
-        if !updated {
-            self.analyse(system, cones)?;
+        let unchanged = self.held.as_ref().is_some_and(same_pattern)
+            && (0..cones.len()).all(|k| match (self.laws[k], cones[k]) {
+                (Some(old), Some(new)) => old.rows() == new.rows(),
+                (None, None) => {
+                    (blocks[k]..blocks[k + 1]).all(|i| bounded(i) == (self.states[i] == BoundState::Both))
+                }
+                _ => false,
+            });
+        if !unchanged {
+            self.lay_out(system, cones)?;
         }
+        // First, because it names variables and rows of the whole system where something is wrong.
         if let Some(held) = &mut self.held {
             held.w.values_mut().copy_from_slice(system.w.values());
             held.j.values_mut().copy_from_slice(system.j.values());
@@ -117,28 +135,64 @@ impl ConicSolver {
             self.direct.hold(&self.states);
             self.direct.prepare_safely(held)?;
         }
+        let updated = match &mut self.problem {
+            Some(problem) => problem.update(system)?,
+            None => false,
+        };
+        self.list_cones(system, cones);
+        match &mut self.problem {
+            Some(problem) if updated => problem.set_cones(&self.list)?,
+            _ => {
+                let delassus = SaddleDelassus::new(system, &self.rows, &self.boundaries)?;
+                let b = vec![0.0; self.rows.len()];
+                self.problem = Some(Problem::saddle(delassus, b, self.list.clone())?);
+            }
+        }
         self.ready = true;
         Ok(())
     }
 
-    /// Bounds of a row that is a box of the problem.
-    fn bounds_of(&self, row: usize) -> Option<(f64, f64)> {
-        let at = self.rows.iter().position(|i| *i == row)?;
-        let problem = self.problem.as_ref()?;
-        let block = (0..problem.blocks()).find(|k| problem.rows(*k).start == at)?;
-        problem.cones()[block].bounds()
+    /// Replaces the laws by others of as many rows each, between solves; the factors stay.
+    ///
+    /// # Errors
+    /// [`SolveError::NotPrepared`](crate::SolveError::NotPrepared) without a matching `prepare`, and those of [`Problem::set_cones`].
+    pub fn set_cones(&mut self, system: &KktSystem, cones: &[Option<Cone>]) -> Result<(), ProblemError> {
+        let same = |(a, b): (&Option<Cone>, &Option<Cone>)| a.map(|c| c.rows()) == b.map(|c| c.rows());
+        if !self.ready || self.laws.len() != cones.len() || !self.laws.iter().zip(cones).all(same) {
+            return Err(crate::SolveError::NotPrepared.into());
+        }
+        self.list_cones(system, cones);
+        match &mut self.problem {
+            Some(problem) => problem.set_cones(&self.list),
+            None => Err(crate::SolveError::NotPrepared.into()),
+        }
     }
 
-    fn analyse(&mut self, system: &KktSystem, cones: &[Option<Cone>]) -> Result<(), ProblemError> {
-        self.rows.clear();
+    /// The cones of the rows that have one, with their numbers of the moment.
+    fn list_cones(&mut self, system: &KktSystem, cones: &[Option<Cone>]) {
         self.laws.clear();
         self.laws.extend_from_slice(cones);
-        let (mut blocks, mut list) = (vec![0], Vec::new());
+        self.list.clear();
+        for w in self.boundaries.windows(2) {
+            let row = self.rows[w[0]];
+            let block = system.row_blocks().partition_point(|first| *first <= row) - 1;
+            let (lower, upper) = system.bounds[row];
+            self.list.push(cones[block].unwrap_or(Cone::Box { lower, upper }));
+        }
+    }
+
+    /// Which rows are rows of cones, and which cones.
+    fn lay_out(&mut self, system: &KktSystem, cones: &[Option<Cone>]) -> Result<(), ProblemError> {
+        self.problem = None;
+        self.held = None;
+        self.laws.clear();
+        self.laws.extend_from_slice(cones);
+        self.rows.clear();
+        let mut blocks = vec![0];
         for (k, w) in system.row_blocks().windows(2).enumerate() {
             match cones[k] {
                 Some(cone) if cone.rows() == w[1] - w[0] => {
                     self.rows.extend(w[0]..w[1]);
-                    list.push(cone);
                     blocks.push(self.rows.len());
                 }
                 Some(cone) => {
@@ -153,7 +207,6 @@ impl ConicSolver {
                         let (lower, upper) = system.bounds[i];
                         if lower.is_finite() || upper.is_finite() {
                             self.rows.push(i);
-                            list.push(Cone::Box { lower, upper });
                             blocks.push(self.rows.len());
                         }
                     }
@@ -165,8 +218,7 @@ impl ConicSolver {
         let mut held = system.clone();
         held.bounds.fill((f64::NEG_INFINITY, f64::INFINITY));
         self.held = Some(held);
-        let delassus = SaddleDelassus::new(system, &self.rows, &blocks)?;
-        self.problem = Some(Problem::saddle(delassus, vec![0.0; self.rows.len()], list)?);
+        self.boundaries = blocks;
         Ok(())
     }
 

@@ -30,7 +30,7 @@ impl Default for LemkeOptions {
 ///
 /// It ends at a solution or on a secondary ray, [`Outcome::Ray`]. For a copositive-plus `M`, as of a semidefinite `A`
 /// without friction, the ray proves that there is none, up to the rounding of many pivots. With friction, or for other `A`, it proves
-/// nothing. Contacts in space
+/// nothing. A [`Cone::Pyramid`](super::Cone::Pyramid) is solved exactly; contacts with the circular cone
 /// become pyramids, so that the residual of the true cone does not reach a tight tolerance: the outcome is
 /// then [`Outcome::Stagnated`] and the residual says how far off the pyramid is.
 ///

@@ -211,6 +211,7 @@ impl Solver for Newton {
     }
 
     fn solve(&mut self, problem: &Problem, r: &mut [f64]) -> Result<Report, ProblemError> {
+        problem.refuse_pyramids(self.method())?;
         let options = self.options;
         let mut end = self.tracker.start(problem, r, options.limits)?;
         let mut iterations = 0;

@@ -1,6 +1,6 @@
 //! The statement of the problem.
 
-use super::{Cone, Delassus, DenseDelassus, SaddleDelassus};
+use super::{Cone, Delassus, DenseDelassus, Method, SaddleDelassus};
 use crate::KktSystem;
 use nalgebra::DMatrix;
 use std::ops::Range;
@@ -52,6 +52,14 @@ pub enum ProblemError {
         block: usize,
         /// What the solver does not take.
         why: &'static str,
+    },
+    /// The solver does not take the friction of a [`Cone::Pyramid`].
+    #[error("{solver:?} does not take the friction pyramid of block {block}")]
+    Pyramid {
+        /// Which solver.
+        solver: Method,
+        /// Which block.
+        block: usize,
     },
     /// An option out of its range.
     #[error("{what} is {value:e}")]
@@ -228,6 +236,30 @@ impl Problem {
         Ok(())
     }
 
+    /// Replaces the laws by others of as many rows each.
+    ///
+    /// # Errors
+    /// [`ProblemError::Size`], [`ProblemError::Friction`], [`ProblemError::Bounds`]; then nothing changes.
+    pub fn set_cones(&mut self, cones: &[Cone]) -> Result<(), ProblemError> {
+        let size = |what, expected, found| ProblemError::Size {
+            what,
+            expected,
+            found,
+        };
+        if cones.len() != self.blocks() {
+            return Err(size("cones", self.blocks(), cones.len()));
+        }
+        for (k, cone) in cones.iter().enumerate() {
+            cone.check(k)?;
+            let rows = self.rows(k).len();
+            if cone.rows() != rows {
+                return Err(size("the rows of a cone", rows, cone.rows()));
+            }
+        }
+        self.cones.copy_from_slice(cones);
+        Ok(())
+    }
+
     /// Number of rows m.
     pub fn size(&self) -> usize {
         self.b.len()
@@ -279,7 +311,21 @@ impl Problem {
 
     /// Whether a block has friction.
     pub fn has_friction(&self) -> bool {
-        self.cones.iter().any(|c| c.friction().is_some())
+        self.cones.iter().any(|c| c.bounds().is_none())
+    }
+
+    /// The first block with a [`Cone::Pyramid`].
+    pub fn first_pyramid(&self) -> Option<usize> {
+        let pyramid = |c: &Cone| matches!(c, Cone::Pyramid { .. });
+        self.cones.iter().position(pyramid)
+    }
+
+    /// For solvers that know no pyramids.
+    pub(crate) fn refuse_pyramids(&self, solver: Method) -> Result<(), ProblemError> {
+        match self.first_pyramid() {
+            Some(block) => Err(ProblemError::Pyramid { solver, block }),
+            None => Ok(()),
+        }
     }
 
     /// `u = A r + b`. Cost: one product.

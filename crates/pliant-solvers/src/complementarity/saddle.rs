@@ -1,38 +1,99 @@
 //! The Delassus operator of a saddle-point system.
 
-use super::{BlockSparse, Delassus, Form, ProblemError};
-use crate::order::Elimination;
-use crate::{DirectSolver, KktSystem};
-use pliant_sparse::{BlockFactor, BlockPattern, BlockSymbolic, CsrMatrix, Graph, PatternBuilder, PivotRule};
+mod explicit;
+mod free;
+
+use super::{Delassus, Form, ProblemError};
+use crate::KktSystem;
+use crate::residual::row_of;
+use explicit::{Analysis, Explicit};
+use free::Free;
+use pliant_sparse::PatternBuilder;
 use std::ops::Range;
 
-/// `A = N K^-1 N^T + R_N` of some rows `N` of a [`KktSystem`], `K` the system of the other rows, all of them bilateral: sparse blocks, and
-/// the system itself for those who factor it.
+/// `A = N K^-1 N^T + R_N` of some rows `N` of a [`KktSystem`], `K` the system of the other rows, all of them bilateral: sparse blocks or
+/// products through the factor of `K`, and the system itself for those who factor it.
 ///
-/// `A` is minus the Schur complement that the block factorisation of `K` leaves in the rows `N`, which come last: every response is computed
+/// **By entries**, `A` is minus the Schur complement that the block factorisation of `K` leaves in the rows `N`, which come last: every response is computed
 /// only where it is felt (up the elimination tree), all at once, and only its symmetric half. Contacts of bodies without joints couple
 /// if they share a body. Cost: the flops of the partial factorisation; memory: the blocks of `A`. If `K` has redundant rows, columns
-/// are computed one by one with the [`DirectSolver`].
+/// are computed with the [`DirectSolver`](crate::DirectSolver).
+///
+/// **Matrix-free**, a product is one solve with the factor of `K` and two products with `N`; the diagonal blocks are computed once per
+/// update. Meant for contacts that all couple through one mechanism or solid, where `A` is full. Solvers of products (accelerated gradient,
+/// Barzilai-Borwein, Jacobi) lose nothing; those that factor work on the [system](Form::Saddle); those that want single blocks or a
+/// dense matrix get them by a solve per column, which is exact and slow.
 #[derive(Debug)]
 pub struct SaddleDelassus {
     system: KktSystem,
     rows: Vec<usize>,
-    a: BlockSparse,
-    symbolic: BlockSymbolic,
-    factor: BlockFactor,
-    /// Slot in the factor of every entry of W, J, R; `ABSENT` for fixed variables.
-    slots: [Vec<u32>; 3],
-    /// Slot in the factor of every entry of `A`.
-    source: Vec<u32>,
-    /// Unknown of each pivot, and its least acceptable size as a share of its diagonal.
-    sequence: Vec<usize>,
-    /// Whether the last values came from the [`DirectSolver`].
-    by_columns: bool,
+    values: Values,
+    report: DelassusReport,
+}
+
+#[derive(Debug)]
+enum Values {
+    Explicit(Box<Explicit>),
+    Free(Box<Free>),
+}
+
+/// How a [`SaddleDelassus`] keeps its operator.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum DelassusChoice {
+    /// By entries, unless that takes a gigabyte or ten times the predicted work.
+    #[default]
+    Auto,
+    /// By entries.
+    Explicit,
+    /// By products.
+    MatrixFree,
+}
+
+/// Why an operator is kept as it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum DelassusReason {
+    /// The caller said so.
+    Pinned,
+    /// Its entries would take too much memory.
+    Memory,
+    /// By predicted work.
+    Work,
+}
+
+/// What was predicted of an operator, and decided.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DelassusReport {
+    /// Whether it is kept by products.
+    pub matrix_free: bool,
+    /// Why.
+    pub reason: DelassusReason,
+    /// Entries of `A`, both triangles, if every row couples with all that touch the same connected part of `K`.
+    pub entries: u64,
+    /// Work of the entries, of [`PRODUCTS`](Self::PRODUCTS) products and [`SWEEPS`](Self::SWEEPS) sweeps with them, in nanoseconds of a common processor: weights of counts, never
+    /// measured. None if they were not analysed, for their memory or by choice.
+    pub explicit_work: Option<f64>,
+    /// The same of the factor of `K`, the diagonal blocks and the products through it, where that was of interest.
+    pub free_work: Option<f64>,
+}
+
+impl DelassusReport {
+    /// Products that are expected of an operator.
+    pub const PRODUCTS: f64 = 200.0;
+    /// Sweeps of a solver that asks for the rows of one block at a time, each a whole product if there are no entries.
+    pub const SWEEPS: f64 = 8.0;
 }
 
 const ABSENT: u32 = u32::MAX;
-/// Pivots below these shares of the diagonal (of `W`, of the Delassus diagonal of a bilateral row) are not believed.
-const CERTAIN: (f64, f64) = (1e-12, 1e-9);
+/// Bytes from which entries are too many.
+const MEMORY: u64 = 1 << 30;
+/// Bytes per entry of `A`: value and index, and half of the block that it was computed in.
+const ENTRY: u64 = 16;
+/// How much more work entries may take: more solvers can use them.
+const MUCH: f64 = 10.0;
+/// Operations per nanosecond of the factor by small blocks, and of one by fronts.
+const RATES: (f64, f64) = (7.0, 30.0);
 
 fn boundaries(sequence: &[usize], block_of: impl Fn(usize) -> usize) -> Vec<usize> {
     let mut out = vec![0];
@@ -75,18 +136,71 @@ fn without(system: &KktSystem, out: &[bool]) -> Result<(KktSystem, Vec<usize>), 
         bounds,
     )?;
     sub.fixed.copy_from_slice(&system.fixed);
+    take_values(&mut sub, system, &kept);
+    Ok((sub, kept))
+}
+
+/// The values of a system into the one without some rows.
+fn take_values(sub: &mut KktSystem, system: &KktSystem, kept: &[usize]) {
     sub.w.values_mut().copy_from_slice(system.w.values());
     for (row, i) in kept.iter().enumerate() {
         let (to, from) = (sub.j.pattern().row_slots(row), system.j.pattern().row_slots(*i));
         sub.j.values_mut()[to].copy_from_slice(&system.j.values()[from]);
-        for k in system.r.pattern().row(*i).iter().filter(|k| !out[**k as usize]) {
-            let k = *k as usize;
-            if let Some(slot) = sub.r.pattern().slot(row, place[k]) {
-                sub.r.values_mut()[slot] = system.r.get(*i, k);
+        for slot in sub.r.pattern().row_slots(row) {
+            let k = kept[sub.r.pattern().indices()[slot] as usize];
+            sub.r.values_mut()[slot] = system.r.get(*i, k);
+        }
+    }
+}
+
+/// Free variables and values of a row of `J`.
+fn terms(system: &KktSystem, row: usize) -> impl Iterator<Item = (usize, f64)> {
+    row_of(&system.j, row).filter(|(k, _)| !system.fixed[*k])
+}
+
+/// Sum of squares of the numbers of rows that touch each connected part of `K`.
+fn coupled(system: &KktSystem, rows: &[usize]) -> u64 {
+    fn root(parent: &mut [u32], mut v: usize) -> usize {
+        while parent[v] as usize != v {
+            parent[v] = parent[parent[v] as usize];
+            v = parent[v] as usize;
+        }
+        v
+    }
+    let (n, m) = (system.n(), system.m());
+    let mut out = vec![false; m];
+    rows.iter().for_each(|row| out[*row] = true);
+    let mut parent: Vec<u32> = (0..(n + m) as u32).collect();
+    let mut join = |a: usize, b: usize| {
+        let (a, b) = (root(&mut parent, a), root(&mut parent, b));
+        parent[a.max(b)] = a.min(b) as u32;
+    };
+    let is_free = |k: &usize| !system.fixed[*k];
+    for i in (0..n).filter(is_free) {
+        let others = system.w.pattern().row(i).iter().map(|k| *k as usize);
+        others.filter(is_free).for_each(|k| join(i, k));
+    }
+    for i in (0..m).filter(|i| !out[*i]) {
+        let others = system.j.pattern().row(i).iter().map(|k| *k as usize);
+        others.filter(is_free).for_each(|k| join(n + i, k));
+        let others = system.r.pattern().row(i).iter().map(|k| *k as usize);
+        others.filter(|k| !out[*k]).for_each(|k| join(n + i, n + k));
+    }
+    let mut touching = vec![0u64; n + m];
+    let mut last = vec![ABSENT; n + m];
+    for row in rows {
+        let columns = system.j.pattern().row(*row).iter().map(|k| *k as usize);
+        for k in columns.filter(is_free) {
+            let part = root(&mut parent, k);
+            if last[part] != *row as u32 {
+                last[part] = *row as u32;
+                touching[part] += 1;
             }
         }
     }
-    Ok((sub, kept))
+    touching
+        .iter()
+        .fold(0, |sum, c| sum.saturating_add(c.saturating_mul(*c)))
 }
 
 impl SaddleDelassus {
@@ -95,123 +209,79 @@ impl SaddleDelassus {
     ///
     /// # Errors
     /// [`ProblemError::Size`] if the blocks do not fit the rows or a row is not of the system or comes twice, and what the
-    /// [`DirectSolver`] says.
+    /// [`DirectSolver`](crate::DirectSolver) says.
     pub fn new(system: &KktSystem, rows: &[usize], blocks: &[usize]) -> Result<Self, ProblemError> {
-        let (n, m) = (system.n(), system.m());
+        Self::with(system, rows, blocks, DelassusChoice::Auto, 1)
+    }
+
+    /// As [`Self::new`], kept as one chooses; a matrix-free one factors and solves on so many threads, with the same bits for any
+    /// number of them.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn with(
+        system: &KktSystem,
+        rows: &[usize],
+        blocks: &[usize],
+        choice: DelassusChoice,
+        threads: usize,
+    ) -> Result<Self, ProblemError> {
         let size = |what, expected, found| ProblemError::Size {
             what,
             expected,
             found,
         };
         system.check()?;
-        let mut out = vec![false; m];
+        let mut out = vec![false; system.m()];
         for row in rows {
             match out.get_mut(*row) {
                 Some(seen) if !*seen => *seen = true,
-                _ => return Err(size("rows of the system, each once,", m, *row)),
+                _ => return Err(size("rows of the system, each once,", system.m(), *row)),
             }
         }
         let ascending = blocks.first() == Some(&0) && blocks.windows(2).all(|w| w[0] < w[1]);
         if !ascending || blocks.last() != Some(&rows.len()) {
             return Err(size("ascending blocks of rows", rows.len(), blocks.len()));
         }
-        let (sub, kept) = without(system, &out)?;
-        let deferred = vec![false; sub.row_blocks().len() - 1];
-        let order = Elimination::new(&sub, &deferred)?;
-        let mut sequence: Vec<usize> = order
-            .sequence
-            .iter()
-            .map(|v| if *v < n { *v } else { n + kept[*v - n] })
-            .collect();
-        let block_of = |v: usize| {
-            if v < n {
-                (false, system.primal_blocks().partition_point(|first| *first <= v))
-            } else {
-                (true, system.row_blocks().partition_point(|first| *first <= v - n))
-            }
+        let entries = coupled(system, rows);
+        let mut report = DelassusReport {
+            matrix_free: choice == DelassusChoice::MatrixFree,
+            reason: DelassusReason::Pinned,
+            entries,
+            explicit_work: None,
+            free_work: None,
         };
-        let mut bounds: Vec<usize> = vec![0];
-        for k in 1..sequence.len() {
-            if block_of(sequence[k]) != block_of(sequence[k - 1]) {
-                bounds.push(k);
+        let mut analysis = None;
+        if choice == DelassusChoice::Explicit {
+            analysis = Some(Analysis::new(system, rows, blocks)?);
+        } else if choice == DelassusChoice::Auto {
+            report.matrix_free = entries.saturating_mul(ENTRY) > MEMORY;
+            report.reason = DelassusReason::Memory;
+            if !report.matrix_free {
+                let found = Analysis::new(system, rows, blocks)?;
+                let (explicit, free) = work(system, rows, blocks.len() - 1, &found, entries);
+                report.matrix_free = explicit > MUCH * free;
+                report.reason = DelassusReason::Work;
+                report.explicit_work = Some(explicit);
+                report.free_work = Some(free);
+                analysis = Some(found);
             }
         }
-        let inner = sequence.len();
-        let eliminated = if inner > 0 { bounds.len() } else { 0 };
-        bounds.extend(blocks.iter().skip(usize::from(inner == 0)).map(|b| inner + b));
-        sequence.extend(rows.iter().map(|row| n + row));
-        let mut position = vec![ABSENT; n + m];
-        for (k, v) in sequence.iter().enumerate() {
-            position[*v] = k as u32;
-        }
-        let mut vertex = Vec::with_capacity(sequence.len());
-        for (k, w) in bounds.windows(2).enumerate() {
-            vertex.extend(std::iter::repeat_n(k, w[1] - w[0]));
-        }
-        let parts = [(&system.w, 0, 0), (&system.j, n, 0), (&system.r, n, n)];
-        let mut graph = Graph::new(bounds.len() - 1);
-        let mut last = (0, 0);
-        let each = |(part, row0, column0): (&CsrMatrix, usize, usize), visit: &mut dyn FnMut(u32, u32)| {
-            for i in 0..part.pattern().rows() {
-                for k in part.pattern().row(i) {
-                    let (a, b) = (position[row0 + i], position[column0 + *k as usize]);
-                    visit(a.max(b), a.min(b));
-                }
-            }
+        let values = match analysis.filter(|_| !report.matrix_free) {
+            Some(analysis) => Values::Explicit(Box::new(Explicit::new(system, rows, analysis)?)),
+            None => Values::Free(Box::new(Free::new(system, rows, blocks, threads)?)),
         };
-        for part in parts {
-            each(part, &mut |a, b| {
-                if a != ABSENT {
-                    let edge = (vertex[a as usize], vertex[b as usize]);
-                    if edge != last {
-                        graph.connect(edge.0, edge.1);
-                        last = edge;
-                    }
-                }
-            });
-        }
-        let symbolic = BlockSymbolic::new(BlockPattern::partial(bounds, &graph, eliminated)?)?;
-        let slots = parts.map(|part| {
-            let mut slots = Vec::with_capacity(part.0.pattern().len());
-            each(part, &mut |a, b| {
-                let slot = (a != ABSENT).then(|| symbolic.slot(a as usize, b as usize));
-                slots.push(slot.flatten().map_or(ABSENT, |s| s as u32));
-            });
-            slots
-        });
-        let mut pattern = PatternBuilder::new(rows.len(), rows.len());
-        let all = symbolic.pattern();
-        for j in eliminated..all.len() {
-            let own = (all.bounds()[j] - inner, all.block_size(j));
-            pattern.insert_block((own.0, own.0), (own.1, own.1), false);
-            for i in all.column(j) {
-                let other = (all.bounds()[*i as usize] - inner, all.block_size(*i as usize));
-                pattern.insert_block((other.0, own.0), (other.1, own.1), false);
-                pattern.insert_block((own.0, other.0), (own.1, other.1), false);
-            }
-        }
-        let matrix = pattern.finish()?.into_matrix();
-        let mut source = Vec::with_capacity(matrix.pattern().len());
-        for i in 0..rows.len() {
-            for k in matrix.pattern().row(i) {
-                let k = *k as usize;
-                let slot = symbolic.slot(inner + i.max(k), inner + i.min(k));
-                source.push(slot.map_or(ABSENT, |s| s as u32));
-            }
-        }
-        let mut made = Self {
+        Ok(Self {
             system: system.clone(),
             rows: rows.to_vec(),
-            a: BlockSparse::from_matrix(matrix),
-            factor: symbolic.allocate(),
-            symbolic,
-            slots,
-            source,
-            sequence,
-            by_columns: false,
-        };
-        made.compute()?;
-        Ok(made)
+            values,
+            report,
+        })
+    }
+
+    /// What was predicted and decided.
+    pub fn report(&self) -> DelassusReport {
+        self.report
     }
 
     /// Whether the patterns are those of a system, and the rows too.
@@ -227,7 +297,7 @@ impl SaddleDelassus {
     /// Takes new values of a system of the same patterns. Allocates nothing, unless `K` has redundant rows.
     ///
     /// # Errors
-    /// [`ProblemError::Size`] for another pattern, and what the [`DirectSolver`] says.
+    /// [`ProblemError::Size`] for another pattern, and what the [`DirectSolver`](crate::DirectSolver) says.
     pub fn update(&mut self, system: &KktSystem) -> Result<(), ProblemError> {
         if !self.fits(system) {
             return Err(ProblemError::Bilateral(crate::SolveError::NotPrepared));
@@ -235,97 +305,36 @@ impl SaddleDelassus {
         self.system.w.values_mut().copy_from_slice(system.w.values());
         self.system.j.values_mut().copy_from_slice(system.j.values());
         self.system.r.values_mut().copy_from_slice(system.r.values());
-        self.compute()
+        match &mut self.values {
+            Values::Explicit(own) => own.compute(&self.system, &self.rows),
+            Values::Free(own) => own.update(&self.system, &self.rows),
+        }
     }
 
-    fn compute(&mut self) -> Result<(), ProblemError> {
-        self.by_columns = !self.complement()?;
-        if self.by_columns {
-            return self.columns();
-        }
-        for (to, slot) in self.a.matrix_mut().values_mut().iter_mut().zip(&self.source) {
-            *to = -self.factor.values().get(*slot as usize).copied().unwrap_or(0.0);
-        }
-        Ok(())
-    }
-
-    /// The Schur complement; false if a pivot is in doubt.
-    fn complement(&mut self) -> Result<bool, ProblemError> {
-        let system = &self.system;
-        let n = system.n();
-        self.factor.clear();
-        let values = self.factor.values_mut();
-        let parts = [(&system.w, 1.0), (&system.j, -1.0), (&system.r, -1.0)];
-        for ((part, sign), slots) in parts.into_iter().zip(&self.slots) {
-            for (value, slot) in part.values().iter().zip(slots) {
-                if !value.is_finite() {
-                    return Ok(false);
-                }
-                if let Some(to) = values.get_mut(*slot as usize) {
-                    *to = sign * value;
-                }
-            }
-        }
-        if self.factor.factor(&self.symbolic, PivotRule::Keep).is_err() {
-            return Ok(false);
-        }
-        let eliminated = self.sequence.len() - self.rows.len();
-        Ok((0..eliminated).all(|k| {
-            let (v, d) = (self.sequence[k], self.factor.pivots()[k]);
-            if v < n {
-                d > CERTAIN.0 * system.w_diagonal(v)
-            } else {
-                -d > CERTAIN.1 * (system.r_diagonal(v - n) + system.row_scale(v - n))
-            }
-        }))
-    }
-
-    /// Column by column, with the rank decisions of the direct solver.
-    fn columns(&mut self) -> Result<(), ProblemError> {
-        let p = self.rows.len();
-        let mut out = vec![false; self.system.m()];
-        self.rows.iter().for_each(|row| out[*row] = true);
-        let (sub, _) = without(&self.system, &out)?;
-        let mut direct = DirectSolver::default();
-        direct.prepare(&sub)?;
-        let mut dense = vec![0.0; p * p];
-        let (mut rhs, mut z) = (vec![0.0; sub.n() + sub.m()], vec![0.0; sub.n() + sub.m()]);
-        let j = &self.system.j;
-        let terms = |i: usize| {
-            let slots = j.pattern().row_slots(i);
-            j.pattern()
-                .row(i)
-                .iter()
-                .zip(&j.values()[slots])
-                .map(|(k, a)| (*k as usize, *a))
-        };
-        for (c, row) in self.rows.iter().enumerate() {
-            rhs.fill(0.0);
-            for (k, a) in terms(*row).filter(|(k, _)| !sub.fixed[*k]) {
-                rhs[k] = a;
-            }
-            direct.apply_factors(&rhs, &mut z);
-            for (i, other) in self.rows.iter().enumerate() {
-                let free = terms(*other).filter(|(k, _)| !sub.fixed[*k]);
-                dense[i * p + c] = free.map(|(k, a)| a * z[k]).sum();
-                let (a, b) = (row.max(other), row.min(other));
-                dense[i * p + c] += self.system.r.get(*a, *b);
-            }
-        }
-        let matrix = self.a.matrix_mut();
-        for i in 0..p {
-            for slot in matrix.pattern().row_slots(i) {
-                let k = matrix.pattern().indices()[slot] as usize;
-                matrix.values_mut()[slot] = 0.5 * (dense[i * p + k] + dense[k * p + i]);
-            }
-        }
-        Ok(())
-    }
-
-    /// Entries that are stored.
+    /// Entries that are stored; none of a matrix-free operator, but for its diagonal blocks.
     pub fn entries(&self) -> usize {
-        self.source.len()
+        match &self.values {
+            Values::Explicit(own) => own.entries(),
+            Values::Free(_) => 0,
+        }
     }
+}
+
+/// Predicted work of the entries, and of products through the factor of `K`.
+fn work(system: &KktSystem, rows: &[usize], blocks: usize, analysis: &Analysis, entries: u64) -> (f64, f64) {
+    let pattern = &analysis.pattern;
+    let explicit = pattern.flops() as f64 / RATES.0 + 3.0 * pattern.updates() as f64;
+    let inner = analysis.inner;
+    let size = inner.entries as f64;
+    let response: usize = rows.iter().map(|row| system.j.pattern().row(*row).len()).sum();
+    // Several columns share a solve.
+    let diagonal = 0.5 * rows.len() as f64 * size;
+    let free = inner.flops as f64 / RATES.1 + 3.0 * size + diagonal;
+    let product = 2.0 * size + 2.0 * response as f64;
+    (
+        explicit + (DelassusReport::PRODUCTS + DelassusReport::SWEEPS) * entries as f64,
+        free + (DelassusReport::PRODUCTS + DelassusReport::SWEEPS * blocks as f64) * product,
+    )
 }
 
 impl Delassus for SaddleDelassus {
@@ -334,11 +343,17 @@ impl Delassus for SaddleDelassus {
     }
 
     fn rows_times(&self, rows: Range<usize>, r: &[f64], out: &mut [f64]) {
-        self.a.rows_times(rows, r, out);
+        match &self.values {
+            Values::Explicit(own) => own.a.rows_times(rows, r, out),
+            Values::Free(own) => own.rows_times(&self.system, &self.rows, rows, r, out),
+        }
     }
 
     fn block(&self, rows: Range<usize>, columns: Range<usize>, out: &mut [f64]) {
-        self.a.block(rows, columns, out);
+        match &self.values {
+            Values::Explicit(own) => own.a.block(rows, columns, out),
+            Values::Free(own) => own.block(&self.system, &self.rows, (rows, columns), out),
+        }
     }
 
     fn form(&self) -> Form<'_> {

@@ -187,6 +187,14 @@ impl Kernel {
         }
     }
 
+    /// Block columns of a factor by blocks; 0 of others.
+    pub(super) fn columns(&self) -> usize {
+        match self {
+            Self::Blocks { symbolic, .. } => symbolic.pattern().len(),
+            _ => 0,
+        }
+    }
+
     /// Entries of `L` with the diagonal, with the zeros that a block or a supernode holds.
     pub(super) fn entries(&self) -> usize {
         match self {

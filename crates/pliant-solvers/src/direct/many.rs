@@ -1,6 +1,7 @@
 //! Several right-hand sides at once.
 
 use super::DirectSolver;
+use super::times::Laps;
 use crate::bounds::BoundsReport;
 use crate::residual::evaluate_for;
 use crate::{KktResidual, KktSystem, Solution, SolveError, SolveReport, Status, Variable};
@@ -18,10 +19,10 @@ pub struct RightHandSide {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scratch {
     /// Right-hand sides of the scaled, permuted matrix, one after the other.
-    rhs: Vec<f64>,
+    pub(super) rhs: Vec<f64>,
     /// The one that is being gathered.
-    one: Vec<f64>,
-    best: Vec<Solution>,
+    pub(super) one: Vec<f64>,
+    pub(super) best: Vec<Solution>,
     done: Vec<bool>,
 }
 
@@ -78,6 +79,7 @@ impl DirectSolver {
                 bounds: BoundsReport::default(),
             },
         );
+        let mut laps = Laps::start();
         for pass in 0..=self.options.max_refinements {
             self.many.rhs.clear();
             for k in 0..count {
@@ -97,7 +99,13 @@ impl DirectSolver {
                 break;
             }
             let plan = self.plan.as_mut().ok_or(SolveError::NotPrepared)?;
+            laps.add_to(&mut self.times.judge);
             plan.kernel.solve_in_place(&mut self.many.rhs);
+            laps.add_to(if pass == 0 {
+                &mut self.times.solve
+            } else {
+                &mut self.times.refine
+            });
             let size = plan.elimination.sequence.len();
             let mut at = 0;
             for (k, solution) in solutions.iter_mut().enumerate() {
@@ -141,6 +149,7 @@ impl DirectSolver {
                     }
                 }
             }
+            laps.add_to(&mut self.times.judge);
         }
         Ok(())
     }

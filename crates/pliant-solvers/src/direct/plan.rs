@@ -1,6 +1,7 @@
 //! The permuted, scaled matrix: pattern and slots once, values every time, straight into the storage of the factor.
 
 use super::DirectOptions;
+use super::changes::Changes;
 use super::kernel::Kernel;
 use crate::bounds::{BoundState, is_held};
 use crate::order::Elimination;
@@ -16,9 +17,9 @@ pub(super) struct Plan {
     /// Position of each unknown in the order, `ABSENT` for fixed variables.
     pub(super) position: Vec<u32>,
     /// Slot in the factor's storage of every slot of W, J, R; `ABSENT` for fixed variables.
-    w_slots: Vec<u32>,
-    j_slots: Vec<u32>,
-    r_slots: Vec<u32>,
+    pub(super) w_slots: Vec<u32>,
+    pub(super) j_slots: Vec<u32>,
+    pub(super) r_slots: Vec<u32>,
     /// Entries of the lower triangle of the permuted matrix.
     pub(super) matrix_entries: usize,
     /// Scale of each unknown.
@@ -26,6 +27,7 @@ pub(super) struct Plan {
     /// `1/|W_ii|` as of the last scaling.
     inverse_diagonal: Vec<f64>,
     pub(super) kernel: Kernel,
+    pub(super) changes: Changes,
 }
 
 type CsrShape = (Vec<u32>, Vec<u32>);
@@ -36,9 +38,9 @@ pub(super) const NEGLIGIBLE: f64 = 1e-12;
 /// Relative pivot threshold of variables and compliant rows: a few roundings.
 const ROUNDOFF: f64 = 1e-15;
 /// Factor between the thresholds of suspected rows and of others: a power of four, so that scales stay powers of two.
-pub(super) const SUSPICION: f64 = 16384.0;
+pub(super) const SUSPICION: f64 = 262_144.0;
 /// Scale of a row held at a bound: its unit pivot becomes 4, above the threshold, so that it is never called redundant.
-const HELD: f64 = 2.0;
+pub(super) const HELD: f64 = 2.0;
 
 fn shape(a: &CsrMatrix) -> CsrShape {
     (a.pattern().offsets().to_vec(), a.pattern().indices().to_vec())
@@ -109,6 +111,7 @@ impl Plan {
             scale: vec![1.0; n + m],
             inverse_diagonal: vec![0.0; n],
             kernel,
+            changes: Changes::default(),
         })
     }
 

@@ -3,14 +3,25 @@
 use super::DirectSolver;
 use super::plan::{NEGLIGIBLE, Plan, SUSPICION};
 use crate::bounds::is_held;
-use crate::order::Elimination;
-use crate::residual::{evaluate_for, roundoff};
-use crate::{KktSystem, SolveError};
+use crate::residual::{evaluate_for, roundoff, row_of};
+use crate::{KktSystem, Solution, SolveError};
 
 /// A combination of rows exerts no force if its force is below this share of its terms.
 const NO_FORCE: f64 = 1e-3;
 /// The same for a row that was dropped on suspicion: rounding of the force, far below that of a row whose pivot is small but true.
 const NO_FORCE_AT_ALL: f64 = 1e-7;
+
+/// A combination whose force is below this share of its terms is as good as rounding allows, or nearly so.
+const FORCELESS: f64 = 1e-14;
+/// Refinements of a combination at most: around a loop of thousands of bodies each gains two to six digits.
+const MOST_REFINEMENTS: usize = 8;
+/// Combinations that are sought together: as many as read the factor once.
+const TOGETHER: usize = 8;
+
+fn zeros(v: &mut Vec<f64>, size: usize) {
+    v.clear();
+    v.resize(size, 0.0);
+}
 
 /// The row block of a row.
 fn block_of(system: &KktSystem, row: usize) -> usize {
@@ -29,7 +40,7 @@ impl DirectSolver {
             return found;
         }
         let blocks = system.row_blocks().len() - 1;
-        let order = Elimination::new(system, &vec![true; blocks])?;
+        let order = self.order(system, &vec![true; blocks])?;
         let before = self.plan.take();
         let again = self
             .analyse(system, order)
@@ -81,63 +92,103 @@ impl DirectSolver {
         found
     }
 
-    /// For each dropped row d: `n` with `n_d = 1` and `J^T n = 0`, from one solve with the rows that are left (two in doubt). Returns a row for
+    /// For each dropped row d: `n` with `n_d = 1` and `J^T n = 0`, by solves with the rows that are left, refined until its force is rounding:
+    /// what `n` is off by, the dropped rows miss of their right-hand side. Several rows share a solve. Returns a row for
     /// which that fails: it was dropped because its pivot is small against its own Delassus diagonal (a light body between
     /// heavy ones), not because it is redundant.
     pub(super) fn find_null_space(&mut self, system: &KktSystem) -> Result<Option<usize>, SolveError> {
-        let (n, m) = (system.n(), system.m());
+        let m = system.m();
         self.null_space.reset(m);
+        let mut next = 0;
+        loop {
+            let mut rows = [0; TOGETHER];
+            let mut count = 0;
+            while next < m && count < TOGETHER {
+                if self.dropped[next] {
+                    rows[count] = next;
+                    count += 1;
+                }
+                next += 1;
+            }
+            if count == 0 {
+                return Ok(None);
+            }
+            if let Some(row) = self.find_null_vectors(system, &rows[..count])? {
+                return Ok(Some(row));
+            }
+        }
+    }
+
+    fn find_null_vectors(&mut self, system: &KktSystem, rows: &[usize]) -> Result<Option<usize>, SolveError> {
+        let (n, m) = (system.n(), system.m());
         let plan = self.plan.as_mut().ok_or(SolveError::NotPrepared)?;
-        for d in (0..m).filter(|d| self.dropped[*d]) {
-            // W x - J^T mu = J_d^T with the rows that are left: where they can say what row d says, x is zero and n = mu + e_d.
-            for (v, size) in [
-                (&mut self.force, n),
-                (&mut self.b, m),
-                (&mut self.best.x, n),
-                (&mut self.best.mu, m),
-            ] {
-                v.clear();
-                v.resize(size, 0.0);
+        let scratch = &mut self.many;
+        let found = scratch.best.len().max(rows.len());
+        scratch.best.resize_with(found, Solution::default);
+        for solution in &mut scratch.best[..rows.len()] {
+            zeros(&mut solution.x, n);
+            zeros(&mut solution.mu, m);
+        }
+        zeros(&mut self.b, m);
+        let mut least = [f64::INFINITY; TOGETHER];
+        let mut done = [false; TOGETHER];
+        for pass in 0..=MOST_REFINEMENTS {
+            scratch.rhs.clear();
+            for (k, d) in rows.iter().enumerate().filter(|(k, _)| !done[*k]) {
+                // W x - J^T mu = J_d^T with the rows that are left: where they can say what row d says, x is zero and n = mu + e_d.
+                zeros(&mut self.force, n);
+                for (i, a) in row_of(&system.j, *d) {
+                    self.force[i] = a;
+                }
+                if pass == 0 {
+                    self.residual.start(&self.force, &self.b);
+                } else {
+                    let (force, b) = (&self.force, &self.b);
+                    let (dropped, states) = (&self.dropped, &self.states);
+                    let residual = &mut self.residual;
+                    evaluate_for(system, &scratch.best[k], force, b, dropped, states, residual);
+                }
+                let (primal, row) = (&self.residual.primal, &self.residual.row);
+                plan.gather(primal, row, &self.states, &mut scratch.one);
+                scratch.rhs.extend_from_slice(&scratch.one);
             }
-            for (slot, i) in system.j.pattern().row_slots(d).zip(system.j.pattern().row(d)) {
-                self.force[*i as usize] = system.j.values()[slot];
+            if scratch.rhs.is_empty() {
+                break;
             }
-            let limit = if self.suspected[d] {
+            plan.kernel.solve_in_place(&mut scratch.rhs);
+            let mut answers = scratch.rhs.chunks_exact(plan.elimination.sequence.len());
+            for (k, d) in rows.iter().enumerate() {
+                if done[k] {
+                    continue;
+                }
+                let Some(answer) = answers.next() else { break };
+                self.counters.solves += 1;
+                let solution = &mut scratch.best[k];
+                self.column.clone_from(&solution.mu);
+                plan.add_scaled(answer, solution);
+                solution.mu[*d] = 1.0;
+                let share = self.residual.force_share(system, &solution.mu);
+                // Back to zero, as the other rows see it.
+                solution.mu[*d] = 0.0;
+                done[k] = share <= FORCELESS || share > 0.5 * least[k];
+                if share > least[k] {
+                    solution.mu.copy_from_slice(&self.column);
+                }
+                least[k] = least[k].min(share);
+            }
+        }
+        for (k, d) in rows.iter().enumerate() {
+            let limit = if self.suspected[*d] {
                 NO_FORCE_AT_ALL
             } else {
                 NO_FORCE
             };
-            self.residual.start(&self.force, &self.b);
-            let mut is_refined = false;
-            loop {
-                let (primal, row) = (&self.residual.primal, &self.residual.row);
-                plan.gather(primal, row, &self.states, &mut self.rhs);
-                plan.kernel.solve_in_place(&mut self.rhs);
-                self.counters.solves += 1;
-                plan.add_scaled(&self.rhs, &mut self.best);
-                self.column.clear();
-                self.column.extend_from_slice(&self.best.mu);
-                self.column[d] = 1.0;
-                if self.trusted[d] || self.residual.force_share(system, &self.column) <= limit {
-                    break;
-                }
-                if is_refined {
-                    return Ok(Some(d));
-                }
-                // What looks like a force may be rounding, where n is small beside its largest entries: one refinement takes it away.
-                is_refined = true;
-                let (force, b) = (&self.force, &self.b);
-                evaluate_for(
-                    system,
-                    &self.best,
-                    force,
-                    b,
-                    &self.dropped,
-                    &self.states,
-                    &mut self.residual,
-                );
+            if !self.trusted[*d] && least[k] > limit {
+                return Ok(Some(*d));
             }
-            self.null_space.push(&mut self.column);
+            let vector = &mut scratch.best[k].mu;
+            vector[*d] = 1.0;
+            self.null_space.push(vector);
         }
         Ok(None)
     }

@@ -42,11 +42,12 @@ const COMPLIANT: f64 = 1e-8;
 pub(super) struct Plan {
     choice: LinearChoice,
     right_hand_sides: usize,
+    indefinite: bool,
     pub(super) prediction: Option<Prediction>,
     /// Iterations that a Krylov method may take.
     pub(super) budget: usize,
     small: bool,
-    pivoted: bool,
+    fits_dense: bool,
 }
 
 /// What a plan was made for.
@@ -72,7 +73,9 @@ impl Shape {
 
 impl Plan {
     pub(super) fn fits(&self, options: &LinearOptions) -> bool {
-        self.choice == options.choice && self.right_hand_sides == options.right_hand_sides
+        self.choice == options.choice
+            && self.right_hand_sides == options.right_hand_sides
+            && self.indefinite == options.indefinite
     }
 
     pub(super) fn new(system: &KktSystem, options: &LinearOptions) -> Result<Self, SolveError> {
@@ -82,10 +85,11 @@ impl Plan {
         let mut out = Self {
             choice: options.choice,
             right_hand_sides: options.right_hand_sides,
+            indefinite: options.indefinite,
             prediction: None,
             budget: 0,
             small,
-            pivoted: size <= LARGEST_DENSE,
+            fits_dense: size <= LARGEST_DENSE,
         };
         if options.choice == LinearChoice::Auto && !small {
             let solves = options.right_hand_sides.max(1) as f64;
@@ -105,6 +109,7 @@ impl Plan {
         let first = match options.choice {
             LinearChoice::Dense(own) => Some(LinearMethod::Dense(own.method)),
             LinearChoice::Direct(_) => Some(LinearMethod::Direct),
+            LinearChoice::Pivoted(_) => Some(LinearMethod::Pivoted),
             LinearChoice::Krylov(own) => Some(LinearMethod::Krylov(own.method)),
             LinearChoice::Auto => None,
         };
@@ -112,10 +117,13 @@ impl Plan {
             out.push((method, Reason::Pinned));
             return;
         }
-        let pivoted = LinearMethod::Dense(DenseMethod::BunchKaufman);
+        let dense = LinearMethod::Dense(DenseMethod::BunchKaufman);
         if self.small {
-            out.push((pivoted, Reason::Small));
+            out.push((dense, Reason::Small));
             out.push((LinearMethod::Direct, Reason::Escalated));
+            if options.indefinite {
+                out.push((LinearMethod::Pivoted, Reason::Escalated));
+            }
             return;
         }
         let method = self.prediction.and_then(|p| p.krylov);
@@ -127,8 +135,10 @@ impl Plan {
             }
             None => out.push((LinearMethod::Direct, Reason::CheapFactor)),
         }
-        if self.pivoted {
-            out.push((pivoted, Reason::Escalated));
+        if self.fits_dense && !options.indefinite {
+            out.push((dense, Reason::Escalated));
+        } else {
+            out.push((LinearMethod::Pivoted, Reason::Escalated));
         }
     }
 }

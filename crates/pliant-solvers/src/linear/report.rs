@@ -12,6 +12,8 @@ pub enum LinearMethod {
     Dense(DenseMethod),
     /// [`DirectSolver`](crate::DirectSolver).
     Direct,
+    /// [`PivotedSolver`](crate::PivotedSolver).
+    Pivoted,
     /// [`KktKrylov`](crate::krylov::KktKrylov).
     Krylov(KktMethod),
 }
@@ -23,6 +25,7 @@ impl std::fmt::Display for LinearMethod {
             Self::Dense(DenseMethod::Ldlt) => "dense L D L^T",
             Self::Dense(DenseMethod::BunchKaufman) => "dense L B L^T with pivoting",
             Self::Direct => "sparse L D L^T",
+            Self::Pivoted => "sparse L B L^T with pivoting",
             Self::Krylov(KktMethod::Minres) => "MINRES",
             Self::Krylov(KktMethod::SchurPcg) => "conjugate gradients on the Schur complement",
             Self::Krylov(KktMethod::ConstraintGmres) => "GMRES with the constraint preconditioner",
@@ -134,7 +137,8 @@ pub struct LinearReport {
 pub struct FactorSummary {
     /// Pivots that were dropped as dependent: the rank deficiency of the hard rows.
     pub redundant_rows: usize,
-    /// Positive and negative pivots: n (free variables) and m less the redundant rows.
+    /// Positive and negative pivots: n (free variables) and m less the redundant rows. Only where
+    /// [`indefinite`](crate::LinearOptions::indefinite) systems are allowed may they be others: the answer is then no minimum.
     pub inertia: (usize, usize),
 }
 

@@ -7,6 +7,10 @@ use pliant_sparse::Graph;
 /// The block graph without deferred rows, every hard row block merged into the primal block that owns it.
 pub(super) struct Quotient {
     pub(super) graph: Graph,
+    /// Unknowns of each vertex.
+    pub(super) unknowns: Vec<u32>,
+    /// Vertex of each primal block; `NONE` if all of it is fixed.
+    pub(super) vertex: Vec<u32>,
     /// The primal block, or `primal +` row block, that each vertex is named after.
     pub(super) leaders: Vec<u32>,
     /// Row blocks owned by each primal block: offsets and list.
@@ -51,6 +55,7 @@ impl Quotient {
             }
         }
         let mut graph = Graph::new(leaders.len());
+        let mut of_vertex = vec![0; leaders.len()];
         for (v, leader) in leaders.iter().enumerate() {
             let leader = *leader as usize;
             let unknowns = if leader < primal {
@@ -60,6 +65,7 @@ impl Quotient {
             };
             let unknowns = u32::try_from(unknowns).unwrap_or(u32::MAX);
             graph.set_unknowns(v, unknowns);
+            of_vertex[v] = unknowns;
         }
         let mut seen = vec![NONE; primal];
         for (p, w) in system.primal_blocks().windows(2).enumerate() {
@@ -77,8 +83,11 @@ impl Quotient {
                 graph.connect(vertex[primal + k] as usize, vertex[*p as usize] as usize);
             }
         }
+        vertex.truncate(primal);
         Ok(Self {
             graph,
+            unknowns: of_vertex,
+            vertex,
             leaders,
             owned_offsets,
             owned,

@@ -354,3 +354,28 @@ fn upper_triangles_are_refused() {
         })
     ));
 }
+
+#[test]
+fn the_time_split_has_every_part_once() {
+    let mut random = crate::tools::Random(4);
+    let system = crate::tools::random_kkt(&mut random, 60, 20);
+    let mut solver = DirectSolver::default();
+    let begin = std::time::Instant::now();
+    solver.prepare(&system).unwrap();
+    solver.solve(&system, &mut Solution::default()).unwrap();
+    let cold = solver.times();
+    // No part counts what another one does.
+    assert!(cold.total() <= begin.elapsed());
+    solver.prepare(&system).unwrap();
+    let warm = solver.times() - cold;
+    assert_eq!((warm.order, warm.analyse, warm.solve), Default::default());
+    assert_eq!(warm.total() + cold.total(), solver.times().total());
+    // Earlier less later is nothing, not a panic.
+    assert_eq!((cold - solver.times()).total(), Default::default());
+    let text = cold.to_string();
+    for part in [
+        "order", "analyse", "scale", "fill", "factor", "rank", "solve", "refine", "judge",
+    ] {
+        assert_eq!(text.matches(&format!("{part} ")).count(), 1, "{text}");
+    }
+}

@@ -4,7 +4,7 @@ use crate::tools::{Random, close, random_kkt};
 use pliant_solvers::krylov::{KktKrylovOptions, KktMethod};
 use pliant_solvers::{
     DenseMethod, DenseOptions, DirectOptions, KktSystem, LinearAuto, LinearChoice, LinearMethod,
-    LinearOptions, Outcome, Reason, Solution, SolveError, Status, solve_dense,
+    LinearOptions, Outcome, PivotedOptions, PivotedSolver, Reason, Solution, SolveError, Status, solve_dense,
 };
 use pliant_sparse::PatternBuilder;
 
@@ -92,6 +92,7 @@ fn every_choice_gives_the_answer_of_the_oracle() {
             dense(DenseMethod::BunchKaufman),
             dense(DenseMethod::Ldlt),
             LinearChoice::Direct(DirectOptions::default()),
+            LinearChoice::Pivoted(PivotedOptions::default()),
             krylov(KktMethod::Minres),
             krylov(KktMethod::SchurPcg),
             krylov(KktMethod::ConstraintGmres),
@@ -316,4 +317,122 @@ fn predictions_are_counts() {
         ..LinearOptions::default()
     };
     assert_eq!(auto(pinned, &system).0.prediction(), None);
+}
+
+/// `W` tridiagonal of order n, each diagonal entry twice in turn `d[0], d[1], ...` with `off[i % off.len()]` beside it; `rows` hard rows,
+/// row k being `x_2k - x_{2k+1}`. The right-hand sides are those of a known answer.
+fn tridiagonal(n: usize, d: f64, off: &[f64], rows: usize) -> (KktSystem, Solution) {
+    let [mut w, mut j, mut r] = [(n, n), (rows, n), (rows, rows)].map(|(a, b)| PatternBuilder::new(a, b));
+    for i in 0..n {
+        w.insert(i, i);
+        if i > 0 {
+            w.insert(i, i - 1);
+        }
+    }
+    for k in 0..rows {
+        j.insert(k, 2 * k);
+        j.insert(k, 2 * k + 1);
+        r.insert(k, k);
+    }
+    let [w, j, r] = [w, j, r].map(|p| p.finish().unwrap());
+    let mut system = KktSystem::new(w, j, r, (0..=n).step_by(2).collect(), (0..=rows).collect()).unwrap();
+    for i in 0..n {
+        let slots = system.w.pattern().row_slots(i);
+        system.w.values_mut()[slots.end - 1] = d;
+        if i > 0 {
+            system.w.values_mut()[slots.start] = off[(i - 1) % off.len()];
+        }
+    }
+    for pair in system.j.values_mut().chunks_exact_mut(2) {
+        pair.copy_from_slice(&[1.0, -1.0]);
+    }
+    let mut random = Random(3);
+    let exact = Solution {
+        x: random.numbers(n),
+        mu: random.numbers(rows),
+    };
+    system.w.symmetric_add_product(1.0, &exact.x, &mut system.c);
+    system.j.add_transpose_product(-1.0, &exact.mu, &mut system.c);
+    system.j.add_product(-1.0, &exact.x, &mut system.b);
+    (system, exact)
+}
+
+#[test]
+fn tiny_pivots_go_to_the_pivoted_factor_and_the_report_says_so() {
+    // Pairs [[e, 1], [1, e]] with x_0 = x_1: on the null space the energy is 2, but the first pivot is e. Over 2000 unknowns.
+    let (system, exact) = tridiagonal(1400, 1e-14, &[1.0, 0.1], 700);
+    let (solver, solution, report) = auto(LinearOptions::default(), &system);
+    assert_eq!(
+        (report.status, report.method),
+        (Status::Converged, LinearMethod::Pivoted)
+    );
+    let factor = report.factor.unwrap();
+    assert_eq!((factor.inertia, factor.redundant_rows), ((1400, 700), 0));
+    let methods: Vec<LinearMethod> = solver.attempts().iter().map(|a| a.method).collect();
+    assert_eq!(methods, [LinearMethod::Direct, LinearMethod::Pivoted]);
+    // Condition about 10.
+    close(&solution.x, &exact.x, 1e-13);
+    close(&solution.mu, &exact.mu, 1e-13);
+}
+
+#[test]
+fn an_indefinite_system_is_solved_only_if_that_is_allowed() {
+    // Eigenvalues 0.7 - 2 cos(k pi / (n + 1)).
+    let n = 2100;
+    let (system, exact) = tridiagonal(n, 0.7, &[-1.0], 0);
+    let eigenvalue = |k: usize| 0.7 - 2.0 * (k as f64 * std::f64::consts::PI / (n + 1) as f64).cos();
+    let negative = (1..=n).filter(|k| eigenvalue(*k) < 0.0).count();
+    let condition = 2.7 / (1..=n).fold(f64::INFINITY, |a, k| a.min(eigenvalue(k).abs()));
+    let refused = LinearAuto::default().prepare(&system);
+    assert!(matches!(refused, Err(SolveError::NotPositiveDefinite { .. })));
+    let indefinite = LinearOptions {
+        indefinite: true,
+        ..LinearOptions::default()
+    };
+    let (_, solution, report) = auto(indefinite, &system);
+    assert_eq!(
+        (report.status, report.method),
+        (Status::Converged, LinearMethod::Pivoted)
+    );
+    assert_eq!(report.factor.unwrap().inertia, (n - negative, negative));
+    close(&solution.x, &exact.x, 1e-15 * condition);
+    // A small one takes the dense factor first, which refuses it.
+    let mut saddle = KktSystem::dense(&[1.0, 2.0, 2.0, 1.0], &[], &[]).unwrap();
+    saddle.c.copy_from_slice(&[1.0, -1.0]);
+    let (_, solution, report) = auto(indefinite, &saddle);
+    assert_eq!(report.method, LinearMethod::Pivoted);
+    close(&solution.x, &[-1.0, 1.0], 1e-15);
+}
+
+#[test]
+fn redundant_rows_and_fixed_variables_of_the_pivoted_factor() {
+    let w = [2.0, 0.0, 0.0, 0.0, 3.0, 0.0, 0.0, 0.0, 4.0];
+    let mut twice = KktSystem::dense(&w, &[1.0, 1.0, 0.0, 2.0, 2.0, 0.0], &[0.0, 0.0]).unwrap();
+    let mut solver = PivotedSolver::default();
+    let found = solver.prepare(&twice);
+    assert!(
+        matches!(
+            found,
+            Err(SolveError::Singular {
+                index: 0 | 1 | 3 | 4,
+                ..
+            })
+        ),
+        "{found:?}"
+    );
+    assert_eq!(
+        solver.solve(&twice, &mut Solution::default()),
+        Err(SolveError::NotPrepared)
+    );
+    // With one of them soft, and x_1 fixed: 2 x_0 = mu_0, x_0 = -1.
+    twice.r.values_mut()[1] = 1.0;
+    twice.fixed[1] = true;
+    twice.b.copy_from_slice(&[1.0, 2.0]);
+    twice.c[2] = 8.0;
+    let mut solution = Solution::default();
+    solver.prepare(&twice).unwrap();
+    let report = solver.solve(&twice, &mut solution).unwrap();
+    assert_eq!((report.status, report.inertia), (Status::Converged, (2, 2)));
+    close(&solution.x, &[-1.0, 0.0, 2.0], 1e-15);
+    close(&solution.mu, &[-2.0, 0.0], 1e-15);
 }

@@ -4,13 +4,17 @@ use crate::tools::{Random, random_kkt};
 use pliant_solvers::krylov::{Approximation, KktKrylovOptions, KktMethod, PrimalPreconditioner};
 use pliant_solvers::{
     DenseMethod, DenseOptions, DirectOptions, DirectSolver, KktSystem, LinearAuto, LinearChoice,
-    LinearOptions, Solution, SolveError, Status,
+    LinearOptions, PivotedOptions, Solution, SolveError, Status,
 };
 use pliant_sparse::PatternBuilder;
 
 /// Every method that can be pinned, and the choice of none.
 fn choices() -> Vec<LinearChoice> {
-    let mut out = vec![LinearChoice::Auto, LinearChoice::Direct(DirectOptions::default())];
+    let mut out = vec![
+        LinearChoice::Auto,
+        LinearChoice::Direct(DirectOptions::default()),
+        LinearChoice::Pivoted(PivotedOptions::default()),
+    ];
     for method in [
         DenseMethod::Cholesky,
         DenseMethod::Ldlt,
@@ -243,7 +247,7 @@ fn matrices_without_a_minimum_never_converge() {
         let found = attempt(choice, &saddle);
         if matches!(
             choice,
-            LinearChoice::Auto | LinearChoice::Direct(_) | LinearChoice::Dense(_)
+            LinearChoice::Auto | LinearChoice::Direct(_) | LinearChoice::Pivoted(_) | LinearChoice::Dense(_)
         ) {
             assert!(
                 matches!(found, Err(SolveError::NotPositiveDefinite { .. })),

@@ -10,8 +10,11 @@ mod bounds_random;
 mod complementarity;
 #[cfg(feature = "exchange")]
 mod corpus;
+mod delassus_forms;
 mod dense_factor;
 mod direct;
+mod direct_changes;
+mod direct_loops;
 mod direct_many;
 #[cfg(feature = "exchange")]
 mod exchange;

@@ -482,3 +482,86 @@ fn a_partial_refactorisation_wants_a_whole_one_first() {
     factor.factor(&symbolic, PivotRule::Keep).unwrap();
     assert_eq!(problem.refactor(&symbolic, &mut factor, &[1]).unwrap().columns, 1);
 }
+
+proptest! {
+    #[test]
+    fn a_gram_matrix_is_that_of_whole_solves_and_costs_the_path_to_the_root(
+        sizes in prop::collection::vec(1usize..7, 1..14),
+        pairs in prop::collection::vec((0usize..14, 0usize..14), 0..20),
+        picks in prop::collection::vec((0usize..3, 0usize..80, -1.0..1.0f64), 1..7),
+        seed in any::<u64>()
+    ) {
+        let edges: Vec<_> = pairs.iter().map(|(a, b)| (a % sizes.len(), b % sizes.len())).collect();
+        let problem = Problem::new(&sizes, &edges, seed);
+        let (symbolic, factor, report) = problem.factor(PivotRule::Keep);
+        prop_assert!(report.is_ok());
+        let n = symbolic.size();
+        let entries: Vec<_> = picks.iter().map(|(v, i, a)| (*v, i % n, *a)).collect();
+        let mut reach = Reach::default();
+        let mut out = [0.0; 9];
+        // Twice: the first call leaves no trace in the scratch.
+        factor.add_gram(&symbolic, 3, &entries, &mut reach, &mut [0.0; 9]);
+        factor.add_gram(&symbolic, 3, &entries, &mut reach, &mut out);
+        let mut b = vec![0.0; 3 * n];
+        entries.iter().for_each(|(v, i, a)| b[v * n + i] += a);
+        let mut x = b.clone();
+        factor.solve_in_place(&symbolic, &mut x);
+        for (k, found) in out.iter().enumerate() {
+            let (p, q) = (k / 3, k % 3);
+            let exact: f64 = (0..n).map(|i| b[p * n + i] * x[q * n + i]).sum();
+            prop_assert!((found - exact).abs() < 1e-13, "{} {}", found, exact);
+        }
+        let mut path = std::collections::BTreeSet::new();
+        for (_, i, _) in &entries {
+            let mut up = Some(symbolic.vertex[*i]);
+            while let Some(j) = up {
+                path.insert(j);
+                up = symbolic.pattern().column(j as usize).first().copied();
+            }
+        }
+        prop_assert_eq!(reach.visited(), path.len());
+    }
+}
+
+/// Three blocks in a row, the first of which has a pivot that is dropped: its count goes with it and comes back.
+#[test]
+fn a_dropped_pivot_of_a_reopened_column_is_counted_once() {
+    let mut problem = Problem::new(&[2, 2, 2], &[(0, 1), (1, 2)], 3);
+    for i in 0..6 {
+        for slot in problem.a.pattern().row_slots(i) {
+            let j = problem.a.pattern().indices()[slot] as usize;
+            let diagonal = if i == 1 { 0.0 } else { 4.0 };
+            problem.a.values_mut()[slot] = match (i, j) {
+                _ if i == j => diagonal,
+                // Unknown 1 stands alone.
+                (1, _) | (_, 1) => 0.0,
+                _ => 0.5,
+            };
+        }
+    }
+    let (symbolic, mut factor, whole) = problem.factor(PivotRule::Drop { threshold: 1e-9 });
+    let whole = whole.unwrap();
+    assert_eq!((whole.positive, whole.negative, whole.dropped), (5, 0, 1));
+    for changed in [[0], [1], [2]] {
+        let done = problem.refactor(&symbolic, &mut factor, &changed).unwrap();
+        assert_eq!(done.report, whole, "{changed:?}");
+    }
+}
+
+/// Between reopening and refactoring there is no factor; a bad pivot is an error whatever comes after it.
+#[test]
+fn a_reopened_factor_is_none_and_stays_none_after_a_bad_pivot() {
+    let mut problem = Problem::new(&[1, 1, 1], &[(0, 2), (1, 2)], 4);
+    let (symbolic, mut factor, _) = problem.factor(PivotRule::Keep);
+    factor.reopen(&symbolic, &[0]).unwrap();
+    assert_eq!(factor.reopen(&symbolic, &[0]), Err(SparseError::NotFactored));
+    problem.fill(&symbolic, &mut factor);
+    factor.factor(&symbolic, PivotRule::Keep).unwrap();
+    // Column 0 has no diagonal; column 1, which is good, comes after it.
+    let slot = problem.a.pattern().slot(0, 0).unwrap();
+    problem.a.values_mut()[slot] = f64::NAN;
+    assert_eq!(
+        problem.refactor(&symbolic, &mut factor, &[0, 1]),
+        Err(SparseError::Pivot { index: 0 })
+    );
+}

@@ -142,6 +142,11 @@ impl PivotedFactor {
         self.inertia
     }
 
+    /// A variable without a pivot, if the matrix is singular: its column depends on the others.
+    pub fn first_zero(&self) -> Option<usize> {
+        self.fronts.iter().find_map(Eliminated::first_zero)
+    }
+
     /// Order of the matrix.
     pub fn size(&self) -> usize {
         self.scale.len()

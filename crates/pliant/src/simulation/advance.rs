@@ -35,6 +35,7 @@ impl Simulation {
             self.time,
             &mut self.impulse,
         )?;
+        self.find_contacts(h)?;
         self.find_fixed_change();
         if self.fresh {
             self.first_multipliers();
@@ -61,9 +62,10 @@ impl Simulation {
             }
         };
         // Before the unknown is changed: the support is what the fixed rows of the system lack.
-        self.assembler
-            .system()
-            .support_into(&self.solution, &mut self.support_now);
+        let mut support = std::mem::take(&mut self.support_now);
+        let solution = self.contact_solution().unwrap_or(&self.solution);
+        self.whole_system().support_into(solution, &mut support);
+        self.support_now = support;
         let per_force = self.per_force(h);
         self.support_now.iter_mut().for_each(|s| *s /= per_force);
         self.assembler
@@ -71,6 +73,7 @@ impl Simulation {
         for (x, d) in self.solution.x.iter_mut().zip(&self.fixed_change) {
             *x += d;
         }
+        self.read_contacts(h);
         timings.solve += lap();
 
         self.update(h)?;
@@ -81,6 +84,8 @@ impl Simulation {
             None => 0,
         };
         timings.stabilise += lap();
+        self.find_contacts_after(h)?;
+        timings.contacts += lap();
 
         for (lambda, mu) in self.new_multipliers.iter_mut().zip(&self.solution.mu) {
             *lambda = mu / h;
@@ -91,6 +96,7 @@ impl Simulation {
         self.check(&report)?;
         self.multipliers.copy_from_slice(&self.new_multipliers);
         self.fresh = false;
+        self.keep_contacts();
         self.support.copy_from_slice(&self.support_now);
         self.lag_multipliers();
         self.dissipated = report.dissipated;
@@ -124,16 +130,45 @@ impl Simulation {
             .fill(&self.model, &mut self.evaluation, &self.scheme, input);
         self.scheme.geometry = self.options.geometry;
         self.find_soft_rows();
-        let system = self.assembler.system();
         timings.fill += lap();
-        let prepared = self.solver.prepare(system);
+        let prepared = if self.in_contact() {
+            self.prepare_contacts()
+        } else {
+            let prepared = self.solver.prepare(self.assembler.system());
+            prepared.map_err(|e| Error::from_solver(e, &self.model, self.time))
+        };
         timings.factor += lap();
-        prepared.map_err(|e| Error::from_solver(e, &self.model, self.time))?;
+        prepared?;
         self.solve(timings, lap)
     }
 
     /// Solves; if refinement stagnates, plans the order of elimination anew, from the values at hand, and tries once more.
     fn solve(
+        &mut self,
+        timings: &mut Timings,
+        lap: &mut impl FnMut() -> Duration,
+    ) -> Result<SolveReport, Error> {
+        let mut solved = if self.in_contact() {
+            self.solve_contacts()?
+        } else {
+            self.solve_without_contacts(timings, lap)?
+        };
+        timings.solve += lap();
+        // In the acceleration formulation rows and unknowns are per step.
+        if self.scheme.formulation == Formulation::Acceleration {
+            solved.residual.primal *= self.scheme.h;
+            solved.residual.row *= self.scheme.h;
+            solved.bounds.natural *= self.scheme.h;
+            match &mut solved.status {
+                Status::Incompatible { violation, .. } => *violation *= self.scheme.h,
+                Status::Unsettled { residual, .. } => *residual *= self.scheme.h,
+                _ => {}
+            }
+        }
+        Ok(solved)
+    }
+
+    fn solve_without_contacts(
         &mut self,
         timings: &mut Timings,
         lap: &mut impl FnMut() -> Duration,
@@ -146,18 +181,6 @@ impl Simulation {
             self.solver.prepare(system).map_err(in_words)?;
             timings.factor += lap();
             solved = self.solver.solve(system, &mut self.solution).map_err(in_words)?;
-        }
-        timings.solve += lap();
-        // In the acceleration formulation rows and unknowns are per step.
-        if self.scheme.formulation == Formulation::Acceleration {
-            solved.residual.primal *= self.scheme.h;
-            solved.residual.row *= self.scheme.h;
-            solved.bounds.natural *= self.scheme.h;
-            match &mut solved.status {
-                Status::Incompatible { violation, .. } => *violation *= self.scheme.h,
-                Status::Unsettled { residual, .. } => *residual *= self.scheme.h,
-                _ => {}
-            }
         }
         Ok(solved)
     }

@@ -163,6 +163,7 @@ impl Simulation {
             refinements: solved.refinements,
             redundant_rows: solved.redundant_rows,
             bounds: solved.bounds,
+            contacts: self.contacts.as_ref().map_or_else(Default::default, |c| c.report),
             inertia: solved.inertia,
             violation: self.violation(),
             corrections,
@@ -186,6 +187,7 @@ impl Simulation {
         if self.options.accept_failed_steps {
             return Ok(());
         }
+        self.check_contacts(report)?;
         match report.status {
             Status::Converged => Ok(()),
             Status::Incompatible { row, violation } => {

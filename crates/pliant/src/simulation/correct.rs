@@ -13,17 +13,9 @@ impl Simulation {
                 return Ok(iteration);
             }
             self.evaluation.evaluate(&self.model, &self.state)?;
-            let input = StepInput {
-                state: &self.state,
-                multipliers: &self.lagged,
-                impulse: &self.impulse,
-                fixed_change: &self.fixed_change,
-                motion: &self.motion,
-            };
             let mut clamped = false;
             let prepared = loop {
-                let system = &mut self.assembler;
-                system.fill_correction(&self.model, &mut self.evaluation, &self.scheme, input, how.metric);
+                self.fill_correction(how.metric);
                 let prepared = self.corrector.prepare(self.assembler.system());
                 let indefinite = matches!(prepared, Err(SolveError::NotPositiveDefinite { .. }));
                 if !indefinite || clamped || how.metric != Metric::Response || !self.options.clamp_geometry {
@@ -65,5 +57,18 @@ impl Simulation {
             self.evaluation.propagate(&self.model, &mut self.state)?;
         }
         Ok(how.iterations)
+    }
+
+    /// Fills the system of a correction at the present state, which must be evaluated.
+    pub(super) fn fill_correction(&mut self, metric: Metric) {
+        let input = StepInput {
+            state: &self.state,
+            multipliers: &self.lagged,
+            impulse: &self.impulse,
+            fixed_change: &self.fixed_change,
+            motion: &self.motion,
+        };
+        self.assembler
+            .fill_correction(&self.model, &mut self.evaluation, &self.scheme, input, metric);
     }
 }

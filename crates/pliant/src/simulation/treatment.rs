@@ -76,14 +76,15 @@ impl Simulation {
     }
 
     /// Plans the system again after the rows of the model have changed; multipliers of components that keep rows are kept.
-    fn plan_anew(&mut self, before: &[RowGroup]) -> Result<(), Error> {
+    pub(super) fn plan_anew(&mut self, before: &[RowGroup]) -> Result<(), Error> {
         let fixed = self.assembler.system().fixed.clone();
         let rows = self.model.row_count();
         let after = self.model.row_groups().to_vec();
         self.evaluation = Evaluation::new(&self.model);
         self.evaluation.propagate(&self.model, &mut self.state)?;
         self.evaluation.evaluate(&self.model, &self.state)?;
-        self.assembler = Assembler::new(&self.model, &self.evaluation)?;
+        let transient = self.contacts.as_ref().map_or(&[][..], |c| &c.nodes);
+        self.assembler = Assembler::with_transient(&self.model, &self.evaluation, transient)?;
         self.assembler.fixed_mut().copy_from_slice(&fixed);
         self.solver.forget(None);
         self.corrector.forget(None);

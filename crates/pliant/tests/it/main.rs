@@ -6,6 +6,7 @@
 
 mod attachments;
 mod automatic;
+mod contacts;
 mod driven_rows;
 mod energy;
 mod equivalences;
@@ -19,6 +20,9 @@ mod loops;
 mod memory;
 mod motors;
 mod redundancy;
+mod row_details;
 mod row_laws;
 mod scenes;
+mod stacks;
 mod tools;
+mod worlds;

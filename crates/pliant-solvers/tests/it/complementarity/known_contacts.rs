@@ -64,6 +64,14 @@ fn the_pyramid_approaches_the_cone() {
 }
 
 #[test]
+fn a_velocity_is_not_lost_beside_a_huge_impulse() {
+    // u = (1, 0, 0) at r = (1e17, 0, 0): the map is 1, although 1e17 - 1 is 1e17 to the last bit.
+    let problem = Problem::dense(&[0.0; 9], &[1.0, 0.0, 0.0], &[Cone::Coulomb { mu: 0.5 }]).unwrap();
+    let residual = problem.residual(&[1e17, 0.0, 0.0], &mut [0.0; 3]);
+    assert!((residual.natural - 1.0).abs() < 1e-12, "{residual:?}");
+}
+
+#[test]
 fn the_residual_of_de_saxce_at_a_point() {
     // The reference has the step rho = 1; the residual of a problem has rho = 1/(mean diagonal) and divides by it.
     let (r, u) = ([0.3, 0.05, -0.02], [0.01, -0.2, 0.1]);
@@ -211,7 +219,7 @@ fn without_a_solution_nothing_converges() {
             if takes_friction(solver.method()) {
                 let (_, report) = solve(solver.as_mut(), &problem);
                 assert_ne!(report.outcome, Outcome::Converged, "{report:?}");
-                assert!(report.residual.relative > 1e-3);
+                assert!(report.residual.relative > 1e-3, "{report:?}");
             }
         }
     }

@@ -296,6 +296,14 @@ impl Eliminated {
         self.columns.len()
     }
 
+    /// The first variable of a zero pivot: those are the last ones of a front.
+    pub(super) fn first_zero(&self) -> Option<usize> {
+        let is_zero = |p: &&Pivot| matches!(p, Pivot::One(inverse) if *inverse == 0.0);
+        let zeros = self.pivots.iter().rev().take_while(is_zero).count();
+        let done = self.pivots.iter().map(|p| p.size()).sum::<usize>();
+        (zeros > 0).then(|| self.variables[done - zeros])
+    }
+
     fn columns(&self) -> impl DoubleEndedIterator<Item = &[f64]> + ExactSizeIterator {
         let order = self.variables.len();
         let done = self.pivots.iter().map(|p| p.size()).sum::<usize>();
@@ -333,5 +341,17 @@ impl Eliminated {
             let sum: f64 = terms.map(|(l, v)| l * x[*v]).sum();
             x[self.variables[k]] -= sum;
         }
+    }
+
+    /// Largest entry of the factor below its pivots.
+    #[cfg(test)]
+    pub(super) fn largest(&self) -> f64 {
+        self.columns.iter().fold(0.0, |m, l| m.max(l.abs()))
+    }
+
+    /// How many unknowns have been eliminated.
+    #[cfg(test)]
+    pub(super) fn eliminated(&self) -> usize {
+        self.pivots.iter().map(|p| p.size()).sum()
     }
 }

@@ -1,0 +1,386 @@
+//! Transient rows behind those of the model: contacts come and go, the plan of the model stays.
+
+use crate::jacobian::Column;
+use crate::{Assembler, Formulation, KktError};
+use pliant_dense::{Vec3, rotation};
+use pliant_model::{Model, NodeId, Space, State};
+use pliant_solvers::KktSystem;
+use pliant_sparse::PatternBuilder;
+use std::ops::Range;
+
+/// An element of a node that a block of transient rows acts on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Support {
+    /// A node of bodies, or of points of space.
+    pub node: NodeId,
+    /// Which of its elements.
+    pub element: usize,
+    /// Its share in the row's velocity, with sign (none).
+    pub weight: f64,
+    /// From the body's centre of mass to the point that moves, in world axes (m). Points have none.
+    pub arm: [f64; 3],
+}
+
+/// What the rows of a block measure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quantity {
+    /// `u_i = a_i . sum_s w_s (v_s + omega_s x arm_s)`, m/s.
+    Velocity,
+    /// `u_i = a_i . sum_s w_s omega_s`, rad/s; points have no share in it.
+    Spin,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Block {
+    quantity: Quantity,
+    axes: [[f64; 3]; 3],
+    rows: usize,
+    supports: (usize, usize),
+    columns: (usize, usize),
+    width: usize,
+    first_row: usize,
+    first_value: usize,
+}
+
+/// Blocks of one to three rows along axes in the world, on any elements of a model. Emptied and filled again every step; nothing is
+/// allocated when it has been as long before.
+#[derive(Clone, Debug, Default)]
+pub struct Tail {
+    blocks: Vec<Block>,
+    supports: Vec<Support>,
+    columns: Vec<Column>,
+    values: Vec<f64>,
+    velocity: Vec<f64>,
+    /// Right-hand sides in the velocity-change form: `J dv + R mu + b = 0` or complementary to `mu`. One per row.
+    pub b: Vec<f64>,
+    /// Diagonal of `R`. One per row.
+    pub r: Vec<f64>,
+}
+
+impl Tail {
+    /// Forgets all rows.
+    pub fn clear(&mut self) {
+        self.blocks.clear();
+        self.supports.clear();
+        self.b.clear();
+        self.r.clear();
+    }
+
+    /// Adds a block of one to three rows, one per axis (world, unit), with `b = 0`, `R = 0`; returns its rows, counted from the first
+    /// transient one.
+    ///
+    /// # Panics
+    /// If there are no or more than three axes.
+    pub fn push(&mut self, quantity: Quantity, axes: &[[f64; 3]], supports: &[Support]) -> Range<usize> {
+        assert!((1..=3).contains(&axes.len()), "one to three axes");
+        let first_row = self.b.len();
+        let first = self.supports.len();
+        self.supports.extend_from_slice(supports);
+        let mut own = [[0.0; 3]; 3];
+        own[..axes.len()].copy_from_slice(axes);
+        self.blocks.push(Block {
+            quantity,
+            axes: own,
+            rows: axes.len(),
+            supports: (first, self.supports.len()),
+            columns: (0, 0),
+            width: 0,
+            first_row,
+            first_value: 0,
+        });
+        let rows = first_row..first_row + axes.len();
+        self.b.resize(rows.end, 0.0);
+        self.r.resize(rows.end, 0.0);
+        rows
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.b.len()
+    }
+
+    /// The velocity `u` of every row (m/s, rad/s) at the start of the step, as [`Assembler::project`] found it.
+    pub fn velocity(&self) -> &[f64] {
+        &self.velocity
+    }
+
+    /// `J x` of every row into `out`, for one number per independent degree of freedom.
+    ///
+    /// # Panics
+    /// If `x` has fewer numbers than the model has degrees of freedom.
+    pub fn product_into(&self, x: &[f64], out: &mut Vec<f64>) {
+        out.clear();
+        for block in &self.blocks {
+            out.extend((0..block.rows).map(|i| self.times(block, i, |dof| x[dof])));
+        }
+    }
+
+    /// Columns and dense values of row `i` of a block.
+    fn row<'a>(&'a self, block: &'a Block, i: usize) -> impl Iterator<Item = (usize, &'a [f64])> {
+        let row = &self.values[block.first_value + i * block.width..][..block.width];
+        let columns = &self.columns[block.columns.0..block.columns.1];
+        columns.iter().map(move |c| (c.dof, &row[c.at..c.at + c.size]))
+    }
+
+    /// `J x` of row `i` of a block.
+    fn times(&self, block: &Block, i: usize, x: impl Fn(usize) -> f64) -> f64 {
+        let runs = self.row(block, i);
+        runs.map(|(dof, j)| j.iter().enumerate().map(|(k, j)| j * x(dof + k)).sum::<f64>())
+            .sum()
+    }
+}
+
+impl Assembler {
+    /// Jacobians and velocities of transient rows, with the model's own Jacobians as [`Assembler::fill`] left them. Cost: a product of three rows with the
+    /// Jacobian of every element that is acted on.
+    ///
+    /// # Errors
+    /// [`KktError::NotPlanned`] if a block acts on a node that [`Assembler::with_transient`] was not told of, [`KktError::Space`] if that is not
+    /// made of bodies or points of space.
+    pub fn project(&self, model: &Model, state: &State, tail: &mut Tail) -> Result<(), KktError> {
+        tail.columns.clear();
+        tail.values.clear();
+        tail.velocity.clear();
+        let jacobians = &self.plan.jacobians;
+        for b in 0..tail.blocks.len() {
+            let block = tail.blocks[b];
+            let supports = &tail.supports[block.supports.0..block.supports.1];
+            let first = tail.columns.len();
+            for s in supports {
+                let node = model.node(s.node);
+                if !matches!(node.space, Space::Rigid3 | Space::Real(3)) {
+                    return Err(KktError::Space {
+                        node: node.name.clone(),
+                        space: node.space,
+                    });
+                }
+                if s.element >= node.count || !jacobians.is_filled(s.node.index()) {
+                    return Err(KktError::NotPlanned {
+                        node: node.name.clone(),
+                        element: s.element,
+                    });
+                }
+                for c in jacobians.columns(s.node.index(), s.element) {
+                    if !tail.columns[first..].iter().any(|o| o.dof == c.dof) {
+                        tail.columns.push(*c);
+                    }
+                }
+            }
+            tail.columns[first..].sort_unstable_by_key(|c| c.dof);
+            let mut width = 0;
+            for c in &mut tail.columns[first..] {
+                c.at = width;
+                width += c.size;
+            }
+            let first_value = tail.values.len();
+            tail.values.resize(first_value + block.rows * width, 0.0);
+            for i in 0..block.rows {
+                let axis = Vec3::from(block.axes[i]);
+                let mut velocity = 0.0;
+                let row = &mut tail.values[first_value + i * width..][..width];
+                for s in supports {
+                    let (local, size) = local_row(model, state, block.quantity, &axis, s);
+                    let node = model.node(s.node);
+                    let at = node.first_velocity + s.element * size;
+                    let v = &state.velocities[at..at + size];
+                    velocity += local.iter().zip(v).map(|(l, v)| l * v).sum::<f64>();
+                    let index = s.node.index();
+                    let inner = jacobians.width(index, s.element);
+                    for c in jacobians.columns(index, s.element) {
+                        let target = tail.columns[first..].iter().find(|o| o.dof == c.dof);
+                        let Some(target) = target.map(|t| t.at) else {
+                            continue;
+                        };
+                        let out = &mut row[target..target + c.size];
+                        match jacobians.block(index, s.element) {
+                            None => out.iter_mut().zip(&local).for_each(|(o, l)| *o += l),
+                            Some(block) => {
+                                for (k, l) in local[..size].iter().enumerate().filter(|(_, l)| **l != 0.0) {
+                                    let from = &block[k * inner + c.at..][..c.size];
+                                    out.iter_mut().zip(from).for_each(|(o, j)| *o += l * j);
+                                }
+                            }
+                        }
+                    }
+                }
+                tail.velocity.push(velocity);
+            }
+            tail.blocks[b] = Block {
+                columns: (first, tail.columns.len()),
+                width,
+                first_value,
+                ..block
+            };
+        }
+        Ok(())
+    }
+}
+
+/// The row of a block in the velocity coordinates of one support, and how many those are.
+fn local_row(
+    model: &Model,
+    state: &State,
+    quantity: Quantity,
+    axis: &Vec3,
+    s: &Support,
+) -> ([f64; 6], usize) {
+    let node = model.node(s.node);
+    let a = axis * s.weight;
+    let mut out = [0.0; 6];
+    let velocity = quantity == Quantity::Velocity;
+    if velocity {
+        out[..3].copy_from_slice(a.as_slice());
+    }
+    if node.space != Space::Rigid3 {
+        return (out, 3);
+    }
+    let x = &state.positions[node.first_position + 7 * s.element..][..7];
+    // a . (omega x arm) = omega . (arm x a), and the angular velocity is in body axes.
+    let turn = if velocity { Vec3::from(s.arm).cross(&a) } else { a };
+    let back = rotation::rotate(rotation::conjugate([x[3], x[4], x[5], x[6]]), turn);
+    out[3..].copy_from_slice(back.as_slice());
+    (out, 6)
+}
+
+/// The system of a step with transient rows behind the model's. Its patterns are made anew only when the rows act on other
+/// coordinates than before.
+#[derive(Debug, Default)]
+pub struct Extended {
+    system: Option<KktSystem>,
+    /// What the pattern was made for: rows and columns of every block.
+    shape: Vec<(usize, usize)>,
+    columns: Vec<(usize, usize)>,
+    base: (usize, usize),
+    velocities: Vec<f64>,
+    /// How often patterns were made.
+    plans: usize,
+}
+
+impl Extended {
+    /// The system as last filled.
+    pub fn system(&self) -> Option<&KktSystem> {
+        self.system.as_ref()
+    }
+
+    /// How often its patterns were made.
+    pub fn plans(&self) -> usize {
+        self.plans
+    }
+
+    /// Copies the system of the model and appends the projected rows of the tail, in the given formulation for a step of length `h` (s). Every
+    /// block of the tail is a row block. `fixed_change` is that of [`StepInput`](crate::StepInput).
+    ///
+    /// # Errors
+    /// [`KktError`] if the system does not fit 32-bit indices.
+    pub fn fill(
+        &mut self,
+        base: &KktSystem,
+        (model, state): (&Model, &State),
+        (formulation, h): (Formulation, f64),
+        fixed_change: &[f64],
+        tail: &Tail,
+    ) -> Result<&KktSystem, KktError> {
+        let m = base.m();
+        self.velocities.resize(base.n(), 0.0);
+        for node in model.nodes() {
+            let Some(first) = node.first_dof() else { continue };
+            for (k, v) in state.velocities[node.velocity_range()].iter().enumerate() {
+                self.velocities[first + k] = if base.fixed[first + k] { 0.0 } else { *v };
+            }
+        }
+        let mut system = match self.system.take() {
+            Some(system) if self.fits(base, tail) => system,
+            _ => self.plan(base, tail)?,
+        };
+        system.w.values_mut().copy_from_slice(base.w.values());
+        let (j, r) = (base.j.values(), base.r.values());
+        system.j.values_mut()[..j.len()].copy_from_slice(j);
+        system.r.values_mut()[..r.len()].copy_from_slice(r);
+        system.r.values_mut()[r.len()..].copy_from_slice(&tail.r);
+        system.fixed.copy_from_slice(&base.fixed);
+        system.c.copy_from_slice(&base.c);
+        system.b[..m].copy_from_slice(&base.b);
+        system.b_rounding[..m].copy_from_slice(&base.b_rounding);
+        system.bounds[..m].copy_from_slice(&base.bounds);
+        let changes = fixed_change.iter().any(|d| *d != 0.0);
+        let mut at = j.len();
+        for block in &tail.blocks {
+            for i in 0..block.rows {
+                for (_, run) in tail.row(block, i) {
+                    system.j.values_mut()[at..at + run.len()].copy_from_slice(run);
+                    at += run.len();
+                }
+                let row = block.first_row + i;
+                let mut b = tail.b[row];
+                // As the assembler does it for its rows.
+                if changes {
+                    b += tail.times(block, i, |dof| fixed_change[dof]);
+                }
+                system.b[m + row] = match formulation {
+                    Formulation::VelocityChange => b,
+                    Formulation::Acceleration => b / h,
+                    Formulation::Velocity => b - tail.times(block, i, |dof| self.velocities[dof]),
+                };
+            }
+        }
+        Ok(self.system.insert(system))
+    }
+
+    fn fits(&self, base: &KktSystem, tail: &Tail) -> bool {
+        self.base == (base.n(), base.m())
+            && self.shape.len() == tail.blocks.len()
+            && self.columns.len() == tail.columns.len()
+            && self
+                .shape
+                .iter()
+                .zip(&tail.blocks)
+                .all(|(s, b)| *s == (b.rows, b.columns.1))
+            && self
+                .columns
+                .iter()
+                .zip(&tail.columns)
+                .all(|(a, b)| *a == (b.dof, b.size))
+    }
+
+    fn plan(&mut self, base: &KktSystem, tail: &Tail) -> Result<KktSystem, KktError> {
+        let (n, m) = (base.n(), base.m());
+        let all = m + tail.rows();
+        let (mut j, mut r) = (PatternBuilder::new(all, n), PatternBuilder::new(all, all));
+        for i in 0..m {
+            base.j
+                .pattern()
+                .row(i)
+                .iter()
+                .for_each(|k| j.insert(i, *k as usize));
+            base.r
+                .pattern()
+                .row(i)
+                .iter()
+                .for_each(|k| r.insert(i, *k as usize));
+        }
+        let mut row_blocks = base.row_blocks().to_vec();
+        for block in &tail.blocks {
+            let first = m + block.first_row;
+            for c in &tail.columns[block.columns.0..block.columns.1] {
+                j.insert_block((first, c.dof), (block.rows, c.size), false);
+            }
+            (first..first + block.rows).for_each(|i| r.insert(i, i));
+            row_blocks.push(first + block.rows);
+        }
+        self.base = (n, m);
+        self.shape.clear();
+        self.shape
+            .extend(tail.blocks.iter().map(|b| (b.rows, b.columns.1)));
+        self.columns.clear();
+        self.columns.extend(tail.columns.iter().map(|c| (c.dof, c.size)));
+        self.plans += 1;
+        let system = KktSystem::new(
+            base.w.pattern().clone(),
+            j.finish()?,
+            r.finish()?,
+            base.primal_blocks().to_vec(),
+            row_blocks,
+        )?;
+        Ok(system)
+    }
+}

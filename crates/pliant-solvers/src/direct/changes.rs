@@ -1,0 +1,173 @@
+//! Factorisation after few changes: only the block columns above them in the elimination tree.
+
+use super::kernel::Kernel;
+use super::plan::{ABSENT, HELD, Plan};
+use crate::KktSystem;
+use crate::bounds::{BoundState, is_held};
+use pliant_sparse::{FactorReport, PivotRule, SparseError};
+
+/// The matrix as it was factored, entry by entry in the order W, J, R.
+#[derive(Debug, Default)]
+pub(super) struct Changes {
+    /// Scaled entries of the last factorisation, if it is one to build on.
+    entries: Vec<f64>,
+    known: bool,
+    /// Those of the next.
+    next: Vec<f64>,
+    /// Block column of each; `ABSENT` for fixed variables.
+    columns: Vec<u32>,
+    /// Whether a block column changed, and those that did.
+    marks: Vec<bool>,
+    changed: Vec<usize>,
+}
+
+/// Share of the block columns from which the rest is not worth the trouble.
+const MANY: usize = 2;
+
+impl Changes {
+    /// What is in the factor is not known any more.
+    pub(super) fn forget(&mut self) {
+        self.known = false;
+    }
+}
+
+impl Plan {
+    /// As [`fill`](Self::fill) and a factorisation, to the same bits, but where the factor is by blocks and few of them changed, only
+    /// these and their ancestors are eliminated. Also the number of block columns that were; 0 for other factors. Cost: a pass over
+    /// the entries, and the changed part.
+    pub(super) fn factor_changes(
+        &mut self,
+        system: &KktSystem,
+        states: &[BoundState],
+    ) -> Result<(FactorReport, usize), SparseError> {
+        let Kernel::Blocks { symbolic, .. } = &self.kernel else {
+            self.fill(system, states);
+            return Ok((self.kernel.factor()?, 0));
+        };
+        let blocks = symbolic.pattern().len();
+        if self.changes.columns.is_empty() {
+            let mut vertex = Vec::with_capacity(self.elimination.sequence.len());
+            for k in 0..blocks {
+                vertex.extend(std::iter::repeat_n(k as u32, symbolic.pattern().block_size(k)));
+            }
+            self.changes.columns = self.columns(system, &vertex);
+            self.changes.marks = vec![false; blocks];
+        }
+        let mut changes = std::mem::take(&mut self.changes);
+        self.entries_into(system, states, &mut changes.next);
+        let found = self.factor_from(&mut changes, blocks);
+        std::mem::swap(&mut changes.entries, &mut changes.next);
+        changes.known = found.is_ok();
+        self.changes = changes;
+        found
+    }
+
+    /// Factors the next entries of `changes`.
+    fn factor_from(
+        &mut self,
+        changes: &mut Changes,
+        blocks: usize,
+    ) -> Result<(FactorReport, usize), SparseError> {
+        let rule = PivotRule::Drop { threshold: 1.0 };
+        let Kernel::Blocks { symbolic, factor } = &mut self.kernel else {
+            return Err(SparseError::NotFactored);
+        };
+        let slots = [&self.w_slots, &self.j_slots, &self.r_slots];
+        let slots = || slots.iter().flat_map(|s| s.iter());
+        let mut few = changes.known && changes.entries.len() == changes.next.len();
+        if few {
+            changes.marks.fill(false);
+            changes.changed.clear();
+            let pairs = changes.entries.iter().zip(&changes.next).zip(&changes.columns);
+            for ((before, now), column) in pairs {
+                if before.to_bits() != now.to_bits()
+                    && let Some(mark) = changes.marks.get_mut(*column as usize)
+                    && !std::mem::replace(mark, true)
+                {
+                    changes.changed.push(*column as usize);
+                }
+            }
+            few = MANY * changes.changed.len() <= blocks;
+        }
+        if few {
+            let open = factor.reopen(symbolic, &changes.changed)?;
+            few = MANY * open.len() <= blocks;
+            // From here on: columns to be written.
+            changes.marks.fill(false);
+            open.iter().for_each(|j| changes.marks[*j as usize] = true);
+        }
+        if few {
+            let values = factor.values_mut();
+            for ((slot, value), column) in slots().zip(&changes.next).zip(&changes.columns) {
+                if let Some(to) = values.get_mut(*slot as usize)
+                    && changes.marks[*column as usize]
+                {
+                    *to = *value;
+                }
+            }
+            let done = factor.refactor(symbolic, rule)?;
+            return Ok((done.report, done.columns));
+        }
+        factor.clear();
+        let values = factor.values_mut();
+        for (slot, value) in slots().zip(&changes.next) {
+            if let Some(to) = values.get_mut(*slot as usize) {
+                *to = *value;
+            }
+        }
+        Ok((factor.factor(symbolic, rule)?, blocks))
+    }
+
+    /// The block column of each entry: that of the unknown that goes first.
+    fn columns(&self, system: &KktSystem, vertex: &[u32]) -> Vec<u32> {
+        let n = system.n();
+        let mut out = Vec::new();
+        for (part, row0, column0) in [(&system.w, 0, 0), (&system.j, n, 0), (&system.r, n, n)] {
+            for i in 0..part.pattern().rows() {
+                let row = self.position[row0 + i];
+                out.extend(part.pattern().row(i).iter().map(|k| {
+                    // `ABSENT` is the largest number there is.
+                    let column = self.position[column0 + *k as usize];
+                    let is_there = row != ABSENT && column != ABSENT;
+                    if is_there {
+                        vertex[row.min(column) as usize]
+                    } else {
+                        ABSENT
+                    }
+                }));
+            }
+        }
+        out
+    }
+
+    /// The entries that [`fill`](Self::fill) writes, in the order W, J, R.
+    fn entries_into(&self, system: &KktSystem, states: &[BoundState], out: &mut Vec<f64>) {
+        let n = system.n();
+        out.clear();
+        let parts = [
+            (&system.w, 0, 0, 1.0),
+            (&system.j, n, 0, -1.0),
+            (&system.r, n, n, -1.0),
+        ];
+        for (part, row0, column0, sign) in parts {
+            let (columns, values) = (part.pattern().indices(), part.values());
+            for i in 0..part.pattern().rows() {
+                let own = part.pattern().row_slots(i);
+                let si = sign * self.scale[row0 + i];
+                let out_of_it = row0 == n && is_held(states, i);
+                for (column, value) in columns[own.clone()].iter().zip(&values[own]) {
+                    let column = *column as usize;
+                    out.push(if out_of_it || column0 == n && is_held(states, column) {
+                        if column0 == n && i == column {
+                            -HELD * HELD
+                        } else {
+                            0.0
+                        }
+                    } else {
+                        si * value * self.scale[column0 + column]
+                    });
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,258 @@
+//! Contacts as the stepper sees them: where two things may touch, the law between them, and what it found.
+
+mod world;
+
+pub use crate::simulation::contact::ContactMemory;
+
+use crate::Error;
+use pliant_kkt::Support;
+use pliant_model::{Model, NodeId, State};
+use pliant_solvers::complementarity::Method;
+
+/// What makes a contact the same one in the next step: its impulse starts the next solve, and events are told by it. A finder makes it of
+/// the things that touch and of where on them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ContactKey(pub u64, pub u64);
+
+/// The law of a contact with the gap `phi` (m) along the normal, its velocity `u = (u_n, u_t)` (m/s) and the impulse `r` (N s).
+///
+/// **Equation.** Signorini: `0 <= phi`, `r_n >= 0`, `phi r_n = 0`, with compliance `C` and relaxation time `d`
+/// `r_n = max(0, -h (phi + d u_n)/C)`; Coulomb: `|r_t| <= mu r_n`, and `r_t = -mu r_n u_t/|u_t|` where it slips; Newton: `u_n+ >= -e u_n-`.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ContactLaw {
+    /// Coefficient of friction `mu` (none).
+    pub friction: f64,
+    /// Coefficient of restitution `e` (none), between 0 and 1; of hard contacts only.
+    pub restitution: f64,
+    /// Compliance `C` along the normal (m/N); zero is hard.
+    pub compliance: f64,
+    /// Relaxation time `d` (s): the damping of a compliant contact, `d/C` (N s/m).
+    pub relaxation_time: f64,
+    /// Torque about the normal that friction can take, per normal force (m): `2/3 mu a` for an area of contact of radius `a`.
+    pub torsion: f64,
+    /// Torque against rolling, per normal force (m), about each of two axes, of which the first is that of the rolling.
+    pub rolling: f64,
+}
+
+/// A place where two things touch, or may touch within the next step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Contact {
+    /// Its identity over the steps.
+    pub key: ContactKey,
+    /// Where, in the world (m).
+    pub point: [f64; 3],
+    /// Unit vector from the first thing to the second.
+    pub normal: [f64; 3],
+    /// Distance along the normal (m); negative where they overlap.
+    pub gap: f64,
+    /// The law between them.
+    pub law: ContactLaw,
+    /// The two things, by the numbers of the finder.
+    pub sides: [u32; 2],
+}
+
+/// The contacts of one step, with what they act on.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ContactList {
+    contacts: Vec<Contact>,
+    /// Where each contact's supports end.
+    ends: Vec<usize>,
+    supports: Vec<Support>,
+}
+
+impl ContactList {
+    /// Forgets all.
+    pub fn clear(&mut self) {
+        self.contacts.clear();
+        self.ends.clear();
+        self.supports.clear();
+    }
+
+    /// Adds a contact between a point of the first thing and one of the second, each carried by supports whose weights sum to one
+    /// (a body with an arm, three corners of a triangle, ...), or by none if it is at rest in the world.
+    pub fn push(
+        &mut self,
+        contact: Contact,
+        first: impl IntoIterator<Item = Support>,
+        second: impl IntoIterator<Item = Support>,
+    ) {
+        self.contacts.push(contact);
+        self.supports.extend(first.into_iter().map(|s| Support {
+            weight: -s.weight,
+            ..s
+        }));
+        self.supports.extend(second);
+        self.ends.push(self.supports.len());
+    }
+
+    /// The contacts in order.
+    pub fn contacts(&self) -> &[Contact] {
+        &self.contacts
+    }
+
+    /// What contact `i` acts on: positive shares move its second side.
+    pub fn supports(&self, i: usize) -> &[Support] {
+        let first = if i == 0 { 0 } else { self.ends[i - 1] };
+        &self.supports[first..self.ends[i]]
+    }
+
+    /// How many.
+    pub fn len(&self) -> usize {
+        self.contacts.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.contacts.is_empty()
+    }
+}
+
+/// Finds contacts. Given to a simulation by [`Simulation::set_contacts`](crate::Simulation::set_contacts).
+///
+/// What it finds may depend on the state and on its own memory only (identities of contacts), and [`save`](Self::save) and
+/// [`restore`](Self::restore) hold all of that memory: then checkpoints go on bit for bit.
+pub trait ContactFinder: std::fmt::Debug + Send + Sync {
+    /// The nodes on which contacts may act.
+    fn nodes(&self) -> Vec<NodeId>;
+
+    /// Lists, into an empty list, what touches or may touch within `horizon` (s) at the velocities of the state.
+    ///
+    /// # Errors
+    /// What keeps it from knowing.
+    fn find(
+        &mut self,
+        model: &Model,
+        state: &State,
+        horizon: f64,
+        out: &mut ContactList,
+    ) -> Result<(), Error>;
+
+    /// Appends its memory as plain numbers.
+    fn save(&self, _out: &mut Vec<u64>) {}
+
+    /// Takes back what [`save`](Self::save) appended.
+    ///
+    /// # Errors
+    /// If that is not what it once saved.
+    fn restore(&mut self, _memory: &[u64]) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// Name of one of the things that touch.
+    fn name(&self, side: u32) -> String {
+        format!("thing {side}")
+    }
+}
+
+/// How overlap is dealt with. Restitution and friction never see it: all but `Rows` keep velocities as they are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Overlap {
+    /// It stays, and is reported.
+    Keep,
+    /// Positions are corrected after the step, as little as possible in the metric of the masses, without friction and with all hard constraints kept;
+    /// velocities do not change, so that no energy is added but the work of lifting.
+    Correct {
+        /// Overlap that may stay (m).
+        allowed: f64,
+        /// Largest speed of recovery (m/s).
+        speed: f64,
+    },
+    /// The row of the step asks for `u_n+ >= min(-rate phi, speed)`: what is recovered becomes kinetic energy.
+    Rows {
+        /// Rate of decay (1/s); `1/h` or more recovers in one step.
+        rate: f64,
+        /// Largest speed of recovery (m/s).
+        speed: f64,
+    },
+}
+
+/// How contacts are solved.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ContactOptions {
+    /// Largest residual of a step that is taken: De Saxcé's, relative to the largest velocity that its island has without contact impulses.
+    pub tolerance: f64,
+    /// Iterations of the last resort of [`Auto`](pliant_solvers::complementarity::Auto).
+    pub max_iterations: usize,
+    /// What becomes of overlap.
+    pub overlap: Overlap,
+}
+
+impl Default for ContactOptions {
+    fn default() -> Self {
+        Self {
+            tolerance: 1e-8,
+            max_iterations: 5000,
+            overlap: Overlap::Correct {
+                allowed: 1e-6,
+                speed: 1.0,
+            },
+        }
+    }
+}
+
+/// What the contacts of a step did, in numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ContactsReport {
+    /// Possible contacts.
+    pub count: usize,
+    /// Those with an impulse.
+    pub active: usize,
+    /// Active ones that slip.
+    pub slipping: usize,
+    /// Groups of things that contacts and constraints connect.
+    pub islands: usize,
+    /// Those of them for which the forces of the last step were the answer.
+    pub settled: usize,
+    /// De Saxcé's residual, relative; what [`ContactOptions::tolerance`] bounds.
+    pub residual: f64,
+    /// The same in m/s.
+    pub velocity_residual: f64,
+    /// Iterations, of all methods that were tried.
+    pub iterations: usize,
+    /// Whose answer it is, of the island that took most of them.
+    pub method: Option<Method>,
+    /// Largest overlap at the end of the step (m).
+    pub overlap: f64,
+    /// Corrections of positions because of it.
+    pub corrections: usize,
+    /// Work of all contact impulses over the step, `sum r . (u+ + u)/2` (J): negative where friction and impacts take energy.
+    pub work: f64,
+    /// Share of the coefficients of restitution that was used: below one where different ones at once would have made energy.
+    pub restitution: f64,
+}
+
+/// Where a contact is on its law.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ContactState {
+    /// No impulse.
+    Open,
+    /// An impulse within the cone.
+    Sticking,
+    /// An impulse on the cone (or without friction).
+    Slipping,
+}
+
+/// One contact of the last step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ContactReading {
+    /// Where it was at the start of the step, and its law.
+    pub contact: Contact,
+    /// Impulse over the step on the second thing, world axes (N s); the first has its opposite.
+    pub impulse: [f64; 3],
+    /// Angular impulse of its resistance to spin and rolling on the second thing (N m s).
+    pub torque_impulse: [f64; 3],
+    /// Velocity of the second point against the first at the end of the step, world axes (m/s).
+    pub velocity: [f64; 3],
+    /// Where it is on its law.
+    pub state: ContactState,
+}
+
+/// A contact has begun or ended to carry an impulse.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ContactEvent {
+    /// In this step, not in the one before.
+    Begun(ContactKey),
+    /// In the step before, not in this one.
+    Ended(ContactKey),
+}

@@ -1,0 +1,141 @@
+//! Contacts of collision geometry: a [`World`] as a finder.
+
+use super::{Contact, ContactFinder, ContactKey, ContactLaw, ContactList};
+use crate::Error;
+use pliant_contact::{Carrier, ContactError, ContactMemory, Place, Remembered, Side, World};
+use pliant_dense::rotation;
+use pliant_kkt::Support;
+use pliant_model::{Model, NodeId, State};
+
+/// Numbers per contact that is remembered.
+const ENTRY: usize = 12;
+
+/// The `k`-th thing that carries one side of a contact, of at most three.
+fn support(side: &Side, k: usize, model: &Model, state: &State) -> Option<Support> {
+    match side.carrier {
+        Carrier::Body { node, element, local } if k == 0 => {
+            let x = &model.positions(state, node)[7 * element..][..7];
+            Some(Support {
+                node,
+                element,
+                weight: 1.0,
+                arm: rotation::rotate([x[3], x[4], x[5], x[6]], local.into()).into(),
+            })
+        }
+        Carrier::Points {
+            node,
+            count,
+            elements,
+            weights,
+        } if k < count => Some(Support {
+            node,
+            element: elements[k],
+            weight: weights[k],
+            arm: [0.0; 3],
+        }),
+        _ => None,
+    }
+}
+
+impl ContactFinder for World {
+    fn nodes(&self) -> Vec<NodeId> {
+        let node = |place: &Place| match *place {
+            Place::Fixed(_) => None,
+            Place::Body { node, .. } | Place::Points(node) => Some(node),
+        };
+        self.colliders().iter().filter_map(|c| node(&c.place)).collect()
+    }
+
+    fn find(
+        &mut self,
+        model: &Model,
+        state: &State,
+        horizon: f64,
+        out: &mut ContactList,
+    ) -> Result<(), Error> {
+        let found = self.update(model, &state.positions, &state.velocities, horizon)?;
+        for c in found {
+            let [first, second] =
+                [&c.a, &c.b].map(|side| (0..3).filter_map(move |k| support(side, k, model, state)));
+            let material = &c.material;
+            let sides = [c.a.collider, c.b.collider].map(|id| id.index() as u32);
+            out.push(
+                Contact {
+                    key: ContactKey(
+                        u64::from(c.key.a.index() as u32) << 32 | u64::from(c.key.b.index() as u32),
+                        c.key.serial,
+                    ),
+                    point: c.b.point,
+                    normal: c.normal,
+                    gap: c.gap,
+                    law: ContactLaw {
+                        friction: material.friction,
+                        restitution: material.restitution,
+                        compliance: material.compliance,
+                        relaxation_time: material.relaxation_time,
+                        torsion: material.torsional_friction,
+                        rolling: material.rolling_friction,
+                    },
+                    sides,
+                },
+                first,
+                second,
+            );
+        }
+        Ok(())
+    }
+
+    fn save(&self, out: &mut Vec<u64>) {
+        let memory = self.memory();
+        out.push(memory.next_serial);
+        for e in &memory.entries {
+            out.extend(e.colliders.map(u64::from));
+            out.extend([e.serial, u64::from(e.age)]);
+            out.extend(e.feature);
+            out.extend(e.places.as_flattened().iter().map(|x| x.to_bits()));
+        }
+    }
+
+    fn restore(&mut self, memory: &[u64]) -> Result<(), Error> {
+        let wrong = || -> Error {
+            pliant_model::ModelError::State {
+                what: "numbers of the memory of contacts",
+                expected: 1 + ENTRY * (memory.len() / ENTRY),
+                found: memory.len(),
+            }
+            .into()
+        };
+        let (next_serial, rest) = memory.split_first().ok_or_else(wrong)?;
+        let (entries, left) = rest.as_chunks::<ENTRY>();
+        if !left.is_empty() {
+            return Err(wrong());
+        }
+        let entry = |e: &[u64; ENTRY]| {
+            let place = |k: usize| [e[k], e[k + 1], e[k + 2]].map(f64::from_bits);
+            Remembered {
+                colliders: [e[0] as u32, e[1] as u32],
+                serial: e[2],
+                age: e[3] as u32,
+                feature: [e[4], e[5]],
+                places: [place(6), place(9)],
+            }
+        };
+        let entries = entries.iter().map(entry).collect();
+        self.set_memory(ContactMemory {
+            next_serial: *next_serial,
+            entries,
+        })?;
+        Ok(())
+    }
+
+    fn name(&self, side: u32) -> String {
+        let collider = self.colliders().get(side as usize);
+        collider.map_or_else(|| format!("collider {side}"), |c| format!("`{}`", c.name))
+    }
+}
+
+impl From<ContactError> for Error {
+    fn from(error: ContactError) -> Self {
+        Self::Geometry(error)
+    }
+}

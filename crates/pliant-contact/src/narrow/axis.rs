@@ -73,10 +73,9 @@ pub(crate) fn find(a: &Part<'_>, b: &Part<'_>) -> Option<Axis> {
         return None;
     }
     let apart = best.barred > noise || best.axis.is_none_or(|axis| axis.separation > noise);
-    if apart || thin_behind(a, b) || thin_behind(b, a) {
-        if !general && !settled(a, b, best.axis.as_ref()) {
-            nearest(a, b, noise, &mut best)?;
-        }
+    let apart = apart || thin_behind(a, b) || thin_behind(b, a);
+    if apart && !general && !settled(a, b, best.axis.as_ref()) {
+        nearest(a, b, noise, &mut best)?;
     }
     if let Some(axis) = best.axis
         && axis.separation <= noise

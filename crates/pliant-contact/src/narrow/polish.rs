@@ -48,8 +48,7 @@ pub(super) fn polish(a: &Part<'_>, b: &Part<'_>, start: Vec3) -> Vec3 {
         }
         let next = (level + step).normalize();
         let value = measure(next);
-        // Not a number compares false, too.
-        if !(value > separation) {
+        if value.is_nan() || value <= separation {
             break;
         }
         (n, separation) = (next, value);

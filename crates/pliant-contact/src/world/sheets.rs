@@ -3,7 +3,7 @@
 use pliant_dense::Vec3;
 
 use super::World;
-use super::detect::{Pair, Weights};
+use super::found::{Pair, Weights};
 use crate::narrow::Touch;
 use crate::narrow::closest::of_segments;
 use crate::shape::mesh::{Element, Spot};
@@ -146,6 +146,7 @@ fn corners_against(
             normal,
             gap: gap - ra - rb,
             feature: 0,
+            doubtful: false,
         };
         let one = Weights {
             count: 1,
@@ -218,6 +219,7 @@ fn edges_against(a: &Surface<'_>, i: usize, b: &Surface<'_>, j: usize, ring: usi
                     normal,
                     gap: distance - ra - rb,
                     feature: 0,
+                    doubtful: false,
                 },
             });
         }

@@ -5,7 +5,7 @@ use pliant_dense::{Vec3, rotation};
 use pliant_model::Pose;
 use proptest::prelude::*;
 
-use crate::rig::{Random, least_gap, touch};
+use crate::rig::{Random, aligned, least_gap, touch};
 
 /// A shape with its support function, written out again.
 enum Solid {
@@ -99,7 +99,7 @@ proptest! {
         let along = -a.reach(&pa, n) - b.reach(&pb, -n);
         let best = separation((&a, &pa), (&b, &pb), n, &mut random);
         // The search of the test ends at 1e-9; rims beside rims and edges have the normal of an iteration that stops at 1e-6 or so.
-        let accuracy = if i == 3 || j == 3 { 2e-5 } else { 1e-8 };
+        let accuracy = if i == 3 || j == 3 { 5e-6 } else { 1e-8 };
         if best > 0.0 {
             prop_assert!((gap - best).abs() < accuracy, "gap {gap}, best {best}, along the normal {along}");
         }
@@ -107,7 +107,11 @@ proptest! {
         let slack = if best > 0.0 { accuracy } else { 0.011 * best.abs() + accuracy };
         prop_assert!(along > best - slack, "along the normal {along}, best {best}");
         prop_assert!(gap > along - 1e-12, "gap {gap}, along the normal {along}");
+        // Deep in each other the deepest corner need not be over the face; nor need the lowest point of a rim, whose others are chords.
+        let overlap = if i == 3 || j == 3 { 0.0 } else { -0.02 };
+        prop_assert!(along < overlap || gap < along + 1e-8, "gap {gap}, along the normal {along}");
         for c in &contacts {
+            prop_assert!(aligned(c), "{c:?}");
             let between = Vec3::from(c.b.point) - Vec3::from(c.a.point);
             prop_assert!((between.dot(&n) - c.gap).abs() < 1e-12);
         }
@@ -127,7 +131,7 @@ proptest! {
             rotation: rotation::multiply(by.rotation, p.rotation),
         };
         let there = touch((a.shape(), moved(&pa)), (b.shape(), moved(&pb)), 10.0);
-        let accuracy = if i == 3 || j == 3 { 2e-5 } else { 1e-11 };
+        let accuracy = if i == 3 || j == 3 { 1e-5 } else { 1e-11 };
         let gap = least_gap(&here);
         // A tie between a face of each may go either way when they are deep in each other.
         let slack = if gap < 0.0 { 0.02 * gap.abs() } else { 0.0 } + accuracy;

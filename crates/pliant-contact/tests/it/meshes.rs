@@ -4,7 +4,7 @@ use pliant_contact::{Collider, MeshKind, Place, Shape};
 use pliant_dense::Vec3;
 use pliant_model::Pose;
 
-use crate::rig::{Random, Rig, least_gap, touch};
+use crate::rig::{Random, Rig, aligned, least_gap, touch};
 
 /// A flat height field at z = 0, of cells of 0.37 m, about the origin.
 fn flat() -> (Shape, Pose) {
@@ -60,6 +60,7 @@ fn flat_ground_of_triangles_is_a_plane() {
                 );
                 assert!((least_gap(&found) + depth).abs() < 1e-12);
                 for c in &found {
+                    assert!(aligned(c), "{c:?}");
                     assert!(c.normal[2] < -1.0 + 1e-12, "{shape:?} {depth} {:?}", c.normal);
                 }
             }
@@ -84,7 +85,10 @@ fn a_tilted_box_over_triangles_has_vertical_normals() {
         assert_eq!(found.is_empty(), expected.is_empty());
         if !found.is_empty() {
             assert!((least_gap(&found) - least_gap(&expected)).abs() < 1e-12);
-            assert!(found.iter().all(|c| c.normal[2] < -1.0 + 1e-9), "{found:?}");
+            assert!(
+                found.iter().all(|c| c.normal[2] < -1.0 + 1e-9 && aligned(c)),
+                "{found:?}"
+            );
         }
     }
 }
@@ -159,5 +163,56 @@ fn solids_of_triangles_collide_with_each_other() {
             assert!(Vec3::from(c.normal).z > 1.0 - 1e-12, "{gap} {:?}", c.normal);
             assert!((c.gap - gap).abs() < 1e-12);
         }
+    }
+}
+
+#[test]
+fn a_solid_of_triangles_is_as_smooth_as_a_box() {
+    let cube = crate::sweeps::crate_mesh([1.0, 1.0, 1.0], MeshKind::Solid);
+    let smooth = Shape::cuboid([1.0, 1.0, 1.0]).unwrap();
+    let mut random = Random(23);
+    for shape in [
+        Shape::ball(0.3).unwrap(),
+        Shape::capsule(0.2, 0.2).unwrap(),
+        Shape::cuboid([0.2, 0.2, 0.2]).unwrap(),
+        Shape::cylinder(0.3, 0.2).unwrap(),
+        Shape::convex_hull(&[
+            [0.3, 0.0, 0.1],
+            [-0.3, 0.2, 0.1],
+            [-0.2, -0.3, 0.0],
+            [0.0, 0.1, 0.4],
+            [0.0, 0.0, -0.3],
+        ])
+        .unwrap(),
+    ] {
+        let mut met = 0;
+        for _ in 0..1000 {
+            let mut pose = random.pose(0.3);
+            pose.position = pose.position.map(|x| x + 1.2);
+            pose.position[1] -= 1.2 * (random.next() * 2.0).floor();
+            let as_mesh = touch((cube.clone(), Pose::default()), (shape.clone(), pose), 0.1);
+            let as_box = touch((smooth.clone(), Pose::default()), (shape.clone(), pose), 0.1);
+            let gap = least_gap(&as_box);
+            // Deep in each other the two may choose another face.
+            if gap > -0.01 {
+                assert_eq!(
+                    as_mesh.is_empty(),
+                    as_box.is_empty(),
+                    "{pose:?} {as_mesh:?} {as_box:?}"
+                );
+            }
+            if gap > -0.01 && gap < 0.1 {
+                met += 1;
+                // Where they overlap over an edge, a triangle that the edge is not of knows its own depth only.
+                let least = if gap < 0.0 { -0.1 } else { gap };
+                let found = least_gap(&as_mesh);
+                assert!(
+                    found < gap + 1e-8 && found > least - 1e-8,
+                    "{pose:?} {found} {gap}"
+                );
+                assert!(as_mesh.iter().all(aligned), "{pose:?} {as_mesh:?}");
+            }
+        }
+        assert!(met > 30, "{met}");
     }
 }

@@ -9,7 +9,7 @@ use crate::rig::{Rig, least_gap};
 const H: f64 = 1.0 / 60.0;
 
 /// A closed box of triangles.
-fn crate_mesh(half: [f64; 3], kind: MeshKind) -> Shape {
+pub(crate) fn crate_mesh(half: [f64; 3], kind: MeshKind) -> Shape {
     let points: Vec<[f64; 3]> = (0..8)
         .map(|k| {
             [0, 1, 2].map(|axis| {

@@ -49,7 +49,8 @@ pub struct Side {
     pub collider: ColliderId,
     /// What moves it.
     pub carrier: Carrier,
-    /// The point on its surface (world, m).
+    /// The point on its surface (world, m). Both points of a contact lie on one line along the normal, so that opposite forces at them have no
+    /// torque; where edges are not quite parallel, or for a swept contact, a point may lie beside its surface.
     pub point: [f64; 3],
 }
 
@@ -70,8 +71,8 @@ pub struct Contact {
     pub material: Material,
     /// How many updates it has lasted; zero if it is new.
     pub age: u32,
-    /// Whether the points and the normal are those of the first impact within the horizon, along the present velocities, and not those of
-    /// the present place; the gap is measured along that normal now.
+    /// Whether the normal and the lever arms are those of the first impact within the horizon, along the present velocities, and not those of
+    /// the present place. The gap is what the points, with the velocities they have then, close until then.
     pub swept: bool,
 }
 

@@ -43,6 +43,7 @@ impl ContactMemory {
 }
 
 /// A contact that has no name yet.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Nameless {
     pub(crate) feature: [u64; 2],
     /// As in [`Remembered`], of this update.

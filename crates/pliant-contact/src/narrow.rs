@@ -5,6 +5,7 @@ pub(crate) mod clip;
 pub(crate) mod closest;
 pub(crate) mod part;
 pub(crate) mod plane;
+mod polish;
 pub(crate) mod reduce;
 
 use pliant_dense::Vec3;
@@ -23,6 +24,8 @@ pub(crate) struct Touch {
     pub(crate) gap: f64,
     /// Which corners and edges meet, as far as that is known.
     pub(crate) feature: u64,
+    /// As that of its [`axis::Axis`].
+    pub(crate) doubtful: bool,
 }
 
 impl Touch {
@@ -34,6 +37,7 @@ impl Touch {
             normal,
             gap: normal.dot(&(pb - pa)) - a.radius - b.radius,
             feature,
+            doubtful: false,
         }
     }
 }
@@ -62,5 +66,6 @@ pub(crate) fn collide(
     }
     let before = out.len();
     clip::manifold(a, b, &axis, limit, scratch, out);
+    out[before..].iter_mut().for_each(|t| t.doubtful = axis.doubtful);
     out.len() > before
 }

@@ -2,8 +2,10 @@
 
 mod cast;
 mod detect;
+mod found;
 mod pieces;
 mod sheets;
+mod solid_sheet;
 
 use pliant_model::Model;
 
@@ -14,7 +16,7 @@ use crate::{
     Collider, ColliderId, Contact, ContactError, ContactKey, ContactMemory, FrictionRule, Material,
     MaterialId, Remembered, Side,
 };
-use detect::Found;
+use found::{Found, Pair};
 use pieces::{Piece, Pieces};
 
 /// Colliders, materials, the identities of contacts, and the room for finding them.
@@ -43,6 +45,7 @@ struct Work {
     pairs: Vec<(u32, u32)>,
     near: Vec<u32>,
     touches: Vec<Touch>,
+    rest: Vec<Touch>,
     swept: Vec<(f64, Touch, [u64; 2])>,
     scratch: Scratch,
     corners: Vec<Corner>,
@@ -52,19 +55,6 @@ struct Work {
     matching: Matching,
     remembered: Vec<Remembered>,
     sheets: sheets::Work,
-}
-
-// By hand: scratch is not worth a copy.
-impl Clone for Nameless {
-    fn clone(&self) -> Self {
-        Self { ..*self }
-    }
-}
-
-impl std::fmt::Debug for Nameless {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{:?}", self.feature)
-    }
 }
 
 impl Default for World {
@@ -212,19 +202,18 @@ impl World {
     }
 
     /// What two colliders make together.
+    ///
+    /// # Panics
+    /// If a collider is of another world.
     pub fn pair_material(&self, a: ColliderId, b: ColliderId) -> Material {
-        let [a, b] = [a, b].map(|c| self.colliders[c.index()].material);
-        let (a, b) = (a.min(b), a.max(b));
-        match self.pairs.binary_search_by_key(&(a, b), |p| (p.0, p.1)) {
-            Ok(k) => self.pairs[k].2,
-            Err(_) => self.materials[a.index()].with(&self.materials[b.index()], self.rule),
-        }
+        law(&self.colliders, &self.materials, self.rule, &self.pairs, [a, b])
     }
 
     /// Finds the contacts at positions and velocities of all nodes of a model ([`pliant_model::State`]).
     ///
     /// A pair of points is a contact if its gap (m) is at most the margins of its colliders plus what the points can close within
-    /// `horizon` (s, the time step, zero or more). Pairs that could pass through each other within the horizon are followed
+    /// `horizon` (s, the time step, zero or more). Velocities should be those that bodies would have without contacts, so with
+    /// the forces of the step in them: it does not know of accelerations. Pairs that could pass through each other within the horizon are followed
     /// along their velocities (conservative advancement, rotations included) to where they meet first, and are no contact if they do not.
     ///
     /// # Errors
@@ -297,8 +286,8 @@ impl World {
     /// Gives every contact found the key it had, or a new one.
     fn name(&mut self) {
         let work = &mut self.work;
-        // Stable: within a pair of colliders the order of detection stays.
-        work.found.sort_by_key(|f| f.colliders);
+        // Within a pair of colliders the order of detection stays; a stable sort would allocate.
+        work.found.sort_unstable_by_key(|f| (f.colliders, f.order));
         work.remembered.clear();
         let old = &self.memory.entries;
         let mut start = 0;
@@ -316,14 +305,7 @@ impl World {
             let first = old.partition_point(|e| e.colliders < key);
             let last = first + old[first..].iter().take_while(|e| e.colliders == key).count();
             let names = work.matching.run(&old[first..last], &work.nameless);
-            let material = {
-                let [a, b] = pair.map(|c| self.colliders[c.index()].material);
-                let (a, b) = (a.min(b), a.max(b));
-                match self.pairs.binary_search_by_key(&(a, b), |p| (p.0, p.1)) {
-                    Ok(k) => self.pairs[k].2,
-                    Err(_) => self.materials[a.index()].with(&self.materials[b.index()], self.rule),
-                }
-            };
+            let material = law(&self.colliders, &self.materials, self.rule, &self.pairs, pair);
             for ((found, contact), name) in work.found[start..end].iter().zip(&work.nameless).zip(names) {
                 let (serial, age) = match name {
                     Some(k) => (old[first + k].serial, old[first + k].age.saturating_add(1)),
@@ -364,5 +346,21 @@ impl World {
         work.remembered.sort_unstable_by_key(|e| (e.colliders, e.serial));
         self.contacts.sort_unstable_by_key(|c| c.key);
         std::mem::swap(&mut self.memory.entries, &mut work.remembered);
+    }
+}
+
+/// The law of a pair of materials, or what the rules give.
+fn law(
+    colliders: &[Collider],
+    materials: &[Material],
+    rule: FrictionRule,
+    pairs: &[(MaterialId, MaterialId, Material)],
+    pair: [ColliderId; 2],
+) -> Material {
+    let [a, b] = pair.map(|c| colliders[c.index()].material);
+    let (a, b) = (a.min(b), a.max(b));
+    match pairs.binary_search_by_key(&(a, b), |p| (p.0, p.1)) {
+        Ok(k) => pairs[k].2,
+        Err(_) => materials[a.index()].with(&materials[b.index()], rule),
     }
 }

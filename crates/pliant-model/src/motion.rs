@@ -55,7 +55,8 @@ impl Motion {
         }
     }
 
-    /// Piecewise linear through pairs of a time (s) and a value (m, rad), held beyond both ends; all coordinates alike.
+    /// Piecewise linear through pairs of a time (s) and a value (m, rad), held beyond both ends; all coordinates alike. At a time of
+    /// the table the rate is that of what follows.
     ///
     /// # Errors
     /// [`ModelError::Motion`] if there are no points, a number is not finite or times do not increase.
@@ -165,6 +166,10 @@ mod tests {
             (table.at(0, -1.0), table.at(0, 1.0), table.at(0, 9.0)),
             ((1.0, 0.0), (3.0, 2.0), (5.0, 0.0))
         );
+        // At a knot the rate of what follows.
+        let table = Motion::table(&[(0.0, 1.0), (2.0, 5.0), (3.0, 4.0)]).unwrap();
+        let found = [0.0, 2.0, 2.5, 3.0].map(|t| table.at(0, t));
+        assert_eq!(found, [(1.0, 2.0), (5.0, -1.0), (4.5, -1.0), (4.0, 0.0)]);
         let both = Motion::each(&[Motion::constant(&[4.0]), Motion::ramp(0.0, 1.0)]);
         assert_eq!((both.at(0, 2.0), both.at(1, 2.0)), ((4.0, 0.0), (2.0, 1.0)));
         assert!(Motion::table(&[(1.0, 0.0), (1.0, 2.0)]).is_err());

@@ -15,7 +15,7 @@
 //!
 //! | solver | problem | cost of an iteration |
 //! |---|---|---|
-//! | [`GaussSeidel`], [`NonlinearCg`] | all cones | one product with `A` |
+//! | [`GaussSeidel`], [`NonlinearCg`], [`ModulusSplitting`] | all cones | one product with `A` |
 //! | [`Jacobi`], [`AcceleratedGradient`], [`BarzilaiBorwein`] | all cones, `A` symmetric semidefinite | one product with `A` |
 //! | [`Admm`] | all cones, `A` symmetric semidefinite | sparse triangular solves |
 //! | [`InteriorPoint`] | all cones, `A` symmetric semidefinite | one sparse factorisation |
@@ -24,6 +24,11 @@
 //! | [`ActiveSetQp`] | no friction, `A` symmetric semidefinite | one dense factorisation |
 //! | [`Lemke`] | all, friction as a pyramid | one dense pivot |
 //! | [`Auto`] | all | what it takes |
+//!
+//! Friction is bounded by a circle unless one says otherwise: a [`Cone::Pyramid`] has a polygon instead ([`Jacobi`], [`AcceleratedGradient`], [`BarzilaiBorwein`],
+//! [`Admm`], [`ModulusSplitting`], [`Lemke`] and [`Auto`] take it), an ellipse becomes a circle by [`Elliptic`].
+//!
+//! With the feature `clarabel` there is `ClarabelOracle` too, another program's interior points, to check these with.
 //!
 //! A saddle-point system with cones on some of its rows goes to [`ConicSolver`], which reports on the whole, or to [`IslandSolver`], which
 //! solves independent parts one by one.
@@ -42,13 +47,17 @@
 mod accelerated;
 mod active_set;
 mod admm;
+mod anderson;
 mod auto;
 mod barzilai_borwein;
+#[cfg(feature = "clarabel")]
+mod clarabel;
 mod condense;
 mod cone;
 mod conic;
 mod dantzig;
 mod delassus;
+mod elliptic;
 mod gauss_seidel;
 mod interior;
 mod islands;
@@ -56,6 +65,7 @@ mod jacobi;
 mod lcp;
 mod lemke;
 mod local;
+mod modulus;
 mod newton;
 mod nonlinear_cg;
 mod principal;
@@ -71,11 +81,14 @@ pub use active_set::ActiveSetQp;
 pub use admm::{Admm, AdmmOptions};
 pub use auto::{Auto, AutoOptions};
 pub use barzilai_borwein::BarzilaiBorwein;
+#[cfg(feature = "clarabel")]
+pub use clarabel::ClarabelOracle;
 pub use condense::Condensed;
 pub use cone::{Cone, project_dual, project_friction};
 pub use conic::{ConicReport, ConicSolver};
 pub use dantzig::Dantzig;
 pub use delassus::{BlockSparse, Delassus, DenseDelassus, Form};
+pub use elliptic::Elliptic;
 pub use gauss_seidel::{GaussSeidel, GaussSeidelOptions};
 pub use interior::{InteriorPoint, InteriorPointOptions};
 pub use islands::{IslandReport, IslandSolver};
@@ -83,6 +96,7 @@ pub use jacobi::Jacobi;
 pub use lcp::Lcp;
 pub use lemke::{Lemke, LemkeOptions};
 pub use local::solve_block;
+pub use modulus::{ModulusSplitting, ModulusSplittingOptions};
 pub use newton::{ContactFunction, Newton, NewtonOptions, RowFunction};
 pub use nonlinear_cg::NonlinearCg;
 pub use principal::{BlockPivoting, BlockPivotingOptions, Murty};

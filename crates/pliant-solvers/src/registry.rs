@@ -5,8 +5,8 @@ mod run;
 use crate::complementarity::{
     AcceleratedGradient, ActiveSetQp, Admm, AdmmOptions, Auto, AutoOptions, BarzilaiBorwein, BlockPivoting,
     BlockPivotingOptions, ContactFunction, Dantzig, GaussSeidel, GaussSeidelOptions, InteriorPoint,
-    InteriorPointOptions, Jacobi, Lemke, LemkeOptions, Limits, Murty, Newton, NewtonOptions, NonlinearCg,
-    RowFunction, Solver,
+    InteriorPointOptions, Jacobi, Lemke, LemkeOptions, Limits, ModulusSplitting, ModulusSplittingOptions,
+    Murty, Newton, NewtonOptions, NonlinearCg, RowFunction, Solver,
 };
 use crate::krylov::{Approximation, KktMethod};
 use crate::{KktResidual, KktSystem, Solution, SolveError, solve_dense, solve_dense_ldlt};
@@ -115,6 +115,17 @@ pub const COMPLEMENTARITY: &[ComplementarityEntry] = &[
         make: |limits| Box::new(NonlinearCg::new(limits)),
     },
     ComplementarityEntry {
+        name: "modulus",
+        about: "modulus-based splitting, accelerated by Anderson's method",
+        friction: true,
+        make: |limits| {
+            Box::new(ModulusSplitting::new(ModulusSplittingOptions {
+                limits,
+                ..ModulusSplittingOptions::default()
+            }))
+        },
+    },
+    ComplementarityEntry {
         name: "accelerated-gradient",
         about: "accelerated projected gradient with restarts",
         friction: true,
@@ -208,6 +219,18 @@ pub const COMPLEMENTARITY: &[ComplementarityEntry] = &[
         about: "primal active set",
         friction: false,
         make: |limits| Box::new(ActiveSetQp::new(limits)),
+    },
+    #[cfg(feature = "clarabel")]
+    ComplementarityEntry {
+        name: "clarabel",
+        about: "Clarabel's interior points, the shift of De Saxcé iterated on",
+        friction: true,
+        make: |limits| {
+            Box::new(crate::complementarity::ClarabelOracle::new(Limits {
+                max_iterations: limits.max_iterations.min(100),
+                ..limits
+            }))
+        },
     },
 ];
 

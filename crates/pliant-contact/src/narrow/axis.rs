@@ -9,6 +9,7 @@ use pliant_dense::Vec3;
 
 use super::closest::{of_segments, on_segment, over_polygon, perpendicular};
 use super::part::Part;
+use super::polish::polish;
 
 /// Where a normal comes from.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -31,6 +32,8 @@ pub(crate) struct Axis {
     pub(crate) normal: Vec3,
     pub(crate) separation: f64,
     pub(crate) source: Source,
+    /// Whether a normal that a neighbour of a triangle forbids is less than half as deep, so that the neighbour knows better.
+    pub(crate) doubtful: bool,
 }
 
 /// Above this product of edges the distance is left to the iterative algorithm, which does not look at all pairs.
@@ -46,6 +49,7 @@ pub(crate) fn find(a: &Part<'_>, b: &Part<'_>) -> Option<Axis> {
     let noise = 1e-14 * (size + a.points[0].amax() + b.points[0].amax());
     let mut best = Best {
         axis: None,
+        barred: f64::NEG_INFINITY,
         slack: if a.radius + b.radius > 0.0 {
             10.0 * noise
         } else {
@@ -59,11 +63,22 @@ pub(crate) fn find(a: &Part<'_>, b: &Part<'_>) -> Option<Axis> {
     } else {
         crossed(a, b, &mut best);
     }
-    if best.axis.is_none_or(|axis| axis.separation > noise) {
-        if !general && !settled(a, b, best.axis.as_ref()) {
-            nearest(a, b, noise, &mut best)?;
-        }
-    } else if let Some(axis) = best.axis
+    // A normal that a neighbour forbids still keeps the parts from being in each other.
+    if general
+        && best.barred > noise
+        && best
+            .axis
+            .is_none_or(|axis| best.barred > axis.separation + best.slack)
+    {
+        return None;
+    }
+    let apart = best.barred > noise || best.axis.is_none_or(|axis| axis.separation > noise);
+    let apart = apart || thin_behind(a, b) || thin_behind(b, a);
+    if apart && !general && !settled(a, b, best.axis.as_ref()) {
+        nearest(a, b, noise, &mut best)?;
+    }
+    if let Some(axis) = best.axis
+        && axis.separation <= noise
         && (behind(a, b, &axis)
             || behind(
                 b,
@@ -76,7 +91,21 @@ pub(crate) fn find(a: &Part<'_>, b: &Part<'_>) -> Option<Axis> {
     {
         return None;
     }
-    Some(best.axis.unwrap_or_else(|| arbitrary(a, b)))
+    let axis = best.axis.unwrap_or_else(|| arbitrary(a, b));
+    let doubtful = axis.separation < -best.slack && best.barred > axis.separation / 2.0;
+    Some(Axis { doubtful, ..axis })
+}
+
+/// Whether the plane of a face keeps two parts apart, to within `slack` (m), now and after `b` has moved by `drift` against `a`. A box that
+/// slides over tiles does not meet the side of the next tile, however near it is.
+pub(crate) fn stay_apart(a: &Part<'_>, b: &Part<'_>, drift: Vec3, slack: f64) -> bool {
+    let apart = |n: Vec3| {
+        let separation = -b.reach(-n) - a.reach(n) - a.radius - b.radius;
+        separation.min(separation + n.dot(&drift)) >= -slack
+    };
+    let faces = |part: &Part<'_>| part.normals.len();
+    (0..faces(a)).any(|k| front(a, k) && a.normals[k] != Vec3::zeros() && apart(a.normals[k]))
+        || (0..faces(b)).any(|k| front(b, k) && b.normals[k] != Vec3::zeros() && apart(-b.normals[k]))
 }
 
 fn many(a: &Part<'_>, b: &Part<'_>) -> bool {
@@ -86,10 +115,21 @@ fn many(a: &Part<'_>, b: &Part<'_>) -> bool {
 
 struct Best {
     axis: Option<Axis>,
+    /// What does not count as better (m).
     slack: f64,
+    /// The greatest separation along normals that neighbours of a triangle forbid.
+    barred: f64,
 }
 
 impl Best {
+    fn offer_if(&mut self, permitted: bool, normal: Vec3, separation: f64, source: Source) {
+        if permitted {
+            self.offer(normal, separation, source);
+        } else {
+            self.barred = self.barred.max(separation);
+        }
+    }
+
     /// Takes a candidate that is better than rounding explains, and by a hundredth of the depth where there is one.
     fn offer(&mut self, normal: Vec3, separation: f64, source: Source) {
         let take = self.axis.is_none_or(|axis| {
@@ -106,6 +146,7 @@ impl Best {
                 normal,
                 separation,
                 source,
+                doubtful: false,
             });
         }
     }
@@ -113,15 +154,15 @@ impl Best {
 
 fn faces(a: &Part<'_>, b: &Part<'_>, best: &mut Best) {
     for (k, n) in a.normals.iter().enumerate() {
-        if *n != Vec3::zeros() && front(a, k) && b.permits_face(-n) {
+        if *n != Vec3::zeros() && front(a, k) {
             let offset = n.dot(&a.points[a.shape.faces[k][0] as usize]);
-            best.offer(*n, -b.reach(-n) - offset, Source::FaceA(k));
+            best.offer_if(b.permits_face(-n), *n, -b.reach(-n) - offset, Source::FaceA(k));
         }
     }
     for (k, n) in b.normals.iter().enumerate() {
-        if *n != Vec3::zeros() && front(b, k) && a.permits_face(-n) {
+        if *n != Vec3::zeros() && front(b, k) {
             let offset = n.dot(&b.points[b.shape.faces[k][0] as usize]);
-            best.offer(-n, -a.reach(-n) - offset, Source::FaceB(k));
+            best.offer_if(a.permits_face(-n), -n, -a.reach(-n) - offset, Source::FaceB(k));
         }
     }
 }
@@ -131,8 +172,11 @@ fn front(part: &Part<'_>, face: usize) -> bool {
     face == 0 || part.of.is_none_or(|(surface, _)| surface.two_sided())
 }
 
-fn allowed(a: &Part<'_>, b: &Part<'_>, axis: &Axis) -> bool {
-    a.permits(axis.normal) && b.permits(-axis.normal)
+/// Whether a part is a triangle with matter behind it and the other a point or a segment, which no other axis may keep apart.
+fn thin_behind(part: &Part<'_>, other: &Part<'_>) -> bool {
+    part.of.is_some_and(|(surface, _)| !surface.two_sided())
+        && other.normals.is_empty()
+        && other.drum.is_none()
 }
 
 /// Whether `b` lies wholly behind the face of a triangle `a` with matter behind it.
@@ -156,8 +200,8 @@ fn crossed(a: &Part<'_>, b: &Part<'_>, best: &mut Best) {
             for n in [n, -n] {
                 let separation = -b.reach(-n) - a.reach(n);
                 let promising = best.axis.is_none_or(|axis| separation > axis.separation);
-                if promising && a.permits(n) && b.permits(-n) {
-                    best.offer(n, separation, Source::Between);
+                if promising {
+                    best.offer_if(a.permits(n) && b.permits(-n), n, separation, Source::Between);
                 }
             }
         }
@@ -184,21 +228,25 @@ fn settled(a: &Part<'_>, b: &Part<'_>, axis: Option<&Axis>) -> bool {
 
 /// The normal between nearest points of parts that are apart; none if that of a triangle belongs to a neighbour.
 fn nearest(a: &Part<'_>, b: &Part<'_>, noise: f64, best: &mut Best) -> Option<()> {
-    let mut pair = (f64::INFINITY, Vec3::zeros(), Vec3::zeros());
-    let mut offer = |pa: Vec3, pb: Vec3| {
+    let mut pair = (f64::INFINITY, Vec3::zeros(), Vec3::zeros(), true);
+    let mut offer = |pa: Vec3, pb: Vec3, front: bool| {
         let square = (pb - pa).norm_squared();
         if square < pair.0 {
-            pair = (square, pa, pb);
+            pair = (square, pa, pb, front);
         }
     };
-    for (k, face) in a.shape.faces.iter().enumerate() {
+    for (k, face) in a.shape.faces.iter().take(a.normals.len()).enumerate() {
         for p in b.points {
-            over(a, k, face, *p).map(|q| offer(q, *p));
+            if let Some(q) = over(a, k, face, *p) {
+                offer(q, *p, front(a, k));
+            }
         }
     }
-    for (k, face) in b.shape.faces.iter().enumerate() {
+    for (k, face) in b.shape.faces.iter().take(b.normals.len()).enumerate() {
         for p in a.points {
-            over(b, k, face, *p).map(|q| offer(*p, q));
+            if let Some(q) = over(b, k, face, *p) {
+                offer(*p, q, front(b, k));
+            }
         }
     }
     let ends = |part: &Part<'_>, e: &[u32; 2]| e.map(|i| part.points[i as usize]);
@@ -206,26 +254,35 @@ fn nearest(a: &Part<'_>, b: &Part<'_>, noise: f64, best: &mut Best) -> Option<()
         for f in &b.shape.edges {
             let (p, q) = (ends(a, e), ends(b, f));
             let (s, t) = of_segments(p, q);
-            offer(p[0] + (p[1] - p[0]) * s, q[0] + (q[1] - q[0]) * t);
+            offer(p[0] + (p[1] - p[0]) * s, q[0] + (q[1] - q[0]) * t, true);
         }
     }
     if b.shape.edges.is_empty() {
         for e in &a.shape.edges {
             let p = ends(a, e);
-            offer(p[0] + (p[1] - p[0]) * on_segment(b.points[0], p), b.points[0]);
+            offer(
+                p[0] + (p[1] - p[0]) * on_segment(b.points[0], p),
+                b.points[0],
+                true,
+            );
         }
     }
     if a.shape.edges.is_empty() {
         for e in &b.shape.edges {
             let p = ends(b, e);
-            offer(a.points[0], p[0] + (p[1] - p[0]) * on_segment(a.points[0], p));
+            offer(
+                a.points[0],
+                p[0] + (p[1] - p[0]) * on_segment(a.points[0], p),
+                true,
+            );
         }
     }
     if a.shape.edges.is_empty() && b.shape.edges.is_empty() {
-        offer(a.points[0], b.points[0]);
+        offer(a.points[0], b.points[0], true);
     }
     let distance = pair.0.sqrt();
-    if distance > noise {
+    // Over the back of a face with matter behind it: as deep as the face says.
+    if distance > noise && pair.3 {
         let normal = (pair.2 - pair.1) / distance;
         if !(a.permits(normal) && b.permits(-normal)) {
             return None;
@@ -245,14 +302,8 @@ fn over(part: &Part<'_>, k: usize, face: &[u32], p: Vec3) -> Option<Vec3> {
 /// Cylinders and hulls of many faces: directions that closed forms give, then those of the iterative algorithm.
 fn curved(a: &Part<'_>, b: &Part<'_>, best: &mut Best) {
     let measure = |n: Vec3, source: Source, best: &mut Best| {
-        let axis = Axis {
-            normal: n,
-            separation: -b.reach(-n) - a.reach(n),
-            source,
-        };
-        if allowed(a, b, &axis) {
-            best.offer(n, axis.separation, source);
-        }
+        let separation = -b.reach(-n) - a.reach(n);
+        best.offer_if(a.permits(n) && b.permits(-n), n, separation, source);
     };
     for (part, other, cap, sign) in [(a, b, Source::CapA, 1.0), (b, a, Source::CapB, -1.0)] {
         let Some(drum) = &part.drum else { continue };
@@ -287,6 +338,7 @@ fn curved(a: &Part<'_>, b: &Part<'_>, best: &mut Best) {
     let middle = (a.centre() + b.centre()) / 2.0;
     if let Some(n) = crate::parry::normal(|d| a.support(d), |d| b.support(d), middle) {
         measure(n, Source::Between, best);
+        measure(polish(a, b, n), Source::Between, best);
     }
 }
 
@@ -300,5 +352,6 @@ fn arbitrary(a: &Part<'_>, b: &Part<'_>) -> Axis {
         normal: n,
         separation: -b.reach(-n) - a.reach(n),
         source: Source::Between,
+        doubtful: false,
     }
 }

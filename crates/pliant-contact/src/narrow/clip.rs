@@ -40,8 +40,10 @@ pub(crate) fn manifold(
         Source::FaceB(_) | Source::CapB => against_face(b, a, -n, axis.source, (a, b), limit, scratch, out),
         Source::Between => false,
     };
-    if !any {
-        between(a, b, n, limit, out);
+    // A triangle of a mesh that the other part is not over leaves it to its neighbours.
+    let of_mesh = a.of.is_some() || b.of.is_some();
+    if !any && (axis.source == Source::Between || !of_mesh) {
+        between(a, b, axis, limit, out);
     }
 }
 
@@ -146,8 +148,8 @@ fn facing(part: &Part<'_>, direction: Vec3, out: &mut Vec<Corner>) {
     };
     let nearest = part.farthest(direction) as u32;
     let mut best: Option<(f64, usize)> = None;
-    for (k, face) in part.shape.faces.iter().enumerate() {
-        let value = part.normals[k].dot(&direction);
+    for (k, (face, n)) in part.shape.faces.iter().zip(part.normals).enumerate() {
+        let value = n.dot(&direction);
         if face.contains(&nearest) && best.is_none_or(|b| value > b.0) {
             best = Some((value, k));
         }
@@ -258,16 +260,16 @@ pub(crate) fn lowest(part: &Part<'_>, direction: Vec3, out: &mut Vec<Corner>) {
 }
 
 /// Nearest points of the edges and corners that face each other; of parallel edges, the two ends of where they run side by side.
-fn between(a: &Part<'_>, b: &Part<'_>, n: Vec3, limit: f64, out: &mut Vec<Touch>) {
-    let mut best: Option<(f64, bool, [(Vec3, Vec3); 2], u64)> = None;
+fn between(a: &Part<'_>, b: &Part<'_>, axis: &Axis, limit: f64, out: &mut Vec<Touch>) {
+    let n = axis.normal;
+    let mut best: Option<(f64, bool, Pairs, u64)> = None;
     let slack = 1e-9 * (a.extent() + b.extent());
+    // Those that make the separation what it is are that far apart, along the normal.
+    let wrong = |(x, y): &(Vec3, Vec3)| (y - x - n * axis.separation).norm();
     outlines(a, n, |p, i| {
         outlines(b, -n, |q, j| {
             let (pairs, twin) = pair(p, q);
-            let distance = pairs
-                .iter()
-                .map(|(x, y)| (y - x).norm())
-                .fold(f64::INFINITY, f64::min);
+            let distance = pairs.iter().map(wrong).fold(f64::INFINITY, f64::min);
             let better = best.is_none_or(|(d, was_twin, ..)| {
                 distance < d - slack || (distance < d + slack && twin && !was_twin)
             });
@@ -278,15 +280,22 @@ fn between(a: &Part<'_>, b: &Part<'_>, n: Vec3, limit: f64, out: &mut Vec<Touch>
     });
     let Some((_, twin, pairs, id)) = best else { return };
     for (k, (pa, pb)) in pairs.into_iter().enumerate().take(if twin { 2 } else { 1 }) {
-        let touch = Touch::new(a, b, pa, pb, n, id | (k as u64) << 59);
+        // Edges that are not quite parallel: moved half way to each other, so that the points lie on one normal and forces at them
+        // have no torque.
+        let along = n.dot(&(pb - pa));
+        let aside = (pb - pa) - n * if twin { along } else { axis.separation };
+        let touch = Touch::new(a, b, pa + aside / 2.0, pb - aside / 2.0, n, id | (k as u64) << 59);
         if touch.gap <= limit {
             out.push(touch);
         }
     }
 }
 
+/// A point of each of two segments, twice.
+type Pairs = [(Vec3, Vec3); 2];
+
 /// Nearest points of two segments: two pairs if they run side by side.
-fn pair(p: [Vec3; 2], q: [Vec3; 2]) -> ([(Vec3, Vec3); 2], bool) {
+fn pair(p: [Vec3; 2], q: [Vec3; 2]) -> (Pairs, bool) {
     let (d, e) = (p[1] - p[0], q[1] - q[0]);
     let (dd, ee) = (d.norm_squared(), e.norm_squared());
     if dd > 0.0 && ee > 0.0 && d.cross(&e).norm_squared() < LEVEL * LEVEL * dd * ee {

@@ -22,7 +22,7 @@ pub(crate) struct Part<'a> {
     pub(crate) shape: &'a Polytope,
     /// Its corners in the world.
     pub(crate) points: &'a [Vec3],
-    /// The normals of its faces in the world; zero for a triangle without area.
+    /// The normals of its faces in the world; zero for a triangle without area, and of a triangle with one side just that.
     pub(crate) normals: &'a [Vec3],
     pub(crate) radius: f64,
     pub(crate) drum: Option<Drum>,

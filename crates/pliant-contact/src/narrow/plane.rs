@@ -32,6 +32,7 @@ pub(crate) fn collide(
                 normal: n,
                 gap,
                 feature: corner.id,
+                doubtful: false,
             });
         }
     }

@@ -4,18 +4,14 @@ use super::Touch;
 
 /// Drops points that repeat others, then keeps at most four of those left, in their order.
 ///
-/// A choice goes to the earlier of candidates that are equal to a millionth, so that rounding does not change it from step to step.
-pub(crate) fn reduce(touches: &mut Vec<Touch>, from: usize) {
-    let size = touches[from..]
-        .iter()
-        .map(|t| (t.a - touches[from].a).norm())
-        .fold(0.0, f64::max);
+/// `size` is that of the smaller thing (m): points of one normal nearer than 1e-5 of it are one. A choice goes to the earlier of candidates that are equal to a millionth, so that rounding does not change it from step to step.
+pub(crate) fn reduce(touches: &mut Vec<Touch>, from: usize, size: f64) {
     let mut kept = from;
     for k in from..touches.len() {
         let touch = touches[k];
         if touches[from..kept]
             .iter()
-            .all(|t| (t.a - touch.a).norm() > 1e-6 * size || t.normal.dot(&touch.normal) < 0.9)
+            .all(|t| (t.a - touch.a).norm() > 1e-5 * size || t.normal.dot(&touch.normal) < 0.9)
         {
             touches[kept] = touch;
             kept += 1;

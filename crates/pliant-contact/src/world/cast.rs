@@ -6,7 +6,7 @@
 
 use pliant_dense::{Vec3, rotation};
 
-use super::detect::Pair;
+use super::found::Pair;
 use super::pieces::Placed;
 use crate::narrow::{Drum, Part, Scratch, Touch, axis, collide};
 use crate::shape::polytope::triangle_normal;
@@ -156,7 +156,7 @@ pub(super) fn first(
         };
         let distance = axis.separation - a.radius - b.radius;
         if distance <= near {
-            if advances == 0 && (distance <= 0.0 || axis.separation <= 0.0) {
+            if advances == 0 {
                 return Cast::Touching;
             }
             break;

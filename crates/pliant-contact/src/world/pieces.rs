@@ -384,9 +384,9 @@ impl Pieces {
             placed.swept = boxes.iter().fold(Aabb::EMPTY, |a, b| a.join(*b));
             let tree = &mut self.trees[placed.tree];
             if fresh {
-                tree.build(boxes)
+                tree.build(boxes);
             } else {
-                tree.refit(boxes)
+                tree.refit(boxes);
             }
         } else {
             whole = match &placed.drum {
@@ -467,6 +467,18 @@ impl Pieces {
     /// The velocity of a point of a soft piece.
     pub(super) fn soft_velocity(&self, k: usize, point: u32) -> Vec3 {
         self.velocities[self.placed[k].points.start + point as usize]
+    }
+
+    /// The extent of the smaller of two pieces that have one; of a ball, its radius.
+    pub(super) fn smaller(&self, i: usize, j: usize) -> f64 {
+        let extents = [i, j].map(|k| {
+            if self.list[k].is_half_space() {
+                f64::INFINITY
+            } else {
+                self.placed[k].extent
+            }
+        });
+        extents[0].min(extents[1])
     }
 
     pub(super) fn thin(&self, k: usize) -> f64 {

@@ -3,7 +3,7 @@
 use pliant_dense::Vec3;
 
 use super::World;
-use super::detect::{Pair, Weights};
+use super::found::{Pair, Weights};
 use crate::narrow::Touch;
 use crate::narrow::closest::of_segments;
 use crate::shape::mesh::{Element, Spot};
@@ -60,23 +60,21 @@ impl World {
                 }
             }
         }
-        work.close.sort_by_key(|c| c.spots);
         if own {
-            for close in &mut work.close {
-                if close.spots[0] > close.spots[1] {
-                    close.spots.swap(0, 1);
-                    close.weights.swap(0, 1);
-                    let t = close.touch;
-                    close.touch = Touch {
-                        a: t.b,
-                        b: t.a,
-                        normal: -t.normal,
-                        ..t
-                    };
-                }
+            for close in work.close.iter_mut().filter(|c| c.spots[0] > c.spots[1]) {
+                close.spots.swap(0, 1);
+                close.weights.swap(0, 1);
+                let t = close.touch;
+                close.touch = Touch {
+                    a: t.b,
+                    b: t.a,
+                    normal: -t.normal,
+                    ..t
+                };
             }
-            work.close.sort_by_key(|c| c.spots);
         }
+        work.close
+            .sort_unstable_by(|x, y| x.spots.cmp(&y.spots).then(x.touch.gap.total_cmp(&y.touch.gap)));
         work.close.dedup_by_key(|c| c.spots);
         for close in &work.close {
             let feature = close.spots.map(code);
@@ -148,6 +146,7 @@ fn corners_against(
             normal,
             gap: gap - ra - rb,
             feature: 0,
+            doubtful: false,
         };
         let one = Weights {
             count: 1,
@@ -220,6 +219,7 @@ fn edges_against(a: &Surface<'_>, i: usize, b: &Surface<'_>, j: usize, ring: usi
                     normal,
                     gap: distance - ra - rb,
                     feature: 0,
+                    doubtful: false,
                 },
             });
         }

@@ -1,1 +1,91 @@
-//! To come.
+//! Boxes on boxes: exact, four points, and the same from step to step under rounding.
+
+use pliant_contact::Shape;
+use pliant_dense::Vec3;
+use pliant_model::Pose;
+
+use crate::rig::{Random, Rig, touch};
+
+fn unit() -> Shape {
+    Shape::cuboid([0.5, 0.5, 0.5]).unwrap()
+}
+
+#[test]
+fn a_box_on_a_box_touches_at_the_corners_of_the_common_square() {
+    for (dx, dy) in [(0.0, 0.0), (0.2, 0.0), (0.2, -0.3)] {
+        let found = touch((unit(), Pose::default()), (unit(), Pose::at([dx, dy, 1.0])), 1e-3);
+        assert_eq!(found.len(), 4);
+        let mut corners: Vec<[f64; 2]> = found.iter().map(|c| [c.a.point[0], c.a.point[1]]).collect();
+        corners.sort_by(|a, b| a.partial_cmp(b).unwrap());
+        let (x0, x1) = ((dx - 0.5_f64).max(-0.5), (dx + 0.5_f64).min(0.5));
+        let (y0, y1) = ((dy - 0.5_f64).max(-0.5), (dy + 0.5_f64).min(0.5));
+        for (corner, expected) in corners.iter().zip([[x0, y0], [x0, y1], [x1, y0], [x1, y1]]) {
+            assert!((corner[0] - expected[0]).abs() < 1e-12 && (corner[1] - expected[1]).abs() < 1e-12);
+        }
+        for c in &found {
+            assert!(c.gap.abs() < 1e-15);
+            assert_eq!(c.normal, [0.0, 0.0, 1.0]);
+        }
+    }
+}
+
+#[test]
+fn a_box_turned_by_an_eighth_keeps_four_points_of_the_octagon() {
+    let turned = Pose::turned([0.0, 0.0, 1.0], [0.0, 0.0, 1.0], std::f64::consts::FRAC_PI_4);
+    let found = touch((unit(), Pose::default()), (unit(), turned), 1e-3);
+    assert_eq!(found.len(), 4);
+    // The octagon has area 2 (sqrt 2 - 1) = 0.828; any four of its corners in order with the largest area have 0.586.
+    let points: Vec<Vec3> = found.iter().map(|c| Vec3::from(c.a.point)).collect();
+    let centre = points.iter().sum::<Vec3>() / 4.0;
+    let mut around = points.clone();
+    let angle = |p: &Vec3| (p.y - centre.y).atan2(p.x - centre.x);
+    around.sort_by(|p, q| angle(p).total_cmp(&angle(q)));
+    let area: f64 = (0..4)
+        .map(|k| (around[k] - centre).cross(&(around[(k + 1) % 4] - centre)).z / 2.0)
+        .sum();
+    assert!(area > 0.55, "{area}");
+}
+
+#[test]
+fn rounding_changes_neither_the_points_nor_their_keys() {
+    let mut rig = Rig::new(&[
+        (unit(), Pose::default()),
+        (unit(), Pose::at([0.0, 0.0, 1.0])),
+        (unit(), Pose::turned([0.1, 0.0, 2.0], [0.0, 0.0, 1.0], 0.3)),
+        (unit(), Pose::at([0.1, 0.2, 3.0])),
+    ]);
+    let start = rig.state.clone();
+    let first = rig.contacts(1e-2);
+    assert_eq!(first.len(), 12);
+    let mut random = Random(7);
+    for _ in 0..200 {
+        rig.state.clone_from(&start);
+        for x in &mut rig.state.positions {
+            *x += (random.next() - 0.5) * 1e-13;
+        }
+        let again = rig.contacts(1e-2);
+        assert_eq!(again.len(), 12);
+        for (a, b) in first.iter().zip(&again) {
+            assert_eq!(a.key, b.key);
+            assert!((a.gap - b.gap).abs() < 1e-12);
+            for k in 0..3 {
+                assert!((a.a.point[k] - b.a.point[k]).abs() < 1e-11);
+                assert!((a.normal[k] - b.normal[k]).abs() < 1e-12);
+            }
+        }
+    }
+}
+
+#[test]
+fn crossed_edges_touch_at_one_point() {
+    let tilt = |axis: [f64; 3], z: f64| Pose::turned([0.0, 0.0, z], axis, std::f64::consts::FRAC_PI_4);
+    let height = 2.0 * 0.5_f64.sqrt();
+    let found = touch(
+        (unit(), tilt([1.0, 0.0, 0.0], 0.0)),
+        (unit(), tilt([0.0, 1.0, 0.0], height + 0.01)),
+        0.1,
+    );
+    assert_eq!(found.len(), 1);
+    assert!((found[0].gap - 0.01).abs() < 1e-12);
+    assert!(Vec3::from(found[0].normal).z > 1.0 - 1e-12);
+}

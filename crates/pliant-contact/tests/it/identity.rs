@@ -1,1 +1,149 @@
-//! To come.
+//! Keys: kept while a contact lasts, never shared, saved and restored.
+
+use pliant_contact::{Contact, ContactError, ContactMemory, MeshKind, Shape};
+use pliant_dense::Vec3;
+use pliant_model::Pose;
+
+use crate::rig::{Random, Rig};
+
+fn ground() -> Shape {
+    Shape::half_space([0.0, 0.0, 1.0]).unwrap()
+}
+
+/// A square of 40 x 40 m in cells of 1 m.
+fn flat_mesh() -> Shape {
+    let n = 41;
+    let points: Vec<[f64; 3]> = (0..n * n)
+        .map(|k| [(k % n) as f64 - 20.0, (k / n) as f64 - 20.0, 0.0])
+        .collect();
+    let mut triangles = Vec::new();
+    for y in 0..n - 1 {
+        for x in 0..n - 1 {
+            let k = y * n + x;
+            triangles.extend([[k, k + 1, k + n + 1], [k, k + n + 1, k + n]]);
+        }
+    }
+    Shape::triangle_mesh(&points, &triangles, MeshKind::Surface).unwrap()
+}
+
+fn keys(contacts: &[Contact]) -> Vec<u64> {
+    let keys: Vec<u64> = contacts.iter().map(|c| c.key.serial).collect();
+    let mut sorted = keys.clone();
+    sorted.dedup();
+    assert_eq!(sorted, keys, "shared keys");
+    keys
+}
+
+#[test]
+fn sliding_and_spinning_keep_the_keys() {
+    for floor in [ground(), Shape::cuboid([50.0, 50.0, 1.0]).unwrap()] {
+        let z = if matches!(floor.clone(), ref f if format!("{f:?}").contains("HalfSpace")) {
+            0.5
+        } else {
+            1.5
+        };
+        let body = (Shape::cuboid([0.5, 0.4, 0.5]).unwrap(), Pose::at([0.0, 0.0, z]));
+        let mut rig = Rig::new(&[body]).fixed("floor", floor);
+        rig.state
+            .velocities
+            .copy_from_slice(&[8.0, 3.0, 0.0, 0.0, 0.0, 20.0]);
+        let first = keys(&rig.contacts(1.0 / 60.0));
+        assert_eq!(first.len(), 4);
+        for step in 1..120 {
+            rig.advance(1.0 / 60.0);
+            let now = rig.contacts(1.0 / 60.0);
+            assert_eq!(keys(&now), first, "step {step}");
+            assert!(now.iter().all(|c| c.age == step));
+        }
+    }
+}
+
+#[test]
+fn rolling_over_a_mesh_keeps_the_key_and_a_normal_that_is_up() {
+    let r = 0.3;
+    let mut rig =
+        Rig::new(&[(Shape::ball(r).unwrap(), Pose::at([-15.0, -3.3, r]))]).fixed("floor", flat_mesh());
+    let v = 5.0;
+    rig.state
+        .velocities
+        .copy_from_slice(&[v, 0.4 * v, 0.0, -0.4 * v / r, v / r, 0.0]);
+    let first = keys(&rig.contacts(1.0 / 60.0));
+    for _ in 0..300 {
+        // World spin is constant, so the body is turned back to keep the numbers plain.
+        rig.advance(1.0 / 60.0);
+        rig.state.positions[3..7].copy_from_slice(&[1.0, 0.0, 0.0, 0.0]);
+        let now = rig.contacts(1.0 / 60.0);
+        assert_eq!(keys(&now), first, "{now:#?}");
+        assert!(now[0].gap.abs() < 1e-12);
+        assert!(Vec3::from(now[0].normal).z.abs() > 1.0 - 1e-12);
+    }
+}
+
+#[test]
+fn what_parts_and_meets_again_is_new() {
+    let mut rig =
+        Rig::new(&[(Shape::ball(0.5).unwrap(), Pose::at([0.0, 0.0, 0.5]))]).fixed("floor", ground());
+    let first = rig.contacts(0.01);
+    assert!(first[0].is_new());
+    rig.state.positions[2] = 2.0;
+    assert!(rig.contacts(0.01).is_empty());
+    rig.state.positions[2] = 0.5;
+    let again = rig.contacts(0.01);
+    assert!(again[0].is_new() && again[0].key != first[0].key);
+}
+
+#[test]
+fn a_restored_memory_goes_on_bit_for_bit() {
+    let mut random = Random(3);
+    let parts: Vec<(Shape, Pose)> = (0..12)
+        .map(|k| {
+            let mut pose = random.pose(0.8);
+            pose.position[2] += 0.8;
+            let shape = match k % 4 {
+                0 => Shape::ball(0.3),
+                1 => Shape::cuboid([0.3, 0.2, 0.4]),
+                2 => Shape::capsule(0.3, 0.15),
+                _ => Shape::cylinder(0.3, 0.2),
+            };
+            (shape.unwrap(), pose)
+        })
+        .collect();
+    let mut rig = Rig::new(&parts).fixed("floor", ground());
+    for v in &mut rig.state.velocities {
+        *v = random.next() - 0.5;
+    }
+    for _ in 0..10 {
+        rig.contacts(0.01);
+        rig.advance(0.01);
+    }
+    let (memory, state) = (rig.world.memory().clone(), rig.state.clone());
+    let run = |rig: &mut Rig| {
+        let mut all = Vec::new();
+        for _ in 0..20 {
+            all.extend(rig.contacts(0.01));
+            rig.advance(0.01);
+        }
+        format!("{all:?}")
+    };
+    let through = run(&mut rig);
+    let mut other = Rig::new(&parts).fixed("floor", ground());
+    other.state = state;
+    other.world.set_memory(memory).unwrap();
+    assert_eq!(run(&mut other), through);
+}
+
+#[test]
+fn a_memory_of_another_world_is_refused() {
+    let mut rig =
+        Rig::new(&[(Shape::ball(0.5).unwrap(), Pose::at([0.0, 0.0, 0.5]))]).fixed("floor", ground());
+    rig.contacts(0.01);
+    let memory: ContactMemory = rig.world.memory().clone();
+    let mut empty = pliant_contact::World::new();
+    assert!(matches!(
+        empty.set_memory(memory),
+        Err(ContactError::Memory {
+            collider: 1,
+            count: 0
+        })
+    ));
+}

@@ -1,4 +1,8 @@
 //! Contacts against closed forms, brute force, and themselves.
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that cannot set up its problem should stop there"
+)]
 
 mod analytic;
 mod boxes;

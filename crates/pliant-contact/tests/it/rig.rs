@@ -117,3 +117,8 @@ impl Random {
         Pose::turned(self.vector(scale), self.vector(1.0), self.next() * 3.0)
     }
 }
+
+/// Whether the points lie on one line along the normal, so that equal and opposite forces at them have no torque.
+pub(crate) fn aligned(c: &Contact) -> bool {
+    (0..3).all(|k| (c.b.point[k] - c.a.point[k] - c.gap * c.normal[k]).abs() < 1e-12)
+}

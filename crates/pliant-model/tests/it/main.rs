@@ -12,6 +12,7 @@ mod embedded_points;
 mod first_mappings_exactly;
 mod force_fields;
 mod formulas;
+mod held_rows;
 mod joint_coordinates;
 mod joints;
 mod masses;

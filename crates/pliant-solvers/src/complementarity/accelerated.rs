@@ -1,6 +1,5 @@
 //! Accelerated projected gradients around a fixed point on De Saxcé's shift.
 
-use super::cone::tangential;
 use super::report::Tracker;
 use super::spectrum::{inverse_scales, largest_eigenvalue};
 use super::{Limits, Method, Outcome, Problem, ProblemError, Report, Solver};
@@ -44,9 +43,9 @@ impl AcceleratedGradient {
     /// `s = mu |u_t|`, relaxed; whether there is friction at all.
     fn set_shift(&mut self, problem: &Problem, relaxation: f64) {
         for (k, cone) in problem.cones().iter().enumerate() {
-            if let Some(mu) = cone.friction() {
+            if cone.bounds().is_none() {
                 let rows = problem.rows(k);
-                let target = mu * tangential(&self.tracker.u[rows.clone()]);
+                let target = cone.shift(&self.tracker.u[rows.clone()]);
                 let s = &mut self.shift[rows.start];
                 *s += relaxation * (target - *s);
             }

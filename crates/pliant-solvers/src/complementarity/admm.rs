@@ -1,6 +1,5 @@
 //! Alternating directions with an automatic penalty.
 
-use super::cone::tangential;
 use super::report::Tracker;
 use super::shifted::Shifted;
 use super::spectrum::inverse_scales;
@@ -127,11 +126,13 @@ impl Solver for Admm {
                     before[i] = penalty / inverse[i] * z[i] - y[i] - problem.b()[i];
                 }
                 for (k, cone) in problem.cones().iter().enumerate() {
-                    if let Some(mu) = cone.friction() {
-                        let rows = problem.rows(k);
-                        let first = rows.start;
-                        before[first] -= mu * tangential(&y[rows]);
+                    // Multipliers are minus the shifted velocities.
+                    let (rows, mut u) = (problem.rows(k), [0.0; 3]);
+                    let first = rows.start;
+                    for (u, y) in u.iter_mut().zip(&y[rows]) {
+                        *u = -y;
                     }
+                    before[first] -= cone.shift(&u);
                 }
                 shifted.solve(before, x);
                 before.copy_from_slice(z);

@@ -1,6 +1,7 @@
 //! The laws of the blocks, and projections.
 
 use super::ProblemError;
+use std::f64::consts::TAU;
 
 /// The law between impulse `r` (N s) and velocity `u` (m/s) of one block of rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -27,19 +28,40 @@ pub enum Cone {
         /// Coefficient of friction, without unit, `0 <= mu < infinity`.
         mu: f64,
     },
+    /// Contact in space, three rows, the normal first, with friction bounded by a regular polygon in place of the circle: `r_t` in `mu r_n P`, where `P` has the
+    /// corners `d_l = (cos, sin)(first + 2 pi l/facets)`. The friction is the one in the polygon that takes most from the slip, `-u_t . r_t = s r_n` with
+    /// `s = mu max_l (-d_l . u_t)`; so it is not opposite to the slip as a rule. [`Cone::friction_box`] has its sides at `mu`, not its corners. Only some
+    /// solvers take it; others say [`ProblemError::Pyramid`].
+    Pyramid {
+        /// Coefficient of friction at the corners, without unit, `0 <= mu < infinity`.
+        mu: f64,
+        /// Number of sides, at least three.
+        facets: usize,
+        /// Angle of the first corner from the first tangent, rad.
+        first: f64,
+    },
 }
 
 impl Cone {
+    /// The polygon `|r_1| <= mu r_n`, `|r_2| <= mu r_n`: a [`Cone::Pyramid`] of four sides with the corners between the tangents, at `sqrt(2) mu`.
+    pub fn friction_box(mu: f64) -> Self {
+        Self::Pyramid {
+            mu: std::f64::consts::SQRT_2 * mu,
+            facets: 4,
+            first: std::f64::consts::FRAC_PI_4,
+        }
+    }
+
     /// Number of rows.
     pub fn rows(&self) -> usize {
         match self {
             Self::Free | Self::NonNegative | Self::Box { .. } => 1,
-            Self::Coulomb { .. } => 3,
+            Self::Coulomb { .. } | Self::Pyramid { .. } => 3,
             Self::PlanarCoulomb { .. } => 2,
         }
     }
 
-    /// The coefficient of friction of a contact.
+    /// The coefficient of friction of a contact with the circular cone.
     pub fn friction(&self) -> Option<f64> {
         match self {
             Self::Coulomb { mu } | Self::PlanarCoulomb { mu } => Some(*mu),
@@ -53,11 +75,38 @@ impl Cone {
             Self::Free => Some((f64::NEG_INFINITY, f64::INFINITY)),
             Self::NonNegative => Some((0.0, f64::INFINITY)),
             Self::Box { lower, upper } => Some((lower, upper)),
-            Self::Coulomb { .. } | Self::PlanarCoulomb { .. } => None,
+            Self::Coulomb { .. } | Self::PlanarCoulomb { .. } | Self::Pyramid { .. } => None,
+        }
+    }
+
+    /// The shift of the normal velocity that makes the law one of complementarity, De Saxcé's `mu |u_t|` or that of the polygon; zero without
+    /// friction, m/s.
+    ///
+    /// # Panics
+    /// If `u` is shorter than [`rows`](Self::rows).
+    pub fn shift(&self, u: &[f64]) -> f64 {
+        match *self {
+            Self::Coulomb { mu } | Self::PlanarCoulomb { mu } => mu * tangential(u),
+            Self::Pyramid { mu, facets, first } => {
+                let side = TAU / facets as f64;
+                let nearest = (((-u[2]).atan2(-u[1]) - first) / side).round();
+                let (sine, cosine) = (first + side * nearest).sin_cos();
+                -mu * (cosine * u[1] + sine * u[2])
+            }
+            _ => 0.0,
         }
     }
 
     pub(crate) fn check(&self, block: usize) -> Result<(), ProblemError> {
+        if let Self::Pyramid { mu, facets, first } = *self {
+            let option = |what, value| Err(ProblemError::Option { what, value });
+            return match () {
+                () if !(0.0..f64::INFINITY).contains(&mu) => Err(ProblemError::Friction { block, mu }),
+                () if facets < 3 => option("the number of facets, at least three,", facets as f64),
+                () if !first.is_finite() => option("the angle of the first corner", first),
+                () => Ok(()),
+            };
+        }
         if let Some(mu) = self.friction() {
             // NaN fails every comparison.
             return if (0.0..f64::INFINITY).contains(&mu) {
@@ -87,6 +136,7 @@ impl Cone {
             Self::Box { lower, upper } => r[0] = r[0].max(lower).min(upper),
             Self::Coulomb { mu } => project_friction(mu, &mut r[..3]),
             Self::PlanarCoulomb { mu } => project_friction(mu, &mut r[..2]),
+            Self::Pyramid { mu, facets, first } => project_pyramid(mu, facets, first, &mut r[..3]),
         }
     }
 }
@@ -116,6 +166,38 @@ pub fn project_friction(mu: f64, r: &mut [f64]) {
     r[0] = normal;
     for x in &mut r[1..] {
         *x *= share;
+    }
+}
+
+/// Replaces `r` by its projection on the pyramid with the edges `(1, mu d_l)`. It is in the sector of the polygon in which `r_t` is, by symmetry: on
+/// the side between its two edges, on one of these, or the tip.
+fn project_pyramid(mu: f64, facets: usize, first: f64, r: &mut [f64]) {
+    let side = TAU / facets as f64;
+    let sector = ((r[2].atan2(r[1]) - first) / side).floor();
+    let edge = |l: f64| {
+        let (sine, cosine) = (first + side * (sector + l)).sin_cos();
+        [1.0, mu * cosine, mu * sine]
+    };
+    let (sine, cosine) = (first + side * (sector + 0.5)).sin_cos();
+    if cosine * r[1] + sine * r[2] <= mu * (0.5 * side).cos() * r[0] {
+        return;
+    }
+    let edges = [edge(0.0), edge(1.0)];
+    let dot = |a: &[f64; 3], b: &[f64]| a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+    // Least squares of r = alpha a + beta b.
+    let (square, across) = (1.0 + mu * mu, dot(&edges[0], &edges[1]));
+    let (p, q) = (dot(&edges[0], r), dot(&edges[1], r));
+    let (alpha, beta) = (square * p - across * q, square * q - across * p);
+    let weights = if mu > 0.0 && alpha >= 0.0 && beta >= 0.0 {
+        let d = (square - across) * (square + across);
+        [alpha / d, beta / d]
+    } else if p >= q {
+        [p.max(0.0) / square, 0.0]
+    } else {
+        [0.0, q.max(0.0) / square]
+    };
+    for i in 0..3 {
+        r[i] = weights[0] * edges[0][i] + weights[1] * edges[1][i];
     }
 }
 

@@ -99,6 +99,7 @@ impl Solver for GaussSeidel {
     }
 
     fn solve(&mut self, problem: &Problem, r: &mut [f64]) -> Result<Report, ProblemError> {
+        problem.refuse_pyramids(self.method())?;
         let options = self.options;
         check_relaxation(options.relaxation)?;
         let mut end = self.tracker.start(problem, r, options.limits)?;

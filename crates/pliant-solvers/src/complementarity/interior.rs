@@ -42,6 +42,8 @@ struct Inner {
     /// Second-order correction.
     correction: [f64; 3],
     dv: [f64; 3],
+    /// Rounding does not let it come nearer to the boundary.
+    at_boundary: bool,
 }
 
 /// Primal-dual interior points with the scaling of Nesterov and Todd and the predictor and corrector of Mehrotra, for cones and bounds alike, with
@@ -54,7 +56,8 @@ struct Inner {
 /// Every iteration factors `A + E` with a diagonal `E`: in the eigenvectors of the scaling, whose eigenvalues lie up to `10^20` apart, the rows of a
 /// contact are multiplied by a 3 x 3 matrix `T`. Where the operator is a [`Form::Saddle`](super::Form::Saddle), contacts are
 /// eliminated before bodies, and no Delassus operator enters the factorisation. The derivative of the shift makes the system
-/// unsymmetric: a few steps of GMRES over the symmetric factor. (The convex part: Andersen, Roos, Terlaky 2003; Vandenberghe 2010. Acary,
+/// unsymmetric: a few steps of GMRES over the symmetric factor, and as many times again on what they leave of the equations as it takes to
+/// gain two digits of feasibility. (The convex part: Andersen, Roos, Terlaky 2003; Vandenberghe 2010. Acary,
 /// Armand, Nguyen, Shpakovych 2023 compare interior points for contact.) Close to the answer every iteration
 /// tries a Gauss-Seidel sweep, which lands on the boundary, and the end up to twenty. No proof with friction; 5 to 20 iterations where tried, whatever the mass
 /// ratio. `A` symmetric semidefinite. The start matters little. Nothing is allocated after the first solve of a pattern.
@@ -94,8 +97,11 @@ const FLOOR: f64 = 1e-11;
 const NEAR: f64 = 1e-3;
 /// Sweeps at the end.
 const SWEEPS: usize = 20;
-/// Share of the way to the boundary.
+/// Least and largest share of the way to the boundary.
 const BACK: f64 = 0.99;
+const NEAREST: f64 = 1.0 - 1e-6;
+/// Distance from the boundary of a cone, as a share, that rounding still leaves.
+const ROUNDING: f64 = 16.0 * f64::EPSILON;
 /// Stands for infinity in `E`: the impulse does not move.
 const WALL: f64 = 1e10;
 
@@ -113,9 +119,11 @@ impl InteriorPoint {
         }
     }
 
-    /// Takes the shifts `mu |u_t|` anew; returns the mean work of their changes.
+    /// Takes the shifts `mu |u_t|` anew; returns the mean work of their changes, as far as they are more than rounding of the velocities.
     fn set_shift(&mut self, problem: &Problem) -> f64 {
         let mut sum = 0.0f64;
+        let speed = |k: usize| problem.scale(k) * self.r[problem.rows(k).start].abs();
+        let rounding = ROUNDING * (0..problem.blocks()).fold(0.0, |a: f64, k| a.max(speed(k)));
         for (k, cone) in problem.cones().iter().enumerate() {
             if let Some(mu) = cone.friction() {
                 let rows = problem.rows(k);
@@ -124,7 +132,7 @@ impl InteriorPoint {
                 let along: f64 = (1..rows_len)
                     .map(|l| self.slope[k][l - 1] * self.w[first + l])
                     .sum();
-                sum += self.r[first] * (s - along).abs();
+                sum += self.r[first] * ((s - along).abs() - mu * rounding).max(0.0);
                 self.shift[k] = s;
                 let length = tangential(&self.w[first..first + rows_len]);
                 for l in 1..rows_len {
@@ -180,7 +188,8 @@ impl InteriorPoint {
         }
     }
 
-    /// Scales all blocks and fills `T` and `E`; returns the mean of complementarity.
+    /// Scales all blocks and fills `T` and `E`; returns the mean of complementarity. (Contacts that rounding keeps off the boundary do not
+    /// count: their impulse is large, and the smallest ones still have digits to gain.)
     fn scale(&mut self, problem: &Problem) -> f64 {
         let (mut gap, mut count) = (0.0, 0usize);
         self.turn.fill(0.0);
@@ -205,8 +214,10 @@ impl InteriorPoint {
                 (Some(mu), _) => {
                     let (x, y) = (pad(mu, r), pad(1.0 / mu, &inner.v[..d]));
                     inner.scaling = Scaling::new(&x, &y);
-                    gap += x[0] * y[0] + x[1] * y[1] + x[2] * y[2];
-                    count += 1;
+                    if !inner.at_boundary {
+                        gap += x[0] * y[0] + x[1] * y[1] + x[2] * y[2];
+                        count += 1;
+                    }
                     let (vectors, values) = inner.scaling.square();
                     for i in 0..d {
                         e[i] = values[i];
@@ -232,6 +243,25 @@ impl InteriorPoint {
             e.iter_mut().for_each(|e| *e += inner.floor);
         }
         gap / count.max(1) as f64
+    }
+
+    /// Where a step has come so close to the boundary of a cone that rounding decides on which side it is: a few roundings inside.
+    fn keep_inside(&mut self, problem: &Problem) {
+        for (k, cone) in problem.cones().iter().enumerate() {
+            if let Some(mu) = cone.friction().filter(|mu| *mu > 0.0) {
+                let rows = problem.rows(k);
+                let (d, first) = (rows.len(), rows.start);
+                let limit = |t: f64| (1.0 + ROUNDING) * t;
+                let inner = &mut self.blocks[k];
+                let least = [
+                    limit(tangential(&self.r[rows])) / mu,
+                    limit(tangential(&inner.v[..d])) * mu,
+                ];
+                inner.at_boundary = self.r[first] < least[0] || inner.v[0] < least[1];
+                self.r[first] = self.r[first].max(least[0]);
+                inner.v[0] = inner.v[0].max(least[1]);
+            }
+        }
     }
 
     /// Largest step, at most 1, that stays inside.
@@ -282,6 +312,7 @@ impl Solver for InteriorPoint {
     }
 
     fn solve(&mut self, problem: &Problem, r: &mut [f64]) -> Result<Report, ProblemError> {
+        problem.refuse_pyramids(self.method())?;
         let limits = self.options.limits;
         let mut end = self.tracker.start(problem, r, limits)?;
         let mut iterations = 0;
@@ -325,9 +356,15 @@ impl Solver for InteriorPoint {
                 self.direction(problem, 0.0, false);
                 let affine = self.largest_step(problem).min(1.0);
                 let sigma = (1.0 - affine).powi(3).clamp(1e-4, 1.0);
-                let tau = (sigma * gap).max((0.3 * mismatch).min(gap));
+                let tau = (sigma * gap).max(0.3 * mismatch.min(gap));
                 self.direction(problem, tau, true);
-                let share = (BACK * self.largest_step(problem)).min(1.0);
+                if self.dr.iter().any(|d| !d.is_finite()) {
+                    end = Some(Outcome::Breakdown);
+                    break;
+                }
+                // The nearer the predictor comes to the boundary, the nearer the step may: the last digits come faster than by a constant factor.
+                let back = (1.0 - 0.1 * (1.0 - affine)).clamp(BACK, NEAREST);
+                let share = (back * self.largest_step(problem)).min(1.0);
                 for (r, d) in self.r.iter_mut().zip(&self.dr) {
                     *r += share * d;
                 }
@@ -336,6 +373,7 @@ impl Solver for InteriorPoint {
                         inner.v[l] += share * inner.dv[l];
                     }
                 }
+                self.keep_inside(problem);
                 r.copy_from_slice(&self.r);
                 problem.project(r);
                 problem.velocity_into(r, &mut self.tracker.u);

@@ -14,7 +14,7 @@ use nalgebra::DMatrix;
 /// w_n = u_n,   w_k = d_k . u_t + sigma,   w_sigma = mu r_n - sum beta_k
 /// ```
 ///
-/// In the plane, with two directions, that is Coulomb's law. In space it is not: the impulse of a pyramid with `k`
+/// In the plane, with two directions, that is Coulomb's law, and for a [`Cone::Pyramid`] it is its law. For the circular cone in space it is not: the impulse of a pyramid with `k`
 /// facets is between `cos(pi/k) mu r_n` and `mu r_n`, and up to `pi/k` off its direction.
 ///
 /// If `A` is semidefinite, `M` is copositive. Without friction it is semidefinite too, and Lemke's method finds a solution if there is one;
@@ -81,13 +81,18 @@ impl Lcp {
                     push((first + 1, -1.0), none);
                     slips.push((directions.len() - 3, 2, mu));
                 }
-                Cone::Coulomb { mu } => {
+                Cone::Coulomb { mu } | Cone::Pyramid { mu, .. } => {
+                    let (sides, start) = match *cone {
+                        Cone::Pyramid { facets, first, .. } => (facets, first),
+                        _ => (facets, 0.0),
+                    };
                     push((first, 1.0), none);
-                    for l in 0..facets {
-                        let (sine, cosine) = (std::f64::consts::TAU * l as f64 / facets as f64).sin_cos();
+                    for l in 0..sides {
+                        let angle = start + std::f64::consts::TAU * l as f64 / sides as f64;
+                        let (sine, cosine) = angle.sin_cos();
                         push((first + 1, cosine), (first + 2, sine));
                     }
-                    slips.push((directions.len() - facets - 1, facets, mu));
+                    slips.push((directions.len() - sides - 1, sides, mu));
                 }
             }
         }

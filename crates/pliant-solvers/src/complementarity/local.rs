@@ -15,7 +15,7 @@ use super::Cone;
 /// and `|r_t| = mu r_n` is one scalar equation for `lambda`; it sticks if `|r_t(0)| <= mu r_n(0)`. For `b_n < 0` and a
 /// positive definite `A` the root exists: `|r_t| - mu r_n` is positive at zero and `mu b_n / A_nn` at infinity. Newton's method within a bracket.
 /// (Bonnefon and Daviet 2011 solve the same law as a quartic; this needs no choice among its roots.) For `b_n >= 0` it opens, `r = 0`,
-/// although other solutions may exist beside that if `A_nt` is large.
+/// although other solutions may exist beside that if `A_nt` is large. For a [`Cone::Pyramid`] it finds none.
 ///
 /// # Panics
 /// If `a`, `b` or `r` are shorter than the block.
@@ -23,10 +23,10 @@ pub fn solve_block(cone: &Cone, a: &[f64], b: &[f64], r: &mut [f64]) -> bool {
     let found = match *cone {
         Cone::Coulomb { mu } => spatial(mu, a, b).map(|x| r[..3].copy_from_slice(&x)),
         Cone::PlanarCoulomb { mu } => planar(mu, a, b).map(|x| r[..2].copy_from_slice(&x)),
-        _ => {
-            let (lower, upper) = cone.bounds().unwrap_or((0.0, 0.0));
-            scalar((lower, upper), a[0], b[0], r[0]).map(|x| r[0] = x)
-        }
+        _ => cone
+            .bounds()
+            .and_then(|bounds| scalar(bounds, a[0], b[0], r[0]))
+            .map(|x| r[0] = x),
     };
     found.is_some()
 }

@@ -39,6 +39,7 @@ impl Solver for NonlinearCg {
     }
 
     fn solve(&mut self, problem: &Problem, r: &mut [f64]) -> Result<Report, ProblemError> {
+        problem.refuse_pyramids(self.method())?;
         let mut end = self.tracker.start(problem, r, self.limits)?;
         let m = problem.size();
         self.direction.clear();

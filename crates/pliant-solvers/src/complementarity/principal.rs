@@ -22,7 +22,7 @@ pub(crate) enum Place {
 
 /// Refuses friction.
 pub(crate) fn check_rows(problem: &Problem) -> Result<(), ProblemError> {
-    match problem.cones().iter().position(|c| c.friction().is_some()) {
+    match problem.cones().iter().position(|c| c.bounds().is_none()) {
         Some(block) => Err(ProblemError::Unsuitable {
             block,
             why: "friction is not for this solver",

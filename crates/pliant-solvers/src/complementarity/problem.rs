@@ -1,6 +1,6 @@
 //! The statement of the problem.
 
-use super::{Cone, Delassus, DenseDelassus, SaddleDelassus};
+use super::{Cone, Delassus, DenseDelassus, Method, SaddleDelassus};
 use crate::KktSystem;
 use nalgebra::DMatrix;
 use std::ops::Range;
@@ -52,6 +52,14 @@ pub enum ProblemError {
         block: usize,
         /// What the solver does not take.
         why: &'static str,
+    },
+    /// The solver does not take the friction of a [`Cone::Pyramid`].
+    #[error("{solver:?} does not take the friction pyramid of block {block}")]
+    Pyramid {
+        /// Which solver.
+        solver: Method,
+        /// Which block.
+        block: usize,
     },
     /// An option out of its range.
     #[error("{what} is {value:e}")]
@@ -303,7 +311,21 @@ impl Problem {
 
     /// Whether a block has friction.
     pub fn has_friction(&self) -> bool {
-        self.cones.iter().any(|c| c.friction().is_some())
+        self.cones.iter().any(|c| c.bounds().is_none())
+    }
+
+    /// The first block with a [`Cone::Pyramid`].
+    pub fn first_pyramid(&self) -> Option<usize> {
+        let pyramid = |c: &Cone| matches!(c, Cone::Pyramid { .. });
+        self.cones.iter().position(pyramid)
+    }
+
+    /// For solvers that know no pyramids.
+    pub(crate) fn refuse_pyramids(&self, solver: Method) -> Result<(), ProblemError> {
+        match self.first_pyramid() {
+            Some(block) => Err(ProblemError::Pyramid { solver, block }),
+            None => Ok(()),
+        }
     }
 
     /// `u = A r + b`. Cost: one product.

@@ -36,6 +36,8 @@ pub enum Method {
     Jacobi,
     /// Nonsmooth nonlinear conjugate gradient over a sweep.
     NonlinearCg,
+    /// Modulus-based matrix splitting with Anderson's acceleration.
+    ModulusSplitting,
     /// Accelerated projected gradient with restarts.
     AcceleratedGradient,
     /// Projected gradient with the steps of Barzilai and Borwein.
@@ -56,6 +58,9 @@ pub enum Method {
     Dantzig,
     /// Primal active set.
     ActiveSetQp,
+    /// Interior points of Clarabel, another program.
+    #[cfg(feature = "clarabel")]
+    Clarabel,
     /// Several of them, until the residual holds.
     Auto,
 }

@@ -11,7 +11,7 @@ use crate::bounds::natural;
 pub struct Residual {
     /// The largest natural-map residual of the blocks, m/s: `|u|` for a free row; `|min(s r, u)|` for a unilateral one;
     /// `s |r - clip(r - u/s, lower, upper)|` for a bounded one; `s |r - P_K(r - (u + mu |u_t| n)/s)|` for friction. It is zero only
-    /// at a solution.
+    /// at a solution. For a [`Cone::Pyramid`] the same with its own cone `K` and shift.
     pub natural: f64,
     /// [`natural`](Self::natural) as a share of `V`; zero if both are.
     pub relative: f64,
@@ -94,7 +94,7 @@ impl Problem {
                 out.worst = k;
             }
             out.complementarity = larger(out.complementarity, work);
-            if *cone == Cone::NonNegative || cone.friction().is_some() {
+            if *cone == Cone::NonNegative || cone.bounds().is_none() {
                 out.negative_impulse = larger(out.negative_impulse, (-r[0]).max(0.0));
                 out.approach = larger(out.approach, (-u[0]).max(0.0));
             }
@@ -108,13 +108,27 @@ impl Problem {
 
 /// Natural-map residual (m/s) and `|r . u|` of a block.
 fn block_residual(cone: &Cone, s: f64, r: &[f64], u: &[f64]) -> (f64, f64) {
-    match (cone.friction(), cone.bounds()) {
-        (Some(mu), _) => {
-            let miss = s * de_saxce(mu, r, u, 1.0 / s);
+    match cone.bounds() {
+        None => {
+            let shift = cone.shift(u);
+            let mut y = [0.0; 3];
+            let y = &mut y[..r.len()];
+            for k in 0..r.len() {
+                y[k] = r[k] - u[k] / s;
+            }
+            y[0] -= shift / s;
+            cone.project(y);
+            let miss = s * y.iter().zip(r).fold(0.0, |a: f64, (y, r)| a.hypot(y - r));
             let dot: f64 = r.iter().zip(u).map(|(r, u)| r * u).sum();
-            (miss, (dot + mu * tangential(u) * r[0]).abs())
+            let work = (dot + shift * r[0]).abs();
+            // A velocity is lost beside an impulse of 1e16 times it. The map is never less than this, without the difference: with p = P_K(y), q = p - y,
+            // r = p + e and u~/s = q + e, it is r . u~/s = e . (p + q + e).
+            let length = |x: &[f64]| x.iter().fold(0.0, |a: f64, x| a.hypot(*x));
+            let of = s * length(r) + length(u) + shift + 3.0 * miss;
+            let least = if work > 0.0 { s * work / of } else { 0.0 };
+            (larger(miss, least), work)
         }
-        (None, Some((lower, upper))) => {
+        Some((lower, upper)) => {
             let (r, u) = (r[0], u[0]);
             let side = if u > 0.0 { r - lower } else { upper - r };
             let work = if u == 0.0 || side.is_infinite() {
@@ -129,6 +143,5 @@ fn block_residual(cone: &Cone, s: f64, r: &[f64], u: &[f64]) -> (f64, f64) {
                 (natural(r, u, (lower, upper), s), work)
             }
         }
-        (None, None) => (0.0, 0.0),
     }
 }

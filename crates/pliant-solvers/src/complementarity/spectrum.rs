@@ -55,10 +55,8 @@ pub(crate) fn projected_step(problem: &Problem, r: &mut [f64], g: &[f64], invers
 /// Adds De Saxcé's shift `mu |u_t|` to the normal velocities.
 pub(crate) fn add_shift(problem: &Problem, u: &mut [f64]) {
     for (k, cone) in problem.cones().iter().enumerate() {
-        if let Some(mu) = cone.friction() {
-            let rows = problem.rows(k);
-            let first = rows.start;
-            u[first] += mu * super::cone::tangential(&u[rows]);
-        }
+        let rows = problem.rows(k);
+        let shift = cone.shift(&u[rows.clone()]);
+        u[rows.start] += shift;
     }
 }

@@ -94,6 +94,8 @@ pub(super) enum Law {
     Box(Real, Real),
     Coulomb(Real),
     Planar(Real),
+    /// Coefficient at the corners, number of sides, angle of the first corner.
+    Pyramid(Real, usize, Real),
 }
 
 impl From<Cone> for Law {
@@ -104,6 +106,7 @@ impl From<Cone> for Law {
             Cone::Box { lower, upper } => Self::Box(Real(lower), Real(upper)),
             Cone::Coulomb { mu } => Self::Coulomb(Real(mu)),
             Cone::PlanarCoulomb { mu } => Self::Planar(Real(mu)),
+            Cone::Pyramid { mu, facets, first } => Self::Pyramid(Real(mu), facets, Real(first)),
         }
     }
 }
@@ -119,6 +122,11 @@ impl From<Law> for Cone {
             },
             Law::Coulomb(mu) => Self::Coulomb { mu: mu.0 },
             Law::Planar(mu) => Self::PlanarCoulomb { mu: mu.0 },
+            Law::Pyramid(mu, facets, first) => Self::Pyramid {
+                mu: mu.0,
+                facets,
+                first: first.0,
+            },
         }
     }
 }

@@ -6,6 +6,11 @@ mod general;
 mod islands;
 mod known_contacts;
 mod known_rows;
+mod metamorphic;
+mod modulus;
+#[cfg(feature = "clarabel")]
+mod oracle;
+mod polygons;
 mod random;
 mod scenes;
 
@@ -45,6 +50,7 @@ pub(crate) fn solvers(tolerance: f64) -> Vec<Box<dyn Solver>> {
         Box::new(gauss_seidel(tolerance, 1.3, true)),
         Box::new(Jacobi::new(limits(tolerance, 20_000))),
         Box::new(NonlinearCg::new(limits(tolerance, 5000))),
+        Box::new(modulus(tolerance, 8)),
         Box::new(AcceleratedGradient::new(limits(tolerance, 20_000))),
         Box::new(Admm::new(AdmmOptions {
             limits: limits(tolerance, 20_000),
@@ -85,6 +91,14 @@ pub(crate) fn gauss_seidel(tolerance: f64, relaxation: f64, symmetric: bool) -> 
         relaxation,
         symmetric,
         check_every: 1,
+    })
+}
+
+pub(crate) fn modulus(tolerance: f64, depth: usize) -> ModulusSplitting {
+    ModulusSplitting::new(ModulusSplittingOptions {
+        limits: limits(tolerance, 20_000),
+        depth,
+        shift: 1.0,
     })
 }
 

@@ -522,3 +522,46 @@ proptest! {
         prop_assert_eq!(reach.visited(), path.len());
     }
 }
+
+/// Three blocks in a row, the first of which has a pivot that is dropped: its count goes with it and comes back.
+#[test]
+fn a_dropped_pivot_of_a_reopened_column_is_counted_once() {
+    let mut problem = Problem::new(&[2, 2, 2], &[(0, 1), (1, 2)], 3);
+    for i in 0..6 {
+        for slot in problem.a.pattern().row_slots(i) {
+            let j = problem.a.pattern().indices()[slot] as usize;
+            let diagonal = if i == 1 { 0.0 } else { 4.0 };
+            problem.a.values_mut()[slot] = match (i, j) {
+                _ if i == j => diagonal,
+                // Unknown 1 stands alone.
+                (1, _) | (_, 1) => 0.0,
+                _ => 0.5,
+            };
+        }
+    }
+    let (symbolic, mut factor, whole) = problem.factor(PivotRule::Drop { threshold: 1e-9 });
+    let whole = whole.unwrap();
+    assert_eq!((whole.positive, whole.negative, whole.dropped), (5, 0, 1));
+    for changed in [[0], [1], [2]] {
+        let done = problem.refactor(&symbolic, &mut factor, &changed).unwrap();
+        assert_eq!(done.report, whole, "{changed:?}");
+    }
+}
+
+/// Between reopening and refactoring there is no factor; a bad pivot is an error whatever comes after it.
+#[test]
+fn a_reopened_factor_is_none_and_stays_none_after_a_bad_pivot() {
+    let mut problem = Problem::new(&[1, 1, 1], &[(0, 2), (1, 2)], 4);
+    let (symbolic, mut factor, _) = problem.factor(PivotRule::Keep);
+    factor.reopen(&symbolic, &[0]).unwrap();
+    assert_eq!(factor.reopen(&symbolic, &[0]), Err(SparseError::NotFactored));
+    problem.fill(&symbolic, &mut factor);
+    factor.factor(&symbolic, PivotRule::Keep).unwrap();
+    // Column 0 has no diagonal; column 1, which is good, comes after it.
+    let slot = problem.a.pattern().slot(0, 0).unwrap();
+    problem.a.values_mut()[slot] = f64::NAN;
+    assert_eq!(
+        problem.refactor(&symbolic, &mut factor, &[0, 1]),
+        Err(SparseError::Pivot { index: 0 })
+    );
+}

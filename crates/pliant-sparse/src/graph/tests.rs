@@ -261,3 +261,18 @@ fn cubes_are_dissected() {
     assert!(best.report.cost.flops < rejected.flops);
     assert_eq!(best, g.best_order().unwrap());
 }
+
+/// A side of more than three fifths of all is out of balance, whichever it is; after that the smaller cut is better.
+#[test]
+fn separators_are_judged_by_balance_then_by_cut() {
+    let judged = |weights| {
+        let side = Vec::new();
+        separator::Separator { side, weights }.quality()
+    };
+    assert_eq!(judged([90, 5, 5]), (30, 5, 85));
+    assert_eq!(judged([90, 5, 5]), judged([5, 90, 5]));
+    assert_eq!(judged([60, 35, 5]), (0, 5, 25));
+    assert!(judged([61, 38, 1]) > judged([40, 30, 30]));
+    assert!(judged([60, 38, 2]) < judged([48, 49, 3]));
+    assert!(judged([49, 48, 3]) < judged([50, 47, 3]));
+}

@@ -98,6 +98,9 @@ struct SpinRow {
     contact: usize,
 }
 
+/// Rounds of corrections of overlap: turning a body may bring others of its corners down.
+const CORRECTIONS: usize = 5;
+
 /// Rounds in which bounds of spin rows follow the normal impulses, and the share of the largest by which they may be off.
 const SPIN_ROUNDS: usize = 50;
 const SPIN_TOLERANCE: f64 = 1e-10;
@@ -351,6 +354,12 @@ impl Simulation {
         self.contacts.as_ref().map_or(&[], |c| &c.readings)
     }
 
+    /// The complementarity problem of the island whose contacts had the largest residual in the last step that was tried, to be looked at or
+    /// written to a file (`pliant_solvers::exchange`).
+    pub fn contact_problem(&self) -> Option<&pliant_solvers::complementarity::Problem> {
+        self.contacts.as_ref()?.solver.worst_problem()
+    }
+
     /// Which contacts began and which ended to carry an impulse in the last step, by key.
     pub fn contact_events(&self) -> &[ContactEvent] {
         self.contacts.as_ref().map_or(&[], |c| &c.events)
@@ -448,23 +457,26 @@ impl Simulation {
         };
         search(c, self)?;
         c.next_horizon = h;
-        if let Overlap::Correct { allowed, speed } = self.options.contacts.overlap
-            && c.next
-                .contacts()
-                .iter()
-                .any(|c| c.law.compliance == 0.0 && c.gap < -allowed)
-        {
-            self.correct_overlap(c, h, speed)?;
-            search(c, self)?;
-            c.report.corrections = 1;
+        if let Overlap::Correct { allowed, speed } = self.options.contacts.overlap {
+            let deep = |c: &Contact| c.law.compliance == 0.0 && c.gap < -allowed;
+            let mut most = h * speed;
+            while c.report.corrections < CORRECTIONS
+                && (c.next.contacts().iter()).any(|c| deep(c) && (most > 0.0 || c.gap >= -h * speed))
+            {
+                self.correct_overlap(c, h * speed, most)?;
+                search(c, self)?;
+                c.report.corrections += 1;
+                // What is deeper has had its share in the first round, and is not to sink.
+                most = 0.0;
+            }
         }
         c.report.overlap = overlap(&c.next);
         Ok(())
     }
 
-    /// `min |dx|_M^2/2` subject to `J dx = -phi` on the hard rows and `N dx >= -phi` on the hard contacts, with a recovery of at most
-    /// `h speed`.
-    fn correct_overlap(&mut self, c: &mut Contacts, h: f64, speed: f64) -> Result<(), Error> {
+    /// `min |dx|_M^2/2` subject to `J dx = -phi` on the hard rows and `N dx >= -phi` on the hard contacts; those deeper than `shallow` (m)
+    /// recover by `most`.
+    fn correct_overlap(&mut self, c: &mut Contacts, shallow: f64, most: f64) -> Result<(), Error> {
         self.evaluation.evaluate(&self.model, &self.state)?;
         self.fill_correction(pliant_kkt::Metric::Mass);
         c.correction_tail.clear();
@@ -473,7 +485,8 @@ impl Simulation {
                 let rows = c
                     .correction_tail
                     .push(Quantity::Velocity, &[contact.normal], c.next.supports(i));
-                c.correction_tail.b[rows.start] = contact.gap.max(-h * speed);
+                let deep = contact.gap < -shallow;
+                c.correction_tail.b[rows.start] = if deep { -most } else { contact.gap };
             }
         }
         self.assembler
@@ -488,7 +501,7 @@ impl Simulation {
         c.correction_system.fill(
             base,
             (&self.model, &self.state),
-            (Formulation::VelocityChange, h),
+            (Formulation::VelocityChange, self.scheme.h),
             &[],
             &c.correction_tail,
         )?;

@@ -212,3 +212,88 @@ fn a_checkpoint_that_does_not_fit_changes_nothing() {
     assert_eq!(s.checkpoint(), before);
     s.step(0.01).unwrap();
 }
+
+fn chosen(model: Model, h: f64) -> (Treatment, f64) {
+    let mut s = Simulation::new(model).unwrap();
+    s.step(h).unwrap();
+    (s.treatments()[0].treatment, s.treatments()[0].ratio)
+}
+
+/// On linear mappings a spring may be a thousand times stiffer than on curved ones before it is a compliance. A linear mapping
+/// of a curved one is curved.
+#[test]
+fn what_is_linear_stays_a_stiffness_longer() {
+    // 1e-4 * 1e7 * (1/0.5 + 1/1).
+    let (treatment, ratio) = chosen(chain(1e7, Treatment::Auto), 0.01);
+    assert!((ratio - 3000.0).abs() < 1e-9);
+    assert_eq!(treatment, Treatment::Stiffness);
+    let mut model = Model::new();
+    let bob = model.add_particles("bob", &[[1.0, 0.0, 0.0]]).unwrap();
+    model.add_mass("m", bob, Mass::Uniform(1.0)).unwrap();
+    let length = Distance::to_points(&[(0, [0.0; 3])]).with_rest_lengths(&[1.0]);
+    let length = model.add_mapped("length", &[bob], length).unwrap();
+    let same = Identity::new(Space::Real(1), 1);
+    let same = model.add_mapped("same", &[length], same).unwrap();
+    let law = UniformCompliance::from_stiffness(1e7);
+    model
+        .add_force_field("spring", same, law, Treatment::Auto)
+        .unwrap();
+    let (treatment, ratio) = chosen(model, 0.01);
+    assert!((ratio - 1000.0).abs() < 1e-9);
+    assert_eq!(treatment, Treatment::Compliance);
+}
+
+/// A mass that is fixed does not move: the ratio of a spring beside it is that of the other mass.
+#[test]
+fn fixed_masses_do_not_count() {
+    for fixed in [false, true] {
+        let mut model = Model::new();
+        let x = model.add_scalars("x", &[0.0, 1.0]).unwrap();
+        model.add_mass("m", x, Mass::PerElement(vec![0.1, 2.0])).unwrap();
+        if fixed {
+            model.fix(x, 0, &[true]).unwrap();
+        }
+        let pair = (End::element(0, 1), End::element(0, 0));
+        let gap = Difference::new(&[pair]).in_dimension(1);
+        let gap = model.add_mapped("gap", &[x], gap).unwrap();
+        let law = UniformCompliance::from_stiffness(300.0);
+        model
+            .add_force_field("spring", gap, law, Treatment::Auto)
+            .unwrap();
+        let (_, ratio) = chosen(model, 0.01);
+        let inverse = if fixed { 0.5 } else { 10.5 };
+        assert!((ratio - 1e-4 * 300.0 * inverse).abs() < 1e-14, "{ratio}");
+    }
+}
+
+/// A node without mass between two springs: nothing but their stiffness holds it, so they are stiffnesses.
+#[test]
+fn springs_of_what_has_no_mass_are_stiffnesses() {
+    let build = |treatment| {
+        let mut model = Model::new();
+        let x = model.add_scalars("heavy", &[1.0]).unwrap();
+        model.add_mass("m", x, Mass::Uniform(1.0)).unwrap();
+        let y = model.add_scalars("light", &[0.4]).unwrap();
+        for (name, first, second) in [
+            ("outer", End::element(0, 0), End::element(1, 0)),
+            ("inner", End::element(1, 0), End::Point([0.0; 3])),
+        ] {
+            let gap = Difference::new(&[(first, second)]).in_dimension(1);
+            let parents = if name == "outer" { vec![x, y] } else { vec![y] };
+            let gap = if name == "outer" {
+                gap
+            } else {
+                Difference::new(&[(End::element(0, 0), second)]).in_dimension(1)
+            };
+            let gap = model.add_mapped(name, &parents, gap).unwrap();
+            let law = UniformCompliance::from_stiffness(5.0);
+            model
+                .add_force_field(&format!("{name} spring"), gap, law, treatment)
+                .unwrap();
+        }
+        model
+    };
+    let (found, treatment) = end(build(Treatment::Auto), 0.01, 0.2);
+    assert_eq!(treatment, Some(Treatment::Stiffness));
+    assert_eq!(found, end(build(Treatment::Stiffness), 0.01, 0.2).0);
+}

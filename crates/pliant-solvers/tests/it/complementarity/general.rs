@@ -60,6 +60,13 @@ fn options_out_of_range_are_refused() {
         facets: 2,
         ..LemkeOptions::default()
     }));
+    for (depth, shift) in [(21, 1.0), (5, 0.0), (5, f64::NAN), (5, INF)] {
+        refused(&mut ModulusSplitting::new(ModulusSplittingOptions {
+            depth,
+            shift,
+            ..ModulusSplittingOptions::default()
+        }));
+    }
     refused(&mut Admm::new(AdmmOptions {
         penalty: 0.0,
         ..AdmmOptions::default()
@@ -173,6 +180,7 @@ fn the_same_again_is_the_same_bit_for_bit_and_allocates_nothing() {
             Method::GaussSeidel
                 | Method::Jacobi
                 | Method::NonlinearCg
+                | Method::ModulusSplitting
                 | Method::AcceleratedGradient
                 | Method::BarzilaiBorwein
                 | Method::Admm

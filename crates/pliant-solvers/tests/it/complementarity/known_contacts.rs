@@ -1,6 +1,6 @@
 //! Contacts with friction with known answers.
 
-use super::scenes::incline;
+use super::scenes::{incline, tower};
 use super::{limits, near, solve, solvers, takes_friction};
 use pliant_solvers::complementarity::*;
 
@@ -61,6 +61,14 @@ fn the_pyramid_approaches_the_cone() {
         assert!(off < 4.0 / facets as f64 && off < last, "{facets} {off}");
         last = off;
     }
+}
+
+#[test]
+fn a_velocity_is_not_lost_beside_a_huge_impulse() {
+    // u = (1, 0, 0) at r = (1e17, 0, 0): the map is 1, although 1e17 - 1 is 1e17 to the last bit.
+    let problem = Problem::dense(&[0.0; 9], &[1.0, 0.0, 0.0], &[Cone::Coulomb { mu: 0.5 }]).unwrap();
+    let residual = problem.residual(&[1e17, 0.0, 0.0], &mut [0.0; 3]);
+    assert!((residual.natural - 1.0).abs() < 1e-12, "{residual:?}");
 }
 
 #[test]
@@ -211,7 +219,7 @@ fn without_a_solution_nothing_converges() {
             if takes_friction(solver.method()) {
                 let (_, report) = solve(solver.as_mut(), &problem);
                 assert_ne!(report.outcome, Outcome::Converged, "{report:?}");
-                assert!(report.residual.relative > 1e-3);
+                assert!(report.residual.relative > 1e-3, "{report:?}");
             }
         }
     }
@@ -228,4 +236,20 @@ fn a_limit_of_iterations_is_reported() {
     let mut solver = AcceleratedGradient::new(limits(1e-14, 2));
     let (_, report) = solve(&mut solver, &scene);
     assert_eq!((report.outcome, report.iterations), (Outcome::MaxIterations, 2));
+}
+
+#[test]
+fn interior_points_reach_the_last_digits_of_a_top_heavy_tower() {
+    // Bottom contacts slip at 3e-9 m/s under impulses of 1e2 N s: their residual takes a complementarity of 1e-18 J.
+    let rigid = tower(10, 1000.0, 0.3, 0.5);
+    let m = rigid.size();
+    let mut a = vec![0.0; m * m];
+    rigid.delassus().block(0..m, 0..m, &mut a);
+    (0..m).for_each(|i| a[i * (m + 1)] += 1e-7);
+    let problem = Problem::dense(&a, rigid.b(), rigid.cones()).unwrap();
+    let mut solver = InteriorPoint::new(InteriorPointOptions {
+        limits: limits(1e-9, 40),
+    });
+    let (_, report) = solve(&mut solver, &problem);
+    assert_eq!(report.outcome, Outcome::Converged, "{report:?}");
 }

@@ -3,6 +3,7 @@
 use super::{UNILATERAL, lcp, near, solve, solvers, takes_friction};
 use crate::tools::{INF, Random, definite};
 use pliant_solvers::complementarity::*;
+use std::f64::consts::PI;
 
 fn times(a: &[f64], r: &[f64]) -> Vec<f64> {
     let m = r.len();
@@ -29,8 +30,13 @@ fn pair(random: &mut Random, cone: &Cone) -> (Vec<f64>, Vec<f64>) {
             1 => (vec![size, -mu * size], vec![0.0, 0.3]),
             _ => (vec![size, 0.7 * mu * size], vec![0.0, 0.0]),
         },
-        Cone::Coulomb { mu } => {
-            let (s, c) = (3.0 * random.number()).sin_cos();
+        Cone::Coulomb { mu } | Cone::Pyramid { mu, .. } => {
+            // A pyramid slips so that a corner is opposite.
+            let angle = match *cone {
+                Cone::Pyramid { first, .. } => first + PI,
+                _ => 3.0 * random.number(),
+            };
+            let (s, c) = angle.sin_cos();
             match kind {
                 0 => (vec![0.0; 3], vec![size, random.number(), random.number()]),
                 1 => (
@@ -103,6 +109,33 @@ fn answers_with_friction_are_found_by_all_that_take_it() {
                 assert_eq!(report.outcome, Outcome::Converged, "{case} {report:?}");
                 // Weakly coupled contacts have one answer.
                 near(&found, &r, 1e-7);
+            }
+        }
+    }
+}
+
+#[test]
+fn answers_with_pyramids_are_found_by_all_that_take_them() {
+    let mut random = Random(8);
+    let pyramid = |facets, first| Cone::Pyramid {
+        mu: 0.3,
+        facets,
+        first,
+    };
+    for _ in 0..10 {
+        let cones = [
+            pyramid(4, 0.2),
+            UNILATERAL,
+            Cone::friction_box(0.2),
+            pyramid(7, -1.0),
+        ];
+        let (a, b, r, _) = planted(&mut random, &cones);
+        let problem = Problem::dense(&a, &b, &cones).unwrap();
+        for mut solver in solvers(1e-10) {
+            let mut found = vec![0.0; r.len()];
+            if let Ok(report) = solver.solve(&problem, &mut found) {
+                assert_eq!(report.outcome, Outcome::Converged, "{report:?}");
+                near(&found, &r, 1e-8);
             }
         }
     }

@@ -342,4 +342,16 @@ impl Eliminated {
             x[self.variables[k]] -= sum;
         }
     }
+
+    /// Largest entry of the factor below its pivots.
+    #[cfg(test)]
+    pub(super) fn largest(&self) -> f64 {
+        self.columns.iter().fold(0.0, |m, l| m.max(l.abs()))
+    }
+
+    /// How many unknowns have been eliminated.
+    #[cfg(test)]
+    pub(super) fn eliminated(&self) -> usize {
+        self.pivots.iter().map(|p| p.size()).sum()
+    }
 }

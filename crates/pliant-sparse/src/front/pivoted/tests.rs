@@ -1,5 +1,6 @@
 //! Inertia against dense eigenvalues, solutions against the matrix.
 
+use super::front::{DenseFront, Eliminated};
 use super::*;
 use crate::block::tests::noise;
 use crate::{PatternBuilder, PivotRule, Symbolic};
@@ -65,6 +66,12 @@ fn check(a: &CsrMatrix) -> Result<(), TestCaseError> {
         PivotedFactor::in_order(a, 0.25).unwrap(),
     ] {
         prop_assert_eq!(factor.inertia(), expected);
+    }
+    // What the tests of pivots promise; without a threshold, at a root, Bunch and Parlett's bound of 2.78 holds.
+    for threshold in [0.1, 0.25, 0.5f64] {
+        let factor = PivotedFactor::in_order(a, threshold).unwrap();
+        let largest = factor.fronts.iter().map(Eliminated::largest).fold(0.0, f64::max);
+        prop_assert!(largest <= threshold.recip().max(2.79), "{largest} at {threshold}");
     }
     // Growth is at most 1 + 1/threshold per pivot, and rarely more than a few in all.
     let error = backward_error(a, &PivotedFactor::new(a, PivotedFactor::THRESHOLD).unwrap());
@@ -212,4 +219,88 @@ fn zero_empty_and_bad_matrices() {
         PivotedFactor::new(&wide, 0.1),
         Err(SparseError::Size { .. })
     ));
+}
+
+/// Three dense blocks of 40 unknowns that meet in a fourth, which is more than one front: unknowns of the blocks without a diagonal
+/// and with couplings of `inside` to their own wait until those of one to the last block can serve as pivots.
+#[test]
+fn unknowns_wait_for_a_later_front() {
+    for inside in [1e-3, 1e-7] {
+        let size = 40;
+        let mut state = 5;
+        let mut entries = Vec::new();
+        for i in 0..4 * size {
+            let (block, own) = (i / size, i % size);
+            for j in block.min(3) * size..i {
+                // Every fourth has small entries only.
+                let small = block < 3 && (own % 4 == 0 || j % size % 4 == 0);
+                entries.push((i, j, if small { inside } else { 1.0 } * noise(&mut state)));
+            }
+            if block == 3 {
+                entries.extend((0..3 * size).map(|j| (i, j, noise(&mut state))));
+            }
+            if own % 4 != 0 {
+                entries.push((i, i, noise(&mut state)));
+            }
+        }
+        let a = matrix(4 * size, &entries);
+        let factor = PivotedFactor::in_order(&a, PivotedFactor::THRESHOLD).unwrap();
+        assert!(factor.fronts.len() > 2, "{} fronts", factor.fronts.len());
+        // More than the fronts would have if nothing waited.
+        let bounds: Vec<usize> = (0..=4 * size).collect();
+        let mut graph = Graph::new(4 * size);
+        edges(&a).unwrap().iter().for_each(|(i, j)| graph.connect(*i, *j));
+        let symbolic = FrontSymbolic::new(&bounds, &graph).unwrap();
+        let own = |k: usize| symbolic.fronts[k].width;
+        assert!(
+            (0..symbolic.len()).any(|k| factor.fronts[k].eliminated() < own(k)),
+            "nothing waits"
+        );
+        check(&a).unwrap();
+    }
+}
+
+/// `[D B; B^T B^T D^-1 B]`: what is left of the last block is rounding, which is no pivot. Inertia by Haynsworth: that of `D`.
+#[test]
+fn what_cancels_in_a_later_front_is_zero() {
+    let (many, last) = (400, 40);
+    let mut state = 11;
+    let b: Vec<f64> = (0..many * last).map(|_| noise(&mut state)).collect();
+    let d = |k: usize| if k % 3 == 0 { -1.7 } else { 1.3 };
+    let mut entries: Vec<_> = (0..many).map(|k| (k, k, d(k))).collect();
+    for i in 0..last {
+        entries.extend((0..many).map(|k| (many + i, k, b[k * last + i])));
+        for j in 0..=i {
+            let sum: f64 = (0..many).map(|k| b[k * last + i] * b[k * last + j] / d(k)).sum();
+            entries.push((many + i, many + j, sum));
+        }
+    }
+    let factor = PivotedFactor::in_order(&matrix(many + last, &entries), 0.1).unwrap();
+    assert!(factor.fronts.len() > 1);
+    let negative = many.div_ceil(3);
+    let expected = Inertia {
+        positive: many - negative,
+        negative,
+        zero: last,
+    };
+    assert_eq!(factor.inertia(), expected);
+}
+
+/// A pair of pivots may be definite: `[a b; b c]` with `b^2 < a c`, of which `a` alone is too small beside `b`.
+#[test]
+fn definite_pairs_are_counted() {
+    for sign in [1.0, -1.0] {
+        let mut front = DenseFront::new(vec![0, 1], &[]);
+        let entries = [(0, 0, 0.005 * sign), (1, 0, 0.06), (1, 1, sign)];
+        front.assemble(&entries, &[], &mut [NONE; 2]);
+        let (mut found, mut seen) = (Inertia::default(), 0.0);
+        let done = front.eliminate(0.1, ZERO, true, &mut found, &mut seen);
+        // Solved as one pair: nothing is left below the pivots.
+        assert_eq!(done.largest(), 0.0);
+        let expected = if sign > 0.0 { (2, 0) } else { (0, 2) };
+        assert_eq!(
+            (found.positive, found.negative, found.zero),
+            (expected.0, expected.1, 0)
+        );
+    }
 }

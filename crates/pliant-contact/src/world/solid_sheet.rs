@@ -1,0 +1,245 @@
+//! Convex pieces against the elements of meshes, cloths and cables.
+
+use pliant_dense::{Vec3, rotation};
+
+use super::World;
+use super::cast::{self, Course};
+use super::detect::passes;
+use super::found::{Pair, Weights, push};
+use super::pieces::Pieces;
+use crate::narrow::{Part, Touch, collide};
+use crate::shape::mesh::{Element, Sides};
+
+impl World {
+    /// A convex piece against all elements of a sheet that are near it.
+    pub(super) fn convex_sheet(&mut self, pair: Pair, flipped: bool) {
+        let (solid, sheet) = if flipped {
+            (pair.j, pair.i)
+        } else {
+            (pair.i, pair.j)
+        };
+        let (Some(part), Some(surface)) = (self.pieces.part(solid), self.pieces.surface(sheet)) else {
+            return;
+        };
+        let (boxes, tree) = self.pieces.elements(sheet);
+        let soft = self.pieces.is_soft(sheet);
+        let rigid_closing = self.closing(pair);
+        let work = &mut self.work;
+        work.near.clear();
+        let near = &mut work.near;
+        tree.query(
+            boxes,
+            &self.pieces.placed[solid].swept,
+            &mut work.stack,
+            |element| near.push(element as u32),
+        );
+        near.sort_unstable();
+        work.touches.clear();
+        work.swept.clear();
+        let mut found = std::mem::take(&mut work.found);
+        for n in 0..work.near.len() {
+            let element = work.near[n] as usize;
+            let corners = surface.mesh.corners(element);
+            let mut points = [Vec3::zeros(); 3];
+            let mut velocities = [Vec3::zeros(); 3];
+            for (k, &p) in corners.iter().enumerate() {
+                points[k] = surface.point(p);
+                if soft {
+                    velocities[k] = self.pieces.soft_velocity(sheet, p);
+                }
+            }
+            let normals = match surface.mesh.element(element) {
+                Element::Triangle(t) => [surface.normals[t], -surface.normals[t]],
+                _ => [Vec3::zeros(); 2],
+            };
+            let primitive = self.pieces.primitive(surface.mesh.element(element));
+            let piece = Part {
+                shape: primitive,
+                points: &points[..corners.len()],
+                normals: &normals[..primitive.faces.len()],
+                radius: surface.mesh.radius,
+                drum: None,
+                of: Some((&surface, element)),
+            };
+            let closing = if soft {
+                let motion = &self.pieces.placed[solid].motion;
+                let against = |v: &Vec3| (v - motion.velocity).norm();
+                let fastest = velocities[..corners.len()]
+                    .iter()
+                    .map(against)
+                    .fold(0.0, f64::max);
+                pair.horizon * (fastest + motion.spin.norm() * self.pieces.placed[solid].reach)
+            } else {
+                rigid_closing
+            };
+            let start = work.touches.len();
+            let thin = self.pieces.thin(solid).min(self.pieces.thin(sheet));
+            if closing > 0.5 * thin {
+                let course_sheet = if soft {
+                    Course::Points(&velocities[..corners.len()])
+                } else {
+                    Course::Rigid(&self.pieces.placed[sheet])
+                };
+                let course_solid = Course::Rigid(&self.pieces.placed[solid]);
+                let (a, b, courses) = if flipped {
+                    (&piece, &part, [course_sheet, course_solid])
+                } else {
+                    (&part, &piece, [course_solid, course_sheet])
+                };
+                let cast = cast::first(
+                    a,
+                    b,
+                    courses,
+                    pair,
+                    &mut work.moved,
+                    &mut work.scratch,
+                    &mut work.touches,
+                );
+                match cast {
+                    cast::Cast::Touching => {}
+                    cast::Cast::Free => continue,
+                    cast::Cast::At(time) => {
+                        // The neighbours of the element have a say in the normal, as they stand to it now.
+                        let back = -self.pieces.placed[sheet].motion.spin * time;
+                        let turn = rotation::matrix(rotation::exp(back)) * if flipped { 1.0 } else { -1.0 };
+                        let touches = work.touches[start..].iter();
+                        let passing = !soft && passes(&self.pieces, pair, [a, b], touches.as_slice());
+                        let permitted =
+                            touches.filter(|t| !passing && surface.permits_from(element, turn * t.normal));
+                        work.swept
+                            .extend(permitted.map(|t| (time, *t, [element as u64, t.feature])));
+                        work.touches.truncate(start);
+                        continue;
+                    }
+                }
+            }
+            let (a, b) = if flipped { (&piece, &part) } else { (&part, &piece) };
+            collide(a, b, pair.margin + closing, &mut work.scratch, &mut work.touches);
+            if !soft && passes(&self.pieces, pair, [a, b], &work.touches[start..]) {
+                work.touches.truncate(start);
+            }
+            if soft {
+                for k in start..work.touches.len() {
+                    let touch = work.touches[k];
+                    let core = if flipped {
+                        touch.a - touch.normal * surface.mesh.radius
+                    } else {
+                        touch.b + touch.normal * surface.mesh.radius
+                    };
+                    let weights = Weights::at(core, surface.mesh, element, &points);
+                    let feature = [weights.code(), touch.feature & 0xffff];
+                    let repeated = found
+                        .iter()
+                        .rev()
+                        .take_while(|f| f.pieces == [pair.i as u32, pair.j as u32])
+                        .any(|f| {
+                            (f.touch.a - touch.a).norm()
+                                <= 1e-9 * surface.mesh.radius.max(self.pieces.placed[solid].extent)
+                                && f.touch.normal.dot(&touch.normal) > 0.9
+                        });
+                    if !repeated {
+                        let weights = Some(weights);
+                        let sides = if flipped { [weights, None] } else { [None, weights] };
+                        push(
+                            &self.pieces,
+                            &self.colliders,
+                            pair,
+                            touch,
+                            feature,
+                            sides,
+                            false,
+                            &mut found,
+                        );
+                    }
+                }
+                work.touches.truncate(start);
+            } else {
+                for touch in &mut work.touches[start..] {
+                    // The element too: two triangles beside each other have corners of the same number.
+                    touch.feature ^= (element as u64) << 32;
+                }
+            }
+        }
+        self.work.found = found;
+        if !soft {
+            drop_doubtful(&mut self.work.touches, &mut self.work.rest, pair.margin);
+            if surface_solid(&self.pieces, sheet) {
+                drop_far_sides(&mut self.work.touches);
+            }
+            self.keep_clusters(pair);
+        }
+        self.keep_earliest(pair, soft.then_some((sheet, flipped)));
+    }
+
+    /// Of the impacts with the elements of a sheet those that come first.
+    fn keep_earliest(&mut self, pair: Pair, soft: Option<(usize, bool)>) {
+        let first = self.work.swept.iter().map(|s| s.0).fold(f64::INFINITY, f64::min);
+        let last = first * (1.0 + 1e-6) + 1e-9 * pair.horizon;
+        let mut found = std::mem::take(&mut self.work.found);
+        self.work.touches.clear();
+        for (_, touch, feature) in self.work.swept.iter().filter(|s| s.0 <= last) {
+            if self
+                .work
+                .touches
+                .iter()
+                .any(|t| (t.a - touch.a).norm() < 1e-9 && t.normal.dot(&touch.normal) > 0.99)
+            {
+                continue;
+            }
+            self.work.touches.push(*touch);
+            let mut sides = [None, None];
+            if let Some((sheet, flipped)) = soft
+                && let Some(surface) = self.pieces.surface(sheet)
+            {
+                let element = feature[0] as usize;
+                let mut points = [Vec3::zeros(); 3];
+                for (k, &p) in surface.mesh.corners(element).iter().enumerate() {
+                    points[k] = surface.point(p);
+                }
+                let point = if flipped { touch.a } else { touch.b };
+                sides[usize::from(!flipped)] = Some(Weights::at(point, surface.mesh, element, &points));
+            }
+            push(
+                &self.pieces,
+                &self.colliders,
+                pair,
+                *touch,
+                *feature,
+                sides,
+                true,
+                &mut found,
+            );
+        }
+        self.work.found = found;
+    }
+}
+
+fn surface_solid(pieces: &Pieces, sheet: usize) -> bool {
+    pieces
+        .surface(sheet)
+        .is_some_and(|surface| surface.mesh.sides == Sides::Solid)
+}
+
+/// Over an edge or a corner of a solid a triangle may know only a way out that is far deeper than that of its neighbours: then they decide,
+/// unless it is the same way.
+fn drop_doubtful(touches: &mut Vec<Touch>, sure: &mut Vec<Touch>, margin: f64) {
+    sure.clear();
+    sure.extend(touches.iter().filter(|t| !t.doubtful && t.gap <= margin));
+    if !sure.is_empty() {
+        touches.retain(|t| !t.doubtful || sure.iter().any(|s| s.normal.dot(&t.normal) > 0.9));
+    }
+    sure.clear();
+}
+
+/// Inside a thin solid, triangles of both sides see something that is deep behind them: the nearer side decides.
+fn drop_far_sides(touches: &mut Vec<Touch>) {
+    let Some(shallow) = touches
+        .iter()
+        .filter(|t| t.gap < 0.0)
+        .copied()
+        .reduce(|x, y| if y.gap > x.gap { y } else { x })
+    else {
+        return;
+    };
+    touches.retain(|t| t.gap >= 0.0 || t.normal.dot(&shallow.normal) > -0.5);
+}

@@ -1,10 +1,11 @@
 //! Saddle-point systems with cones, from statement to answer.
 
 use super::{
-    Auto, AutoOptions, Cone, Outcome, Problem, ProblemError, Report, Residual, SaddleDelassus, Solver,
+    Auto, AutoOptions, Cone, DelassusChoice, Outcome, Problem, ProblemError, Report, Residual,
+    SaddleDelassus, Solver,
 };
 use crate::bounds::BoundState;
-use crate::{DirectOptions, DirectSolver, KktSystem, Solution, SolveReport, Status};
+use crate::{DirectOptions, DirectSolver, Elimination, KktSystem, Solution, SolveReport, Status};
 
 /// What [`ConicSolver`] found: parts, and the judgement on the whole.
 #[derive(Clone, Debug, PartialEq)]
@@ -61,7 +62,18 @@ pub struct ConicSolver {
     states: Vec<BoundState>,
     r: Vec<f64>,
     u: Vec<f64>,
+    /// Order of the bilateral part for the next operator.
+    operator: Option<Elimination>,
     ready: bool,
+}
+
+/// What a [`ConicSolver`] remembers, as plain values.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ConicMemory {
+    direct: Option<Elimination>,
+    operator: Option<Elimination>,
+    interior: Option<Elimination>,
+    admm: Option<Elimination>,
 }
 
 impl ConicSolver {
@@ -77,6 +89,29 @@ impl ConicSolver {
     /// The complementarity problem of the last `prepare`, with the `b` of the last `solve`.
     pub fn problem(&self) -> Option<&Problem> {
         self.problem.as_ref()
+    }
+
+    /// All that one solve with [`Auto`] hands to the next, but for the start: orders of elimination.
+    pub fn memory(&self) -> ConicMemory {
+        let [interior, admm] = self.auto.orders();
+        ConicMemory {
+            direct: self.direct.elimination().cloned(),
+            operator: self.problem.as_ref().and_then(Problem::order),
+            interior,
+            admm,
+        }
+    }
+
+    /// Forgets all plans; the next `prepare` takes the given orders where they fit its system. Then answers are the same bit for bit as those of the solver
+    /// whose memory it was.
+    pub fn impose(&mut self, memory: ConicMemory) {
+        self.held = None;
+        self.problem = None;
+        self.ready = false;
+        self.direct.forget(memory.direct);
+        self.operator = memory.operator;
+        self.auto = Auto::default();
+        self.auto.impose([memory.interior, memory.admm]);
     }
 
     /// Tolerances of the linear part.
@@ -143,7 +178,9 @@ impl ConicSolver {
         match &mut self.problem {
             Some(problem) if updated => problem.set_cones(&self.list)?,
             _ => {
-                let delassus = SaddleDelassus::new(system, &self.rows, &self.boundaries)?;
+                let rows = (&self.rows[..], &self.boundaries[..]);
+                let how = (DelassusChoice::Auto, 1);
+                let delassus = SaddleDelassus::ordered(system, rows, how, self.operator.take())?;
                 let b = vec![0.0; self.rows.len()];
                 self.problem = Some(Problem::saddle(delassus, b, self.list.clone())?);
             }

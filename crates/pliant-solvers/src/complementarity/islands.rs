@@ -1,11 +1,15 @@
 //! Systems that fall apart: every independent part on its own.
 
-use super::{AutoOptions, Cone, ConicReport, ConicSolver, Method, Outcome, Problem, ProblemError, Residual};
-use crate::bounds::BoundsReport;
-use crate::{
-    BoxOptions, BoxSolver, KktResidual, KktSystem, Solution, SolveError, SolveReport, Status, Variable,
+use super::{
+    AutoOptions, Cone, ConicMemory, ConicReport, ConicSolver, Method, Outcome, Problem, ProblemError,
+    Residual,
 };
-use pliant_sparse::{CsrMatrix, PatternBuilder};
+use crate::bounds::{BoundState, BoundsReport};
+use crate::{
+    BoxOptions, BoxSolver, Elimination, KktResidual, KktSystem, Solution, SolveError, SolveReport, Status,
+    Variable,
+};
+use pliant_sparse::{CsrMatrix, Pattern, PatternBuilder};
 
 const NONE: u32 = u32::MAX;
 
@@ -72,7 +76,29 @@ pub struct IslandSolver {
     /// Part with the largest measure in the last solve.
     worst: Option<usize>,
     partitions: usize,
+    /// What parts of a solver remembered whose memory this one got.
+    memory: Vec<PartMemory>,
     ready: bool,
+}
+
+/// What an [`IslandSolver`] remembers, as plain values.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct IslandMemory(Vec<PartMemory>);
+
+/// Of a part: what it must be like, and the memory of its solver.
+#[derive(Clone, Debug, PartialEq)]
+struct PartMemory {
+    dofs: Vec<u32>,
+    rows_of_blocks: Vec<usize>,
+    patterns: [Pattern; 3],
+    laws: Vec<Option<usize>>,
+    solver: SolverMemory,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum SolverMemory {
+    Boxed(Option<Elimination>, Vec<BoundState>),
+    Conic(Box<ConicMemory>),
 }
 
 /// Disjoint sets with path halving; the root is the least member.
@@ -217,6 +243,47 @@ impl Part {
         }
     }
 
+    fn memory(&self) -> PartMemory {
+        let system = &self.system;
+        PartMemory {
+            dofs: self.dofs.clone(),
+            rows_of_blocks: system.row_blocks().to_vec(),
+            patterns: [&system.w, &system.j, &system.r].map(|a| a.pattern().clone()),
+            laws: self.cones.iter().map(|c| c.map(|c| c.rows())).collect(),
+            solver: match &self.solver {
+                PartSolver::Boxed(solver) => {
+                    SolverMemory::Boxed(solver.elimination().cloned(), solver.active_set().to_vec())
+                }
+                PartSolver::Conic(solver) => SolverMemory::Conic(Box::new(solver.memory())),
+            },
+        }
+    }
+
+    /// Whether a remembered part was like this one.
+    fn was(&self, memory: &PartMemory) -> bool {
+        let system = &self.system;
+        let laws = self.cones.iter().map(|c| c.map(|c| c.rows()));
+        self.dofs == memory.dofs
+            && system.row_blocks() == memory.rows_of_blocks
+            && laws.eq(memory.laws.iter().copied())
+            && [&system.w, &system.j, &system.r]
+                .iter()
+                .zip(&memory.patterns)
+                .all(|(a, b)| a.pattern() == b)
+            && matches!(self.solver, PartSolver::Conic(_)) == matches!(memory.solver, SolverMemory::Conic(_))
+    }
+
+    fn impose(&mut self, memory: SolverMemory) {
+        match (&mut self.solver, memory) {
+            (PartSolver::Boxed(solver), SolverMemory::Boxed(order, set)) => {
+                solver.forget(order);
+                solver.impose_active_set(&set);
+            }
+            (PartSolver::Conic(solver), SolverMemory::Conic(memory)) => solver.impose(*memory),
+            _ => {}
+        }
+    }
+
     fn take_cones(&mut self, whole: &[Option<Cone>]) {
         for (cone, b) in self.cones.iter_mut().zip(&self.blocks.1) {
             *cone = whole[*b as usize];
@@ -320,6 +387,19 @@ impl IslandSolver {
         }
     }
 
+    /// All that one solve hands to the next, but for the start.
+    pub fn memory(&self) -> IslandMemory {
+        IslandMemory(self.parts.iter().map(Part::memory).collect())
+    }
+
+    /// Forgets all parts; those of the next `prepare` that are like remembered ones go on as these would, bit for bit.
+    pub fn impose(&mut self, memory: &IslandMemory) {
+        self.parts.clear();
+        self.whole = None;
+        self.ready = false;
+        self.memory.clone_from(&memory.0);
+    }
+
     /// How often the system was parted.
     pub fn partitions(&self) -> usize {
         self.partitions
@@ -407,9 +487,12 @@ impl IslandSolver {
             });
             if let Some(before) = before.and_then(Option::take) {
                 part.solver = before.solver;
+            } else if let Some(at) = self.memory.iter().position(|m| part.was(m)) {
+                part.impose(self.memory.swap_remove(at).solver);
             }
             self.parts.push(part);
         }
+        self.memory.clear();
         self.laws.clear();
         self.laws.extend_from_slice(cones);
         self.whole = Some(system.clone());

@@ -9,7 +9,9 @@ use crate::{Checkpoint, Error};
 use pliant_dense::{Vec3, rotation};
 use pliant_kkt::{Extended, Formulation, Quantity, Support, Tail};
 use pliant_model::{NodeId, Space};
-use pliant_solvers::complementarity::{AutoOptions, Cone, IslandSolver, Limits, Outcome, ProblemError};
+use pliant_solvers::complementarity::{
+    AutoOptions, Cone, IslandMemory, IslandSolver, Limits, Outcome, ProblemError,
+};
 use pliant_solvers::{Solution, SolveReport, Status};
 
 /// Share of the velocity of a contact below which it does not slip (rounding of its solve).
@@ -62,6 +64,8 @@ pub struct ContactMemory {
     pub(super) list: Option<(ContactList, f64)>,
     pub(super) forces: Vec<(ContactKey, [f64; 6])>,
     pub(super) finder: Vec<u64>,
+    pub(super) solver: IslandMemory,
+    pub(super) correction_solver: IslandMemory,
 }
 
 /// Two tangents that make an orthonormal frame with a unit normal, without a jump where the normal turns slowly but near one pole.
@@ -858,6 +862,8 @@ impl Simulation {
                 list: c.horizon.map(|h| (c.list.clone(), h)),
                 forces: c.forces.clone(),
                 finder,
+                solver: c.solver.memory(),
+                correction_solver: c.correction_solver.memory(),
             }
         })
     }
@@ -868,6 +874,8 @@ impl Simulation {
                 c.forget();
                 c.finder.restore(&memory.finder)?;
                 c.forces.clone_from(&memory.forces);
+                c.solver.impose(&memory.solver);
+                c.correction_solver.impose(&memory.correction_solver);
                 if let Some((list, horizon)) = &memory.list {
                     c.list.clone_from(list);
                     c.horizon = Some(*horizon);

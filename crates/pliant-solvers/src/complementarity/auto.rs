@@ -31,13 +31,39 @@ impl Default for AutoOptions {
 /// Blocks that a few sweeps are likely to settle without a start.
 const SWEPT: usize = 4;
 
+/// Rows up to which Newton's dense factorisations cost less than interior points.
+const SMALL: usize = 60;
+
+/// What is tried.
+#[derive(Clone, Copy, Debug)]
+enum Try {
+    Pivoting,
+    Lemke,
+    GaussSeidel,
+    Newton,
+    Interior,
+    NonlinearCg,
+    Admm,
+    Moreau,
+    Gradient,
+}
+
+/// From where.
+#[derive(Clone, Copy, Debug)]
+enum From {
+    /// The best impulse so far.
+    Best,
+    /// The start of the solve: the best impulse may be in a corner out of which Newton does not find.
+    Start,
+}
+
 /// Tries solvers in turn, each from the best impulse so far, until the residual that is asked for holds.
 ///
 /// - Without friction and with few rows: block pivoting, then Lemke; then as with friction.
 /// - Else: Gauss-Seidel (8 sweeps, if there is a start or there are at most four contacts: interior points gain nothing from them
-///   otherwise), interior points, Newton (if few rows), conjugate gradients over Gauss-Seidel, alternating directions, Newton with the
-///   other function (if few rows), accelerated gradients. With a [`Cone::Pyramid`](super::Cone::Pyramid): Lemke (if few rows), alternating directions,
-///   accelerated gradients.
+///   otherwise), Newton (up to 60 rows), interior points, Newton and again from the start (if few rows), conjugate gradients over
+///   Gauss-Seidel, alternating directions, Newton with the other function in the same way, accelerated gradients. With a
+///   [`Cone::Pyramid`](super::Cone::Pyramid): Lemke (if few rows), alternating directions, accelerated gradients.
 ///
 /// [`Report::stages`] lists what was tried, [`Report::method`] is the one whose answer it is, [`Report::iterations`] sums over the
 /// stages. If none converges, the answer is the best one, and the outcome a ray if one was found, else that of the best stage.
@@ -56,6 +82,7 @@ pub struct Auto {
     pivoting: BlockPivoting,
     lemke: Lemke,
     trial: Vec<f64>,
+    start: Vec<f64>,
 }
 
 impl Auto {
@@ -126,23 +153,44 @@ impl Solver for Auto {
         // Those that know friction as a circle only step aside.
         let round = problem.first_pyramid().is_none();
         let sweeps = problem.blocks() <= SWEPT || r.iter().any(|r| *r != 0.0);
-        let stages: [(bool, &mut dyn Solver); 9] = [
-            (rows && few, &mut self.pivoting),
-            ((rows || !round) && few, &mut self.lemke),
-            (round && sweeps, &mut self.gauss_seidel),
-            (round, &mut self.interior),
-            (round && few, &mut self.newton),
-            (round, &mut self.cg),
-            (true, &mut self.admm),
-            (round && few && !rows, &mut self.moreau),
-            (true, &mut self.gradient),
+        let small = problem.size() <= SMALL;
+        self.start.clear();
+        self.start.extend_from_slice(r);
+        let stages = [
+            (rows && few, Try::Pivoting, From::Best),
+            ((rows || !round) && few, Try::Lemke, From::Best),
+            (round && sweeps, Try::GaussSeidel, From::Best),
+            (round && small && !rows, Try::Newton, From::Best),
+            (round, Try::Interior, From::Best),
+            (round && few, Try::Newton, From::Best),
+            (round && few && !rows, Try::Newton, From::Start),
+            (round, Try::NonlinearCg, From::Best),
+            (true, Try::Admm, From::Best),
+            (round && few && !rows, Try::Moreau, From::Best),
+            (round && few && !rows, Try::Moreau, From::Start),
+            (true, Try::Gradient, From::Best),
         ];
         let mut tried = Vec::new();
         let mut iterations = 0;
         let mut ray = false;
-        for (_, solver) in stages.into_iter().filter(|(wanted, _)| *wanted) {
+        for (_, which, from) in stages.into_iter().filter(|(wanted, ..)| *wanted) {
+            let start = match from {
+                From::Best => &*r,
+                From::Start => &self.start,
+            };
             self.trial.clear();
-            self.trial.extend_from_slice(r);
+            self.trial.extend_from_slice(start);
+            let solver: &mut dyn Solver = match which {
+                Try::Pivoting => &mut self.pivoting,
+                Try::Lemke => &mut self.lemke,
+                Try::GaussSeidel => &mut self.gauss_seidel,
+                Try::Newton => &mut self.newton,
+                Try::Interior => &mut self.interior,
+                Try::NonlinearCg => &mut self.cg,
+                Try::Admm => &mut self.admm,
+                Try::Moreau => &mut self.moreau,
+                Try::Gradient => &mut self.gradient,
+            };
             let found = solver.solve(problem, &mut self.trial)?;
             let measure = found.residual.measure();
             tried.push(Stage {

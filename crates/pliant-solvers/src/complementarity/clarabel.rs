@@ -131,7 +131,7 @@ impl Program {
                     }
                 }
                 (Cone::Box { lower, upper }, _) if lower == upper => {
-                    law(&[(0, -1.0, lower)], 1, ZeroConeT(1))
+                    law(&[(0, -1.0, lower)], 1, ZeroConeT(1));
                 }
                 _ => {
                     let (lower, upper) = cone.bounds().unwrap_or((f64::NEG_INFINITY, f64::INFINITY));

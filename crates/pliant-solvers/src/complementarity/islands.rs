@@ -1,6 +1,6 @@
 //! Systems that fall apart: every independent part on its own.
 
-use super::{AutoOptions, Cone, ConicReport, ConicSolver, Method, Outcome, ProblemError, Residual};
+use super::{AutoOptions, Cone, ConicReport, ConicSolver, Method, Outcome, Problem, ProblemError, Residual};
 use crate::bounds::BoundsReport;
 use crate::{
     BoxOptions, BoxSolver, KktResidual, KktSystem, Solution, SolveError, SolveReport, Status, Variable,
@@ -69,6 +69,8 @@ pub struct IslandSolver {
     whole: Option<KktSystem>,
     laws: Vec<Option<Cone>>,
     free: Vec<f64>,
+    /// Part with the largest measure in the last solve.
+    worst: Option<usize>,
     partitions: usize,
     ready: bool,
 }
@@ -310,6 +312,14 @@ impl IslandSolver {
         self.parts.iter().filter(conic).count()
     }
 
+    /// The problem of the part whose cones had the largest measure in the last `solve`, to be looked at or written.
+    pub fn worst_problem(&self) -> Option<&Problem> {
+        match &self.parts.get(self.worst?)?.solver {
+            PartSolver::Conic(solver) => solver.problem(),
+            PartSolver::Boxed(_) => None,
+        }
+    }
+
     /// How often the system was parted.
     pub fn partitions(&self) -> usize {
         self.partitions
@@ -486,8 +496,9 @@ impl IslandSolver {
         self.free.clear();
         self.free.resize(system.m(), 0.0);
         let mut report: Option<IslandReport> = None;
-        let mut most = 0;
-        for part in &mut self.parts {
+        let (mut most, mut largest) = (0, -1.0);
+        self.worst = None;
+        for (k, part) in self.parts.iter_mut().enumerate() {
             part.take_right_hand_sides(system);
             let start = part.rows.iter().map(|r| solution.mu[*r as usize]);
             part.solution.mu.clear();
@@ -506,6 +517,11 @@ impl IslandSolver {
                 }
             };
             let found = found.map_err(|e| part.in_whole(e))?;
+            let measure = found.residual.measure();
+            if found.islands > 0 && (measure > largest || measure.is_nan()) {
+                largest = measure;
+                self.worst = Some(k);
+            }
             for (x, d) in part.solution.x.iter().zip(&part.dofs) {
                 solution.x[*d as usize] = *x;
             }

@@ -34,8 +34,8 @@ impl Default for LemkeOptions {
 /// become pyramids, so that the residual of the true cone does not reach a tight tolerance: the outcome is
 /// then [`Outcome::Stagnated`] and the residual says how far off the pyramid is.
 ///
-/// The tableau is computed anew from its basis before a ray is believed. Even so, degenerate problems with large mass ratios are known to
-/// end on a ray although they have a solution. The start counts only as an answer to fall back on. Cost: `4 n^2` per pivot
+/// The tableau is computed anew from its basis before a ray is believed, and the point where it starts is looked at and solved anew on its support: with
+/// redundant contacts and large mass ratios `z_0` is down to rounding there, and the point a solution, if the residual says so. The start counts only as an answer to fall back on. Cost: `4 n^2` per pivot
 /// on the `n` variables of the `Lcp`, mostly between `n/4` and `3 n` pivots. Allocates with every solve.
 #[derive(Clone, Debug, Default)]
 pub struct Lemke {
@@ -97,6 +97,23 @@ impl Tableau {
         }
     }
 
+    fn end(&self, size: f64, failure: Option<Outcome>, pivots: usize) -> End {
+        let n = self.n;
+        let mut z = vec![0.0; n];
+        for (i, variable) in self.basis.iter().enumerate() {
+            if (n..2 * n).contains(variable) {
+                let value = size * self.t[(i, 2 * n + 1)];
+                // NaN counts as nothing.
+                z[variable - n] = if value > 0.0 && value.is_finite() {
+                    value
+                } else {
+                    0.0
+                };
+            }
+        }
+        End { z, failure, pivots }
+    }
+
     /// The row that leaves: the least ratio, ties by the columns of `w` in order, `z_0` first among those.
     fn leaving(&self, column: usize) -> Option<usize> {
         let n = self.n;
@@ -121,12 +138,25 @@ impl Tableau {
     }
 }
 
-/// A solution of an LCP, or why not, and the number of pivots.
-fn lemke(m: &DMatrix<f64>, q: &[f64], max_pivots: usize) -> (Result<Vec<f64>, Outcome>, usize) {
+/// What the pivots led to.
+struct End {
+    /// `z` of the last basis, without its negative entries.
+    z: Vec<f64>,
+    /// Why it is no solution.
+    failure: Option<Outcome>,
+    pivots: usize,
+}
+
+/// Pivots on an LCP.
+fn lemke(m: &DMatrix<f64>, q: &[f64], max_pivots: usize) -> End {
     let n = q.len();
     let size = q.iter().fold(0.0f64, |a, x| a.max(x.abs()));
     if q.iter().all(|x| *x >= 0.0) {
-        return (Ok(vec![0.0; n]), 0);
+        return End {
+            z: vec![0.0; n],
+            failure: None,
+            pivots: 0,
+        };
     }
     let mut t = DMatrix::zeros(n, 2 * n + 2);
     for i in 0..n {
@@ -154,25 +184,19 @@ fn lemke(m: &DMatrix<f64>, q: &[f64], max_pivots: usize) -> (Result<Vec<f64>, Ou
             leaving = tableau.leaving(driving);
         }
         let Some(row) = leaving else {
-            return (Err(Outcome::Ray), pivots);
+            return tableau.end(size, Some(Outcome::Ray), pivots);
         };
         let left = tableau.basis[row];
         tableau.pivot(row, driving);
         if tableau.t.column(2 * n + 1).iter().any(|x| !x.is_finite()) {
-            return (Err(Outcome::Breakdown), pivots);
+            return tableau.end(size, Some(Outcome::Breakdown), pivots);
         }
         if left == 2 * n {
-            let mut z = vec![0.0; n];
-            for (i, variable) in tableau.basis.iter().enumerate() {
-                if (n..2 * n).contains(variable) {
-                    z[variable - n] = size * tableau.t[(i, 2 * n + 1)].max(0.0);
-                }
-            }
-            return (Ok(z), pivots);
+            return tableau.end(size, None, pivots);
         }
         driving = if left < n { left + n } else { left - n };
     }
-    (Err(Outcome::MaxIterations), max_pivots)
+    tableau.end(size, Some(Outcome::MaxIterations), max_pivots)
 }
 
 /// Solves anew on the support of `z`, without the rounding of the pivots.
@@ -203,19 +227,18 @@ impl Solver for Lemke {
         let mut pivots = 0;
         if end.is_none() {
             let lcp = Lcp::new(problem, self.options.facets)?;
-            let (found, count) = lemke(&lcp.m, &lcp.q, limits.max_iterations);
-            pivots = count;
-            match found {
-                Ok(z) => {
-                    lcp.impulse(&z, r);
-                    end = self.tracker.look(problem, r).or(Some(Outcome::Stagnated));
-                    if let Some(z) = polish(&lcp.m, &lcp.q, &z) {
-                        lcp.impulse(&z, r);
-                        self.tracker.look(problem, r);
-                    }
-                }
-                Err(outcome) => end = Some(outcome),
+            let found = lemke(&lcp.m, &lcp.q, limits.max_iterations);
+            pivots = found.pivots;
+            // Where z_0 is down to rounding, a ray or a breakdown is so too: the residual says whether that is a solution.
+            let failure = found.failure.unwrap_or(Outcome::Stagnated);
+            lcp.impulse(&found.z, r);
+            end = self.tracker.look(problem, r);
+            if let Some(z) = polish(&lcp.m, &lcp.q, &found.z) {
+                lcp.impulse(&z, r);
+                let polished = self.tracker.look(problem, r);
+                end = end.filter(|o| *o == Outcome::Converged).or(polished);
             }
+            end = end.filter(|o| *o == Outcome::Converged).or(Some(failure));
         }
         let end = end.unwrap_or(Outcome::Stagnated);
         Ok(self.tracker.finish(problem, r, Method::Lemke, end, pivots))

@@ -4,7 +4,6 @@ use super::cone::tangential;
 use super::gauss_seidel::sweep;
 use super::report::Tracker;
 use super::{Limits, Method, Outcome, Problem, ProblemError, Report, Solver};
-use nalgebra::{DMatrix, DVector};
 
 /// Function whose zero is the law of a unilateral row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -62,12 +61,19 @@ impl Default for NewtonOptions {
 /// and Marquardt: without that, towers of boxes with a mass ratio of 1000 were not solved. The line search halves the step until `|F|^2` is below the largest of its last five
 /// values (Grippo, Lampariello, Lucidi 1986); when it fails, Gauss-Seidel sweeps take over for a moment. Friction has no descent
 /// guarantee: far from a solution other methods are safer; near one it converges in a handful of steps (Acary, Brémond, Huber 2018
-/// compare). Cost: a dense factorisation `2 m^3/3` each. Allocates with every solve.
+/// compare). Cost: a dense factorisation `2 m^3/3` each. Nothing is allocated for problems no larger than before.
 #[derive(Clone, Debug, Default)]
 pub struct Newton {
     /// May be changed at any time.
     pub options: NewtonOptions,
     tracker: Tracker,
+    /// `A`, the generalised Jacobian and then its factors, by rows.
+    a: Vec<f64>,
+    jacobian: Vec<f64>,
+    /// Right-hand side, then the direction.
+    step: Vec<f64>,
+    trial: Vec<f64>,
+    u: Vec<f64>,
 }
 
 /// `F` of a block, and its derivatives by `r` and `u`, row by row, all with `F` in m/s.
@@ -128,42 +134,81 @@ impl Newton {
         (0..problem.blocks()).map(|k| square(value(k))).sum()
     }
 
-    /// The Newton direction; `None` if the factorisation fails.
-    fn direction(&self, problem: &Problem, a: &DMatrix<f64>, r: &[f64], e: f64) -> Option<DVector<f64>> {
+    /// Puts the Newton direction into `step`; false if the factorisation fails.
+    fn direction(&mut self, problem: &Problem, r: &[f64], e: f64) -> bool {
         let m = problem.size();
-        let mut jacobian = DMatrix::zeros(m, m);
-        let mut rhs = DVector::zeros(m);
+        self.jacobian.clear();
+        self.jacobian.resize(m * m, 0.0);
+        self.step.clear();
+        self.step.resize(m, 0.0);
         for k in 0..problem.blocks() {
             let rows = problem.rows(k);
             let d = rows.len();
             let local = self.local(problem, k, r, &self.tracker.u);
             for i in 0..d {
-                rhs[rows.start + i] = -local.value[i];
+                let row = rows.start + i;
+                self.step[row] = -local.value[i];
+                let line = &mut self.jacobian[row * m..][..m];
                 for l in 0..d {
                     let (g, own) = (local.by_u[3 * i + l], rows.start + l);
-                    jacobian[(rows.start + i, own)] += local.by_r[3 * i + l] + g * e * problem.scale(k);
+                    line[own] += local.by_r[3 * i + l] + g * e * problem.scale(k);
                     if g != 0.0 {
-                        for column in 0..m {
-                            jacobian[(rows.start + i, column)] += g * a[(own, column)];
-                        }
+                        let a = &self.a[own * m..][..m];
+                        line.iter_mut().zip(a).for_each(|(j, a)| *j += g * a);
                     }
                 }
             }
         }
         // Columns in velocity units: masses may differ by many orders.
-        for k in 0..problem.blocks() {
-            for column in problem.rows(k) {
-                jacobian.column_mut(column).scale_mut(1.0 / problem.scale(k));
+        for line in self.jacobian.chunks_exact_mut(m) {
+            for k in 0..problem.blocks() {
+                for column in problem.rows(k) {
+                    line[column] /= problem.scale(k);
+                }
             }
         }
-        let mut x = jacobian.lu().solve(&rhs)?;
+        if !solve_in_place(&mut self.jacobian, &mut self.step) {
+            return false;
+        }
         for k in 0..problem.blocks() {
             for row in problem.rows(k) {
-                x[row] /= problem.scale(k);
+                self.step[row] /= problem.scale(k);
             }
         }
-        x.iter().all(|x| x.is_finite()).then_some(x)
+        self.step.iter().all(|x| x.is_finite())
     }
+}
+
+/// Solves `A x = b` in place by elimination with partial pivoting, `A` by rows; false at a zero pivot. Cost `2 m^3/3`.
+fn solve_in_place(a: &mut [f64], b: &mut [f64]) -> bool {
+    let m = b.len();
+    for p in 0..m {
+        let size = |i: &usize| a[i * m + p].abs();
+        let pivot = (p..m).max_by(|i, j| size(i).total_cmp(&size(j))).unwrap_or(p);
+        if a[pivot * m + p] == 0.0 {
+            return false;
+        }
+        if pivot != p {
+            let (upper, lower) = a.split_at_mut(pivot * m);
+            upper[p * m + p..][..m - p].swap_with_slice(&mut lower[p..m]);
+            b.swap(p, pivot);
+        }
+        let (upper, lower) = a.split_at_mut((p + 1) * m);
+        let head = &upper[p * m + p..];
+        for (line, i) in lower.chunks_exact_mut(m).zip(p + 1..) {
+            let factor = line[p] / head[0];
+            if factor != 0.0 {
+                line[p..].iter_mut().zip(head).for_each(|(x, h)| *x -= factor * h);
+                b[i] -= factor * b[p];
+            }
+        }
+    }
+    for p in (0..m).rev() {
+        let line = &a[p * m..][..m];
+        let sum: f64 = line[p + 1..].iter().zip(&b[p + 1..]).map(|(a, x)| a * x).sum();
+        b[p] = (b[p] - sum) / line[p];
+    }
+    true
 }
 
 fn friction(function: ContactFunction, mu: f64, s: f64, r: &[f64], u: &[f64]) -> Local {
@@ -216,10 +261,12 @@ impl Solver for Newton {
         let mut end = self.tracker.start(problem, r, options.limits)?;
         let mut iterations = 0;
         if end.is_none() {
-            let a = problem.to_dense();
             let m = problem.size();
-            let mut trial = vec![0.0; m];
-            let mut u = vec![0.0; m];
+            for (list, size) in [(&mut self.a, m * m), (&mut self.trial, m), (&mut self.u, m)] {
+                list.clear();
+                list.resize(size, 0.0);
+            }
+            problem.delassus().block(0..m, 0..m, &mut self.a);
             let mut memory = [0.0f64; 5];
             let mut relax = true;
             let mut proximal = 0.1f64;
@@ -237,20 +284,20 @@ impl Solver for Newton {
                 relax = true;
                 let e = (proximal * self.tracker.last).clamp(1e-13, 0.1);
                 iterations += 1;
-                let Some(step) = self.direction(problem, &a, r, e) else {
+                if !self.direction(problem, r, e) {
                     end = (options.sweeps == 0).then_some(Outcome::Breakdown);
                     continue;
-                };
+                }
                 let allowed = memory.iter().fold(0.0f64, |a, b| a.max(*b));
                 let mut share = 1.0;
                 for _ in 0..12 {
                     for i in 0..m {
-                        trial[i] = r[i] + share * step[i];
+                        self.trial[i] = r[i] + share * self.step[i];
                     }
-                    problem.velocity_into(&trial, &mut u);
-                    let merit = self.merit(problem, &trial, &u);
+                    problem.velocity_into(&self.trial, &mut self.u);
+                    let merit = self.merit(problem, &self.trial, &self.u);
                     if merit <= (1.0 - 1e-4 * share) * allowed {
-                        r.copy_from_slice(&trial);
+                        r.copy_from_slice(&self.trial);
                         memory.rotate_left(1);
                         memory[4] = merit;
                         relax = false;

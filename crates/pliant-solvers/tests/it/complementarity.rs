@@ -6,6 +6,7 @@ mod general;
 mod islands;
 mod known_contacts;
 mod known_rows;
+mod metamorphic;
 mod modulus;
 #[cfg(feature = "clarabel")]
 mod oracle;

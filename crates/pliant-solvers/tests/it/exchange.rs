@@ -98,7 +98,7 @@ proptest! {
             Cone::PlanarCoulomb { mu: 0.0 },
             Cone::Pyramid { mu: 0.3, facets: 5, first: 0.1 },
         ];
-        let cones: Vec<Cone> = (0..blocks).map(|_| all[random.below(5)]).collect();
+        let cones: Vec<Cone> = (0..blocks).map(|_| all[random.below(6)]).collect();
         let m: usize = cones.iter().map(Cone::rows).sum();
         let mut a = random.numbers(m * m);
         for i in 0..m {

@@ -354,6 +354,12 @@ impl Simulation {
         self.contacts.as_ref().map_or(&[], |c| &c.readings)
     }
 
+    /// The complementarity problem of the island whose contacts had the largest residual in the last step that was tried, to be looked at or
+    /// written to a file (`pliant_solvers::exchange`).
+    pub fn contact_problem(&self) -> Option<&pliant_solvers::complementarity::Problem> {
+        self.contacts.as_ref()?.solver.worst_problem()
+    }
+
     /// Which contacts began and which ended to carry an impulse in the last step, by key.
     pub fn contact_events(&self) -> &[ContactEvent] {
         self.contacts.as_ref().map_or(&[], |c| &c.events)

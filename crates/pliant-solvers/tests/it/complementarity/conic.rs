@@ -229,6 +229,8 @@ fn a_steady_state_allocates_nothing() {
     cycle(&s);
     s.c.iter_mut().for_each(|c| *c *= 1.1);
     s.w.values_mut().iter_mut().for_each(|w| *w *= 1.01);
+    cycle(&s);
+    s.w.values_mut().iter_mut().for_each(|w| *w *= 1.01);
     let mut report = None;
     let info = allocation_counter::measure(|| report = Some(cycle(&s)));
     assert!(report.unwrap().cones.iterations > 0);

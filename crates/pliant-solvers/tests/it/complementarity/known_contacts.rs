@@ -1,6 +1,6 @@
 //! Contacts with friction with known answers.
 
-use super::scenes::incline;
+use super::scenes::{incline, tower};
 use super::{limits, near, solve, solvers, takes_friction};
 use pliant_solvers::complementarity::*;
 
@@ -236,4 +236,20 @@ fn a_limit_of_iterations_is_reported() {
     let mut solver = AcceleratedGradient::new(limits(1e-14, 2));
     let (_, report) = solve(&mut solver, &scene);
     assert_eq!((report.outcome, report.iterations), (Outcome::MaxIterations, 2));
+}
+
+#[test]
+fn interior_points_reach_the_last_digits_of_a_top_heavy_tower() {
+    // Bottom contacts slip at 3e-9 m/s under impulses of 1e2 N s: their residual takes a complementarity of 1e-18 J.
+    let rigid = tower(10, 1000.0, 0.3, 0.5);
+    let m = rigid.size();
+    let mut a = vec![0.0; m * m];
+    rigid.delassus().block(0..m, 0..m, &mut a);
+    (0..m).for_each(|i| a[i * (m + 1)] += 1e-7);
+    let problem = Problem::dense(&a, rigid.b(), rigid.cones()).unwrap();
+    let mut solver = InteriorPoint::new(InteriorPointOptions {
+        limits: limits(1e-9, 40),
+    });
+    let (_, report) = solve(&mut solver, &problem);
+    assert_eq!(report.outcome, Outcome::Converged, "{report:?}");
 }

@@ -4,7 +4,8 @@ use super::report::Tracker;
 use super::{
     AcceleratedGradient, Admm, AdmmOptions, BlockPivoting, BlockPivotingOptions, ContactFunction,
     GaussSeidel, GaussSeidelOptions, InteriorPoint, InteriorPointOptions, Lemke, LemkeOptions, Limits,
-    Method, Newton, NewtonOptions, NonlinearCg, Outcome, Problem, ProblemError, Report, Solver, Stage,
+    Method, Newton, NewtonOptions, NonlinearCg, Outcome, Problem, ProblemError, Report, ShiftStep, Solver,
+    Stage,
 };
 use crate::Elimination;
 
@@ -42,7 +43,9 @@ enum Try {
     Lemke,
     GaussSeidel,
     Newton,
-    Interior,
+    Interior(ShiftStep),
+    /// Newton with many sweeps where its line search fails.
+    Sweeping,
     NonlinearCg,
     Admm,
     Moreau,
@@ -62,7 +65,8 @@ enum From {
 ///
 /// - Without friction and with few rows: block pivoting, then Lemke; then as with friction.
 /// - Else: Gauss-Seidel (8 sweeps, if there is a start or there are at most four contacts: interior points gain nothing from them
-///   otherwise), Newton (up to 60 rows), interior points, Newton with both functions, again from rest (if few rows), conjugate
+///   otherwise), Newton (up to 60 rows), interior points, Newton, interior points with the shift [lagged](ShiftStep::Lagged), Newton,
+///   interior points with the shift averaged, Newton with many sweeps and with both functions, again from rest (Newton if few rows), conjugate
 ///   gradients over Gauss-Seidel, alternating directions, accelerated gradients. With a [`Cone::Pyramid`](super::Cone::Pyramid): Lemke (if few
 ///   rows), alternating directions, accelerated gradients.
 ///
@@ -77,6 +81,7 @@ pub struct Auto {
     interior: InteriorPoint,
     newton: Newton,
     moreau: Newton,
+    sweeping: Newton,
     cg: NonlinearCg,
     admm: Admm,
     gradient: AcceleratedGradient,
@@ -116,12 +121,13 @@ impl Auto {
             limits: at_most(8, 8),
             ..GaussSeidelOptions::default()
         };
-        self.interior.options = InteriorPointOptions {
-            limits: at_most(100, 30),
-        };
         self.newton.options = NewtonOptions {
             limits: at_most(150, 100),
             ..NewtonOptions::default()
+        };
+        self.sweeping.options = NewtonOptions {
+            sweeps: 50,
+            ..self.newton.options
         };
         self.moreau.options = NewtonOptions {
             contact: ContactFunction::JeanMoreau,
@@ -170,11 +176,16 @@ impl Solver for Auto {
             ((rows || !round) && few, Try::Lemke, From::Best),
             (round && sweeps, Try::GaussSeidel, From::Best),
             (round && small && !rows, Try::Newton, From::Best),
-            (round, Try::Interior, From::Best),
+            (round, Try::Interior(ShiftStep::Newton), From::Best),
             (round && few, Try::Newton, From::Best),
+            (round && !rows, Try::Interior(ShiftStep::Lagged), From::Rest),
+            (round && few && !rows, Try::Newton, From::Best),
+            (round && !rows, Try::Interior(ShiftStep::Averaged), From::Rest),
+            (round && few && !rows, Try::Sweeping, From::Best),
             (round && few && !rows, Try::Newton, From::Rest),
             (round && few && !rows, Try::Moreau, From::Best),
             (round && few && !rows, Try::Moreau, From::Rest),
+            (round && few && !rows, Try::Sweeping, From::Rest),
             (round, Try::NonlinearCg, From::Best),
             (true, Try::Admm, From::Best),
             (true, Try::Gradient, From::Best),
@@ -188,15 +199,30 @@ impl Solver for Auto {
                 From::Best => self.trial.extend_from_slice(r),
                 From::Rest => self.trial.resize(r.len(), 0.0),
             }
+            if let Try::Interior(shift) = which {
+                let (max_iterations, patience) = match shift {
+                    ShiftStep::Newton => (100, 30),
+                    _ => (300, 100),
+                };
+                self.interior.options = InteriorPointOptions {
+                    limits: Limits {
+                        max_iterations,
+                        patience,
+                        ..limits
+                    },
+                    shift,
+                };
+            }
             let solver: &mut dyn Solver = match which {
                 Try::Pivoting => &mut self.pivoting,
                 Try::Lemke => &mut self.lemke,
                 Try::GaussSeidel => &mut self.gauss_seidel,
                 Try::Newton => &mut self.newton,
-                Try::Interior => &mut self.interior,
+                Try::Interior(_) => &mut self.interior,
                 Try::NonlinearCg => &mut self.cg,
                 Try::Admm => &mut self.admm,
                 Try::Moreau => &mut self.moreau,
+                Try::Sweeping => &mut self.sweeping,
                 Try::Gradient => &mut self.gradient,
             };
             let found = solver.solve(problem, &mut self.trial)?;

@@ -66,7 +66,7 @@ enum From {
 /// - Without friction and with few rows: block pivoting, then Lemke; then as with friction.
 /// - Else: Gauss-Seidel (8 sweeps, if there is a start or there are at most four contacts: interior points gain nothing from them
 ///   otherwise), Newton (up to 60 rows), interior points, Newton, interior points with the shift [lagged](ShiftStep::Lagged), Newton,
-///   interior points with the shift averaged, Newton with many sweeps and with both functions, again from rest (Newton if few rows), conjugate
+///   the same with half of the new shift, Newton with many sweeps, a tenth and three tenths of the new shift, Newton with both functions, again from rest (Newton if few rows), conjugate
 ///   gradients over Gauss-Seidel, alternating directions, accelerated gradients. With a [`Cone::Pyramid`](super::Cone::Pyramid): Lemke (if few
 ///   rows), alternating directions, accelerated gradients.
 ///
@@ -178,10 +178,28 @@ impl Solver for Auto {
             (round && small && !rows, Try::Newton, From::Best),
             (round, Try::Interior(ShiftStep::Newton), From::Best),
             (round && few, Try::Newton, From::Best),
-            (round && !rows, Try::Interior(ShiftStep::Lagged), From::Rest),
+            (
+                round && !rows,
+                Try::Interior(ShiftStep::Lagged { share: 1.0 }),
+                From::Rest,
+            ),
             (round && few && !rows, Try::Newton, From::Best),
-            (round && !rows, Try::Interior(ShiftStep::Averaged), From::Rest),
+            (
+                round && !rows,
+                Try::Interior(ShiftStep::Lagged { share: 0.5 }),
+                From::Rest,
+            ),
             (round && few && !rows, Try::Sweeping, From::Best),
+            (
+                round && !rows,
+                Try::Interior(ShiftStep::Lagged { share: 0.1 }),
+                From::Rest,
+            ),
+            (
+                round && !rows,
+                Try::Interior(ShiftStep::Lagged { share: 0.3 }),
+                From::Rest,
+            ),
             (round && few && !rows, Try::Newton, From::Rest),
             (round && few && !rows, Try::Moreau, From::Best),
             (round && few && !rows, Try::Moreau, From::Rest),

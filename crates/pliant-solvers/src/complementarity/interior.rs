@@ -14,16 +14,17 @@ use krylov::Krylov;
 use scaling::{Scaling, least, step};
 
 /// How [`InteriorPoint`] follows De Saxcé's shift, which depends on the velocity.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum ShiftStep {
     /// Its derivative is part of the linear system. Quick where it converges.
     #[default]
     Newton,
     /// Its value at the last iterate, as if it were constant (Picard): a convex problem whose data move. Slower, and it does not
     /// run into the boundary where many contacts slip: in heaps of boxes that fall it goes on where the other stalls.
-    Lagged,
-    /// The mean of that and of the shift before: where the lagged one alternates.
-    Averaged,
+    Lagged {
+        /// What the last iterate counts for, above 0 and at most 1; the rest is the shift before. Less than 1 helps where it alternates.
+        share: f64,
+    },
 }
 
 /// Options of [`InteriorPoint`].
@@ -149,8 +150,8 @@ impl InteriorPoint {
                 let (first, rows_len) = (rows.start, rows.len());
                 let s = mu * tangential(&self.w[rows]);
                 let s = match self.options.shift {
-                    ShiftStep::Averaged => 0.5 * (s + self.shift[k]),
-                    _ => s,
+                    ShiftStep::Newton => s,
+                    ShiftStep::Lagged { share } => share * s + (1.0 - share) * self.shift[k],
                 };
                 let along: f64 = (1..rows_len)
                     .map(|l| self.slope[k][l - 1] * self.w[first + l])
@@ -352,7 +353,15 @@ impl Solver for InteriorPoint {
 
     fn solve(&mut self, problem: &Problem, r: &mut [f64]) -> Result<Report, ProblemError> {
         problem.refuse_pyramids(self.method())?;
-        let limits = self.options.limits;
+        let InteriorPointOptions { limits, shift } = self.options;
+        if let ShiftStep::Lagged { share } = shift
+            && !(share > 0.0 && share <= 1.0)
+        {
+            return Err(ProblemError::Option {
+                what: "the share of the new shift, above 0 and at most 1,",
+                value: share,
+            });
+        }
         let mut end = self.tracker.start(problem, r, limits)?;
         let mut iterations = 0;
         if end.is_none() {

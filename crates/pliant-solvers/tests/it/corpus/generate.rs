@@ -2,6 +2,7 @@
 
 mod cones;
 mod contacts;
+mod heaps;
 mod known;
 mod linear;
 mod random;
@@ -22,6 +23,7 @@ pub(super) fn all() -> Vec<Record> {
     cones::add(&mut out);
     random::add(&mut out);
     contacts::add(&mut out);
+    heaps::add(&mut out);
     out
 }
 

@@ -43,6 +43,16 @@ impl Builder<'_> {
         if let Some(tolerance) = &run.tolerance {
             self.options.solver.tolerance = self.positive(tolerance, Where::Key("tolerance"))?;
         }
+        if let Some(tolerance) = &run.contact_tolerance {
+            self.options.contacts.tolerance = self.positive(tolerance, Where::Key("contact_tolerance"))?;
+        }
+        if let Some(iterations) = &run.contact_iterations {
+            let at = Where::Key("contact_iterations");
+            self.options.contacts.max_iterations = self.whole(iterations, 1, 1_000_000, at)?;
+        }
+        if let Some(overlap) = &run.overlap {
+            self.options.contacts.overlap = self.overlap(overlap)?;
+        }
         let step = self.length("step", settings.step, &run.step)?;
         let duration = self.duration;
         let ratio = duration / step;

@@ -14,8 +14,10 @@ use pliant_solvers::complementarity::{
 };
 use pliant_solvers::{Solution, SolveReport, Status};
 
-/// Share of the velocity of a contact below which it does not slip (rounding of its solve).
+/// A contact does not slip below this share of its velocity at the start of the step, and of the largest velocity that there is without impulses
+/// (for which there are this many tolerances at least).
 const AT_REST: f64 = 1e-6;
+const TOLERANCES_AT_REST: f64 = 10.0;
 
 /// Everything about contacts that a simulation holds.
 #[derive(Debug)]
@@ -48,6 +50,8 @@ pub(super) struct Contacts {
     pub(super) report: ContactsReport,
     outcome: Outcome,
     worst: usize,
+    /// Velocity that counts as none (m/s).
+    noise: f64,
     /// Of the correction of overlap.
     correction_tail: Tail,
     correction_cones: Vec<Option<Cone>>,
@@ -175,6 +179,7 @@ impl Contacts {
             report: ContactsReport::default(),
             outcome: Outcome::Converged,
             worst: 0,
+            noise: 0.0,
             correction_tail: Tail::default(),
             correction_cones: Vec::new(),
             correction_system: Extended::default(),
@@ -300,8 +305,7 @@ impl Contacts {
             let size = start.iter().fold(0.0f64, |a, u| a.max(u.abs()));
             let state = if impulse.dot(&normal) <= 0.0 {
                 ContactState::Open
-            } else if contact.law.friction == 0.0 || slip > AT_REST * size.max(self.report.velocity_residual)
-            {
+            } else if contact.law.friction == 0.0 || slip > (AT_REST * size).max(self.noise) {
                 ContactState::Slipping
             } else {
                 ContactState::Sticking
@@ -777,6 +781,11 @@ impl Simulation {
         c.report.islands = found.islands;
         c.report.settled = found.settled;
         c.worst = found.worst;
+        let free = c.solver.free_velocities();
+        let free = &free[free.len() - c.tail.rows()..];
+        let largest = free.iter().fold(0.0f64, |a, v| a.max(v.abs()));
+        let share = AT_REST.max(TOLERANCES_AT_REST * self.options.contacts.tolerance);
+        c.noise = share * largest * unit;
         Ok(found.linear)
     }
 

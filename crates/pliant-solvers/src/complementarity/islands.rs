@@ -9,9 +9,11 @@ use crate::{
     BoxOptions, BoxSolver, Elimination, KktResidual, KktSystem, Solution, SolveError, SolveReport, Status,
     Variable,
 };
-use pliant_sparse::{CsrMatrix, Pattern, PatternBuilder};
+use pliant_sparse::{CsrMatrix, Pattern, PatternBuilder, Threads};
 
 const NONE: u32 = u32::MAX;
+/// Beyond, a number of threads is a slip; parts say so.
+const MOST_THREADS: usize = 1024;
 
 /// What [`IslandSolver`] found: the worst of all parts.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -47,6 +49,9 @@ struct Part {
     slots: [Vec<u32>; 3],
     solution: Solution,
     solver: PartSolver,
+    /// What the last solve found, and what went wrong.
+    found: Option<IslandReport>,
+    error: Option<ProblemError>,
 }
 
 #[derive(Debug)]
@@ -61,7 +66,8 @@ enum PartSolver {
 ///
 /// A part that a change of the pattern leaves as it was keeps its plan, and one whose start is an answer costs a factorisation and
 /// two solves. Residuals of cones are relative to the velocities of their own part, so that a calm island is held to a finer measure than
-/// beside a wild one. Cost of the partition: `O(nnz)`, only for a new pattern.
+/// beside a wild one. Parts are solved side by side on as many threads as [`DirectOptions::threads`](crate::DirectOptions::threads) says, with the
+/// same bits for any number. Cost of the partition: `O(nnz)`, only for a new pattern.
 #[derive(Debug, Default)]
 pub struct IslandSolver {
     /// Of the cones; may be changed at any time.
@@ -76,6 +82,7 @@ pub struct IslandSolver {
     /// Part with the largest measure in the last solve.
     worst: Option<usize>,
     partitions: usize,
+    threads: Threads,
     /// What parts of a solver remembered whose memory this one got.
     memory: Vec<PartMemory>,
     ready: bool,
@@ -203,6 +210,8 @@ impl Part {
             rows,
             slots: [w_slots, j_slots, r_slots],
             solution: Solution::default(),
+            found: None,
+            error: None,
             solver: if conic {
                 PartSolver::Conic(Box::default())
             } else {
@@ -351,6 +360,33 @@ impl Part {
             _ => {}
         }
         ProblemError::Bilateral(inner)
+    }
+
+    fn prepare(&mut self, options: AutoOptions, bounds: BoxOptions) -> Result<(), ProblemError> {
+        match &mut self.solver {
+            PartSolver::Boxed(solver) => {
+                solver.options = bounds;
+                Ok(solver.prepare(&self.system)?)
+            }
+            PartSolver::Conic(solver) => {
+                solver.options = options;
+                solver.set_direct_options(bounds.direct);
+                solver.prepare(&self.system, &self.cones)
+            }
+        }
+    }
+
+    fn solve(&mut self) -> Result<IslandReport, ProblemError> {
+        match &mut self.solver {
+            PartSolver::Boxed(solver) => {
+                let linear = solver.solve(&self.system, &mut self.solution)?;
+                Ok(IslandReport::linear(self.linear_in_whole(linear)))
+            }
+            PartSolver::Conic(solver) => {
+                let found = solver.solve(&self.system, &mut self.solution)?;
+                Ok(self.report(&found))
+            }
+        }
     }
 
     fn take_right_hand_sides(&mut self, whole: &KktSystem) {
@@ -518,21 +554,20 @@ impl IslandSolver {
             self.whole = None;
             self.part(system, cones)?;
         }
-        for part in &mut self.parts {
+        let threads = self.bounds.direct.threads.max(1);
+        if self.threads.count() != threads {
+            self.threads = Threads::new(threads.min(MOST_THREADS))?;
+        }
+        let (options, bounds) = (self.options, self.bounds);
+        self.threads.for_each(&mut self.parts, |part| {
             part.take_matrices(system);
             part.take_cones(cones);
-            let prepared = match &mut part.solver {
-                PartSolver::Boxed(solver) => {
-                    solver.options = self.bounds;
-                    solver.prepare(&part.system).map_err(ProblemError::from)
-                }
-                PartSolver::Conic(solver) => {
-                    solver.options = self.options;
-                    solver.set_direct_options(self.bounds.direct);
-                    solver.prepare(&part.system, &part.cones)
-                }
-            };
-            prepared.map_err(|e| part.in_whole(e))?;
+            part.error = part.prepare(options, bounds).err();
+        });
+        for part in &mut self.parts {
+            if let Some(error) = part.error.take() {
+                return Err(part.in_whole(error));
+            }
         }
         self.ready = true;
         Ok(())
@@ -581,25 +616,29 @@ impl IslandSolver {
         let mut report: Option<IslandReport> = None;
         let (mut most, mut largest) = (0, -1.0);
         self.worst = None;
-        for (k, part) in self.parts.iter_mut().enumerate() {
+        let starts = &*solution;
+        self.threads.for_each(&mut self.parts, |part| {
             part.take_right_hand_sides(system);
-            let start = part.rows.iter().map(|r| solution.mu[*r as usize]);
             part.solution.mu.clear();
+            let start = part.rows.iter().map(|r| starts.mu[*r as usize]);
             part.solution.mu.extend(start);
-            let found = match &mut part.solver {
-                PartSolver::Boxed(solver) => solver
-                    .solve(&part.system, &mut part.solution)
-                    .map(|linear| IslandReport::linear(part.linear_in_whole(linear)))
-                    .map_err(ProblemError::from),
-                PartSolver::Conic(solver) => {
-                    let found = solver.solve(&part.system, &mut part.solution);
-                    for (row, u) in solver.free_velocities() {
-                        self.free[part.rows[row] as usize] = u;
-                    }
-                    found.map(|found| part.report(&found))
+            match part.solve() {
+                Ok(found) => part.found = Some(found),
+                Err(error) => part.error = Some(error),
+            }
+        });
+        for (k, part) in self.parts.iter_mut().enumerate() {
+            if let Some(error) = part.error.take() {
+                return Err(part.in_whole(error));
+            }
+            if let PartSolver::Conic(solver) = &part.solver {
+                for (row, u) in solver.free_velocities() {
+                    self.free[part.rows[row] as usize] = u;
                 }
+            }
+            let Some(found) = part.found.take() else {
+                continue;
             };
-            let found = found.map_err(|e| part.in_whole(e))?;
             let measure = found.residual.measure();
             if found.islands > 0 && (measure > largest || measure.is_nan()) {
                 largest = measure;

@@ -115,7 +115,8 @@ pub trait ContactFinder: std::fmt::Debug + Send + Sync {
     /// The nodes on which contacts may act.
     fn nodes(&self) -> Vec<NodeId>;
 
-    /// Lists, into an empty list, what touches or may touch within `horizon` (s) at the velocities of the state.
+    /// Lists, into an empty list, what touches or may touch within `horizon` (s) at the velocities of the state, which are those that gravity alone
+    /// would make until then.
     ///
     /// # Errors
     /// What keeps it from knowing.

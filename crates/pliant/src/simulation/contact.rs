@@ -15,6 +15,9 @@ use pliant_solvers::{Solution, SolveReport, Status};
 /// Share of the velocity of a contact below which it does not slip (rounding of its solve).
 const AT_REST: f64 = 1e-6;
 
+/// Share of the largest friction by which that of a contact that slips may be off (rounding of its solve).
+const ON_CONE: f64 = 1e-3;
+
 /// Everything about contacts that a simulation holds.
 #[derive(Debug)]
 pub(super) struct Contacts {
@@ -294,9 +297,14 @@ impl Contacts {
             let slip = (velocity - normal * normal.dot(&velocity)).norm();
             let start = &self.tail.velocity()[rows];
             let size = start.iter().fold(0.0f64, |a, u| a.max(u.abs()));
-            let state = if impulse.dot(&normal) <= 0.0 {
+            // Within the cone nothing slips, whatever rounding leaves of the velocity.
+            let along = impulse.dot(&normal);
+            let across = (impulse - normal * along).norm();
+            let on_cone = across >= (1.0 - ON_CONE) * contact.law.friction * along;
+            let state = if along <= 0.0 {
                 ContactState::Open
-            } else if contact.law.friction == 0.0 || slip > AT_REST * size.max(self.report.velocity_residual)
+            } else if contact.law.friction == 0.0
+                || on_cone && slip > AT_REST * size.max(self.report.velocity_residual)
             {
                 ContactState::Slipping
             } else {

@@ -228,9 +228,9 @@ pub struct ContactsReport {
 pub enum ContactState {
     /// No impulse.
     Open,
-    /// An impulse within the cone.
+    /// An impulse, and no slip.
     Sticking,
-    /// An impulse on the cone (or without friction).
+    /// An impulse on the cone, and slip.
     Slipping,
 }
 

@@ -3,6 +3,7 @@
 mod bow;
 mod chains;
 mod components;
+mod contact;
 mod joints;
 mod net;
 mod pendulums;

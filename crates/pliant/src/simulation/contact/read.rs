@@ -11,6 +11,9 @@ use pliant_model::{NodeId, Space};
 use pliant_solvers::Status;
 use pliant_solvers::complementarity::Outcome;
 
+/// Share of the largest friction by which that of a contact that slips may be off (rounding of its solve).
+const ON_CONE: f64 = 1e-3;
+
 impl Contacts {
     /// Reads impulses and velocities of the contacts, in impulses per step `h`.
     pub(super) fn read(&mut self, impulses: &[f64], h: f64) {
@@ -37,9 +40,13 @@ impl Contacts {
             let slip = (velocity - normal * normal.dot(&velocity)).norm();
             let start = &self.tail.velocity()[rows];
             let size = start.iter().fold(0.0f64, |a, u| a.max(u.abs()));
-            let state = if impulse.dot(&normal) <= 0.0 {
+            // Within the cone nothing slips, whatever rounding leaves of the velocity.
+            let along = impulse.dot(&normal);
+            let across = (impulse - normal * along).norm();
+            let on_cone = across >= (1.0 - ON_CONE) * contact.law.friction * along;
+            let state = if along <= 0.0 {
                 ContactState::Open
-            } else if contact.law.friction == 0.0 || slip > (AT_REST * size).max(self.noise) {
+            } else if on_cone && slip > (AT_REST * size).max(self.noise) {
                 ContactState::Slipping
             } else {
                 ContactState::Sticking

@@ -34,8 +34,8 @@ pub struct IslandReport {
     pub settled: usize,
 }
 
-/// Solves what [`ConicSolver`] solves, part by part: blocks of variables that no entry of `W`, `J`, `R` connects, other than through
-/// fixed variables, do not know of each other. Parts without cones go together to a [`BoxSolver`].
+/// Solves what [`ConicSolver`](super::ConicSolver) solves, part by part: blocks of variables that no entry of `W`, `J`, `R` connects, other than through
+/// fixed variables, do not know of each other. Parts without cones go together to a [`BoxSolver`](crate::BoxSolver).
 ///
 /// A part that a change of the pattern leaves as it was keeps its plan, and one whose start is an answer costs a factorisation and
 /// two solves. Residuals of cones are relative to the velocities of their own part, so that a calm island is held to a finer measure than
@@ -240,7 +240,7 @@ impl IslandSolver {
     /// Parts the system if its pattern, its fixed variables or its laws changed, and factors the parts. One entry of `cones` per row block.
     ///
     /// # Errors
-    /// As [`ConicSolver::prepare`]; variables and rows in errors of linear systems are those of the whole.
+    /// As [`ConicSolver::prepare`](super::ConicSolver::prepare); variables and rows in errors of linear systems are those of the whole.
     pub fn prepare(&mut self, system: &KktSystem, cones: &[Option<Cone>]) -> Result<(), ProblemError> {
         self.ready = false;
         system.check()?;
@@ -277,7 +277,7 @@ impl IslandSolver {
     /// Replaces the laws by others of as many rows each, between solves; the factors stay.
     ///
     /// # Errors
-    /// As [`ConicSolver::set_cones`].
+    /// As [`ConicSolver::set_cones`](super::ConicSolver::set_cones).
     pub fn set_cones(&mut self, cones: &[Option<Cone>]) -> Result<(), ProblemError> {
         if !self.ready || !alike(&self.laws, cones) {
             return Err(SolveError::NotPrepared.into());

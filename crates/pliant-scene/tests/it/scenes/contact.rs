@@ -21,7 +21,10 @@ fn to_the_end(run: &mut Runner) {
     while !run.is_done() {
         let report = run.step().unwrap_or_else(|e| panic!("{e}"));
         let energy = report.energies.total();
-        assert!(energy <= before + 1e-9 * (1.0 + before.abs().min(1e6)), "{energy} {before}");
+        assert!(
+            energy <= before + 1e-9 * (1.0 + before.abs().min(1e6)),
+            "{energy} {before}"
+        );
         assert!(report.contacts.residual <= 1e-8);
         before = energy;
     }
@@ -53,7 +56,10 @@ fn towers_carry_what_is_above() {
         advance(&mut run, 120);
         let (x, _) = body(&run, "boxes", 9);
         assert!((x[2] - 9.5).abs() < 1e-6 && x[0].abs() < 1e-6, "{x:?}");
-        let carried: f64 = run.simulation().contacts()[..4].iter().map(|c| c.impulse[2] * 60.0).sum();
+        let carried: f64 = run.simulation().contacts()[..4]
+            .iter()
+            .map(|c| c.impulse[2] * 60.0)
+            .sum();
         let weight = 9.81 * (9.0 + top);
         assert!((carried - weight).abs() < 1e-6 * weight, "{carried} {weight}");
     }
@@ -106,7 +112,10 @@ fn balls_bounce_to_their_heights() {
 /// All impacts at once: the four that touch are one block. One after the other: the last one leaves alone.
 #[test]
 fn the_cradle_keeps_momentum_and_energy() {
-    for (apart, expected) in [(0.0, [-0.6, 0.4, 0.4, 0.4, 0.4]), (1e-3, [0.0, 0.0, 0.0, 0.0, 1.0])] {
+    for (apart, expected) in [
+        (0.0, [-0.6, 0.4, 0.4, 0.4, 0.4]),
+        (1e-3, [0.0, 0.0, 0.0, 0.0, 1.0]),
+    ] {
         let mut run = scene("newton_cradle", &[("apart", apart)], None);
         to_the_end(&mut run);
         let v: Vec<f64> = (0..5).map(|k| body(&run, "balls", k).1[0]).collect();
@@ -131,17 +140,22 @@ fn pyramids_stand() {
     assert!((carried - 15.0 * 9.81).abs() < 1e-6 * carried);
 }
 
-/// The verdicts do not change with the step. Two leaning cards of the angle `a` to the vertical push outwards with half the weight
-/// times tan(a)/2 each: they stand for `mu > tan(a)/2` = 0.182.
+/// The verdicts do not change with the step. Where the corners meet, the normal is that of a card, at the angle `a` = 20 degrees to the
+/// horizontal: there the cards stand for `mu > tan(a)` = 0.364. Their feet need `mu > tan(a)/2` less what the thickness gives, 0.177, and
+/// below that they fall whatever the normal.
 #[test]
 fn card_houses_stand_by_friction() {
     for step in [1.0 / 60.0, 1.0 / 240.0] {
-        for (friction, stands) in [(0.6, true), (0.19, true), (0.17, false), (0.0, false)] {
+        for (friction, stands) in [(0.6, true), (0.4, true), (0.17, false), (0.0, false)] {
             let mut run = scene("card_house", &[("friction", friction)], Some(step));
             to_the_end(&mut run);
             let height = body(&run, "cards", 0).0[2];
             let start = 0.05 * 20f64.to_radians().cos() + 0.0005 * 20f64.to_radians().sin();
-            assert_eq!((height - start).abs() < 1e-6, stands, "{friction}: {height} {start}");
+            assert_eq!(
+                (height - start).abs() < 1e-6,
+                stands,
+                "{friction}: {height} {start}"
+            );
         }
     }
 }

@@ -140,12 +140,13 @@ fn pyramids_stand() {
     assert!((carried - 15.0 * 9.81).abs() < 1e-6 * carried);
 }
 
-/// The verdicts do not change with the step. Two leaning cards of the angle `a` to the vertical push outwards with half the weight
-/// times tan(a)/2 each: they stand for `mu > tan(a)/2` = 0.182.
+/// The verdicts do not change with the step. Where the corners meet, the normal is that of a card, at the angle `a` = 20 degrees to the
+/// horizontal: there the cards stand for `mu > tan(a)` = 0.364. Their feet need `mu > tan(a)/2` less what the thickness gives, 0.177, and
+/// below that they fall whatever the normal.
 #[test]
 fn card_houses_stand_by_friction() {
     for step in [1.0 / 60.0, 1.0 / 240.0] {
-        for (friction, stands) in [(0.6, true), (0.19, true), (0.17, false), (0.0, false)] {
+        for (friction, stands) in [(0.6, true), (0.4, true), (0.17, false), (0.0, false)] {
             let mut run = scene("card_house", &[("friction", friction)], Some(step));
             to_the_end(&mut run);
             let height = body(&run, "cards", 0).0[2];

@@ -125,6 +125,30 @@ impl ConicSolver {
         self.rows.iter().copied().zip(b.iter().copied())
     }
 
+    /// The diagonal block of the operator at the block with a cone that starts at this row of the system, row by row; `None` if none does.
+    pub fn diagonal_block(&self, row: usize) -> Option<&[f64]> {
+        let at = self.rows.binary_search(&row).ok()?;
+        let block = self.boundaries.binary_search(&at).ok()?;
+        Some(self.problem.as_ref()?.diagonal_block(block))
+    }
+
+    /// Velocities that an impulse on one block with a cone makes in all rows with cones: `(row, (A r)_row)`. Cost: the columns of the block.
+    /// Empty if no block of as many rows starts at this row of the system.
+    pub fn response(&self, row: usize, r: &[f64]) -> Vec<(usize, f64)> {
+        let (Some(problem), Ok(at)) = (&self.problem, self.rows.binary_search(&row)) else {
+            return Vec::new();
+        };
+        if at + r.len() > self.rows.len() {
+            return Vec::new();
+        }
+        let mut columns = vec![0.0; self.rows.len() * r.len()];
+        let range = at..at + r.len();
+        problem.delassus().block(0..self.rows.len(), range, &mut columns);
+        let lines = columns.chunks_exact(r.len());
+        let velocities = lines.map(|line| line.iter().zip(r).map(|(a, r)| a * r).sum());
+        self.rows.iter().copied().zip(velocities).collect()
+    }
+
     /// Analyses the pattern if it changed, and takes the values. One entry of `cones` per row block.
     ///
     /// # Errors

@@ -137,6 +137,34 @@ impl IslandSolver {
         self.memory.clone_from(&memory.0);
     }
 
+    /// As [`ConicSolver::diagonal_block`](super::ConicSolver::diagonal_block), for a row of the whole.
+    pub fn diagonal_block(&self, row: usize) -> Option<&[f64]> {
+        let (part, own) = self.part_of(row)?;
+        match &part.solver {
+            PartSolver::Conic(solver) => solver.diagonal_block(own),
+            PartSolver::Boxed(_) => None,
+        }
+    }
+
+    /// As [`ConicSolver::response`](super::ConicSolver::response), for rows of the whole.
+    pub fn response(&self, row: usize, r: &[f64]) -> Vec<(usize, f64)> {
+        match self.part_of(row).map(|(part, own)| (part, own, &part.solver)) {
+            Some((part, own, PartSolver::Conic(solver))) => {
+                let mut out = solver.response(own, r);
+                out.iter_mut()
+                    .for_each(|(row, _)| *row = part.rows[*row] as usize);
+                out
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// The part of a row, and its number there.
+    fn part_of(&self, row: usize) -> Option<(&Part, usize)> {
+        let found = |part: &'_ Part| part.rows.binary_search(&(row as u32)).ok();
+        self.parts.iter().find_map(|p| found(p).map(|own| (p, own)))
+    }
+
     /// How often the system was parted.
     pub fn partitions(&self) -> usize {
         self.partitions

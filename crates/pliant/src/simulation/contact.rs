@@ -1,5 +1,6 @@
 //! Contacts in the step: found, made rows ([`solve`]), judged and read ([`read`]), corrected where things overlap ([`overlap`]).
 
+mod impacts;
 mod laws;
 mod overlap;
 mod read;
@@ -41,6 +42,10 @@ pub(super) struct Contacts {
     extended: Extended,
     solver: IslandSolver,
     solution: Solution,
+    /// Impulses of impacts in sequence, before those of the step (N s).
+    given: Vec<f64>,
+    /// Whether restitution is in them.
+    in_sequence: bool,
     /// Velocities of the rows at the end of the step.
     after: Vec<f64>,
     /// Average force and torque over the last step in the world (N, N m), by key, ascending.
@@ -154,6 +159,8 @@ impl Contacts {
             extended: Extended::default(),
             solver: IslandSolver::default(),
             solution: Solution::default(),
+            given: Vec::new(),
+            in_sequence: false,
             after: Vec::new(),
             forces: Vec::new(),
             forces_now: Vec::new(),

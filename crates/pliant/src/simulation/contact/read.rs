@@ -134,12 +134,14 @@ impl Simulation {
             c.tail.clear();
             c.after.clear();
         }
-        let impulses = if c.list.is_empty() {
-            &[]
-        } else {
-            self.contact_impulses(&self.change)
-        };
-        c.read(impulses, h);
+        let mut given = std::mem::take(&mut c.given);
+        if !c.list.is_empty() {
+            for (r, last) in given.iter_mut().zip(self.contact_impulses(&self.change)) {
+                *r += last;
+            }
+        }
+        c.read(&given, h);
+        c.given = given;
         self.contacts = Some(c);
     }
 

@@ -3,7 +3,7 @@
 use super::Contacts;
 use super::laws::{SpinRow, frame, rows_of};
 use crate::Error;
-use crate::contact::Contact;
+use crate::contact::{Contact, Impacts};
 use crate::simulation::Simulation;
 use pliant_dense::{Vec3, rotation};
 use pliant_kkt::{Quantity, Support};
@@ -109,7 +109,10 @@ impl Simulation {
         }
         self.assembler.project(&self.model, &self.state, &mut c.tail)?;
         c.report.restitution = 1.0;
+        c.in_sequence = false;
         c.fill_laws(h, beta, self.options.contacts.overlap, 1.0);
+        c.given.clear();
+        c.given.resize(c.tail.rows(), 0.0);
         self.fill_extended(c)?;
         // The start: forces of the last step.
         let per_force = self.per_force(h);
@@ -141,6 +144,17 @@ impl Simulation {
         c.solver
             .prepare(system, &c.cones)
             .map_err(|e| in_words(e, self))?;
+        if self.options.contacts.impacts == Impacts::InSequence && c.bounces() {
+            let settled = c.impacts_in_sequence(self.assembler.system().m(), h);
+            c.in_sequence = true;
+            c.fill_laws(h, beta, self.options.contacts.overlap, 0.0);
+            if !settled {
+                return Err(Error::Impacts {
+                    time: self.time,
+                    impacts: c.report.impacts,
+                });
+            }
+        }
         Ok(())
     }
 
@@ -176,6 +190,8 @@ impl Simulation {
             &self.fixed_change,
             &c.tail,
         )?;
+        let unit = self.scheme.h / self.per_force(self.scheme.h);
+        c.extended.add_impulses(&c.tail, &c.given, unit);
         Ok(())
     }
 
@@ -191,7 +207,7 @@ impl Simulation {
 
     fn solve_with_restitution(&mut self, c: &mut Contacts) -> Result<SolveReport, Error> {
         let mut solved = self.solve_once(c)?;
-        let bounces = c.list.contacts().iter().any(|c| c.law.restitution > 0.0);
+        let bounces = !c.in_sequence && c.bounces();
         // Rounding and what the residual leaves.
         let allowed = |c: &Contacts, s: &Simulation| {
             s.options.contacts.tolerance.max(1e-12) * c.exchanged(s.contact_impulses(&s.change))

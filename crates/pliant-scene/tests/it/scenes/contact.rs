@@ -1,6 +1,6 @@
 //! Scenes of things that touch.
 
-use super::{advance, edited, runner};
+use super::{advance, edited, points, runner};
 use pliant_scene::runner::Runner;
 
 fn scene(name: &str, parameters: &[(&str, f64)], step: Option<f64>) -> Runner {
@@ -148,7 +148,10 @@ fn card_houses_stand_by_friction() {
     for step in [1.0 / 60.0, 1.0 / 240.0] {
         for (friction, stands) in [(0.6, true), (0.4, true), (0.17, false), (0.0, false)] {
             let mut run = scene("card_house", &[("friction", friction)], Some(step));
-            to_the_end(&mut run);
+            while !run.is_done() {
+                let report = run.step().unwrap_or_else(|e| panic!("{e}"));
+                assert!(report.contacts.residual <= 1e-8);
+            }
             let height = body(&run, "cards", 0).0[2];
             let start = 0.05 * 20f64.to_radians().cos() + 0.0005 * 20f64.to_radians().sin();
             assert_eq!(
@@ -191,4 +194,92 @@ fn dominoes_fall_in_order() {
         }
     }
     assert!(fell.windows(2).all(|f| f[0] < f[1]) && fell[9] < 2.0, "{fell:?}");
+}
+
+/// A ball that arrives rolling hands over its velocity and keeps its spin: 2/7 and 5/7 of the speed are left once both roll again.
+#[test]
+fn billiard_balls_share_their_speed() {
+    let mut run = scene("billiards", &[], None);
+    to_the_end(&mut run);
+    for (k, share) in [(0, 2.0 / 7.0), (1, 5.0 / 7.0)] {
+        let v = body(&run, "balls", k).1;
+        // Of the step in which the impact is, friction of the cloth takes up to mu g h = 0.004 m/s from the one and gives it to none.
+        assert!(
+            (v[0] - 2.0 * share).abs() < 0.005 && v[1].abs() < 1e-9,
+            "{k}: {v:?}"
+        );
+    }
+}
+
+/// Euler and Eytelwein: it holds at `hold / weight > e^(-mu pi)` = 0.2846.
+#[test]
+fn a_rope_on_a_drum_holds_by_friction() {
+    for (hold, holds) in [(0.29, true), (0.28, false)] {
+        let mut run = scene("capstan", &[("hold", hold)], None);
+        to_the_end(&mut run);
+        let node = run.simulation().model().node_named("loads").unwrap();
+        let moved = run.simulation().positions(node)[5] + 0.2;
+        assert_eq!(moved.abs() < 1e-6, holds, "{hold}: {moved:e}");
+    }
+}
+
+/// Lifted by 0.3 m if the jaws carry it: `2 mu F` against `m (g + a)`, where the jerk at the start of the lift is one step of 0.3 m/s.
+#[test]
+fn a_gripper_lifts_by_friction() {
+    for (friction, lifted) in [(0.5, true), (0.2, false)] {
+        let mut run = scene("gripper", &[("friction", friction)], None);
+        while !run.is_done() {
+            let report = run.step().unwrap_or_else(|e| panic!("{e}"));
+            assert!(report.contacts.residual <= 1e-8);
+        }
+        let height = body(&run, "box", 0).0[2] - 0.06;
+        assert_eq!(height > 0.29, lifted, "{height}");
+        if lifted {
+            assert!((height - 0.3).abs() < 0.01, "{height}");
+            let (force, _) = run
+                .simulation()
+                .contact_force(run.simulation().model().node_named("box").unwrap(), 0);
+            assert!((force[2] - 9.81).abs() < 1e-6, "{force:?}");
+        }
+    }
+}
+
+/// All balls are in the bowl, come to rest, and none is in its wall.
+#[test]
+fn balls_come_to_rest_in_a_bowl() {
+    let mut run = scene("bowl", &[], None);
+    to_the_end(&mut run);
+    for k in 0..12 {
+        let (x, v) = body(&run, "balls", k);
+        let wall = x[0].abs().max(x[1].abs());
+        // The wall leans by 45 degrees from 0.1 m on.
+        assert!(
+            x[2] > 0.05 - 1e-6 && (x[2] - (wall - 0.1)) / 2f64.sqrt() > 0.05 - 1e-6,
+            "{x:?}"
+        );
+        assert!(x[2] < 0.3 && v.iter().all(|v| v.abs() < 0.1), "{x:?} {v:?}");
+    }
+    let carried: f64 = run
+        .simulation()
+        .contacts()
+        .iter()
+        .filter(|c| c.contact.sides[0] == 0)
+        .map(|c| c.impulse[2] / 0.005)
+        .sum();
+    assert!((carried - 12.0 * 0.1 * 9.81).abs() < 0.05 * carried, "{carried}");
+}
+
+/// An overhand knot does not come undone: pulled tight, it takes about ten diameters of its rope (an ideal open trefoil 10.1).
+#[test]
+fn a_knot_is_pulled_tight() {
+    let mut run = scene("knot", &[], None);
+    while !run.is_done() {
+        let report = run.step().unwrap_or_else(|e| panic!("{e}"));
+        assert!(report.contacts.overlap < 1e-4, "{:?}", report.contacts);
+    }
+    let x = points(&run, "rope");
+    let distance = |a: &[f64; 3], b: &[f64; 3]| (0..3).map(|k| (a[k] - b[k]).powi(2)).sum::<f64>().sqrt();
+    let length: f64 = x.windows(2).map(|w| distance(&w[0], &w[1])).sum();
+    let taken = (length - distance(&x[0], &x[60])) / 0.02;
+    assert!(taken > 10.1 && taken < 14.0, "{taken}");
 }

@@ -64,8 +64,8 @@ pub(super) const CONTACT_MISTAKES: [(&str, &str, &str, &str); 37] = [
     ),
     (
         "Fixed(name: \"can\"",
-        "Fix(name: \"can\"",
-        "unknown kind `Fix` in `colliders`",
+        "Fixd(name: \"can\"",
+        "unknown kind `Fixd` in `colliders`",
         "did you mean `Fixed`?",
     ),
     (

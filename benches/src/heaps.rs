@@ -63,8 +63,11 @@ pub struct Heap {
     pub friction: f64,
 }
 
-/// Positions, rotations (scalar first), velocities and angular velocities in body axes, per body.
-pub type Moment = Vec<([f64; 3], [f64; 4], [f64; 3], [f64; 3])>;
+/// Position, rotation (scalar first), velocity and angular velocity in body axes of a body.
+pub type Motion = ([f64; 3], [f64; 4], [f64; 3], [f64; 3]);
+
+/// Those of all bodies.
+pub type Moment = Vec<Motion>;
 
 impl Heap {
     /// A pyramid in one plane: `base` cubes of 0.2 m and 1 kg in the lowest row, 0.02 m apart, one less in each above.
@@ -213,7 +216,7 @@ impl Heap {
 
     /// Kinetic and potential energy (J).
     pub fn energy(&self, moment: &Moment) -> f64 {
-        let one = |(piece, (x, _, v, w)): (&Piece, &([f64; 3], [f64; 4], [f64; 3], [f64; 3]))| {
+        let one = |(piece, (x, _, v, w)): (&Piece, &Motion)| {
             let inertia = piece.inertia().inertia;
             let square = |v: &[f64; 3]| v.iter().map(|v| v * v).sum::<f64>();
             let turning: f64 = (0..3).map(|k| inertia[k][k] * w[k] * w[k]).sum();
@@ -224,9 +227,7 @@ impl Heap {
 
     /// Largest way of a centre from where it began (m).
     pub fn moved(&self, moment: &Moment) -> f64 {
-        let way = |(p, m): (&Piece, &([f64; 3], [f64; 4], [f64; 3], [f64; 3]))| {
-            (Vec3::from(p.at) - Vec3::from(m.0)).norm()
-        };
+        let way = |(p, m): (&Piece, &Motion)| (Vec3::from(p.at) - Vec3::from(m.0)).norm();
         self.bodies.iter().zip(moment).map(way).fold(0.0, f64::max)
     }
 }

@@ -42,7 +42,9 @@ pub use nodes::{
     Rotation, Scalars, ShapeSpec, SurfaceSpec,
 };
 pub use parts::{Cable, CableEnd, MassMatrix, MeshPart, Net, Rod};
-pub use run::{FormulationSpec, GeometrySpec, GyroscopicSpec, MetricSpec, PartSpec, Run, StabilisationSpec};
+pub use run::{
+    FormulationSpec, GeometrySpec, GyroscopicSpec, ImpactsSpec, MetricSpec, PartSpec, Run, StabilisationSpec,
+};
 
 use super::course::Course;
 use super::number::{EndSpec, Number, OneOrMany};

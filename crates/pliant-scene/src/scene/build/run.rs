@@ -3,10 +3,11 @@
 use super::values::{describe, owner};
 use super::{Builder, Result, RunPlan, Settings};
 use crate::scene::schema::{
-    FormulationSpec, GeometrySpec, GyroscopicSpec, MetricSpec, PartSpec, Run, StabilisationSpec,
+    FormulationSpec, GeometrySpec, GyroscopicSpec, ImpactsSpec, MetricSpec, PartSpec, Run, StabilisationSpec,
 };
 use crate::scene::source::Where;
 use crate::scene::{Number, SceneError};
+use pliant::contact::Impacts;
 use pliant::kkt::{Formulation, GeometricStiffness, Geometry, Metric};
 use pliant::{Gyroscopic, Stabilisation};
 
@@ -53,6 +54,10 @@ impl Builder<'_> {
         if let Some(overlap) = &run.overlap {
             self.options.contacts.overlap = self.overlap(overlap)?;
         }
+        self.options.contacts.impacts = match run.impacts {
+            ImpactsSpec::Together => Impacts::Together,
+            ImpactsSpec::InSequence => Impacts::InSequence,
+        };
         let step = self.length("step", settings.step, &run.step)?;
         let duration = self.duration;
         let ratio = duration / step;

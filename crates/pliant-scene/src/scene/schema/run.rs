@@ -56,6 +56,9 @@ pub struct Run {
     /// What becomes of overlap.
     #[serde(default)]
     pub overlap: Option<OverlapSpec>,
+    /// How impacts at the same time are taken.
+    #[serde(default)]
+    pub impacts: ImpactsSpec,
 }
 
 fn default_step() -> Number {
@@ -64,6 +67,17 @@ fn default_step() -> Number {
 
 fn yes() -> bool {
     true
+}
+
+/// How impacts at the same time are taken.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename = "impacts")]
+pub enum ImpactsSpec {
+    /// All at once, by Newton's law on all closed contacts.
+    #[default]
+    Together,
+    /// One after the other, the fastest approach first.
+    InSequence,
 }
 
 /// Which part of the geometric stiffness enters the step.

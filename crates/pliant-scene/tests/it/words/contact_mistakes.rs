@@ -214,6 +214,12 @@ pub(super) const CONTACT_MISTAKES: [(&str, &str, &str, &str); 37] = [
         "did you mean `rag`?",
     ),
     (
+        "impacts: InSequence",
+        "impacts: InSequenze",
+        "InSequenze",
+        "did you mean `InSequence`?",
+    ),
+    (
         "overlap: Correct(allowed: 1e-5",
         "overlap: Correct(allowed: -1",
         "`allowed` is -1",

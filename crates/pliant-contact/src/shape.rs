@@ -37,6 +37,9 @@ pub(crate) enum Kind {
     Compound(Arc<Vec<(Pose, Kind)>>),
 }
 
+/// Points (m), and triangles over them.
+pub type Triangulation = (Vec<[f64; 3]>, Vec<[usize; 3]>);
+
 /// Which side of a triangle mesh is matter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MeshKind {
@@ -240,7 +243,7 @@ impl Shape {
 
     /// The surface of a hull, a box, a triangle mesh or a height field, to be drawn or to give a mass: its points (m), and triangles
     /// counter-clockwise seen from outside; `None` of other shapes.
-    pub fn surface(&self) -> Option<(Vec<[f64; 3]>, Vec<[usize; 3]>)> {
+    pub fn surface(&self) -> Option<Triangulation> {
         let plain = |points: &[Vec3]| points.iter().map(|p| (*p).into()).collect();
         match &self.kind {
             Kind::Convex { polytope, radius } if *radius == 0.0 => {

@@ -171,7 +171,7 @@ class Renderer {
       let q = [1 + d[2], -d[1], d[0], 0];
       const norm = Math.hypot(...q);
       q = norm > 1e-9 ? q.map((x) => x / norm) : [0, 1, 0, 0];
-      const width = 0.05 * motion.size;
+      const width = Math.min(0.02 * motion.size, 0.5 * this.newton * size);
       this.arrows.data.set([...point, ...q, width, width, 4 * this.newton * size, ...colour], BODY_FLOATS * i);
     }
     gl.bindBuffer(gl.ARRAY_BUFFER, this.arrows.buffer);

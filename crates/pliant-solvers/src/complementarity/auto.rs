@@ -29,6 +29,10 @@ impl Default for AutoOptions {
     }
 }
 
+/// From where interior points end, Newton takes a dozen factorisations, in which half of the entries or more are zeros: up to this many times the
+/// rows that are few. (A heap of 400 contacts: 0.2 s instead of 1.5 s of all other methods.)
+const ENDED: usize = 4;
+
 /// Blocks that a few sweeps are likely to settle without a start.
 const SWEPT: usize = 4;
 
@@ -160,6 +164,7 @@ impl Solver for Auto {
             return Ok(report);
         }
         let few = problem.size() <= self.options.dense_rows;
+        let near = problem.size() <= ENDED * self.options.dense_rows;
         let rows = !problem.has_friction();
         // Those that know friction as a circle only step aside.
         let round = problem.first_pyramid().is_none();
@@ -171,7 +176,7 @@ impl Solver for Auto {
             (round && sweeps, Try::GaussSeidel, From::Best),
             (round && small && !rows, Try::Newton, From::Best),
             (round, Try::Interior, From::Best),
-            (round && few, Try::Newton, From::Best),
+            (round && near, Try::Newton, From::Best),
             (round && few && !rows, Try::Newton, From::Rest),
             (round && few && !rows, Try::Moreau, From::Best),
             (round && few && !rows, Try::Moreau, From::Rest),

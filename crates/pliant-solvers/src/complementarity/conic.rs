@@ -6,6 +6,7 @@ use super::{
 };
 use crate::bounds::BoundState;
 use crate::{DirectOptions, DirectSolver, Elimination, KktSystem, Solution, SolveReport, Status};
+use pliant_sparse::{Pattern, PatternBuilder};
 
 /// What [`ConicSolver`] found: parts, and the judgement on the whole.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,7 +52,10 @@ pub struct ConicSolver {
     pub options: AutoOptions,
     auto: Auto,
     direct: DirectSolver,
+    /// The system without what its rows with cones take of the variables: they act by their multipliers.
     held: Option<KktSystem>,
+    /// Pattern of `J` of the whole.
+    pattern: Option<Pattern>,
     problem: Option<Problem>,
     laws: Vec<Option<Cone>>,
     /// Row of the system of each row with a cone.
@@ -74,6 +78,28 @@ pub struct ConicMemory {
     operator: Option<Elimination>,
     interior: Option<Elimination>,
     admm: Option<Elimination>,
+}
+
+/// `J x + R mu + b` of some rows.
+fn velocities(system: &KktSystem, rows: &[usize], solution: &Solution, u: &mut Vec<f64>) {
+    u.clear();
+    let (of_j, of_r) = (system.j.pattern(), system.r.pattern());
+    u.extend(rows.iter().map(|i| {
+        let mut sum = system.b[*i];
+        for slot in of_j.row_slots(*i) {
+            sum += system.j.values()[slot] * solution.x[of_j.indices()[slot] as usize];
+        }
+        for slot in of_r.row_slots(*i) {
+            sum += system.r.values()[slot] * solution.mu[of_r.indices()[slot] as usize];
+        }
+        // The upper triangle is that of the rows of the block that follow.
+        let block = system.row_blocks().partition_point(|first| first <= i);
+        let end = system.row_blocks().get(block).copied().unwrap_or(0);
+        for k in i + 1..end {
+            sum += system.r.get(k, *i) * solution.mu[k];
+        }
+        sum
+    }));
 }
 
 impl ConicSolver {
@@ -171,7 +197,7 @@ impl ConicSolver {
             h.row_blocks() == blocks
                 && h.fixed == system.fixed
                 && h.w.pattern() == system.w.pattern()
-                && h.j.pattern() == system.j.pattern()
+                && self.pattern.as_ref() == Some(system.j.pattern())
                 && h.r.pattern() == system.r.pattern()
         };
         let unchanged = self.held.as_ref().is_some_and(same_pattern)
@@ -188,7 +214,10 @@ impl ConicSolver {
         // First, because it names variables and rows of the whole system where something is wrong.
         if let Some(held) = &mut self.held {
             held.w.values_mut().copy_from_slice(system.w.values());
-            held.j.values_mut().copy_from_slice(system.j.values());
+            for i in (0..system.m()).filter(|i| self.states[*i] != BoundState::Both) {
+                let (to, from) = (held.j.pattern().row_slots(i), system.j.pattern().row_slots(i));
+                held.j.values_mut()[to].copy_from_slice(&system.j.values()[from]);
+            }
             held.r.values_mut().copy_from_slice(system.r.values());
             held.b_rounding.copy_from_slice(&system.b_rounding);
             self.direct.hold(&self.states);
@@ -276,9 +305,22 @@ impl ConicSolver {
         }
         self.states = vec![BoundState::Free; system.m()];
         self.rows.iter().for_each(|i| self.states[*i] = BoundState::Both);
-        let mut held = system.clone();
-        held.bounds.fill((f64::NEG_INFINITY, f64::INFINITY));
+        let mut j = PatternBuilder::new(system.m(), system.n());
+        for i in (0..system.m()).filter(|i| self.states[*i] != BoundState::Both) {
+            for k in system.j.pattern().row(i) {
+                j.insert(i, *k as usize);
+            }
+        }
+        let mut held = KktSystem::new(
+            system.w.pattern().clone(),
+            j.finish()?,
+            system.r.pattern().clone(),
+            system.primal_blocks().to_vec(),
+            system.row_blocks().to_vec(),
+        )?;
+        held.fixed.copy_from_slice(&system.fixed);
         self.held = Some(held);
+        self.pattern = Some(system.j.pattern().clone());
         self.boundaries = blocks;
         Ok(())
     }
@@ -326,18 +368,18 @@ impl ConicSolver {
         held.b.copy_from_slice(&system.b);
         self.rows.iter().for_each(|i| held.bounds[*i] = (0.0, 0.0));
         self.direct.solve_held(held, solution)?;
-        self.u.clear();
-        let velocities = self.rows.iter().map(|i| self.direct.row(held, *i).w);
-        self.u.extend(velocities);
+        velocities(system, &self.rows, solution, &mut self.u);
         problem.set_b(&self.u)?;
         let cones = solver.solve(problem, &mut self.r)?;
         for (i, r) in self.rows.iter().zip(&self.r) {
             held.bounds[*i] = (*r, *r);
+            for slot in system.j.pattern().row_slots(*i) {
+                let k = system.j.pattern().indices()[slot] as usize;
+                held.c[k] += system.j.values()[slot] * r;
+            }
         }
         let linear = self.direct.solve_held(held, solution)?;
-        for (u, i) in self.u.iter_mut().zip(&self.rows) {
-            *u = self.direct.row(held, *i).w;
-        }
+        velocities(system, &self.rows, solution, &mut self.u);
         let residual = problem.residual_at(&self.r, &self.u);
         let holds = residual.measure() <= self.options.limits.tolerance;
         let outcome = match (linear.status, cones.outcome) {

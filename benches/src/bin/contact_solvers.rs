@@ -29,7 +29,10 @@ const SOLVERS: &[(&str, usize, Make)] = &[
         }))
     }),
     ("interior-point", 100, |limits| {
-        Box::new(InteriorPoint::new(InteriorPointOptions { limits }))
+        Box::new(InteriorPoint::new(InteriorPointOptions {
+            limits,
+            ..InteriorPointOptions::default()
+        }))
     }),
     ("admm", 3000, |limits| {
         Box::new(Admm::new(AdmmOptions {

@@ -90,7 +90,7 @@ pub use dantzig::Dantzig;
 pub use delassus::{BlockSparse, Delassus, DenseDelassus, Form};
 pub use elliptic::Elliptic;
 pub use gauss_seidel::{GaussSeidel, GaussSeidelOptions};
-pub use interior::{InteriorPoint, InteriorPointOptions};
+pub use interior::{InteriorPoint, InteriorPointOptions, ShiftStep};
 pub use islands::{IslandMemory, IslandReport, IslandSolver};
 pub use jacobi::Jacobi;
 pub use lcp::Lcp;

@@ -152,7 +152,12 @@ pub const COMPLEMENTARITY: &[ComplementarityEntry] = &[
         name: "interior-point",
         about: "primal-dual interior points",
         friction: true,
-        make: |limits| Box::new(InteriorPoint::new(InteriorPointOptions { limits })),
+        make: |limits| {
+            Box::new(InteriorPoint::new(InteriorPointOptions {
+                limits,
+                ..InteriorPointOptions::default()
+            }))
+        },
     },
     ComplementarityEntry {
         name: "newton",

@@ -4,7 +4,8 @@ use super::report::Tracker;
 use super::{
     AcceleratedGradient, Admm, AdmmOptions, BlockPivoting, BlockPivotingOptions, ContactFunction,
     GaussSeidel, GaussSeidelOptions, InteriorPoint, InteriorPointOptions, Lemke, LemkeOptions, Limits,
-    Method, Newton, NewtonOptions, NonlinearCg, Outcome, Problem, ProblemError, Report, Solver, Stage,
+    Method, Newton, NewtonOptions, NonlinearCg, Outcome, Problem, ProblemError, Report, ShiftStep, Solver,
+    Stage,
 };
 use crate::Elimination;
 
@@ -39,6 +40,9 @@ const SWEPT: usize = 4;
 /// Rows up to which Newton's dense factorisations cost less than interior points.
 const SMALL: usize = 60;
 
+/// Rows up to which Lemke's tableau of the pyramids is worth its pivots as a start.
+const PIVOTS: usize = 200;
+
 /// What is tried.
 #[derive(Clone, Copy, Debug)]
 enum Try {
@@ -46,7 +50,9 @@ enum Try {
     Lemke,
     GaussSeidel,
     Newton,
-    Interior,
+    Interior(ShiftStep),
+    /// Newton with many sweeps where its line search fails.
+    Sweeping,
     NonlinearCg,
     Admm,
     Moreau,
@@ -60,13 +66,16 @@ enum From {
     Best,
     /// No impulse: the best one may be in a corner out of which Newton does not find.
     Rest,
+    /// Lemke's solution with friction as a pyramid, which pivoting finds whatever the contacts do.
+    Pyramid,
 }
 
 /// Tries solvers in turn, each from the best impulse so far, until the residual that is asked for holds.
 ///
 /// - Without friction and with few rows: block pivoting, then Lemke; then as with friction.
 /// - Else: Gauss-Seidel (8 sweeps, if there is a start or there are at most four contacts: interior points gain nothing from them
-///   otherwise), Newton (up to 60 rows), interior points, Newton with both functions, again from rest (if few rows), conjugate
+///   otherwise), Newton (up to 60 rows), interior points, Newton, interior points with the shift [lagged](ShiftStep::Lagged), Newton,
+///   interior points with the shift averaged, Newton with many sweeps, from Lemke's pyramids (up to 200 rows), and with both functions from rest (if few rows), conjugate
 ///   gradients over Gauss-Seidel, alternating directions, accelerated gradients. With a [`Cone::Pyramid`](super::Cone::Pyramid): Lemke (if few
 ///   rows), alternating directions, accelerated gradients.
 ///
@@ -81,12 +90,14 @@ pub struct Auto {
     interior: InteriorPoint,
     newton: Newton,
     moreau: Newton,
+    sweeping: Newton,
     cg: NonlinearCg,
     admm: Admm,
     gradient: AcceleratedGradient,
     pivoting: BlockPivoting,
     lemke: Lemke,
     trial: Vec<f64>,
+    pyramid: Vec<f64>,
 }
 
 impl Auto {
@@ -120,12 +131,13 @@ impl Auto {
             limits: at_most(8, 8),
             ..GaussSeidelOptions::default()
         };
-        self.interior.options = InteriorPointOptions {
-            limits: at_most(100, 30),
-        };
         self.newton.options = NewtonOptions {
             limits: at_most(150, 100),
             ..NewtonOptions::default()
+        };
+        self.sweeping.options = NewtonOptions {
+            sweeps: 50,
+            ..self.newton.options
         };
         self.moreau.options = NewtonOptions {
             contact: ContactFunction::JeanMoreau,
@@ -170,16 +182,24 @@ impl Solver for Auto {
         let round = problem.first_pyramid().is_none();
         let sweeps = problem.blocks() <= SWEPT || r.iter().any(|r| *r != 0.0);
         let small = problem.size() <= SMALL;
+        let pivots = problem.size() <= PIVOTS;
         let stages = [
             (rows && few, Try::Pivoting, From::Best),
             ((rows || !round) && few, Try::Lemke, From::Best),
             (round && sweeps, Try::GaussSeidel, From::Best),
             (round && small && !rows, Try::Newton, From::Best),
-            (round, Try::Interior, From::Best),
+            (round, Try::Interior(ShiftStep::Newton), From::Best),
             (round && near, Try::Newton, From::Best),
+            (round && !rows, Try::Interior(ShiftStep::Lagged), From::Rest),
+            (round && few && !rows, Try::Newton, From::Best),
+            (round && !rows, Try::Interior(ShiftStep::Averaged), From::Rest),
+            (round && few && !rows, Try::Sweeping, From::Best),
+            (round && pivots && !rows, Try::Newton, From::Pyramid),
+            (round && pivots && !rows, Try::Moreau, From::Pyramid),
             (round && few && !rows, Try::Newton, From::Rest),
             (round && few && !rows, Try::Moreau, From::Best),
             (round && few && !rows, Try::Moreau, From::Rest),
+            (round && few && !rows, Try::Sweeping, From::Rest),
             (round, Try::NonlinearCg, From::Best),
             (true, Try::Admm, From::Best),
             (true, Try::Gradient, From::Best),
@@ -187,21 +207,46 @@ impl Solver for Auto {
         let mut tried = Vec::new();
         let mut iterations = 0;
         let mut ray = false;
+        let mut pyramid = false;
         for (_, which, from) in stages.into_iter().filter(|(wanted, ..)| *wanted) {
             self.trial.clear();
             match from {
                 From::Best => self.trial.extend_from_slice(r),
                 From::Rest => self.trial.resize(r.len(), 0.0),
+                From::Pyramid => {
+                    if !pyramid {
+                        self.pyramid.clear();
+                        self.pyramid.resize(r.len(), 0.0);
+                        iterations += self.lemke.solve(problem, &mut self.pyramid)?.iterations;
+                        pyramid = true;
+                    }
+                    self.trial.extend_from_slice(&self.pyramid);
+                }
+            }
+            if let Try::Interior(shift) = which {
+                let (max_iterations, patience) = match shift {
+                    ShiftStep::Newton => (100, 30),
+                    _ => (300, 100),
+                };
+                self.interior.options = InteriorPointOptions {
+                    limits: Limits {
+                        max_iterations,
+                        patience,
+                        ..limits
+                    },
+                    shift,
+                };
             }
             let solver: &mut dyn Solver = match which {
                 Try::Pivoting => &mut self.pivoting,
                 Try::Lemke => &mut self.lemke,
                 Try::GaussSeidel => &mut self.gauss_seidel,
                 Try::Newton => &mut self.newton,
-                Try::Interior => &mut self.interior,
+                Try::Interior(_) => &mut self.interior,
                 Try::NonlinearCg => &mut self.cg,
                 Try::Admm => &mut self.admm,
                 Try::Moreau => &mut self.moreau,
+                Try::Sweeping => &mut self.sweeping,
                 Try::Gradient => &mut self.gradient,
             };
             let found = solver.solve(problem, &mut self.trial)?;

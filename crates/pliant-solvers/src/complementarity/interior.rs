@@ -13,11 +13,26 @@ use crate::Elimination;
 use krylov::Krylov;
 use scaling::{Scaling, least, step};
 
+/// How [`InteriorPoint`] follows De Saxcé's shift, which depends on the velocity.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ShiftStep {
+    /// Its derivative is part of the linear system. Quick where it converges.
+    #[default]
+    Newton,
+    /// Its value at the last iterate, as if it were constant (Picard): a convex problem whose data move. Slower, and it does not
+    /// run into the boundary where many contacts slip: in heaps of boxes that fall it goes on where the other stalls.
+    Lagged,
+    /// The mean of that and of the shift before: where the lagged one alternates.
+    Averaged,
+}
+
 /// Options of [`InteriorPoint`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct InteriorPointOptions {
     /// Limits; an iteration is one factorisation.
     pub limits: Limits,
+    /// What becomes of the shift.
+    pub shift: ShiftStep,
 }
 
 impl Default for InteriorPointOptions {
@@ -28,6 +43,7 @@ impl Default for InteriorPointOptions {
                 patience: 60,
                 ..Limits::default()
             },
+            shift: ShiftStep::default(),
         }
     }
 }
@@ -61,7 +77,7 @@ struct Inner {
 /// gain two digits of feasibility. (The convex part: Andersen, Roos, Terlaky 2003; Vandenberghe 2010. Acary,
 /// Armand, Nguyen, Shpakovych 2023 compare interior points for contact.) Close to the answer every iteration
 /// tries a Gauss-Seidel sweep, which lands on the boundary, and the end up to twenty. No proof with friction; 5 to 20 iterations where tried, whatever the mass
-/// ratio. `A` symmetric semidefinite. The start matters little. Nothing is allocated after the first solve of a pattern.
+/// ratio ([`ShiftStep`] has what to do where it stalls). `A` symmetric semidefinite. The start matters little. Nothing is allocated after the first solve of a pattern.
 #[derive(Clone, Debug, Default)]
 pub struct InteriorPoint {
     /// May be changed at any time.
@@ -120,8 +136,10 @@ impl InteriorPoint {
         }
     }
 
-    /// Takes the shifts `mu |u_t|` anew; returns the mean work of their changes, as far as they are more than rounding of the velocities.
+    /// Takes the shifts `mu |u_t|` anew; returns the mean work of what the derivative does not know of their changes, as far as it is more than
+    /// rounding of the velocities; infinity without derivative.
     fn set_shift(&mut self, problem: &Problem) -> f64 {
+        let newton = self.options.shift == ShiftStep::Newton;
         let mut sum = 0.0f64;
         let speed = |k: usize| problem.scale(k) * self.r[problem.rows(k).start].abs();
         let rounding = ROUNDING * (0..problem.blocks()).fold(0.0, |a: f64, k| a.max(speed(k)));
@@ -130,6 +148,10 @@ impl InteriorPoint {
                 let rows = problem.rows(k);
                 let (first, rows_len) = (rows.start, rows.len());
                 let s = mu * tangential(&self.w[rows]);
+                let s = match self.options.shift {
+                    ShiftStep::Averaged => 0.5 * (s + self.shift[k]),
+                    _ => s,
+                };
                 let along: f64 = (1..rows_len)
                     .map(|l| self.slope[k][l - 1] * self.w[first + l])
                     .sum();
@@ -137,7 +159,7 @@ impl InteriorPoint {
                 self.shift[k] = s;
                 let length = tangential(&self.w[first..first + rows_len]);
                 for l in 1..rows_len {
-                    self.slope[k][l - 1] = if length > 0.0 {
+                    self.slope[k][l - 1] = if newton && length > 0.0 {
                         mu * self.w[first + l] / length
                     } else {
                         0.0
@@ -146,7 +168,11 @@ impl InteriorPoint {
                 self.w[first] += s;
             }
         }
-        sum / problem.blocks().max(1) as f64
+        if newton {
+            sum / problem.blocks().max(1) as f64
+        } else {
+            f64::INFINITY
+        }
     }
 
     /// Puts impulse and velocities inside.
@@ -369,6 +395,7 @@ impl Solver for InteriorPoint {
                 self.direction(problem, 0.0, false);
                 let affine = self.largest_step(problem).min(1.0);
                 let sigma = (1.0 - affine).powi(3).clamp(1e-4, 1.0);
+                // Short steps of the barrier while the shift still moves, and always where nothing foresees it.
                 let tau = (sigma * gap).max(0.3 * mismatch.min(gap));
                 self.direction(problem, tau, true);
                 if self.dr.iter().any(|d| !d.is_finite()) {

@@ -105,6 +105,7 @@ pub(crate) fn modulus(tolerance: f64, depth: usize) -> ModulusSplitting {
 pub(crate) fn interior(tolerance: f64) -> InteriorPoint {
     InteriorPoint::new(InteriorPointOptions {
         limits: limits(tolerance, 200),
+        ..InteriorPointOptions::default()
     })
 }
 

@@ -219,6 +219,7 @@ fn a_steady_state_allocates_nothing() {
     let mut solver = ConicSolver::default();
     let mut inner = InteriorPoint::new(InteriorPointOptions {
         limits: limits(1e-8, 100),
+        ..InteriorPointOptions::default()
     });
     let mut solution = Solution::default();
     let mut cycle = |s: &KktSystem| {

@@ -249,6 +249,7 @@ fn interior_points_reach_the_last_digits_of_a_top_heavy_tower() {
     let problem = Problem::dense(&a, rigid.b(), rigid.cones()).unwrap();
     let mut solver = InteriorPoint::new(InteriorPointOptions {
         limits: limits(1e-9, 40),
+        ..InteriorPointOptions::default()
     });
     let (_, report) = solve(&mut solver, &problem);
     assert_eq!(report.outcome, Outcome::Converged, "{report:?}");

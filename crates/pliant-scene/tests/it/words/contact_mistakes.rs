@@ -119,8 +119,8 @@ pub(super) const CONTACT_MISTAKES: [(&str, &str, &str, &str); 37] = [
     ),
     (
         "body: (\"bare\", 0)",
-        "body: (\"bear\", 0)",
-        "unknown node `bear`",
+        "body: (\"barr\", 0)",
+        "unknown node `barr`",
         "did you mean",
     ),
     (

@@ -89,3 +89,44 @@ impl Material {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_follow_the_stated_rules() {
+        let a = Material {
+            friction: 0.9,
+            restitution: 0.2,
+            compliance: 1e-6,
+            relaxation_time: 0.1,
+            torsional_friction: 1e-3,
+            rolling_friction: 0.0,
+        };
+        let b = Material {
+            friction: 0.4,
+            restitution: 0.5,
+            compliance: 2e-6,
+            relaxation_time: 0.0,
+            torsional_friction: 0.0,
+            rolling_friction: 2e-3,
+        };
+        let expected = [
+            (FrictionRule::GeometricMean, 0.6),
+            (FrictionRule::Minimum, 0.4),
+            (FrictionRule::Maximum, 0.9),
+            (FrictionRule::Product, 0.36),
+            (FrictionRule::Mean, 0.65),
+        ];
+        for (rule, friction) in expected {
+            for (x, y) in [(a, b), (b, a)] {
+                let pair = x.with(&y, rule);
+                assert!((pair.friction - friction).abs() < 1e-15);
+                assert!((pair.compliance - 3e-6).abs() < 1e-20);
+                assert_eq!((pair.restitution, pair.relaxation_time), (0.5, 0.1));
+                assert_eq!((pair.torsional_friction, pair.rolling_friction), (1e-3, 2e-3));
+            }
+        }
+    }
+}

@@ -58,6 +58,7 @@ pub(crate) struct Nameless {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Matching {
     old_used: Vec<bool>,
+    by_feature: Vec<([u64; 2], usize)>,
     new_to_old: Vec<Option<usize>>,
     distances: Vec<(f64, usize, usize)>,
 }
@@ -70,11 +71,18 @@ impl Matching {
         self.old_used.resize(old.len(), false);
         self.new_to_old.clear();
         self.new_to_old.resize(new.len(), None);
+        self.by_feature.clear();
+        self.by_feature
+            .extend(old.iter().zip(0..).map(|(entry, i)| (entry.feature, i)));
+        self.by_feature.sort_unstable();
         for (k, contact) in new.iter().enumerate() {
-            let same = (0..old.len()).find(|&i| !self.old_used[i] && old[i].feature == contact.feature);
-            if let Some(i) = same {
+            let first = self.by_feature.partition_point(|f| f.0 < contact.feature);
+            let same = self.by_feature[first..]
+                .iter()
+                .take_while(|f| f.0 == contact.feature);
+            if let Some(&(_, i)) = same.into_iter().find(|f| !self.old_used[f.1]) {
                 self.old_used[i] = true;
-                self.new_to_old[k] = same;
+                self.new_to_old[k] = Some(i);
             }
         }
         self.distances.clear();

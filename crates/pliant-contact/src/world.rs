@@ -46,6 +46,8 @@ struct Work {
     near: Vec<u32>,
     touches: Vec<Touch>,
     rest: Vec<Touch>,
+    /// Spot, order, and where on the sheet.
+    soft: Vec<(u64, usize, Touch, found::Weights)>,
     swept: Vec<(f64, Touch, [u64; 2])>,
     scratch: Scratch,
     corners: Vec<Corner>,

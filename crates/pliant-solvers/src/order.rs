@@ -191,7 +191,7 @@ pub struct Elimination {
 }
 
 /// The order of the quotient: long paths first, the rest by small fill.
-fn best_order(blocks: &Blocks, quotient: &Quotient) -> Result<BestOrder, SolveError> {
+fn best_order(blocks: &Blocks, quotient: &Quotient, deferred: &[bool]) -> Result<BestOrder, SolveError> {
     // The first other vertex that the rows owned by a vertex act on.
     let parent = |v: usize| {
         let leader = quotient.leaders[v] as usize;
@@ -204,7 +204,7 @@ fn best_order(blocks: &Blocks, quotient: &Quotient) -> Result<BestOrder, SolveEr
         let mut others = others.map(|p| quotient.vertex[*p as usize] as usize);
         others.find(|u| *u != v)
     };
-    let Some(paths) = Paths::new(quotient, parent)? else {
+    let Some(paths) = Paths::new(quotient, parent, deferred.contains(&true))? else {
         return Ok(quotient.graph.best_order()?);
     };
     let then = paths.rest.best_order()?;
@@ -252,7 +252,7 @@ impl Elimination {
             .map(|k| deferred[k] || (blocks.hard[k] && owner[k].is_none()))
             .collect();
         let quotient = Quotient::new(system, &blocks, &owner, &deferred)?;
-        let best = best_order(&blocks, &quotient)?;
+        let best = best_order(&blocks, &quotient, &deferred)?;
         let mut out = Self {
             sequence: Vec::with_capacity(system.n() + system.m()),
             bounds: vec![0],

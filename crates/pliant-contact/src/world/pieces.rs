@@ -464,6 +464,15 @@ impl Pieces {
         matches!(self.places[self.list[k].collider.index()], Place::Points(_))
     }
 
+    /// A bound of the speed of the points of an element of a sheet.
+    pub(super) fn fastest(&self, k: usize, element: usize) -> f64 {
+        let motion = &self.placed[k].motion;
+        let corners = self.list[k].mesh().map_or(&[][..], |mesh| mesh.corners(element));
+        let soft = corners.iter().map(|&p| self.soft_velocity(k, p).norm());
+        let rigid = motion.velocity.norm() + motion.spin.norm() * self.placed[k].reach;
+        soft.fold(rigid, f64::max)
+    }
+
     /// The velocity of a point of a soft piece.
     pub(super) fn soft_velocity(&self, k: usize, point: u32) -> Vec3 {
         self.velocities[self.placed[k].points.start + point as usize]

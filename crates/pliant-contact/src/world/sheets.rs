@@ -51,12 +51,14 @@ impl World {
             near.sort_unstable();
             for n in 0..work.near.len() {
                 let j = work.near[n] as usize;
-                corners_against(&a, i, &b, j, false, ring, &mut work);
+                let speed = self.pieces.fastest(pair.i, i) + self.pieces.fastest(pair.j, j);
+                let reach = a.mesh.radius + b.mesh.radius + pair.margin + pair.horizon * speed;
+                corners_against(&a, i, &b, j, false, reach, ring, &mut work);
                 if !own {
-                    corners_against(&b, j, &a, i, true, ring, &mut work);
+                    corners_against(&b, j, &a, i, true, reach, ring, &mut work);
                 }
                 if !own || i <= j {
-                    edges_against(&a, i, &b, j, ring, &mut work);
+                    edges_against(&a, i, &b, j, reach, ring, &mut work);
                 }
             }
         }
@@ -101,11 +103,26 @@ fn corners_against(
     b: &Surface<'_>,
     j: usize,
     flipped: bool,
+    reach: f64,
     ring: usize,
     work: &mut Work,
 ) {
     for &p in a.mesh.owned_points(i) {
         let corners = b.mesh.corners(j);
+        let point = a.point(p);
+        let mut places = [Vec3::zeros(); 3];
+        for (k, &q) in corners.iter().enumerate() {
+            places[k] = b.point(q);
+        }
+        let weights = Weights::at(point, b.mesh, j, &places);
+        let foot: Vec3 = (0..weights.count)
+            .map(|k| b.point(weights.points[k]) * weights.weights[k])
+            .sum();
+        let apart = point - foot;
+        let distance = apart.norm();
+        if distance > reach {
+            continue;
+        }
         if ring > 0
             && corners
                 .iter()
@@ -113,18 +130,7 @@ fn corners_against(
         {
             continue;
         }
-        let point = a.point(p);
-        let mut places = [Vec3::zeros(); 3];
-        for (k, &q) in corners.iter().enumerate() {
-            places[k] = b.point(q);
-        }
-        let weights = Weights::at(point, b.mesh, j, &places);
         let spot = spot(b, &weights);
-        let foot: Vec3 = (0..weights.count)
-            .map(|k| b.point(weights.points[k]) * weights.weights[k])
-            .sum();
-        let apart = point - foot;
-        let distance = apart.norm();
         let size = (0..weights.count)
             .map(|k| (b.point(weights.points[k]) - foot).norm())
             .fold(0.0, f64::max);
@@ -176,7 +182,15 @@ fn corners_against(
 }
 
 /// The edges that two elements test, against each other, where they cross.
-fn edges_against(a: &Surface<'_>, i: usize, b: &Surface<'_>, j: usize, ring: usize, work: &mut Work) {
+fn edges_against(
+    a: &Surface<'_>,
+    i: usize,
+    b: &Surface<'_>,
+    j: usize,
+    reach: f64,
+    ring: usize,
+    work: &mut Work,
+) {
     for &e in a.mesh.owned_edges(i) {
         for &f in b.mesh.owned_edges(j) {
             let (ends, others) = (a.mesh.edges[e as usize], b.mesh.edges[f as usize]);
@@ -184,6 +198,11 @@ fn edges_against(a: &Surface<'_>, i: usize, b: &Surface<'_>, j: usize, ring: usi
             let (s, t) = of_segments(p, q);
             let inside = |s: f64| s > 1e-9 && s < 1.0 - 1e-9;
             if !(inside(s) && inside(t)) {
+                continue;
+            }
+            let (x, y) = (p[0] + (p[1] - p[0]) * s, q[0] + (q[1] - q[0]) * t);
+            let distance = (y - x).norm();
+            if distance > reach {
                 continue;
             }
             if ring > 0
@@ -195,8 +214,6 @@ fn edges_against(a: &Surface<'_>, i: usize, b: &Surface<'_>, j: usize, ring: usi
             {
                 continue;
             }
-            let (x, y) = (p[0] + (p[1] - p[0]) * s, q[0] + (q[1] - q[0]) * t);
-            let distance = (y - x).norm();
             if distance <= 1e-12 * ((p[1] - p[0]).norm() + (q[1] - q[0]).norm()) {
                 continue;
             }

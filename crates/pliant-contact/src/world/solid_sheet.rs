@@ -36,7 +36,7 @@ impl World {
         near.sort_unstable();
         work.touches.clear();
         work.swept.clear();
-        let mut found = std::mem::take(&mut work.found);
+        work.soft.clear();
         for n in 0..work.near.len() {
             let element = work.near[n] as usize;
             let corners = surface.mesh.corners(element);
@@ -127,30 +127,8 @@ impl World {
                         touch.b + touch.normal * surface.mesh.radius
                     };
                     let weights = Weights::at(core, surface.mesh, element, &points);
-                    let feature = [weights.code(), touch.feature & 0xffff];
-                    let repeated = found
-                        .iter()
-                        .rev()
-                        .take_while(|f| f.pieces == [pair.i as u32, pair.j as u32])
-                        .any(|f| {
-                            (f.touch.a - touch.a).norm()
-                                <= 1e-9 * surface.mesh.radius.max(self.pieces.placed[solid].extent)
-                                && f.touch.normal.dot(&touch.normal) > 0.9
-                        });
-                    if !repeated {
-                        let weights = Some(weights);
-                        let sides = if flipped { [weights, None] } else { [None, weights] };
-                        push(
-                            &self.pieces,
-                            &self.colliders,
-                            pair,
-                            touch,
-                            feature,
-                            sides,
-                            false,
-                            &mut found,
-                        );
-                    }
+                    let order = work.soft.len();
+                    work.soft.push((weights.code(), order, touch, weights));
                 }
                 work.touches.truncate(start);
             } else {
@@ -160,8 +138,9 @@ impl World {
                 }
             }
         }
-        self.work.found = found;
-        if !soft {
+        if soft {
+            self.keep_soft(pair, flipped);
+        } else {
             drop_doubtful(&mut self.work.touches, &mut self.work.rest, pair.margin);
             if surface_solid(&self.pieces, sheet) {
                 drop_far_sides(&mut self.work.touches);
@@ -169,6 +148,28 @@ impl World {
             self.keep_clusters(pair);
         }
         self.keep_earliest(pair, soft.then_some((sheet, flipped)));
+    }
+
+    /// Keeps those of the touches with elements of a soft sheet that can close, and of those that elements share, one.
+    fn keep_soft(&mut self, pair: Pair, flipped: bool) {
+        let mut found = std::mem::take(&mut self.work.found);
+        self.work.soft.sort_unstable_by_key(|s| (s.0, s.1));
+        let soft = &self.work.soft;
+        let near = 1e-9 * self.pieces.smaller(pair.i, pair.j);
+        for (k, (code, _, touch, weights)) in soft.iter().enumerate() {
+            let same = soft[..k].iter().rev().take_while(|s| s.0 == *code);
+            let mut same =
+                same.filter(|s| (s.2.a - touch.a).norm() <= near && s.2.normal.dot(&touch.normal) > 0.9);
+            if same.next().is_none() {
+                let sides = if flipped {
+                    [Some(*weights), None]
+                } else {
+                    [None, Some(*weights)]
+                };
+                self.push(pair, *touch, [*code, touch.feature & 0xffff], sides, &mut found);
+            }
+        }
+        self.work.found = found;
     }
 
     /// Of the impacts with the elements of a sheet those that come first.

@@ -3,7 +3,7 @@
 use pliant_contact::Shape;
 use pliant_model::Pose;
 
-use crate::rig::{Rig, distance, least_gap, touch};
+use crate::rig::{Rig, distance as distance3, least_gap, touch};
 
 fn at(x: f64, y: f64, z: f64) -> Pose {
     Pose::at([x, y, z])
@@ -14,7 +14,7 @@ fn near(a: f64, b: f64) {
 }
 
 fn near3(a: [f64; 3], b: [f64; 3]) {
-    assert!(distance(a, b) < 1e-12, "{a:?} against {b:?}");
+    assert!(distance3(a, b) < 1e-12, "{a:?} against {b:?}");
 }
 
 #[test]
@@ -213,4 +213,38 @@ fn cylinders_on_planes_boxes_and_balls() {
     let crossed = touch((cylinder.clone(), at(0.0, 0.0, 0.0)), (cylinder, across), 1.0);
     assert_eq!(crossed.len(), 1);
     near(crossed[0].gap, 0.1);
+}
+
+#[test]
+fn rims_of_two_cylinders_in_one_plane() {
+    // The axes lie in the plane y = 0, so that the nearest points are corners of two rectangles there.
+    let (half, r) = (0.5, 0.2);
+    let cylinder = Shape::cylinder(half, r).unwrap();
+    for (x, z, tilt) in [(0.9, 1.4, 0.3_f64), (1.0, 1.3, 0.2), (1.5, 1.2, 0.3)] {
+        let found = touch(
+            (cylinder.clone(), at(0.0, 0.0, 0.0)),
+            (cylinder.clone(), Pose::turned([x, 0.0, z], [0.0, 1.0, 0.0], tilt)),
+            5.0,
+        );
+        let (sin, cos) = tilt.sin_cos();
+        let corners = [(1.0, 1.0), (1.0, -1.0), (-1.0, 1.0), (-1.0, -1.0)]
+            .map(|(s, t): (f64, f64)| (x + s * half * sin + t * r * cos, z + s * half * cos - t * r * sin));
+        let distance = |(x, z): &(f64, f64)| f64::hypot(x - r, z - half);
+        let nearest = corners
+            .into_iter()
+            .reduce(|p, q| if distance(&q) < distance(&p) { q } else { p })
+            .unwrap();
+        let gap = distance(&nearest);
+        assert!(
+            (least_gap(&found) - gap).abs() < 1e-12,
+            "{} {gap}",
+            least_gap(&found)
+        );
+        let normal = [(nearest.0 - r) / gap, 0.0, (nearest.1 - half) / gap];
+        assert!(
+            distance3(found[0].normal, normal) < 1e-8,
+            "{:?} {normal:?}",
+            found[0].normal
+        );
+    }
 }

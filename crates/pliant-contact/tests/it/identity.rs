@@ -1,6 +1,6 @@
 //! Keys: kept while a contact lasts, never shared, saved and restored.
 
-use pliant_contact::{Contact, ContactError, ContactMemory, MeshKind, Shape};
+use pliant_contact::{Carrier, Contact, ContactError, ContactMemory, MeshKind, Shape};
 use pliant_dense::Vec3;
 use pliant_model::Pose;
 
@@ -77,6 +77,34 @@ fn rolling_over_a_mesh_keeps_the_key_and_a_normal_that_is_up() {
         assert!(now[0].gap.abs() < 1e-12);
         assert!(Vec3::from(now[0].normal).z.abs() > 1.0 - 1e-12);
     }
+}
+
+#[test]
+fn the_same_corner_on_the_same_plane_is_the_same_contact_wherever() {
+    let body = (Shape::cuboid([0.5; 3]).unwrap(), Pose::at([0.0, 0.0, 0.5]));
+    let mut rig = Rig::new(&[body]).fixed("floor", ground());
+    let first = rig.contacts(0.01);
+    // Moved by 5 m and turned by nearly a quarter between two updates: no place is where it was, neither in the body nor in the world.
+    let moved = Pose::turned([5.0, 0.0, 0.5], [0.0, 0.0, 1.0], 1.5);
+    rig.state.positions[..3].copy_from_slice(&moved.position);
+    rig.state.positions[3..7].copy_from_slice(&moved.rotation);
+    let again = rig.contacts(0.01);
+    for (a, b) in first.iter().zip(&again) {
+        assert_eq!(a.key, b.key);
+        let (Carrier::Body { local: x, .. }, Carrier::Body { local: y, .. }) = (a.a.carrier, b.a.carrier)
+        else {
+            panic!("{a:?} {b:?}");
+        };
+        assert!((Vec3::from(x) - Vec3::from(y)).norm() < 1e-12);
+    }
+    // A ball that has turned over touches with another of its points: only the feature says that it is the same contact.
+    let mut ball =
+        Rig::new(&[(Shape::ball(0.5).unwrap(), Pose::at([0.0, 0.0, 0.5]))]).fixed("floor", ground());
+    let first = ball.contacts(0.01)[0].key;
+    let moved = Pose::turned([5.0, 0.0, 0.5], [1.0, 0.0, 0.0], 2.0);
+    ball.state.positions[..3].copy_from_slice(&moved.position);
+    ball.state.positions[3..7].copy_from_slice(&moved.rotation);
+    assert_eq!(ball.contacts(0.01)[0].key, first);
 }
 
 #[test]

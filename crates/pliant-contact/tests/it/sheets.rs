@@ -221,6 +221,12 @@ fn soft_things_rest_on_every_shape() {
             let found = world
                 .update(&model, &state.positions, &state.velocities, 0.0)
                 .unwrap();
+            for (k, c) in found.iter().enumerate() {
+                let repeated = found[..k]
+                    .iter()
+                    .any(|d| crate::rig::distance(c.a.point, d.a.point) < 1e-6);
+                assert!(!repeated, "{floor:?}: {c:?}");
+            }
             assert!(found.len() >= least, "{floor:?}: {} of {least}", found.len());
             for c in found {
                 assert!((c.gap - 0.002).abs() < 1e-12, "{floor:?}: {}", c.gap);

@@ -5,6 +5,9 @@ use pliant_model::Pose;
 
 use crate::rig::Rig;
 
+use pliant_contact::{FrictionRule, Material, World};
+use pliant_model::Model;
+
 #[test]
 fn a_warm_update_allocates_nothing() {
     let parts: Vec<(Shape, Pose)> = (0..40)
@@ -43,6 +46,69 @@ fn a_warm_update_allocates_nothing() {
     let count = allocation_counter::measure(|| {
         world
             .update(model, &state.positions, &state.velocities, 0.01)
+            .unwrap();
+    });
+    assert_eq!(count.count_total, 0, "{count:?}");
+}
+
+#[test]
+fn a_warm_update_of_a_folded_cloth_on_a_ball_allocates_nothing() {
+    let n = 12;
+    let fold = |x: f64| if x > 0.55 { (1.1 - x, 0.015) } else { (x, 0.0) };
+    let points: Vec<[f64; 3]> = (0..n * n)
+        .map(|k| {
+            let (x, z) = fold((k % n) as f64 * 0.1);
+            [x, (k / n) as f64 * 0.1, z]
+        })
+        .collect();
+    let mut triangles = Vec::new();
+    for y in 0..n - 1 {
+        for x in 0..n - 1 {
+            let k = y * n + x;
+            triangles.extend([[k, k + 1, k + n + 1], [k, k + n + 1, k + n]]);
+        }
+    }
+    let mut model = Model::new();
+    let node = model.add_particles("points", &points).unwrap();
+    let mut world = World::new();
+    let rough = world
+        .add_material(Material {
+            friction: 2.0,
+            ..Material::default()
+        })
+        .unwrap();
+    world.set_friction_rule(FrictionRule::Maximum);
+    let glue = Material {
+        friction: 5.0,
+        ..Material::default()
+    };
+    world.set_pair(rough, rough, glue).unwrap();
+    let cloth = Collider::new(
+        "cloth",
+        Shape::soft_triangles(&triangles, 0.005).unwrap(),
+        Place::Points(node),
+    );
+    world
+        .add(cloth.with_self_contact(1).with_margin(0.01).with_material(rough))
+        .unwrap();
+    let place = Place::Fixed(Pose::at([0.3, 0.5, -0.51]));
+    world
+        .add(Collider::new("ball", Shape::ball(0.5).unwrap(), place))
+        .unwrap();
+    let state = model.initial_state().unwrap();
+    for _ in 0..3 {
+        let found = world
+            .update(&model, &state.positions, &state.velocities, 0.01)
+            .unwrap();
+        assert!(found.len() > 100);
+        for c in found {
+            let own = c.a.collider == c.b.collider;
+            assert_eq!(c.material.friction, if own { 5.0 } else { 2.0 });
+        }
+    }
+    let count = allocation_counter::measure(|| {
+        world
+            .update(&model, &state.positions, &state.velocities, 0.01)
             .unwrap();
     });
     assert_eq!(count.count_total, 0, "{count:?}");

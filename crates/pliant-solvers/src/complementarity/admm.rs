@@ -4,6 +4,7 @@ use super::report::Tracker;
 use super::shifted::Shifted;
 use super::spectrum::inverse_scales;
 use super::{Limits, Method, Outcome, Problem, ProblemError, Report, Solver};
+use crate::Elimination;
 
 /// Options of [`Admm`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -65,6 +66,18 @@ impl Admm {
         self.e.clear();
         self.e.extend(self.inverse.iter().map(|d| penalty / d));
         self.shifted.factor(problem, &self.turn, &self.e)
+    }
+}
+
+impl Admm {
+    /// The order of elimination in use.
+    pub(crate) fn order(&self) -> Option<Elimination> {
+        self.shifted.order()
+    }
+
+    /// The order for the next pattern, if it fits.
+    pub(crate) fn impose(&mut self, order: Option<Elimination>) {
+        self.shifted.impose(order);
     }
 }
 

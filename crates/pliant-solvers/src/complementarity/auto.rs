@@ -6,6 +6,7 @@ use super::{
     GaussSeidel, GaussSeidelOptions, InteriorPoint, InteriorPointOptions, Lemke, LemkeOptions, Limits,
     Method, Newton, NewtonOptions, NonlinearCg, Outcome, Problem, ProblemError, Report, Solver, Stage,
 };
+use crate::Elimination;
 
 /// Options of [`Auto`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -57,17 +58,17 @@ enum Try {
 enum From {
     /// The best impulse so far.
     Best,
-    /// The start of the solve: the best impulse may be in a corner out of which Newton does not find.
-    Start,
+    /// No impulse: the best one may be in a corner out of which Newton does not find.
+    Rest,
 }
 
 /// Tries solvers in turn, each from the best impulse so far, until the residual that is asked for holds.
 ///
 /// - Without friction and with few rows: block pivoting, then Lemke; then as with friction.
 /// - Else: Gauss-Seidel (8 sweeps, if there is a start or there are at most four contacts: interior points gain nothing from them
-///   otherwise), Newton (up to 60 rows), interior points, Newton and again from the start (if few rows), conjugate gradients over
-///   Gauss-Seidel, alternating directions, Newton with the other function in the same way, accelerated gradients. With a
-///   [`Cone::Pyramid`](super::Cone::Pyramid): Lemke (if few rows), alternating directions, accelerated gradients.
+///   otherwise), Newton (up to 60 rows), interior points, Newton with both functions, again from rest (if few rows), conjugate
+///   gradients over Gauss-Seidel, alternating directions, accelerated gradients. With a [`Cone::Pyramid`](super::Cone::Pyramid): Lemke (if few
+///   rows), alternating directions, accelerated gradients.
 ///
 /// [`Report::stages`] lists what was tried, [`Report::method`] is the one whose answer it is, [`Report::iterations`] sums over the
 /// stages. If none converges, the answer is the best one, and the outcome a ray if one was found, else that of the best stage.
@@ -86,7 +87,6 @@ pub struct Auto {
     pivoting: BlockPivoting,
     lemke: Lemke,
     trial: Vec<f64>,
-    start: Vec<f64>,
 }
 
 impl Auto {
@@ -96,6 +96,17 @@ impl Auto {
             options,
             ..Self::default()
         }
+    }
+
+    /// Orders of elimination of the solvers that factor sparse systems.
+    pub(crate) fn orders(&self) -> [Option<Elimination>; 2] {
+        [self.interior.order(), self.admm.order()]
+    }
+
+    /// Orders for the next pattern, where they fit.
+    pub(crate) fn impose(&mut self, [interior, admm]: [Option<Elimination>; 2]) {
+        self.interior.impose(interior);
+        self.admm.impose(admm);
     }
 
     fn configure(&mut self) {
@@ -159,8 +170,6 @@ impl Solver for Auto {
         let round = problem.first_pyramid().is_none();
         let sweeps = problem.blocks() <= SWEPT || r.iter().any(|r| *r != 0.0);
         let small = problem.size() <= SMALL;
-        self.start.clear();
-        self.start.extend_from_slice(r);
         let stages = [
             (rows && few, Try::Pivoting, From::Best),
             ((rows || !round) && few, Try::Lemke, From::Best),
@@ -168,23 +177,22 @@ impl Solver for Auto {
             (round && small && !rows, Try::Newton, From::Best),
             (round, Try::Interior, From::Best),
             (round && near, Try::Newton, From::Best),
-            (round && few && !rows, Try::Newton, From::Start),
+            (round && few && !rows, Try::Newton, From::Rest),
+            (round && few && !rows, Try::Moreau, From::Best),
+            (round && few && !rows, Try::Moreau, From::Rest),
             (round, Try::NonlinearCg, From::Best),
             (true, Try::Admm, From::Best),
-            (round && few && !rows, Try::Moreau, From::Best),
-            (round && few && !rows, Try::Moreau, From::Start),
             (true, Try::Gradient, From::Best),
         ];
         let mut tried = Vec::new();
         let mut iterations = 0;
         let mut ray = false;
         for (_, which, from) in stages.into_iter().filter(|(wanted, ..)| *wanted) {
-            let start = match from {
-                From::Best => &*r,
-                From::Start => &self.start,
-            };
             self.trial.clear();
-            self.trial.extend_from_slice(start);
+            match from {
+                From::Best => self.trial.extend_from_slice(r),
+                From::Rest => self.trial.resize(r.len(), 0.0),
+            }
             let solver: &mut dyn Solver = match which {
                 Try::Pivoting => &mut self.pivoting,
                 Try::Lemke => &mut self.lemke,

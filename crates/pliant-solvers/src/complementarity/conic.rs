@@ -1,10 +1,11 @@
 //! Saddle-point systems with cones, from statement to answer.
 
 use super::{
-    Auto, AutoOptions, Cone, Outcome, Problem, ProblemError, Report, Residual, SaddleDelassus, Solver,
+    Auto, AutoOptions, Cone, DelassusChoice, Outcome, Problem, ProblemError, Report, Residual,
+    SaddleDelassus, Solver,
 };
 use crate::bounds::BoundState;
-use crate::{DirectOptions, DirectSolver, KktSystem, Solution, SolveReport, Status};
+use crate::{DirectOptions, DirectSolver, Elimination, KktSystem, Solution, SolveReport, Status};
 use pliant_sparse::{Pattern, PatternBuilder};
 
 /// What [`ConicSolver`] found: parts, and the judgement on the whole.
@@ -65,7 +66,18 @@ pub struct ConicSolver {
     states: Vec<BoundState>,
     r: Vec<f64>,
     u: Vec<f64>,
+    /// Order of the bilateral part for the next operator.
+    operator: Option<Elimination>,
     ready: bool,
+}
+
+/// What a [`ConicSolver`] remembers, as plain values.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ConicMemory {
+    direct: Option<Elimination>,
+    operator: Option<Elimination>,
+    interior: Option<Elimination>,
+    admm: Option<Elimination>,
 }
 
 /// `J x + R mu + b` of some rows.
@@ -105,6 +117,29 @@ impl ConicSolver {
         self.problem.as_ref()
     }
 
+    /// All that one solve with [`Auto`] hands to the next, but for the start: orders of elimination.
+    pub fn memory(&self) -> ConicMemory {
+        let [interior, admm] = self.auto.orders();
+        ConicMemory {
+            direct: self.direct.elimination().cloned(),
+            operator: self.problem.as_ref().and_then(Problem::order),
+            interior,
+            admm,
+        }
+    }
+
+    /// Forgets all plans; the next `prepare` takes the given orders where they fit its system. Then answers are the same bit for bit as those of the solver
+    /// whose memory it was.
+    pub fn impose(&mut self, memory: ConicMemory) {
+        self.held = None;
+        self.problem = None;
+        self.ready = false;
+        self.direct.forget(memory.direct);
+        self.operator = memory.operator;
+        self.auto = Auto::default();
+        self.auto.impose([memory.interior, memory.admm]);
+    }
+
     /// Tolerances of the linear part.
     pub fn set_direct_options(&mut self, options: DirectOptions) {
         self.direct.options = options;
@@ -114,6 +149,30 @@ impl ConicSolver {
     pub fn free_velocities(&self) -> impl Iterator<Item = (usize, f64)> {
         let b = self.problem.as_ref().map_or(&[][..], Problem::b);
         self.rows.iter().copied().zip(b.iter().copied())
+    }
+
+    /// The diagonal block of the operator at the block with a cone that starts at this row of the system, row by row; `None` if none does.
+    pub fn diagonal_block(&self, row: usize) -> Option<&[f64]> {
+        let at = self.rows.binary_search(&row).ok()?;
+        let block = self.boundaries.binary_search(&at).ok()?;
+        Some(self.problem.as_ref()?.diagonal_block(block))
+    }
+
+    /// Velocities that an impulse on one block with a cone makes in all rows with cones: `(row, (A r)_row)`. Cost: the columns of the block.
+    /// Empty if no block of as many rows starts at this row of the system.
+    pub fn response(&self, row: usize, r: &[f64]) -> Vec<(usize, f64)> {
+        let (Some(problem), Ok(at)) = (&self.problem, self.rows.binary_search(&row)) else {
+            return Vec::new();
+        };
+        if at + r.len() > self.rows.len() {
+            return Vec::new();
+        }
+        let mut columns = vec![0.0; self.rows.len() * r.len()];
+        let range = at..at + r.len();
+        problem.delassus().block(0..self.rows.len(), range, &mut columns);
+        let lines = columns.chunks_exact(r.len());
+        let velocities = lines.map(|line| line.iter().zip(r).map(|(a, r)| a * r).sum());
+        self.rows.iter().copied().zip(velocities).collect()
     }
 
     /// Analyses the pattern if it changed, and takes the values. One entry of `cones` per row block.
@@ -172,7 +231,9 @@ impl ConicSolver {
         match &mut self.problem {
             Some(problem) if updated => problem.set_cones(&self.list)?,
             _ => {
-                let delassus = SaddleDelassus::new(system, &self.rows, &self.boundaries)?;
+                let rows = (&self.rows[..], &self.boundaries[..]);
+                let how = (DelassusChoice::Auto, 1);
+                let delassus = SaddleDelassus::ordered(system, rows, how, self.operator.take())?;
                 let b = vec![0.0; self.rows.len()];
                 self.problem = Some(Problem::saddle(delassus, b, self.list.clone())?);
             }

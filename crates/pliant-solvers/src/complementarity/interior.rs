@@ -9,6 +9,7 @@ use super::gauss_seidel::sweep;
 use super::report::Tracker;
 use super::shifted::Shifted;
 use super::{Limits, Method, Outcome, Problem, ProblemError, Report, Solver};
+use crate::Elimination;
 use krylov::Krylov;
 use scaling::{Scaling, least, step};
 
@@ -303,6 +304,18 @@ impl InteriorPoint {
             }
         }
         out
+    }
+}
+
+impl InteriorPoint {
+    /// The order of elimination in use.
+    pub(crate) fn order(&self) -> Option<Elimination> {
+        self.shifted.order()
+    }
+
+    /// The order for the next pattern, if it fits.
+    pub(crate) fn impose(&mut self, order: Option<Elimination>) {
+        self.shifted.impose(order);
     }
 }
 

@@ -181,6 +181,14 @@ impl Problem {
         Ok(true)
     }
 
+    /// The order of elimination of the operator's bilateral part.
+    pub(crate) fn order(&self) -> Option<crate::Elimination> {
+        match &self.delassus {
+            Operator::Saddle(saddle) => saddle.order(),
+            Operator::Any(_) => None,
+        }
+    }
+
     /// Checks the operator, and copies what solvers want of its diagonal.
     fn survey(&mut self) -> Result<(), ProblemError> {
         let delassus: &dyn Delassus = match &self.delassus {

@@ -4,8 +4,8 @@ mod explicit;
 mod free;
 
 use super::{Delassus, Form, ProblemError};
-use crate::KktSystem;
 use crate::residual::row_of;
+use crate::{Elimination, KktSystem};
 use explicit::{Analysis, Explicit};
 use free::Free;
 use pliant_sparse::PatternBuilder;
@@ -226,6 +226,16 @@ impl SaddleDelassus {
         choice: DelassusChoice,
         threads: usize,
     ) -> Result<Self, ProblemError> {
+        Self::ordered(system, (rows, blocks), (choice, threads), None)
+    }
+
+    /// The same, in an order of the bilateral part that was once found, if it fits.
+    pub(crate) fn ordered(
+        system: &KktSystem,
+        (rows, blocks): (&[usize], &[usize]),
+        (choice, threads): (DelassusChoice, usize),
+        order: Option<Elimination>,
+    ) -> Result<Self, ProblemError> {
         let size = |what, expected, found| ProblemError::Size {
             what,
             expected,
@@ -253,12 +263,12 @@ impl SaddleDelassus {
         };
         let mut analysis = None;
         if choice == DelassusChoice::Explicit {
-            analysis = Some(Analysis::new(system, rows, blocks)?);
+            analysis = Some(Analysis::new(system, rows, blocks, order.clone())?);
         } else if choice == DelassusChoice::Auto {
             report.matrix_free = entries.saturating_mul(ENTRY) > MEMORY;
             report.reason = DelassusReason::Memory;
             if !report.matrix_free {
-                let found = Analysis::new(system, rows, blocks)?;
+                let found = Analysis::new(system, rows, blocks, order.clone())?;
                 let (explicit, free) = work(system, rows, blocks.len() - 1, &found, entries);
                 report.matrix_free = explicit > MUCH * free;
                 report.reason = DelassusReason::Work;
@@ -269,7 +279,7 @@ impl SaddleDelassus {
         }
         let values = match analysis.filter(|_| !report.matrix_free) {
             Some(analysis) => Values::Explicit(Box::new(Explicit::new(system, rows, analysis)?)),
-            None => Values::Free(Box::new(Free::new(system, rows, blocks, threads)?)),
+            None => Values::Free(Box::new(Free::new(system, rows, blocks, threads, order)?)),
         };
         Ok(Self {
             system: system.clone(),
@@ -277,6 +287,14 @@ impl SaddleDelassus {
             values,
             report,
         })
+    }
+
+    /// The order of the bilateral part.
+    pub(crate) fn order(&self) -> Option<Elimination> {
+        match &self.values {
+            Values::Explicit(explicit) => Some(explicit.order.clone()),
+            Values::Free(free) => free.order(),
+        }
     }
 
     /// What was predicted and decided.

@@ -1,7 +1,7 @@
 //! Solves with `T A T^T + E`: the linear algebra of ADMM and of the interior-point method.
 
 use super::{Form, Problem, ProblemError};
-use crate::{DirectSolver, KktSystem};
+use crate::{DirectSolver, Elimination, KktSystem};
 use pliant_sparse::{Pattern, PatternBuilder};
 
 const ABSENT: u32 = u32::MAX;
@@ -32,6 +32,8 @@ pub(crate) struct Shifted {
     rhs: Vec<f64>,
     z: Vec<f64>,
     ready: bool,
+    /// Order for the next pattern, if it fits.
+    imposed: Option<Elimination>,
 }
 
 // A clone makes its factors anew.
@@ -83,6 +85,16 @@ impl Shifted {
         }
     }
 
+    /// The order of elimination in use.
+    pub(crate) fn order(&self) -> Option<Elimination> {
+        self.system.as_ref().and(self.direct.elimination()).cloned()
+    }
+
+    /// The order for the next pattern.
+    pub(crate) fn impose(&mut self, order: Option<Elimination>) {
+        self.imposed = order;
+    }
+
     /// Takes the pattern of a problem. Allocates only for a new one.
     pub(crate) fn prepare(&mut self, problem: &Problem) -> Result<(), ProblemError> {
         self.ready = false;
@@ -94,7 +106,7 @@ impl Shifted {
         self.seen.clear();
         self.rows.clear();
         self.pairs.clear();
-        self.direct.forget(None);
+        self.direct.forget(self.imposed.take());
         let form = problem.delassus().form();
         self.saddle = matches!(form, Form::Saddle { .. });
         self.system = Some(match form {

@@ -52,6 +52,11 @@ impl Plan {
             }
             self.changes.columns = self.columns(system, &vertex);
             self.changes.marks = vec![false; blocks];
+            // Here, not at the first change, which may come many steps late.
+            let count = self.changes.columns.len();
+            self.changes.entries.reserve(count);
+            self.changes.next.reserve(count);
+            self.changes.changed.reserve(blocks);
         }
         let mut changes = std::mem::take(&mut self.changes);
         self.entries_into(system, states, &mut changes.next);
@@ -115,7 +120,11 @@ impl Plan {
                 *to = *value;
             }
         }
-        Ok((factor.factor(symbolic, rule)?, blocks))
+        let report = factor.factor(symbolic, rule)?;
+        // Room for the changes to come; nothing is done the other times.
+        factor.reopen(symbolic, &[])?;
+        factor.refactor(symbolic, rule)?;
+        Ok((report, blocks))
     }
 
     /// The block column of each entry: that of the unknown that goes first.

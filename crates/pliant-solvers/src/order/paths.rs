@@ -20,12 +20,13 @@ pub(super) struct Paths {
 }
 
 impl Paths {
-    /// Finds the long paths without loose ends but their own: closed ones, those between two vertices of more neighbours, and those that are a whole component.
+    /// Finds the long paths without loose ends but their own: closed ones, those between two vertices of more neighbours, and, where rows are deferred, those that are a whole component.
     /// A path that hangs on another vertex goes from its loose end, without fill. `None` if there are none. `parents(v)` are the vertices
-    /// that the rows owned by `v` act on. Cost: linear.
+    /// that the rows owned by `v` act on; `is_deferring` says whether rows come after everything else. Cost: linear.
     pub(super) fn new(
         quotient: &Quotient,
         parent: impl Fn(usize) -> Option<usize>,
+        is_deferring: bool,
     ) -> Result<Option<Self>, SparseError> {
         let graph = &quotient.graph;
         let (offsets, neighbours) = graph.adjacency()?;
@@ -69,7 +70,11 @@ impl Paths {
                 }
             }
             let hangs = ends[0].is_some() != ends[1].is_some();
-            if path.len() < LONG || hangs {
+            let (first_of, last_of) = (path[0], path[path.len() - 1]);
+            let is_closed = path.len() > 2 && of(first_of).iter().any(|v| *v as usize == last_of);
+            // Nothing is redundant in a chain whose rows all have owners, and from its loose ends there is less fill.
+            let is_plain = ends[0].is_none() && !is_closed && !is_deferring;
+            if path.len() < LONG || hangs || is_plain {
                 continue;
             }
             let owns = |v: usize, u: usize| parent(v) == Some(u);

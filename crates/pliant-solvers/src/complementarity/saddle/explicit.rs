@@ -21,6 +21,8 @@ pub(super) struct Explicit {
     source: Vec<u32>,
     /// Unknown of each pivot.
     sequence: Vec<usize>,
+    /// The order of the bilateral part, as it was decided.
+    pub(super) order: Elimination,
 }
 
 /// The pattern of the partial factorisation.
@@ -29,6 +31,7 @@ pub(super) struct Analysis {
     /// What the factor of `K` alone takes.
     pub(super) inner: EliminationCost,
     sequence: Vec<usize>,
+    order: Elimination,
 }
 
 /// Pivots below these shares of the diagonal (of `W`, of the Delassus diagonal of a bilateral row) are not believed.
@@ -57,13 +60,21 @@ fn each(
 }
 
 impl Analysis {
-    pub(super) fn new(system: &KktSystem, rows: &[usize], blocks: &[usize]) -> Result<Self, ProblemError> {
+    /// In the given order of the bilateral part if it fits.
+    pub(super) fn new(
+        system: &KktSystem,
+        rows: &[usize],
+        blocks: &[usize],
+        order: Option<Elimination>,
+    ) -> Result<Self, ProblemError> {
         let n = system.n();
         let mut out = vec![false; system.m()];
         rows.iter().for_each(|row| out[*row] = true);
         let (sub, kept) = without(system, &out)?;
-        let deferred = vec![false; sub.row_blocks().len() - 1];
-        let order = Elimination::new(&sub, &deferred)?;
+        let order = match order.filter(|o| o.fits(&sub)) {
+            Some(order) => order,
+            None => Elimination::new(&sub, &vec![false; sub.row_blocks().len() - 1])?,
+        };
         let mut sequence: Vec<usize> = order
             .sequence
             .iter()
@@ -109,13 +120,14 @@ impl Analysis {
             pattern: BlockPattern::partial(bounds, &graph, eliminated)?,
             inner: order.report.cost,
             sequence,
+            order,
         })
     }
 }
 
 impl Explicit {
     pub(super) fn new(system: &KktSystem, rows: &[usize], analysis: Analysis) -> Result<Self, ProblemError> {
-        let sequence = analysis.sequence;
+        let (sequence, order) = (analysis.sequence, analysis.order);
         let (n, inner) = (system.n(), sequence.len() - rows.len());
         let eliminated = analysis.pattern.eliminated();
         let position = positions(system, &sequence);
@@ -156,6 +168,7 @@ impl Explicit {
             slots,
             source,
             sequence,
+            order,
         };
         made.compute(system, rows)?;
         Ok(made)
@@ -211,7 +224,7 @@ impl Explicit {
         let p = rows.len();
         let each: Vec<usize> = (0..=p).collect();
         let mut dense = vec![0.0; p * p];
-        Free::new(system, rows, &each, 1)?.block(system, rows, (0..p, 0..p), &mut dense);
+        Free::new(system, rows, &each, 1, None)?.block(system, rows, (0..p, 0..p), &mut dense);
         let matrix = self.a.matrix_mut();
         for i in 0..p {
             for slot in matrix.pattern().row_slots(i) {

@@ -2,7 +2,7 @@
 
 use super::{ABSENT, take_values, terms, without};
 use crate::complementarity::ProblemError;
-use crate::{DirectOptions, DirectSolver, KktSystem};
+use crate::{DirectOptions, DirectSolver, Elimination, KktSystem};
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
@@ -46,6 +46,7 @@ impl Free {
         rows: &[usize],
         blocks: &[usize],
         threads: usize,
+        order: Option<Elimination>,
     ) -> Result<Self, ProblemError> {
         let mut place = vec![ABSENT as usize; system.m()];
         rows.iter().enumerate().for_each(|(k, row)| place[*row] = k);
@@ -71,10 +72,11 @@ impl Free {
             block_of.extend(std::iter::repeat_n(k, width));
             starts.push(starts[k] + width * width);
         }
-        let direct = DirectSolver::new(DirectOptions {
+        let mut direct = DirectSolver::new(DirectOptions {
             threads,
             ..DirectOptions::default()
         });
+        direct.forget(order);
         let mut made = Self {
             sub,
             kept,
@@ -94,6 +96,11 @@ impl Free {
         };
         made.compute(system, rows)?;
         Ok(made)
+    }
+
+    /// The order of the bilateral part.
+    pub(super) fn order(&self) -> Option<Elimination> {
+        self.lock().direct.elimination().cloned()
     }
 
     /// New values of a system of the same patterns.

@@ -325,7 +325,7 @@ impl ConicSolver {
         Ok(())
     }
 
-    /// Solves with [`Auto`].
+    /// Solves with [`Auto`]; where that fails from the multipliers in the solution, once more from none, and the better answer is kept.
     ///
     /// # Errors
     /// [`SolveError::NotPrepared`](crate::SolveError::NotPrepared) without a matching `prepare`, and what the direct and the complementarity solver refuse.
@@ -336,7 +336,28 @@ impl ConicSolver {
     ) -> Result<ConicReport, ProblemError> {
         let mut auto = std::mem::take(&mut self.auto);
         auto.options = self.options;
-        let found = self.solve_with(&mut auto, system, solution);
+        let warm = self
+            .rows
+            .iter()
+            .any(|i| solution.mu.get(*i).is_some_and(|r| *r != 0.0));
+        let mut found = self.solve_with(&mut auto, system, solution);
+        if let Ok(first) = &found
+            && warm
+            && first.outcome != Outcome::Converged
+        {
+            let kept = solution.clone();
+            solution.mu.clear();
+            let iterations = first.cones.iterations;
+            let again = self.solve_with(&mut auto, system, solution)?;
+            if again.outcome == Outcome::Converged || again.residual.measure() < first.residual.measure() {
+                found = Ok(again);
+            } else {
+                solution.clone_from(&kept);
+            }
+            if let Ok(found) = &mut found {
+                found.cones.iterations += iterations;
+            }
+        }
         self.auto = auto;
         found
     }

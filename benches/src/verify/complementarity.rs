@@ -76,7 +76,10 @@ fn one_contact(checks: &mut Checks) -> Result<(), Error> {
                 limits,
                 ..NewtonOptions::default()
             })),
-            Box::new(InteriorPoint::new(InteriorPointOptions { limits })),
+            Box::new(InteriorPoint::new(InteriorPointOptions {
+                limits,
+                ..InteriorPointOptions::default()
+            })),
         ];
         for solver in &mut solvers {
             let (r, report) = solve(solver.as_mut(), &problem)?;

@@ -1,12 +1,13 @@
 //! Reference cases and timed scenes of Pliant.
 //!
 //! [`verify`] runs the reference cases; [`chain`] builds the scene that other engines were measured on; [`families`] makes the
-//! systems that solvers are timed on. The programs
+//! systems that solvers are timed on, [`heaps`] the scenes of many contacts. The programs
 //! `verify` and `scenes` print them (`cargo xtask verify`, `cargo xtask bench`).
 
 pub mod candidates;
 pub mod chain;
 pub mod families;
+pub mod heaps;
 pub mod linkages;
 pub mod profile;
 pub mod reference;

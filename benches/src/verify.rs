@@ -3,6 +3,8 @@
 mod beams;
 mod bodies;
 mod cables;
+mod complementarity;
+mod contact;
 mod loops;
 mod oscillators;
 mod systems;
@@ -122,12 +124,14 @@ pub fn run() -> Result<Vec<Row>, pliant::Error> {
     loops::run(&mut checks)?;
     beams::run(&mut checks)?;
     systems::run(&mut checks)?;
+    complementarity::run(&mut checks)?;
+    contact::run(&mut checks)?;
     Ok(checks.rows)
 }
 
 /// Cases of the collection that wait for later capabilities.
-pub const LEFT: &str = "Left: D (contact and friction), E02 (solid elements), F01-F03, F05, F06 (the complementarity and Krylov \
-solvers' own cases), F08, F09 (static Newton, nonlinear step), and of A01 the rows with alpha = 0 or beta = 0, which are outside (0, 1].";
+pub const LEFT: &str = "Left: E02 (solid elements), F03, F08, F09 (static Newton, nonlinear step), and of A01 the rows with alpha = 0 \
+or beta = 0, which are outside (0, 1].";
 
 /// Euclidean distance of two points.
 fn distance(a: &[f64], b: &[f64]) -> f64 {

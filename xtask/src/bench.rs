@@ -5,14 +5,15 @@ use crate::flags;
 use crate::process;
 
 /// The groups of benchmarks, each a program of the benches package.
-const GROUPS: [&str; 3] = ["solvers", "contacts", "corpus"];
+const GROUPS: [&str; 4] = ["solvers", "contacts", "contact-scenes", "corpus"];
 
 /// Runs the program `scenes` of the benches package in release mode with the same arguments, or the group of benchmarks that the first
 /// argument names with the others.
 pub(crate) fn run(args: &[String]) -> Result<u8, Error> {
     match args.split_first() {
         Some((group, rest)) if group == "solvers" => solvers(rest),
-        Some((group, rest)) if group == "contacts" => contacts(rest),
+        Some((group, rest)) if group == "contacts" => contacts("contact_solvers", rest),
+        Some((group, rest)) if group == "contact-scenes" => contacts("contact_scenes", rest),
         Some((group, rest)) if group == "corpus" => process::run_bench_program("profile", &[], rest),
         Some((group, _)) if !group.starts_with('-') => Err(Error::UnknownFlag {
             task: "bench",
@@ -41,10 +42,10 @@ fn solvers(args: &[String]) -> Result<u8, Error> {
     process::run_bench_program("products", features, sizes)
 }
 
-/// The contact solvers on stacks, with Clarabel's interior points if there are to be peers.
-fn contacts(args: &[String]) -> Result<u8, Error> {
-    let scenes: Vec<String> = args.iter().filter(|a| *a != "--peers").cloned().collect();
-    process::run_bench_program("contact_solvers", features(args), &scenes)
+/// The contact solvers on stacks (with Clarabel's interior points if there are to be peers), or whole steps of scenes (with Rapier).
+fn contacts(program: &str, args: &[String]) -> Result<u8, Error> {
+    let rest: Vec<String> = args.iter().filter(|a| *a != "--peers").cloned().collect();
+    process::run_bench_program(program, features(args), &rest)
 }
 
 /// The features of the benches package that the arguments need.

@@ -12,7 +12,7 @@ use pliant_scene::scene::{SceneError, SceneFile};
 use std::path::{Path, PathBuf};
 
 pub(crate) fn run(arguments: &Run) -> u8 {
-    let outcome = match simulate(arguments) {
+    let mut outcome = match simulate(arguments) {
         Ok(outcome) => outcome,
         Err(error) => {
             complain(&error.to_string());
@@ -39,7 +39,7 @@ pub(crate) fn run(arguments: &Run) -> u8 {
         };
         files = Some((dir, written));
     }
-    let dumped = match dump(arguments, &outcome) {
+    let dumped = match dump(arguments, &mut outcome) {
         Ok(dumped) => dumped,
         Err(error) => {
             complain(&format!("error: {error}"));
@@ -54,7 +54,7 @@ pub(crate) fn run(arguments: &Run) -> u8 {
     }
     if let Some(path) = dumped {
         complain(&format!(
-            "the system of the failed solve is in {path}; try: pliant solve {path} --all",
+            "the failed solve is in {path}; try: pliant solve {path} --all",
             path = path.display()
         ));
     }
@@ -62,9 +62,14 @@ pub(crate) fn run(arguments: &Run) -> u8 {
 }
 
 /// Writes the system of a failed solve, if there is one and it is asked for.
-fn dump(arguments: &Run, outcome: &Outcome) -> Result<Option<PathBuf>, WriteProblemError> {
-    let (Some(dir), Some(system)) = (&arguments.dump_failed_solve, &outcome.failed_solve) else {
+fn dump(arguments: &Run, outcome: &mut Outcome) -> Result<Option<PathBuf>, WriteProblemError> {
+    let Some(dir) = &arguments.dump_failed_solve else {
         return Ok(None);
+    };
+    let (statement, what) = match (outcome.failed_contacts.take(), &outcome.failed_solve) {
+        (Some(problem), _) => (*problem, "failed-contacts"),
+        (None, Some(system)) => (KktSystem::clone(system).into(), "failed-solve"),
+        (None, None) => return Ok(None),
     };
     // A scene may be named as no file beside others can be.
     let stem = arguments
@@ -75,7 +80,7 @@ fn dump(arguments: &Run, outcome: &Outcome) -> Result<Option<PathBuf>, WriteProb
         .to_string_lossy();
     let plain = |c: char| if c.is_alphanumeric() || c == '-' { c } else { '_' };
     let name: String = stem.chars().map(plain).collect();
-    let mut record = Record::new(format!("{name}-failed-solve"), KktSystem::clone(system));
+    let mut record = Record::new(format!("{name}-{what}"), statement);
     record.about = outcome
         .error
         .as_ref()
@@ -107,6 +112,7 @@ fn default_directory(scene: &Path) -> PathBuf {
 fn code_of(error: &pliant::Error) -> u8 {
     match error {
         pliant::Error::NotConverged { .. }
+        | pliant::Error::ContactsNotConverged { .. }
         | pliant::Error::CorrectionNotConverged { .. }
         | pliant::Error::NotSettled { .. }
         | pliant::Error::Incompatible { .. }
@@ -142,11 +148,12 @@ fn report(summary: &Summary, files: Option<&(PathBuf, Vec<PathBuf>)>) -> Table {
     table.row(
         "per step",
         format!(
-            "fill {}, factor {}, solve {}, stabilise {}, update {} us",
+            "fill {}, factor {}, solve {}, stabilise {}, contacts {}, update {} us",
             per_step(seconds.fill),
             per_step(seconds.factor),
             per_step(seconds.solve),
             per_step(seconds.stabilise),
+            per_step(seconds.contacts),
             per_step(seconds.update)
         ),
     );
@@ -197,6 +204,22 @@ fn report(summary: &Summary, files: Option<&(PathBuf, Vec<PathBuf>)>) -> Table {
         let one = |(name, choice): (&String, &TreatmentState)| format!("{name}: {}", choice.treatment);
         let list: Vec<_> = summary.treatments.iter().map(one).collect();
         table.row("treatment", list.join(", "));
+    }
+    if let Some(c) = &summary.contacts {
+        let counts = format!(
+            "at most {}, {} with a force, {} slipping, in {} islands; {} iterations",
+            c.most, c.most_active, c.most_slipping, c.most_islands, c.iterations
+        );
+        table.row("contacts", counts);
+        let quality = format!(
+            "residual {:.1e} at worst; overlap {:.1e} m at worst, {:.1e} at the end; {} corrections; work {} J",
+            c.residual.worst,
+            c.overlap.worst,
+            c.overlap.last,
+            c.corrections,
+            number(c.work)
+        );
+        table.row("", quality);
     }
     table.row("momentum", format!("{} kg m/s", triple(summary.momentum)));
     if let Some((dir, written)) = files {

@@ -60,5 +60,5 @@ pub use contact::{Carrier, Contact, ContactKey, Side};
 pub use error::ContactError;
 pub use material::{FrictionRule, Material};
 pub use memory::{ContactMemory, Remembered};
-pub use shape::{MeshKind, Shape};
+pub use shape::{MeshKind, Shape, Triangulation};
 pub use world::World;

@@ -37,6 +37,9 @@ pub(crate) enum Kind {
     Compound(Arc<Vec<(Pose, Kind)>>),
 }
 
+/// Points (m), and triangles over them.
+pub type Triangulation = (Vec<[f64; 3]>, Vec<[usize; 3]>);
+
 /// Which side of a triangle mesh is matter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MeshKind {
@@ -236,6 +239,31 @@ impl Shape {
             }
         }
         Ok(Kind::Compound(Arc::new(flat)).into())
+    }
+
+    /// The surface of a hull, a box, a triangle mesh or a height field, to be drawn or to give a mass: its points (m), and triangles
+    /// counter-clockwise seen from outside; `None` of other shapes.
+    pub fn surface(&self) -> Option<Triangulation> {
+        let plain = |points: &[Vec3]| points.iter().map(|p| (*p).into()).collect();
+        match &self.kind {
+            Kind::Convex { polytope, radius } if *radius == 0.0 => {
+                let fan = |face: &Vec<u32>| -> Vec<[usize; 3]> {
+                    let corner = |k: usize| face[k] as usize;
+                    (2..face.len())
+                        .map(|k| [corner(0), corner(k - 1), corner(k)])
+                        .collect()
+                };
+                Some((
+                    plain(&polytope.points),
+                    polytope.faces.iter().flat_map(fan).collect(),
+                ))
+            }
+            Kind::Mesh(mesh) => {
+                let triangles = mesh.triangles.iter().map(|t| t.map(|p| p as usize));
+                Some((plain(&mesh.points), triangles.collect()))
+            }
+            _ => None,
+        }
     }
 
     /// Balls of this radius (m) about points of a node, given by their indices.

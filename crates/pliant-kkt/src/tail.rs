@@ -115,6 +115,22 @@ impl Tail {
         }
     }
 
+    /// `out += J^T r / unit`, for one number per independent degree of freedom.
+    ///
+    /// # Panics
+    /// If there are fewer impulses than rows, or `out` has fewer numbers than the model has degrees of freedom.
+    pub fn add_transpose_product(&self, r: &[f64], unit: f64, out: &mut [f64]) {
+        for block in &self.blocks {
+            for i in 0..block.rows {
+                let impulse = r[block.first_row + i] / unit;
+                for (dof, run) in self.row(block, i) {
+                    let target = &mut out[dof..dof + run.len()];
+                    target.iter_mut().zip(run).for_each(|(o, j)| *o += j * impulse);
+                }
+            }
+        }
+    }
+
     /// Columns and dense values of row `i` of a block.
     fn row<'a>(&'a self, block: &'a Block, i: usize) -> impl Iterator<Item = (usize, &'a [f64])> {
         let row = &self.values[block.first_value + i * block.width..][..block.width];
@@ -257,6 +273,13 @@ pub struct Extended {
 }
 
 impl Extended {
+    /// Adds impulses on the rows of a tail, which were found beforehand, to the right-hand side of the last fill.
+    pub fn add_impulses(&mut self, tail: &Tail, r: &[f64], unit: f64) {
+        if let Some(system) = &mut self.system {
+            tail.add_transpose_product(r, unit, &mut system.c);
+        }
+    }
+
     /// The system as last filled.
     pub fn system(&self) -> Option<&KktSystem> {
         self.system.as_ref()

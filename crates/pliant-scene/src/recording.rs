@@ -6,6 +6,7 @@ mod surface;
 
 pub use surface::Surface;
 
+use pliant::contact::ContactState;
 use std::sync::Arc;
 
 /// One rigid body of a recording.
@@ -91,6 +92,48 @@ pub struct JointTable {
     pub lines: Vec<Vec<f64>>,
 }
 
+/// A contact at a recorded instant: where it was at the start of the step that ended there, and what it did over it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ContactLine {
+    /// Time at the end of the step (s).
+    pub time: f64,
+    /// The two things, by their places in [`ContactTable::names`].
+    pub sides: [u32; 2],
+    /// Where (m).
+    pub point: [f64; 3],
+    /// Unit vector from the first thing to the second.
+    pub normal: [f64; 3],
+    /// Distance along the normal (m).
+    pub gap: f64,
+    /// Average force over the step on the second thing (N).
+    pub force: [f64; 3],
+    /// Torque of its resistance to spin and rolling (N m).
+    pub torque: [f64; 3],
+    /// Velocity of the second point against the first at the end of the step (m/s).
+    pub velocity: [f64; 3],
+    /// Where it is on its law.
+    pub state: ContactState,
+}
+
+impl ContactLine {
+    /// The part of the velocity across the normal.
+    pub fn slip(&self) -> [f64; 3] {
+        let along: f64 = (0..3).map(|k| self.velocity[k] * self.normal[k]).sum();
+        [0, 1, 2].map(|k| self.velocity[k] - along * self.normal[k])
+    }
+}
+
+/// Contacts over time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ContactTable {
+    /// Names of what collides; empty if nothing can.
+    pub names: Vec<String>,
+    /// All contacts of the recorded instants, in order of time.
+    pub lines: Vec<ContactLine>,
+    /// Contacts that found no room.
+    pub left_out: usize,
+}
+
 /// A recorded motion.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Recording {
@@ -110,4 +153,6 @@ pub struct Recording {
     pub samples: Vec<Sample>,
     /// What joints did.
     pub joints: JointTable,
+    /// Who touched whom.
+    pub contacts: ContactTable,
 }

@@ -16,11 +16,13 @@
 //! # Ok::<(), pliant_scene::scene::SceneError>(())
 //! ```
 
+mod contacts;
 mod files;
 mod holds;
 mod joints;
 mod summary;
 
+pub use contacts::ContactSummary;
 pub use files::{WriteError, write_results};
 pub use joints::{JointCoordinate, JointState};
 pub use summary::{Energy, NodeState, Residuals, Seconds, Sizes, Summary, TreatmentState, Work};
@@ -29,6 +31,8 @@ use crate::recording::{Recording, Sample};
 use crate::scene::{BuiltScene, InputCourse, SceneError};
 use holds::Schedule;
 use joints::Joints;
+use pliant::model::NodeId;
+use pliant::solvers::exchange::Statement;
 use pliant::solvers::{KktResidual, KktSystem};
 use pliant::{Simulation, StepReport};
 use std::time::Instant;
@@ -65,6 +69,8 @@ struct Parts {
     picture: crate::scene::Picture,
     joints: Joints,
     inputs: Vec<InputCourse>,
+    /// Nodes that collide.
+    colliding: Vec<NodeId>,
     up: [f64; 3],
 }
 
@@ -79,6 +85,8 @@ pub struct Outcome {
     pub error: Option<pliant::Error>,
     /// The linear system of the solve that failed, if that is why.
     pub failed_solve: Option<Box<KktSystem>>,
+    /// The problem of the contacts that failed, if that is why.
+    pub failed_contacts: Option<Box<Statement>>,
     /// Which way is up in pictures.
     pub up: [f64; 3],
 }
@@ -109,12 +117,20 @@ impl Runner {
         let model = std::mem::take(&mut scene.model);
         let simulation = Simulation::with_options(model, scene.options.clone());
         let mut simulation = simulation.map_err(|e| scene.simulation_error(e))?;
+        let names = contacts::names(scene.world.as_ref());
+        let colliding = contacts::nodes(scene.world.as_ref());
+        if let Some(world) = scene.world.take() {
+            simulation
+                .set_contacts(world)
+                .map_err(|e| scene.simulation_error(e))?;
+        }
         let mut schedule = Schedule::new(std::mem::take(&mut scene.holds));
         schedule
             .apply(&mut simulation, scene.plan.step)
             .map_err(|e| scene.simulation_error(e))?;
         let model = simulation.model();
         let mut recording = scene.picture.recording(model, &scene.title);
+        recording.contacts.names = names;
         let joints = Joints::new(std::mem::take(&mut scene.joints));
         recording.joints.columns = joints.columns();
         recording.joints.lines.push(joints.line(&simulation));
@@ -128,12 +144,14 @@ impl Runner {
         recording
             .frames
             .push(scene.picture.frame(model, simulation.state(), sample));
-        let summary = Summary::start(&scene, &simulation, energies);
+        let mut summary = Summary::start(&scene, &simulation, energies);
+        summary.contacts = (!recording.contacts.names.is_empty()).then(ContactSummary::new);
         let parts = Parts {
             plan: scene.plan,
             picture: scene.picture,
             joints,
             inputs: scene.inputs,
+            colliding,
             up,
         };
         Ok(Self {
@@ -195,6 +213,7 @@ impl Runner {
         self.summary.add(report);
         if last || self.summary.steps.is_multiple_of(self.scene.plan.record_every) {
             self.record_joints();
+            contacts::record(&mut self.recording.contacts, &self.simulation, report);
             let (model, state) = (self.simulation.model(), self.simulation.state());
             self.recording
                 .frames
@@ -247,10 +266,15 @@ impl Runner {
         self.summary.joints = self.scene.joints.states(&self.simulation);
         self.summary
             .finish(&self.simulation, error.as_ref(), self.started.elapsed());
+        self.summary
+            .finish_contacts(&self.simulation, &self.scene.colliding, &self.recording.contacts);
         let failed = error.as_ref().is_some_and(is_of_a_solve);
+        let of_contacts = matches!(error, Some(pliant::Error::ContactsNotConverged { .. }));
+        let problem = self.simulation.contact_problem().filter(|_| of_contacts);
         Outcome {
             recording: self.recording,
             summary: self.summary,
+            failed_contacts: problem.and_then(|p| Statement::of(p).ok()).map(Box::new),
             failed_solve: failed.then(|| Box::new(self.simulation.system().clone())),
             error,
             up: self.scene.up,

@@ -47,7 +47,7 @@ pub use diagnostic::{Diagnostic, Place};
 pub use error::SceneError;
 pub use number::{EndSpec, Number, OneOrMany};
 pub use parse::Format;
-pub use picture::{Picture, PointRef};
+pub use picture::{DrawnCollider, Picture, PointRef};
 pub use suggest::hint;
 
 use source::SourceText;

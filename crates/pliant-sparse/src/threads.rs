@@ -1,6 +1,7 @@
 //! How many threads a kernel may use: a value that the caller owns, never a global.
 
 use crate::SparseError;
+use rayon::prelude::*;
 use std::sync::Arc;
 
 /// Threads that factorisations and solves may share. Cheap to clone; the default is the caller's own thread alone.
@@ -47,6 +48,14 @@ impl Threads {
         match &self.pool {
             Some(pool) => pool.install(what),
             None => what(),
+        }
+    }
+
+    /// Does something to every item, several at the same time if there are threads.
+    pub fn for_each<T: Send>(&self, items: &mut [T], what: impl Fn(&mut T) + Sync + Send) {
+        match &self.pool {
+            Some(pool) => pool.install(|| items.par_iter_mut().for_each(what)),
+            None => items.iter_mut().for_each(what),
         }
     }
 

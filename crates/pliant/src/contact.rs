@@ -115,7 +115,8 @@ pub trait ContactFinder: std::fmt::Debug + Send + Sync {
     /// The nodes on which contacts may act.
     fn nodes(&self) -> Vec<NodeId>;
 
-    /// Lists, into an empty list, what touches or may touch within `horizon` (s) at the velocities of the state.
+    /// Lists, into an empty list, what touches or may touch within `horizon` (s) at the velocities of the state, which are those that gravity alone
+    /// would make until then.
     ///
     /// # Errors
     /// What keeps it from knowing.
@@ -167,6 +168,17 @@ pub enum Overlap {
     },
 }
 
+/// How impacts at the same time are taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Impacts {
+    /// All at once: Newton's law `u_n+ >= -e u_n` holds on all closed contacts. In a row of balls that touch all of them move.
+    #[default]
+    Together,
+    /// One after the other, the fastest approach first, each alone with its law of impact and friction, until none approaches; then the step without
+    /// restitution. In a row of balls the last one flies off. Every impact costs a product with the columns of its contact.
+    InSequence,
+}
+
 /// How contacts are solved.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ContactOptions {
@@ -176,6 +188,8 @@ pub struct ContactOptions {
     pub max_iterations: usize,
     /// What becomes of overlap.
     pub overlap: Overlap,
+    /// How impacts at the same time are taken.
+    pub impacts: Impacts,
 }
 
 impl Default for ContactOptions {
@@ -187,6 +201,7 @@ impl Default for ContactOptions {
                 allowed: 1e-6,
                 speed: 1.0,
             },
+            impacts: Impacts::default(),
         }
     }
 }
@@ -208,6 +223,8 @@ pub struct ContactsReport {
     pub residual: f64,
     /// The same in m/s.
     pub velocity_residual: f64,
+    /// Impacts that were taken one by one ([`Impacts::InSequence`]).
+    pub impacts: usize,
     /// Iterations, of all methods that were tried.
     pub iterations: usize,
     /// Whose answer it is, of the island that took most of them.
@@ -227,9 +244,9 @@ pub struct ContactsReport {
 pub enum ContactState {
     /// No impulse.
     Open,
-    /// An impulse within the cone.
+    /// An impulse, and no slip.
     Sticking,
-    /// An impulse on the cone (or without friction).
+    /// An impulse on the cone, and slip.
     Slipping,
 }
 

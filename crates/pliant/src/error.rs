@@ -98,6 +98,16 @@ pub enum Error {
         /// The report of the step that was not taken.
         report: Box<StepReport>,
     },
+    /// Impacts in sequence did not end.
+    #[error(
+        "after {impacts} impacts one by one at t = {time} s there is still another (option `impacts`: `Together` takes all at once)"
+    )]
+    Impacts {
+        /// Time at the start of the step (s).
+        time: f64,
+        /// Impacts taken.
+        impacts: usize,
+    },
     /// Shapes, colliders, or where they are.
     #[error(transparent)]
     Geometry(pliant_contact::ContactError),

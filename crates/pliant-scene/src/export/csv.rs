@@ -6,6 +6,7 @@ use std::path::Path;
 use super::ExportError;
 use super::atomic::write_atomically;
 use crate::recording::Recording;
+use pliant::contact::ContactState;
 
 /// First line of the table: names with units; `residual` is relative, `violation` is in m or rad.
 pub const ENERGY_HEADER: &str = "time_s,kinetic_J,potential_J,dissipated_J,total_J,residual,violation";
@@ -57,6 +58,37 @@ pub fn write_joints_csv(path: &Path, recording: &Recording) -> Result<(), Export
                 write!(out, "{comma}{number:?}")?;
             }
             writeln!(out)?;
+        }
+        Ok(())
+    })
+}
+
+/// Writes the table of the contacts: a line per contact and recorded instant.
+///
+/// Numbers are written as in the energy table; names with commas or quotes stand in quotes.
+///
+/// # Errors
+/// [`ExportError::Io`] if the file cannot be written.
+pub fn write_contacts_csv(path: &Path, recording: &Recording) -> Result<(), ExportError> {
+    const HEAD: &str = "time_s,first,second,x_m,y_m,z_m,normal_x,normal_y,normal_z,gap_m,force_x_N,force_y_N,force_z_N,\
+         torque_x_Nm,torque_y_Nm,torque_z_Nm,slip_x_m/s,slip_y_m/s,slip_z_m/s,state";
+    let table = &recording.contacts;
+    let name = |side: u32| table.names.get(side as usize).map_or("", String::as_str);
+    write_atomically(path, |out| {
+        writeln!(out, "{HEAD}")?;
+        for line in &table.lines {
+            let [first, second] = line.sides.map(|side| quoted(name(side)));
+            write!(out, "{:?},{first},{second}", line.time)?;
+            let numbers = line.point.iter().chain(&line.normal).chain([&line.gap]);
+            for number in numbers.chain(&line.force).chain(&line.torque).chain(&line.slip()) {
+                write!(out, ",{number:?}")?;
+            }
+            let state = match line.state {
+                ContactState::Open => "open",
+                ContactState::Sticking => "sticking",
+                ContactState::Slipping => "slipping",
+            };
+            writeln!(out, ",{state}")?;
         }
         Ok(())
     })

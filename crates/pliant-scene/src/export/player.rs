@@ -5,8 +5,8 @@
 //! into one template. What the user wrote (title, names) travels as JSON with `<`, `>` and `&` escaped and is shown
 //! through `textContent` only; the title also stands in the page as escaped text. So no name can inject markup.
 //!
-//! The page understands `#t=1.25&paused` (start time in seconds, standing still), also `speed=0.5` and `once` (no
-//! loop). It reports in `<output id="status">` either `ready frames=120 time=0.350 drawn=17` (`drawn`: points +
+//! The page understands `#t=1.25&paused` (start time in seconds, standing still), also `speed=0.5`, `once` (no
+//! loop) and `forces` (of contacts). It reports in `<output id="status">` either `ready frames=120 time=0.350 drawn=17` (`drawn`: points +
 //! segments + triangles + bodies of the last picture) or `error: ...`; `scripts/check_player.sh PAGE.html` tests a
 //! page by these.
 //!
@@ -21,6 +21,8 @@
 //! | `energies`  | f32     | per frame: kinetic, potential, dissipated                            |
 //! | `segments`  | u32     | two point indices each                                               |
 //! | `triangles` | u32     | three point indices each                                             |
+//! | `arrow_starts` | u32  | per frame the first of its contact forces, then their number              |
+//! | `arrows`    | f32     | point and force of each contact force                                |
 //! | `mesh`      | f32     | of a body drawn with triangles: position, over four times the largest reach, and normal of each corner |
 
 mod check;
@@ -199,6 +201,8 @@ struct Data<'a> {
     energies: String,
     segments: String,
     triangles: String,
+    arrow_starts: String,
+    arrows: String,
 }
 
 #[derive(Serialize)]
@@ -281,6 +285,7 @@ impl<'a> From<&'a BodyTrack> for BodyData<'a> {
 pub fn player_html(recording: &Recording, up: [f64; 3]) -> Result<String, PlayerError> {
     check::recording(recording)?;
     let up = check::unit(up)?;
+    let (starts, arrows) = arrows(recording);
     let data = Data {
         format: 1,
         title: &recording.title,
@@ -314,6 +319,8 @@ pub fn player_html(recording: &Recording, up: [f64; 3]) -> Result<String, Player
         })),
         segments: pack(recording.segments.iter().flatten().flat_map(|i| i.to_le_bytes())),
         triangles: pack(recording.triangles.iter().flatten().flat_map(|i| i.to_le_bytes())),
+        arrow_starts: pack(starts.into_iter().flat_map(u32::to_le_bytes)),
+        arrows: pack(arrows.into_iter().flat_map(f32::to_le_bytes)),
     };
     let data = script_json(&data)?;
     let title = escape_html(&recording.title);
@@ -326,6 +333,26 @@ pub fn player_html(recording: &Recording, up: [f64; 3]) -> Result<String, Player
             ("script", &SCRIPT.concat()),
         ],
     ))
+}
+
+/// Where the contact forces of each frame start, with their number at the end; point and force of each. What does not fit into single
+/// precision is left out.
+fn arrows(recording: &Recording) -> (Vec<u32>, Vec<f32>) {
+    let (mut starts, mut numbers) = (Vec::with_capacity(recording.frames.len() + 1), Vec::new());
+    let mut lines = recording.contacts.lines.iter().peekable();
+    for frame in &recording.frames {
+        starts.push((numbers.len() / 6) as u32);
+        while let Some(line) = lines.next_if(|line| line.time <= frame.time) {
+            let six = [line.point, line.force].concat();
+            let six: Vec<f32> = six.into_iter().map(|x| x as f32).collect();
+            let exerts = line.time == frame.time && line.force != [0.0; 3];
+            if exerts && six.iter().all(|x| x.is_finite()) {
+                numbers.extend(six);
+            }
+        }
+    }
+    starts.push((numbers.len() / 6) as u32);
+    (starts, numbers)
 }
 
 /// Little-endian numbers as base64.

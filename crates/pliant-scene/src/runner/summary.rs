@@ -1,5 +1,6 @@
 //! Numbers of a whole run, as they stand in `result.json`.
 
+use super::contacts::ContactSummary;
 use super::joints::JointState;
 use crate::scene::BuiltScene;
 use pliant::model::{Energies, Momentum, NodeKind, Treatment};
@@ -70,6 +71,8 @@ pub struct Summary {
     pub joints: BTreeMap<String, JointState>,
     /// How the force fields of treatment `Auto` were treated in the last step, by name.
     pub treatments: BTreeMap<String, TreatmentState>,
+    /// What contacts did; `null` if nothing can collide.
+    pub contacts: Option<ContactSummary>,
 }
 
 /// How a force field of treatment `Auto` was treated.
@@ -150,6 +153,8 @@ pub struct Seconds {
     pub solve: f64,
     /// Stabilisation of positions.
     pub stabilise: f64,
+    /// Finding contacts, taking overlap back.
+    pub contacts: f64,
     /// Update and mappings.
     pub update: f64,
 }
@@ -168,7 +173,7 @@ pub struct NodeState {
 }
 
 impl Residuals {
-    fn add(&mut self, value: f64) {
+    pub(super) fn add(&mut self, value: f64) {
         self.last = value;
         // A NaN is the worst, and must not hide behind `max`.
         if value.is_nan() || value > self.worst {
@@ -234,6 +239,7 @@ impl Summary {
             reactions: BTreeMap::new(),
             joints: BTreeMap::new(),
             treatments: BTreeMap::new(),
+            contacts: None,
         }
     }
 
@@ -248,6 +254,9 @@ impl Summary {
         self.clamped_steps += usize::from(report.geometry_clamped);
         self.energy_end = report.energies.into();
         self.dissipated = report.dissipated;
+        if let Some(contacts) = &mut self.contacts {
+            contacts.add(&report.contacts);
+        }
         let t = report.timings;
         let seconds = &mut self.seconds;
         for (sum, lap) in [
@@ -255,6 +264,7 @@ impl Summary {
             (&mut seconds.factor, t.factor),
             (&mut seconds.solve, t.solve),
             (&mut seconds.stabilise, t.stabilise),
+            (&mut seconds.contacts, t.contacts),
             (&mut seconds.update, t.update),
         ] {
             *sum += lap.as_secs_f64();

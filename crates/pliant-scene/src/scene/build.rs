@@ -1,6 +1,7 @@
 //! Schema to model.
 
 mod components;
+mod contacts;
 mod courses;
 mod ends;
 mod joints;
@@ -8,6 +9,7 @@ mod laws;
 mod mapped;
 mod meshes;
 mod nodes;
+mod outlines;
 mod parts;
 mod rod;
 mod run;
@@ -20,7 +22,9 @@ use super::picture::Picture;
 use super::schema::{Node, Scene};
 use super::source::{SourceText, Where};
 use super::{Number, SceneError, SceneFile};
+use outlines::Outline;
 use pliant::Options;
+use pliant::collision::World;
 use pliant::model::{JointHandle, JointKind, Model, ModelError, NodeId, State};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -87,6 +91,8 @@ pub struct BuiltScene {
     pub joints: Vec<(String, JointKind, JointHandle)>,
     /// What is drawn.
     pub picture: Picture,
+    /// What collides, if anything does.
+    pub world: Option<World>,
     /// Inputs of forces that change with time.
     pub(crate) inputs: Vec<InputCourse>,
     source: SourceText,
@@ -137,8 +143,22 @@ struct Builder<'a> {
     picture: Picture,
     /// Elements of all nodes so far.
     elements: usize,
+    /// `$i` of the body that is being repeated.
+    index: Option<usize>,
+    /// What bodies look like to what touches them.
+    outlines: BTreeMap<(NodeId, usize), Outline>,
+    /// Bodies that a joint holds together: node and element.
+    joined: Vec<[(NodeId, usize); 2]>,
+    /// Nodes that are the vertices of a mesh.
+    skins: BTreeMap<NodeId, Skin>,
     /// The initial state of the nodes so far, if it was asked for since the last node.
     initial: Option<State>,
+}
+
+/// What of a mesh may touch.
+struct Skin {
+    edges: Vec<[usize; 2]>,
+    triangles: Vec<[usize; 3]>,
 }
 
 pub(super) fn build(file: &SceneFile, settings: &Settings) -> Result<BuiltScene> {
@@ -156,6 +176,10 @@ pub(super) fn build(file: &SceneFile, settings: &Settings) -> Result<BuiltScene>
         holds: Vec::new(),
         picture: Picture::default(),
         elements: 0,
+        index: None,
+        outlines: BTreeMap::new(),
+        joined: Vec::new(),
+        skins: BTreeMap::new(),
         initial: None,
     };
     builder.parameters(scene, settings)?;
@@ -164,6 +188,7 @@ pub(super) fn build(file: &SceneFile, settings: &Settings) -> Result<BuiltScene>
     builder.joints(scene)?;
     builder.components(scene)?;
     builder.fixed(scene)?;
+    let world = builder.contacts(scene)?;
     let plan = builder.run(&scene.run, settings)?;
     // In the order of the scene.
     builder.joints.sort_by_key(|(index, ..)| *index);
@@ -191,6 +216,7 @@ pub(super) fn build(file: &SceneFile, settings: &Settings) -> Result<BuiltScene>
         joints: joints.collect(),
         inputs: builder.inputs,
         picture: builder.picture,
+        world,
         source: file.source.clone(),
     })
 }

@@ -64,6 +64,7 @@ mod tests {
             ("1e-3 + 1.5E+2", 150.001),
             ("--1", 1.0),
             ("2 * pi", std::f64::consts::TAU),
+            ("floor(2.7) + floor(-0.5)", 1.0),
         ];
         for (text, expected) in cases {
             assert_eq!(value(text), Ok(expected), "{text}");

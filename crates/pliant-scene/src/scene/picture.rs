@@ -1,7 +1,8 @@
 //! What of a model is drawn and recorded.
 
 use crate::recording::{BodyTrack, Frame, PointGroup, Recording, Sample, Shape};
-use pliant::model::{Model, NodeId, Space, State};
+use pliant::dense::rotation;
+use pliant::model::{Model, NodeId, Pose, Space, State};
 use std::collections::BTreeMap;
 
 /// A point of a picture.
@@ -11,6 +12,19 @@ pub enum PointRef {
     Node(NodeId, usize),
     /// One of [`Picture::anchors`].
     Anchor(usize),
+}
+
+/// A shape that is drawn because it collides.
+#[derive(Clone, Debug)]
+pub struct DrawnCollider {
+    /// The user's name.
+    pub name: String,
+    /// The body that carries it, by node and element; the world otherwise.
+    pub carrier: Option<(NodeId, usize)>,
+    /// Its place in the axes of the body.
+    pub pose: Pose,
+    /// What it looks like.
+    pub shape: Shape,
 }
 
 /// What of a model is drawn.
@@ -28,6 +42,8 @@ pub struct Picture {
     pub triangles: Vec<[PointRef; 3]>,
     /// Bodies: node, element, shape.
     pub bodies: Vec<(NodeId, usize, Shape)>,
+    /// Shapes that collide and are not those of bodies.
+    pub colliders: Vec<DrawnCollider>,
 }
 
 impl Picture {
@@ -71,7 +87,7 @@ impl Picture {
     /// Numbers that one frame holds, about.
     pub fn frame_numbers(&self, model: &Model) -> usize {
         let points: usize = self.nodes.iter().map(|n| model.node(*n).count).sum();
-        6 * (points + self.anchors.len()) + 7 * self.bodies.len()
+        6 * (points + self.anchors.len()) + 7 * (self.bodies.len() + self.colliders.len())
     }
 
     /// A recording without frames.
@@ -118,6 +134,10 @@ impl Picture {
                 shape: shape.clone(),
             });
         }
+        recording.bodies.extend(self.colliders.iter().map(|c| BodyTrack {
+            name: c.name.clone(),
+            shape: c.shape.clone(),
+        }));
         recording
     }
 
@@ -134,7 +154,17 @@ impl Picture {
         let pose = |(node, element, _): &(NodeId, usize, Shape)| {
             model.positions(state, *node).as_chunks::<7>().0[*element]
         };
-        let poses = self.bodies.iter().map(pose).collect();
+        let mut poses: Vec<[f64; 7]> = self.bodies.iter().map(pose).collect();
+        poses.extend(self.colliders.iter().map(|c| {
+            let carrier = c.carrier.map(|(node, element)| {
+                let x = model.positions(state, node).as_chunks::<7>().0[element];
+                ([x[0], x[1], x[2]], [x[3], x[4], x[5], x[6]])
+            });
+            let (at, turn) = carrier.unwrap_or(([0.0; 3], rotation::IDENTITY));
+            let arm = rotation::rotate(turn, c.pose.position.into());
+            let [w, x, y, z] = rotation::multiply(turn, c.pose.rotation);
+            [at[0] + arm[0], at[1] + arm[1], at[2] + arm[2], w, x, y, z]
+        }));
         Frame {
             time: sample.time,
             points,

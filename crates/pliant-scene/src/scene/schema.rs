@@ -4,6 +4,7 @@
 //! angles: radians per newton metre). Every [`Number`] may be an expression in quotes.
 
 mod components;
+mod contacts;
 mod joints;
 mod laws;
 mod mappings;
@@ -14,6 +15,11 @@ mod run;
 pub use components::{
     Axis, BaumgarteSpec, BoundsSpec, ConstraintSpec, FixedSpec, ForceFieldSpec, LevelSpec, MassSpec,
     RayleighSpec, RestitutionSpec, TreatmentSpec, VelocityLevelSpec,
+};
+pub use contacts::{
+    BodiesColliderSpec, BodyColliderSpec, CableColliderSpec, ClothColliderSpec, ColliderSpec, CorrectSpec,
+    FixedColliderSpec, FrictionRuleSpec, HeightFieldSpec, MaterialPairSpec, MaterialSpec, OutlineSpec,
+    OverlapSpec, PartShapeSpec, PointsColliderSpec, RowsSpec, SheetSpec,
 };
 pub use joints::{
     BushingSpec, DamperSpec, FrictionSpec, GearSpec, JointKindSpec, JointSpec, LengthSpec, LimitsSpec,
@@ -32,11 +38,13 @@ pub use mappings::{
     SegmentAngleSpec, SkinningSpec, SubsetSpec, VolumeSpec, WinchDrumSpec, WinchSpec,
 };
 pub use nodes::{
-    AxisAngle, Bodies, Body, CapsuleSpec, ConeSpec, CylinderSpec, Formula, Line, Particles, Rotation,
-    Scalars, ShapeSpec, SurfaceSpec,
+    AxisAngle, Bodies, Body, CapsuleSpec, ConeSpec, CylinderSpec, Formula, HullSpec, Line, Particles,
+    Rotation, Scalars, ShapeSpec, SurfaceSpec,
 };
 pub use parts::{Cable, CableEnd, MassMatrix, MeshPart, Net, Rod};
-pub use run::{FormulationSpec, GeometrySpec, GyroscopicSpec, MetricSpec, PartSpec, Run, StabilisationSpec};
+pub use run::{
+    FormulationSpec, GeometrySpec, GyroscopicSpec, ImpactsSpec, MetricSpec, PartSpec, Run, StabilisationSpec,
+};
 
 use super::course::Course;
 use super::number::{EndSpec, Number, OneOrMany};
@@ -87,6 +95,21 @@ pub struct Scene {
     /// Coordinates that are held, always or for a time.
     #[serde(default)]
     pub fixed: Vec<FixedSpec>,
+    /// Surfaces of colliders.
+    #[serde(default)]
+    pub materials: Vec<MaterialSpec>,
+    /// What two materials make together, where not what the rules give.
+    #[serde(default)]
+    pub material_pairs: Vec<MaterialPairSpec>,
+    /// How coefficients of friction combine.
+    #[serde(default)]
+    pub friction_rule: FrictionRuleSpec,
+    /// What collides; nothing by default.
+    #[serde(default)]
+    pub colliders: Vec<ColliderSpec>,
+    /// Pairs of colliders that do not meet, by name.
+    #[serde(default)]
+    pub ignore: Vec<(String, String)>,
 }
 
 /// A node, or a part that expands to several nodes and what belongs to them.

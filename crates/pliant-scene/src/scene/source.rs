@@ -13,6 +13,8 @@ pub(crate) enum Where<'a> {
     Thing(&'a str),
     /// The value of a key of the thing of that name.
     Field(&'a str, &'a str),
+    /// The value of a key beside that name, wherever it stands: of something that refers to a thing instead of having a name.
+    Used(&'a str, &'a str),
     /// A string literal in the thing of that name, or anywhere.
     Literal(&'a str, &'a str),
 }
@@ -90,6 +92,11 @@ impl SourceText {
                     .clone()
                     .find(|i| self.is_key(*i, key))
                     .map(|i| self.value(i))
+            }
+            Where::Used(name, key) => {
+                let mut named = (0..self.tokens.len()).filter(|i| self.is_text(*i, name));
+                let key = named.find_map(|i| self.block(i).find(|i| self.is_key(*i, key)))?;
+                Some(self.value(key))
             }
             Where::Literal(name, text) => {
                 let inside = self.thing(name).map(|i| self.block(i)).unwrap_or_default();

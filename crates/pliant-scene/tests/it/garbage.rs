@@ -1,12 +1,12 @@
 //! Nothing that a file can hold makes the reader or the first steps panic.
 
 use super::scenes::path;
-use super::words::WORDS;
+use super::words::{CONTACTS, WORDS};
 use pliant_scene::runner::Runner;
 use pliant_scene::scene::{Format, SceneFile, Settings};
 use proptest::prelude::*;
 
-const SCENES: [&str; 8] = [
+const SCENES: [&str; 10] = [
     "pendulum",
     "spring_chain",
     "heavy_cable",
@@ -15,11 +15,16 @@ const SCENES: [&str; 8] = [
     "crane",
     "servo_arm",
     "words",
+    "contacts",
+    "card_house",
 ];
 
 fn text(scene: usize) -> String {
     if SCENES[scene] == "words" {
         return WORDS.to_owned();
+    }
+    if SCENES[scene] == "contacts" {
+        return CONTACTS.to_owned();
     }
     std::fs::read_to_string(path(SCENES[scene])).unwrap()
 }
@@ -121,21 +126,26 @@ proptest! {
 /// Every place of the scene that holds every word, with a few awkward values in turn.
 #[test]
 fn every_value_may_be_awkward() {
-    let places: Vec<usize> = WORDS
+    sweep(WORDS, 1000);
+    sweep(CONTACTS, 400);
+}
+
+fn sweep(text: &str, least: usize) {
+    let places: Vec<usize> = text
         .match_indices(|c: char| c.is_ascii_alphanumeric() || c == '"')
         .map(|(i, _)| i)
-        .filter(|i| *i > 0 && WORDS[..*i].ends_with([' ', '(', '[', '"', '$', '-']))
+        .filter(|i| *i > 0 && text[..*i].ends_with([' ', '(', '[', '"', '$', '-']))
         .collect();
     for (k, start) in places.iter().enumerate() {
-        let rest = &WORDS[*start..];
+        let rest = &text[*start..];
         let end = rest.find([',', ')', ']', '}', '\n', ':']).unwrap_or(rest.len());
         for shift in 0..AWKWARD_PER_PLACE {
             let value = AWKWARD[(5 * k + shift) % AWKWARD.len()];
-            let changed = format!("{}{value}{}", &WORDS[..*start], &rest[end..]);
+            let changed = format!("{}{value}{}", &text[..*start], &rest[end..]);
             try_everything(&changed, Format::Ron);
         }
     }
-    assert!(places.len() > 1000, "{}", places.len());
+    assert!(places.len() > least, "{}", places.len());
 }
 
 #[test]

@@ -3,6 +3,7 @@
 mod bow;
 mod chains;
 mod components;
+mod contact;
 mod joints;
 mod net;
 mod pendulums;
@@ -100,5 +101,5 @@ fn every_scene_of_the_repository_builds() {
             found += 1;
         }
     }
-    assert!(found >= 15);
+    assert!(found >= 29);
 }

@@ -1,7 +1,9 @@
 //! Every word of a scene, and what is said where one is wrong.
 
+mod contact_mistakes;
 mod mistakes;
 
+use contact_mistakes::CONTACT_MISTAKES;
 use mistakes::MISTAKES;
 use pliant_scene::runner::{Runner, write_results};
 use pliant_scene::scene::{BuiltScene, Format, SceneError, SceneFile, Settings};
@@ -9,6 +11,9 @@ use std::path::Path;
 
 /// A scene with every word for joints, mappings, laws and shapes.
 pub(crate) const WORDS: &str = include_str!("words.ron");
+
+/// A scene with every word of what touches.
+pub(crate) const CONTACTS: &str = include_str!("words/contacts.ron");
 
 fn build(text: &str) -> Result<BuiltScene, SceneError> {
     SceneFile::from_text("words.ron".as_ref(), text, Format::Ron)?.build(&Settings::default())
@@ -147,9 +152,11 @@ fn meshes_have_masses_of_their_density() {
 
 #[test]
 fn mistakes_are_named_and_pointed_at() {
-    for (from, to, message, help) in MISTAKES {
-        assert!(WORDS.contains(from), "{from}");
-        let error = match build(&WORDS.replacen(from, to, 1)) {
+    let contacts = CONTACT_MISTAKES.map(|mistake| (CONTACTS, mistake));
+    let mistakes = MISTAKES.map(|mistake| (WORDS, mistake));
+    for (text, (from, to, message, help)) in mistakes.into_iter().chain(contacts) {
+        assert!(text.contains(from), "{from}");
+        let error = match build(&text.replacen(from, to, 1)) {
             Ok(_) => panic!("{to} is accepted"),
             Err(error) => error.to_string(),
         };
@@ -206,4 +213,30 @@ fn the_manual_is_right() {
         found += 1;
     }
     assert!(found >= 5);
+}
+
+/// Everything that can collide does, is drawn and is written down.
+#[test]
+fn every_word_of_contact_builds_and_runs() {
+    let built = build(CONTACTS).unwrap_or_else(|e| panic!("{e}"));
+    let world = built.world.as_ref().unwrap();
+    let names: Vec<&str> = world.colliders().iter().map(|c| c.name.as_str()).collect();
+    assert!(
+        names.contains(&"boxes 2") && names.contains(&"others 4") && names.contains(&"pole 1"),
+        "{names:?}"
+    );
+    let [boxes, ground] = ["boxes 1", "ground"].map(|name| world.collider_named(name).unwrap());
+    let pair = world.pair_material(boxes, ground);
+    assert_eq!((pair.friction, pair.compliance), (0.3, 0.002));
+    let outcome = Runner::new(built).unwrap().run(|_| {});
+    assert!(outcome.error.is_none(), "{:?}", outcome.error);
+    let contacts = outcome.summary.contacts.as_ref().unwrap();
+    assert!(contacts.most_active > 8 && contacts.forces.contains_key("rope"));
+    assert!(outcome.recording.bodies.iter().any(|b| b.name == "fist"));
+    let dir = tempfile::tempdir().unwrap();
+    write_results(dir.path(), &outcome).unwrap();
+    let table = std::fs::read_to_string(dir.path().join("contacts.csv")).unwrap();
+    let columns = table.lines().next().unwrap().split(',').count();
+    assert!(table.lines().all(|line| line.split(',').count() == columns));
+    assert!(table.contains(",ground,boxes 0,"));
 }

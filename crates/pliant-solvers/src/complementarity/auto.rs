@@ -30,11 +30,18 @@ impl Default for AutoOptions {
     }
 }
 
+/// From where interior points end, Newton takes a dozen factorisations, in which half of the entries or more are zeros: up to this many times the
+/// rows that are few. (A heap of 400 contacts: 0.2 s instead of 1.5 s of all other methods.)
+const ENDED: usize = 4;
+
 /// Blocks that a few sweeps are likely to settle without a start.
 const SWEPT: usize = 4;
 
 /// Rows up to which Newton's dense factorisations cost less than interior points.
 const SMALL: usize = 60;
+
+/// Rows up to which Lemke's tableau of the pyramids is worth its pivots as a start.
+const PIVOTS: usize = 200;
 
 /// What is tried.
 #[derive(Clone, Copy, Debug)]
@@ -59,6 +66,8 @@ enum From {
     Best,
     /// No impulse: the best one may be in a corner out of which Newton does not find.
     Rest,
+    /// Lemke's solution with friction as a pyramid, which pivoting finds whatever the contacts do.
+    Pyramid,
 }
 
 /// Tries solvers in turn, each from the best impulse so far, until the residual that is asked for holds.
@@ -66,7 +75,8 @@ enum From {
 /// - Without friction and with few rows: block pivoting, then Lemke; then as with friction.
 /// - Else: Gauss-Seidel (8 sweeps, if there is a start or there are at most four contacts: interior points gain nothing from them
 ///   otherwise), Newton (up to 60 rows), interior points, Newton, interior points with the shift [lagged](ShiftStep::Lagged), Newton,
-///   the same with half of the new shift, Newton with many sweeps, a tenth and three tenths of the new shift, Newton with both functions, again from rest (Newton if few rows), conjugate
+///   the same with half of the new shift, Newton with many sweeps, from Lemke's pyramids (up to 200 rows) with both functions, a tenth and three
+///   tenths of the new shift, Newton with both functions from rest (if few rows), conjugate
 ///   gradients over Gauss-Seidel, alternating directions, accelerated gradients. With a [`Cone::Pyramid`](super::Cone::Pyramid): Lemke (if few
 ///   rows), alternating directions, accelerated gradients.
 ///
@@ -88,6 +98,7 @@ pub struct Auto {
     pivoting: BlockPivoting,
     lemke: Lemke,
     trial: Vec<f64>,
+    pyramid: Vec<f64>,
 }
 
 impl Auto {
@@ -166,18 +177,20 @@ impl Solver for Auto {
             return Ok(report);
         }
         let few = problem.size() <= self.options.dense_rows;
+        let near = problem.size() <= ENDED * self.options.dense_rows;
         let rows = !problem.has_friction();
         // Those that know friction as a circle only step aside.
         let round = problem.first_pyramid().is_none();
         let sweeps = problem.blocks() <= SWEPT || r.iter().any(|r| *r != 0.0);
         let small = problem.size() <= SMALL;
+        let pivots = problem.size() <= PIVOTS;
         let stages = [
             (rows && few, Try::Pivoting, From::Best),
             ((rows || !round) && few, Try::Lemke, From::Best),
             (round && sweeps, Try::GaussSeidel, From::Best),
             (round && small && !rows, Try::Newton, From::Best),
             (round, Try::Interior(ShiftStep::Newton), From::Best),
-            (round && few, Try::Newton, From::Best),
+            (round && near, Try::Newton, From::Best),
             (
                 round && !rows,
                 Try::Interior(ShiftStep::Lagged { share: 1.0 }),
@@ -190,6 +203,8 @@ impl Solver for Auto {
                 From::Rest,
             ),
             (round && few && !rows, Try::Sweeping, From::Best),
+            (round && pivots && !rows, Try::Newton, From::Pyramid),
+            (round && pivots && !rows, Try::Moreau, From::Pyramid),
             (
                 round && !rows,
                 Try::Interior(ShiftStep::Lagged { share: 0.1 }),
@@ -211,11 +226,21 @@ impl Solver for Auto {
         let mut tried = Vec::new();
         let mut iterations = 0;
         let mut ray = false;
+        let mut pyramid = false;
         for (_, which, from) in stages.into_iter().filter(|(wanted, ..)| *wanted) {
             self.trial.clear();
             match from {
                 From::Best => self.trial.extend_from_slice(r),
                 From::Rest => self.trial.resize(r.len(), 0.0),
+                From::Pyramid => {
+                    if !pyramid {
+                        self.pyramid.clear();
+                        self.pyramid.resize(r.len(), 0.0);
+                        iterations += self.lemke.solve(problem, &mut self.pyramid)?.iterations;
+                        pyramid = true;
+                    }
+                    self.trial.extend_from_slice(&self.pyramid);
+                }
             }
             if let Try::Interior(shift) = which {
                 let (max_iterations, patience) = match shift {

@@ -6,6 +6,7 @@ use super::{
 };
 use crate::bounds::BoundState;
 use crate::{DirectOptions, DirectSolver, Elimination, KktSystem, Solution, SolveReport, Status};
+use pliant_sparse::{Pattern, PatternBuilder};
 
 /// What [`ConicSolver`] found: parts, and the judgement on the whole.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,7 +52,10 @@ pub struct ConicSolver {
     pub options: AutoOptions,
     auto: Auto,
     direct: DirectSolver,
+    /// The system without what its rows with cones take of the variables: they act by their multipliers.
     held: Option<KktSystem>,
+    /// Pattern of `J` of the whole.
+    pattern: Option<Pattern>,
     problem: Option<Problem>,
     laws: Vec<Option<Cone>>,
     /// Row of the system of each row with a cone.
@@ -74,6 +78,28 @@ pub struct ConicMemory {
     operator: Option<Elimination>,
     interior: Option<Elimination>,
     admm: Option<Elimination>,
+}
+
+/// `J x + R mu + b` of some rows.
+fn velocities(system: &KktSystem, rows: &[usize], solution: &Solution, u: &mut Vec<f64>) {
+    u.clear();
+    let (of_j, of_r) = (system.j.pattern(), system.r.pattern());
+    u.extend(rows.iter().map(|i| {
+        let mut sum = system.b[*i];
+        for slot in of_j.row_slots(*i) {
+            sum += system.j.values()[slot] * solution.x[of_j.indices()[slot] as usize];
+        }
+        for slot in of_r.row_slots(*i) {
+            sum += system.r.values()[slot] * solution.mu[of_r.indices()[slot] as usize];
+        }
+        // The upper triangle is that of the rows of the block that follow.
+        let block = system.row_blocks().partition_point(|first| first <= i);
+        let end = system.row_blocks().get(block).copied().unwrap_or(0);
+        for k in i + 1..end {
+            sum += system.r.get(k, *i) * solution.mu[k];
+        }
+        sum
+    }));
 }
 
 impl ConicSolver {
@@ -125,6 +151,30 @@ impl ConicSolver {
         self.rows.iter().copied().zip(b.iter().copied())
     }
 
+    /// The diagonal block of the operator at the block with a cone that starts at this row of the system, row by row; `None` if none does.
+    pub fn diagonal_block(&self, row: usize) -> Option<&[f64]> {
+        let at = self.rows.binary_search(&row).ok()?;
+        let block = self.boundaries.binary_search(&at).ok()?;
+        Some(self.problem.as_ref()?.diagonal_block(block))
+    }
+
+    /// Velocities that an impulse on one block with a cone makes in all rows with cones: `(row, (A r)_row)`. Cost: the columns of the block.
+    /// Empty if no block of as many rows starts at this row of the system.
+    pub fn response(&self, row: usize, r: &[f64]) -> Vec<(usize, f64)> {
+        let (Some(problem), Ok(at)) = (&self.problem, self.rows.binary_search(&row)) else {
+            return Vec::new();
+        };
+        if at + r.len() > self.rows.len() {
+            return Vec::new();
+        }
+        let mut columns = vec![0.0; self.rows.len() * r.len()];
+        let range = at..at + r.len();
+        problem.delassus().block(0..self.rows.len(), range, &mut columns);
+        let lines = columns.chunks_exact(r.len());
+        let velocities = lines.map(|line| line.iter().zip(r).map(|(a, r)| a * r).sum());
+        self.rows.iter().copied().zip(velocities).collect()
+    }
+
     /// Analyses the pattern if it changed, and takes the values. One entry of `cones` per row block.
     ///
     /// # Errors
@@ -147,7 +197,7 @@ impl ConicSolver {
             h.row_blocks() == blocks
                 && h.fixed == system.fixed
                 && h.w.pattern() == system.w.pattern()
-                && h.j.pattern() == system.j.pattern()
+                && self.pattern.as_ref() == Some(system.j.pattern())
                 && h.r.pattern() == system.r.pattern()
         };
         let unchanged = self.held.as_ref().is_some_and(same_pattern)
@@ -164,7 +214,10 @@ impl ConicSolver {
         // First, because it names variables and rows of the whole system where something is wrong.
         if let Some(held) = &mut self.held {
             held.w.values_mut().copy_from_slice(system.w.values());
-            held.j.values_mut().copy_from_slice(system.j.values());
+            for i in (0..system.m()).filter(|i| self.states[*i] != BoundState::Both) {
+                let (to, from) = (held.j.pattern().row_slots(i), system.j.pattern().row_slots(i));
+                held.j.values_mut()[to].copy_from_slice(&system.j.values()[from]);
+            }
             held.r.values_mut().copy_from_slice(system.r.values());
             held.b_rounding.copy_from_slice(&system.b_rounding);
             self.direct.hold(&self.states);
@@ -252,14 +305,27 @@ impl ConicSolver {
         }
         self.states = vec![BoundState::Free; system.m()];
         self.rows.iter().for_each(|i| self.states[*i] = BoundState::Both);
-        let mut held = system.clone();
-        held.bounds.fill((f64::NEG_INFINITY, f64::INFINITY));
+        let mut j = PatternBuilder::new(system.m(), system.n());
+        for i in (0..system.m()).filter(|i| self.states[*i] != BoundState::Both) {
+            for k in system.j.pattern().row(i) {
+                j.insert(i, *k as usize);
+            }
+        }
+        let mut held = KktSystem::new(
+            system.w.pattern().clone(),
+            j.finish()?,
+            system.r.pattern().clone(),
+            system.primal_blocks().to_vec(),
+            system.row_blocks().to_vec(),
+        )?;
+        held.fixed.copy_from_slice(&system.fixed);
         self.held = Some(held);
+        self.pattern = Some(system.j.pattern().clone());
         self.boundaries = blocks;
         Ok(())
     }
 
-    /// Solves with [`Auto`].
+    /// Solves with [`Auto`]; where that fails from the multipliers in the solution, once more from none, and the better answer is kept.
     ///
     /// # Errors
     /// [`SolveError::NotPrepared`](crate::SolveError::NotPrepared) without a matching `prepare`, and what the direct and the complementarity solver refuse.
@@ -270,7 +336,28 @@ impl ConicSolver {
     ) -> Result<ConicReport, ProblemError> {
         let mut auto = std::mem::take(&mut self.auto);
         auto.options = self.options;
-        let found = self.solve_with(&mut auto, system, solution);
+        let warm = self
+            .rows
+            .iter()
+            .any(|i| solution.mu.get(*i).is_some_and(|r| *r != 0.0));
+        let mut found = self.solve_with(&mut auto, system, solution);
+        if let Ok(first) = &found
+            && warm
+            && first.outcome != Outcome::Converged
+        {
+            let kept = solution.clone();
+            solution.mu.clear();
+            let iterations = first.cones.iterations;
+            let again = self.solve_with(&mut auto, system, solution)?;
+            if again.outcome == Outcome::Converged || again.residual.measure() < first.residual.measure() {
+                found = Ok(again);
+            } else {
+                solution.clone_from(&kept);
+            }
+            if let Ok(found) = &mut found {
+                found.cones.iterations += iterations;
+            }
+        }
         self.auto = auto;
         found
     }
@@ -302,18 +389,18 @@ impl ConicSolver {
         held.b.copy_from_slice(&system.b);
         self.rows.iter().for_each(|i| held.bounds[*i] = (0.0, 0.0));
         self.direct.solve_held(held, solution)?;
-        self.u.clear();
-        let velocities = self.rows.iter().map(|i| self.direct.row(held, *i).w);
-        self.u.extend(velocities);
+        velocities(system, &self.rows, solution, &mut self.u);
         problem.set_b(&self.u)?;
         let cones = solver.solve(problem, &mut self.r)?;
         for (i, r) in self.rows.iter().zip(&self.r) {
             held.bounds[*i] = (*r, *r);
+            for slot in system.j.pattern().row_slots(*i) {
+                let k = system.j.pattern().indices()[slot] as usize;
+                held.c[k] += system.j.values()[slot] * r;
+            }
         }
         let linear = self.direct.solve_held(held, solution)?;
-        for (u, i) in self.u.iter_mut().zip(&self.rows) {
-            *u = self.direct.row(held, *i).w;
-        }
+        velocities(system, &self.rows, solution, &mut self.u);
         let residual = problem.residual_at(&self.r, &self.u);
         let holds = residual.measure() <= self.options.limits.tolerance;
         let outcome = match (linear.status, cones.outcome) {

@@ -1,17 +1,17 @@
 //! Systems that fall apart: every independent part on its own.
 
-use super::{
-    AutoOptions, Cone, ConicMemory, ConicReport, ConicSolver, Method, Outcome, Problem, ProblemError,
-    Residual,
-};
-use crate::bounds::{BoundState, BoundsReport};
-use crate::{
-    BoxOptions, BoxSolver, Elimination, KktResidual, KktSystem, Solution, SolveError, SolveReport, Status,
-    Variable,
-};
-use pliant_sparse::{CsrMatrix, Pattern, PatternBuilder};
+mod part;
+
+use super::{AutoOptions, Cone, Method, Outcome, Problem, ProblemError, Residual};
+use crate::bounds::BoundsReport;
+use crate::{BoxOptions, KktResidual, KktSystem, Solution, SolveError, SolveReport, Status};
+use pliant_sparse::Threads;
+
+use part::{Part, PartMemory, PartSolver};
 
 const NONE: u32 = u32::MAX;
+/// Beyond, a number of threads is a slip; parts say so.
+const MOST_THREADS: usize = 1024;
 
 /// What [`IslandSolver`] found: the worst of all parts.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -34,34 +34,13 @@ pub struct IslandReport {
     pub settled: usize,
 }
 
-/// A part: its own system, and where its numbers are in the whole.
-#[derive(Debug)]
-struct Part {
-    /// Primal blocks and row blocks of the whole.
-    blocks: (Vec<u32>, Vec<u32>),
-    system: KktSystem,
-    cones: Vec<Option<Cone>>,
-    dofs: Vec<u32>,
-    rows: Vec<u32>,
-    /// Slots of the values of W, J, R in the whole.
-    slots: [Vec<u32>; 3],
-    solution: Solution,
-    solver: PartSolver,
-}
-
-#[derive(Debug)]
-enum PartSolver {
-    /// Everything that no cone depends on.
-    Boxed(Box<BoxSolver>),
-    Conic(Box<ConicSolver>),
-}
-
-/// Solves what [`ConicSolver`] solves, part by part: blocks of variables that no entry of `W`, `J`, `R` connects, other than through
-/// fixed variables, do not know of each other. Parts without cones go together to a [`BoxSolver`].
+/// Solves what [`ConicSolver`](super::ConicSolver) solves, part by part: blocks of variables that no entry of `W`, `J`, `R` connects, other than through
+/// fixed variables, do not know of each other. Parts without cones go together to a [`BoxSolver`](crate::BoxSolver).
 ///
 /// A part that a change of the pattern leaves as it was keeps its plan, and one whose start is an answer costs a factorisation and
 /// two solves. Residuals of cones are relative to the velocities of their own part, so that a calm island is held to a finer measure than
-/// beside a wild one. Cost of the partition: `O(nnz)`, only for a new pattern.
+/// beside a wild one. Parts are solved side by side on as many threads as [`DirectOptions::threads`](crate::DirectOptions::threads) says, with the
+/// same bits for any number. Cost of the partition: `O(nnz)`, only for a new pattern.
 #[derive(Debug, Default)]
 pub struct IslandSolver {
     /// Of the cones; may be changed at any time.
@@ -76,6 +55,7 @@ pub struct IslandSolver {
     /// Part with the largest measure in the last solve.
     worst: Option<usize>,
     partitions: usize,
+    threads: Threads,
     /// What parts of a solver remembered whose memory this one got.
     memory: Vec<PartMemory>,
     ready: bool,
@@ -84,22 +64,6 @@ pub struct IslandSolver {
 /// What an [`IslandSolver`] remembers, as plain values.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct IslandMemory(Vec<PartMemory>);
-
-/// Of a part: what it must be like, and the memory of its solver.
-#[derive(Clone, Debug, PartialEq)]
-struct PartMemory {
-    dofs: Vec<u32>,
-    rows_of_blocks: Vec<usize>,
-    patterns: [Pattern; 3],
-    laws: Vec<Option<usize>>,
-    solver: SolverMemory,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-enum SolverMemory {
-    Boxed(Option<Elimination>, Vec<BoundState>),
-    Conic(Box<ConicMemory>),
-}
 
 /// Disjoint sets with path halving; the root is the least member.
 struct Sets(Vec<u32>);
@@ -134,233 +98,6 @@ fn owners(boundaries: &[usize]) -> Vec<u32> {
         out[w[0]..w[1]].fill(k as u32);
     }
     out
-}
-
-/// The part of a matrix on some rows and columns, and the slots its values come from.
-fn extract(
-    of: &CsrMatrix,
-    rows: &[u32],
-    place: &[u32],
-    columns: usize,
-) -> Result<(PatternBuilder, Vec<u32>), ProblemError> {
-    let mut pattern = PatternBuilder::new(rows.len(), columns);
-    let mut slots = Vec::new();
-    for (i, row) in rows.iter().enumerate() {
-        let row = *row as usize;
-        let first = of.pattern().row_slots(row).start;
-        for (k, c) in of.pattern().row(row).iter().enumerate() {
-            let at = place[*c as usize];
-            if at != NONE {
-                pattern.insert(i, at as usize);
-                slots.push((first + k) as u32);
-            }
-        }
-    }
-    Ok((pattern, slots))
-}
-
-impl Part {
-    fn new(
-        whole: &KktSystem,
-        cones: &[Option<Cone>],
-        (primal, row_blocks): (Vec<u32>, Vec<u32>),
-        (dof_place, row_place): (&mut [u32], &mut [u32]),
-        conic: bool,
-    ) -> Result<Self, ProblemError> {
-        let runs = |blocks: &[u32], boundaries: &[usize]| {
-            let mut out = Vec::new();
-            let mut ends = vec![0];
-            for b in blocks {
-                let b = *b as usize;
-                out.extend(boundaries[b] as u32..boundaries[b + 1] as u32);
-                ends.push(out.len());
-            }
-            (out, ends)
-        };
-        let (dofs, primal_ends) = runs(&primal, whole.primal_blocks());
-        let (rows, row_ends) = runs(&row_blocks, whole.row_blocks());
-        for (k, d) in dofs.iter().enumerate() {
-            dof_place[*d as usize] = k as u32;
-        }
-        for (k, r) in rows.iter().enumerate() {
-            row_place[*r as usize] = k as u32;
-        }
-        let (w, w_slots) = extract(&whole.w, &dofs, dof_place, dofs.len())?;
-        let (j, j_slots) = extract(&whole.j, &rows, dof_place, dofs.len())?;
-        let (r, r_slots) = extract(&whole.r, &rows, row_place, rows.len())?;
-        for d in &dofs {
-            dof_place[*d as usize] = NONE;
-        }
-        for r in &rows {
-            row_place[*r as usize] = NONE;
-        }
-        let system = KktSystem::new(w.finish()?, j.finish()?, r.finish()?, primal_ends, row_ends)?;
-        Ok(Self {
-            cones: row_blocks.iter().map(|b| cones[*b as usize]).collect(),
-            blocks: (primal, row_blocks),
-            system,
-            dofs,
-            rows,
-            slots: [w_slots, j_slots, r_slots],
-            solution: Solution::default(),
-            solver: if conic {
-                PartSolver::Conic(Box::default())
-            } else {
-                PartSolver::Boxed(Box::default())
-            },
-        })
-    }
-
-    /// Whether an older part has the same variables, rows, patterns and laws, so that its plans still hold.
-    fn is_like(&self, other: &Self) -> bool {
-        let (a, b) = (&self.system, &other.system);
-        self.dofs == other.dofs
-            && alike(&self.cones, &other.cones)
-            && matches!(self.solver, PartSolver::Conic(_)) == matches!(other.solver, PartSolver::Conic(_))
-            && a.row_blocks() == b.row_blocks()
-            && a.w.pattern() == b.w.pattern()
-            && a.j.pattern() == b.j.pattern()
-            && a.r.pattern() == b.r.pattern()
-    }
-
-    fn take_matrices(&mut self, whole: &KktSystem) {
-        let system = &mut self.system;
-        let sources = [&whole.w, &whole.j, &whole.r];
-        let targets = [&mut system.w, &mut system.j, &mut system.r];
-        for ((to, from), slots) in targets.into_iter().zip(sources).zip(&self.slots) {
-            let from = from.values();
-            for (v, slot) in to.values_mut().iter_mut().zip(slots) {
-                *v = from[*slot as usize];
-            }
-        }
-        for (fixed, d) in system.fixed.iter_mut().zip(&self.dofs) {
-            *fixed = whole.fixed[*d as usize];
-        }
-        for (k, r) in self.rows.iter().enumerate() {
-            let r = *r as usize;
-            system.b_rounding[k] = whole.b_rounding[r];
-            system.bounds[k] = whole.bounds[r];
-        }
-    }
-
-    fn memory(&self) -> PartMemory {
-        let system = &self.system;
-        PartMemory {
-            dofs: self.dofs.clone(),
-            rows_of_blocks: system.row_blocks().to_vec(),
-            patterns: [&system.w, &system.j, &system.r].map(|a| a.pattern().clone()),
-            laws: self.cones.iter().map(|c| c.map(|c| c.rows())).collect(),
-            solver: match &self.solver {
-                PartSolver::Boxed(solver) => {
-                    SolverMemory::Boxed(solver.elimination().cloned(), solver.active_set().to_vec())
-                }
-                PartSolver::Conic(solver) => SolverMemory::Conic(Box::new(solver.memory())),
-            },
-        }
-    }
-
-    /// Whether a remembered part was like this one.
-    fn was(&self, memory: &PartMemory) -> bool {
-        let system = &self.system;
-        let laws = self.cones.iter().map(|c| c.map(|c| c.rows()));
-        self.dofs == memory.dofs
-            && system.row_blocks() == memory.rows_of_blocks
-            && laws.eq(memory.laws.iter().copied())
-            && [&system.w, &system.j, &system.r]
-                .iter()
-                .zip(&memory.patterns)
-                .all(|(a, b)| a.pattern() == b)
-            && matches!(self.solver, PartSolver::Conic(_)) == matches!(memory.solver, SolverMemory::Conic(_))
-    }
-
-    fn impose(&mut self, memory: SolverMemory) {
-        match (&mut self.solver, memory) {
-            (PartSolver::Boxed(solver), SolverMemory::Boxed(order, set)) => {
-                solver.forget(order);
-                solver.impose_active_set(&set);
-            }
-            (PartSolver::Conic(solver), SolverMemory::Conic(memory)) => solver.impose(*memory),
-            _ => {}
-        }
-    }
-
-    fn take_cones(&mut self, whole: &[Option<Cone>]) {
-        for (cone, b) in self.cones.iter_mut().zip(&self.blocks.1) {
-            *cone = whole[*b as usize];
-        }
-    }
-
-    /// A report with the numbers of the whole.
-    fn report(&self, found: &ConicReport) -> IslandReport {
-        let settled = found.cones.iterations == 0 && found.outcome == Outcome::Converged;
-        IslandReport {
-            outcome: found.outcome,
-            linear: self.linear_in_whole(found.linear),
-            residual: found.residual,
-            worst: self.worst_block(found.residual.worst),
-            iterations: found.cones.iterations,
-            method: Some(found.cones.method),
-            islands: 1,
-            settled: usize::from(settled),
-        }
-    }
-
-    /// The row block of the whole behind a block of the part's problem: rows of bounded force are blocks of their own there.
-    fn worst_block(&self, block: usize) -> usize {
-        let bounded =
-            |i: &usize| self.system.bounds[*i].0.is_finite() || self.system.bounds[*i].1.is_finite();
-        let mut count = 0;
-        for (k, w) in self.system.row_blocks().windows(2).enumerate() {
-            count += match self.cones[k] {
-                Some(_) => 1,
-                None => (w[0]..w[1]).filter(bounded).count(),
-            };
-            if count > block {
-                return self.blocks.1[k] as usize;
-            }
-        }
-        0
-    }
-
-    fn linear_in_whole(&self, mut linear: SolveReport) -> SolveReport {
-        match &mut linear.status {
-            Status::Incompatible { row, .. } | Status::Unsettled { row, .. } => {
-                *row = self.rows[*row] as usize;
-            }
-            _ => {}
-        }
-        linear
-    }
-
-    /// An error with the numbers of the whole.
-    fn in_whole(&self, error: ProblemError) -> ProblemError {
-        let ProblemError::Bilateral(mut inner) = error else {
-            return error;
-        };
-        match &mut inner {
-            SolveError::NotPositiveDefinite { dof, .. } => *dof = self.dofs[*dof] as usize,
-            SolveError::NotFinite { variable } => {
-                *variable = match *variable {
-                    Variable::Dof(i) => Variable::Dof(self.dofs[i] as usize),
-                    Variable::Row(i) => Variable::Row(self.rows[i] as usize),
-                };
-            }
-            SolveError::NegativeCompliance { row, .. } | SolveError::Bounds { row, .. } => {
-                *row = self.rows[*row] as usize;
-            }
-            _ => {}
-        }
-        ProblemError::Bilateral(inner)
-    }
-
-    fn take_right_hand_sides(&mut self, whole: &KktSystem) {
-        for (c, d) in self.system.c.iter_mut().zip(&self.dofs) {
-            *c = whole.c[*d as usize];
-        }
-        for (b, r) in self.system.b.iter_mut().zip(&self.rows) {
-            *b = whole.b[*r as usize];
-        }
-    }
 }
 
 impl IslandSolver {
@@ -398,6 +135,34 @@ impl IslandSolver {
         self.whole = None;
         self.ready = false;
         self.memory.clone_from(&memory.0);
+    }
+
+    /// As [`ConicSolver::diagonal_block`](super::ConicSolver::diagonal_block), for a row of the whole.
+    pub fn diagonal_block(&self, row: usize) -> Option<&[f64]> {
+        let (part, own) = self.part_of(row)?;
+        match &part.solver {
+            PartSolver::Conic(solver) => solver.diagonal_block(own),
+            PartSolver::Boxed(_) => None,
+        }
+    }
+
+    /// As [`ConicSolver::response`](super::ConicSolver::response), for rows of the whole.
+    pub fn response(&self, row: usize, r: &[f64]) -> Vec<(usize, f64)> {
+        match self.part_of(row).map(|(part, own)| (part, own, &part.solver)) {
+            Some((part, own, PartSolver::Conic(solver))) => {
+                let mut out = solver.response(own, r);
+                out.iter_mut()
+                    .for_each(|(row, _)| *row = part.rows[*row] as usize);
+                out
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// The part of a row, and its number there.
+    fn part_of(&self, row: usize) -> Option<(&Part, usize)> {
+        let found = |part: &'_ Part| part.rows.binary_search(&(row as u32)).ok();
+        self.parts.iter().find_map(|p| found(p).map(|own| (p, own)))
     }
 
     /// How often the system was parted.
@@ -503,7 +268,7 @@ impl IslandSolver {
     /// Parts the system if its pattern, its fixed variables or its laws changed, and factors the parts. One entry of `cones` per row block.
     ///
     /// # Errors
-    /// As [`ConicSolver::prepare`]; variables and rows in errors of linear systems are those of the whole.
+    /// As [`ConicSolver::prepare`](super::ConicSolver::prepare); variables and rows in errors of linear systems are those of the whole.
     pub fn prepare(&mut self, system: &KktSystem, cones: &[Option<Cone>]) -> Result<(), ProblemError> {
         self.ready = false;
         system.check()?;
@@ -518,21 +283,20 @@ impl IslandSolver {
             self.whole = None;
             self.part(system, cones)?;
         }
-        for part in &mut self.parts {
+        let threads = self.bounds.direct.threads.max(1);
+        if self.threads.count() != threads {
+            self.threads = Threads::new(threads.min(MOST_THREADS))?;
+        }
+        let (options, bounds) = (self.options, self.bounds);
+        self.threads.for_each(&mut self.parts, |part| {
             part.take_matrices(system);
             part.take_cones(cones);
-            let prepared = match &mut part.solver {
-                PartSolver::Boxed(solver) => {
-                    solver.options = self.bounds;
-                    solver.prepare(&part.system).map_err(ProblemError::from)
-                }
-                PartSolver::Conic(solver) => {
-                    solver.options = self.options;
-                    solver.set_direct_options(self.bounds.direct);
-                    solver.prepare(&part.system, &part.cones)
-                }
-            };
-            prepared.map_err(|e| part.in_whole(e))?;
+            part.error = part.prepare(options, bounds).err();
+        });
+        for part in &mut self.parts {
+            if let Some(error) = part.error.take() {
+                return Err(part.in_whole(error));
+            }
         }
         self.ready = true;
         Ok(())
@@ -541,7 +305,7 @@ impl IslandSolver {
     /// Replaces the laws by others of as many rows each, between solves; the factors stay.
     ///
     /// # Errors
-    /// As [`ConicSolver::set_cones`].
+    /// As [`ConicSolver::set_cones`](super::ConicSolver::set_cones).
     pub fn set_cones(&mut self, cones: &[Option<Cone>]) -> Result<(), ProblemError> {
         if !self.ready || !alike(&self.laws, cones) {
             return Err(SolveError::NotPrepared.into());
@@ -581,25 +345,29 @@ impl IslandSolver {
         let mut report: Option<IslandReport> = None;
         let (mut most, mut largest) = (0, -1.0);
         self.worst = None;
-        for (k, part) in self.parts.iter_mut().enumerate() {
+        let starts = &*solution;
+        self.threads.for_each(&mut self.parts, |part| {
             part.take_right_hand_sides(system);
-            let start = part.rows.iter().map(|r| solution.mu[*r as usize]);
             part.solution.mu.clear();
+            let start = part.rows.iter().map(|r| starts.mu[*r as usize]);
             part.solution.mu.extend(start);
-            let found = match &mut part.solver {
-                PartSolver::Boxed(solver) => solver
-                    .solve(&part.system, &mut part.solution)
-                    .map(|linear| IslandReport::linear(part.linear_in_whole(linear)))
-                    .map_err(ProblemError::from),
-                PartSolver::Conic(solver) => {
-                    let found = solver.solve(&part.system, &mut part.solution);
-                    for (row, u) in solver.free_velocities() {
-                        self.free[part.rows[row] as usize] = u;
-                    }
-                    found.map(|found| part.report(&found))
+            match part.solve() {
+                Ok(found) => part.found = Some(found),
+                Err(error) => part.error = Some(error),
+            }
+        });
+        for (k, part) in self.parts.iter_mut().enumerate() {
+            if let Some(error) = part.error.take() {
+                return Err(part.in_whole(error));
+            }
+            if let PartSolver::Conic(solver) = &part.solver {
+                for (row, u) in solver.free_velocities() {
+                    self.free[part.rows[row] as usize] = u;
                 }
+            }
+            let Some(found) = part.found.take() else {
+                continue;
             };
-            let found = found.map_err(|e| part.in_whole(e))?;
             let measure = found.residual.measure();
             if found.islands > 0 && (measure > largest || measure.is_nan()) {
                 largest = measure;

@@ -61,6 +61,9 @@ class Motion {
     this.energies = unpack(data.energies, Float32Array);
     this.segments = unpack(data.segments, Uint32Array);
     this.triangles = unpack(data.triangles, Uint32Array);
+    // Contact forces: where those of each frame start, and point and force of each.
+    this.arrowStarts = unpack(data.arrow_starts, Uint32Array);
+    this.arrows = unpack(data.arrows, Float32Array);
     this.stride = 3 * this.pointCount + 7 * this.bodies.length;
     if (this.times.length !== this.count || this.frames.length !== this.count * this.stride) {
       throw new Error("the data of this page are incomplete");
@@ -212,6 +215,22 @@ class Motion {
         n[i + 2] += nz;
       }
     }
+  }
+
+  /** First and last (exclusive) contact force of the picture at `time`. */
+  arrowsAt(time) {
+    const f = this.frameAt(time);
+    return [this.arrowStarts[f], this.arrowStarts[f + 1]];
+  }
+
+  /** Most contact forces in a frame, and the largest of all. */
+  arrowExtent() {
+    let most = 0, largest = 0;
+    for (let f = 0; f < this.count; f++) most = Math.max(most, this.arrowStarts[f + 1] - this.arrowStarts[f]);
+    for (let i = 0; i < this.arrows.length; i += 6) {
+      largest = Math.max(largest, Math.hypot(this.arrows[i + 3], this.arrows[i + 4], this.arrows[i + 5]));
+    }
+    return [most, largest];
   }
 
   /** Kinetic, potential and dissipated energy at `time`. */

@@ -50,6 +50,7 @@ class Player {
     const step = this.renderer.step;
     $("scale").textContent = "grid " +
       (step >= 0.1 && step < 1000 ? Number(step.toPrecision(1)) + " m" : si(step, "m").replace(/\.0+ /, " "));
+    $("forces-label").hidden = motion.arrows.length === 0;
     const scrub = $("scrub");
     scrub.min = motion.start;
     scrub.max = motion.end;
@@ -67,12 +68,13 @@ class Player {
     for (const [dab, colour] of this.swatches) dab.style.background = css(tint(colour, this.dark.matches));
   }
 
-  /** `#t=1.25&paused&speed=0.5&once`. */
+  /** `#t=1.25&paused&speed=0.5&once&forces`. */
   readHash(first) {
     const words = new URLSearchParams(window.location.hash.slice(1));
     const time = words.has("t") ? Number(words.get("t")) : NaN;
     if (Number.isFinite(time)) this.time = clamp(time, this.motion.start, this.motion.end);
     if (SPEEDS.includes(Number(words.get("speed")))) $("speed").value = String(Number(words.get("speed")));
+    if (words.has("forces")) $("forces").checked = true;
     if (words.has("once")) $("loop").checked = false;
     const still = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
     if (words.has("paused")) this.setPlaying(false);
@@ -159,7 +161,8 @@ class Player {
     const { motion, time } = this;
     const dark = this.dark.matches;
     motion.moveTo(time);
-    const drawn = this.renderer.draw(this.camera, dark);
+    const arrows = $("forces").checked ? motion.arrowsAt(time) : [0, 0];
+    const drawn = this.renderer.draw(this.camera, dark, arrows);
     this.strip.draw(time, dark);
     drawTriad($("triad"), this.camera);
     const digits = motion.end - motion.start < 0.1 ? 5 : 3;
@@ -173,6 +176,7 @@ class Player {
 
   listen() {
     $("play").addEventListener("click", () => this.toggle());
+    $("forces").addEventListener("change", () => this.queue());
     $("reset").addEventListener("click", () => this.resetView());
     $("scrub").addEventListener("input", () => this.seek(Number($("scrub").value)));
     window.addEventListener("hashchange", () => this.readHash(false));

@@ -117,6 +117,10 @@ class Renderer {
     this.balls = this.bodyArray(ballMesh(40, 20), count("sphere"));
     this.meshes = motion.bodies.map((body) => body.kind === "mesh" ? this.bodyArray(unpack(body.mesh || "", Float32Array), 1) : null);
     this.bodySets = [this.boxes, this.balls, ...this.meshes.filter((set) => set)];
+    const [most, largest] = motion.arrowExtent();
+    this.arrows = this.bodyArray(arrowMesh(), most);
+    this.newton = largest > 0 ? (0.25 * motion.size) / largest : 0;
+    this.arrowCount = 0;
     this.empty = gl.createVertexArray();
     gl.bindVertexArray(null);
   }
@@ -149,6 +153,40 @@ class Renderer {
       gl.bindBuffer(gl.ARRAY_BUFFER, set.buffer);
       gl.bufferSubData(gl.ARRAY_BUFFER, 0, set.data);
     }
+  }
+
+  /** Writes the contact forces from the first to the last (exclusive). */
+  placeArrows([first, last]) {
+    const { gl, motion } = this;
+    this.arrowCount = last - first;
+    if (this.arrowCount === 0) return;
+    const colour = tint([0.9, 0.2, 0.15], this.scene.dark);
+    for (let i = 0; i < this.arrowCount; i++) {
+      const a = motion.arrows.subarray(6 * (first + i), 6 * (first + i) + 6);
+      const point = [0, 1, 2].map((k) => a[k] - motion.centre[k]);
+      const force = [a[3], a[4], a[5]];
+      const size = Math.hypot(...force);
+      const d = force.map((x) => (size > 0 ? x / size : 0));
+      // The shortest turn from z.
+      let q = [1 + d[2], -d[1], d[0], 0];
+      const norm = Math.hypot(...q);
+      q = norm > 1e-9 ? q.map((x) => x / norm) : [0, 1, 0, 0];
+      const width = Math.min(0.02 * motion.size, 0.5 * this.newton * size);
+      this.arrows.data.set([...point, ...q, width, width, 4 * this.newton * size, ...colour], BODY_FLOATS * i);
+    }
+    gl.bindBuffer(gl.ARRAY_BUFFER, this.arrows.buffer);
+    gl.bufferSubData(gl.ARRAY_BUFFER, 0, this.arrows.data);
+  }
+
+  /** Draws the contact forces over everything: they point into the bodies that they act on. */
+  forces() {
+    const { gl } = this;
+    if (this.arrowCount === 0) return 0;
+    gl.clear(gl.DEPTH_BUFFER_BIT);
+    this.use("bodies", false);
+    gl.bindVertexArray(this.arrows.array);
+    gl.drawArraysInstanced(gl.TRIANGLES, 0, this.arrows.vertices, this.arrowCount);
+    return this.arrowCount;
   }
 
   use(name, shadow) {
@@ -240,7 +278,7 @@ class Renderer {
   }
 
   /** Draws the present state of the motion; returns the number of parts drawn, zero while the context is lost. */
-  draw(camera, dark) {
+  draw(camera, dark, arrows) {
     const { gl, motion } = this;
     if (gl.isContextLost()) return 0;
     this.scene = { camera: camera.matrices(), dark, pixel: this.canvas.width / Math.max(1, this.canvas.clientWidth) };
@@ -254,13 +292,15 @@ class Renderer {
     this.upload(this.points);
     if (motion.triangles.length > 0) this.upload(this.normals);
     this.placeBodies();
+    this.placeArrows(arrows);
     const above = dot(camera.eye(), motion.up) > motion.ground;
     if (above) {
       this.ground(camera);
       this.shadows();
     }
-    const drawn = this.things(false);
+    let drawn = this.things(false);
     if (!above) this.ground(camera);
+    drawn += this.forces();
     const fault = gl.getError();
     if (fault !== gl.NO_ERROR && !gl.isContextLost()) throw new Error("WebGL reports the error " + fault);
     return drawn;
@@ -285,6 +325,24 @@ function cubeMesh() {
       }
     }
   }
+  return mesh;
+}
+
+/** An arrow along z of length and half width 1/4, away from the edges of the cube, which are drawn as lines. */
+function arrowMesh() {
+  const mesh = [];
+  const face = (corners, normal) => {
+    for (let k = 2; k < corners.length; k++) {
+      for (const p of [corners[0], corners[k - 1], corners[k]]) mesh.push(...p.map((x) => x / 4), ...normal);
+    }
+  };
+  for (const [c, s] of [[1, 0], [0, 1], [-1, 0], [0, -1]]) {
+    // A corner at the side `a` across and `z` up, in the axes of this face.
+    const at = (out, a, z) => [c * out - s * a, s * out + c * a, z];
+    face([at(0.3, -0.3, 0), at(0.3, 0.3, 0), at(0.3, 0.3, 0.75), at(0.3, -0.3, 0.75)], [c, s, 0]);
+    face([at(1, -1, 0.75), at(1, 1, 0.75), [0, 0, 1]], unit([c, s, 0.5]));
+  }
+  face([[-1, -1, 0.75], [-1, 1, 0.75], [1, 1, 0.75], [1, -1, 0.75]], [0, 0, -1]);
   return mesh;
 }
 

@@ -349,3 +349,40 @@ fn up_needs_a_direction() {
         );
     }
 }
+
+/// Each frame knows the contact forces of its own time.
+#[test]
+fn contact_forces_belong_to_their_frames() {
+    use crate::recording::ContactLine;
+    use pliant::contact::ContactState;
+    let mut recording = small();
+    let line = |time, force| ContactLine {
+        time,
+        sides: [0, 1],
+        point: [1.0, 2.0, 3.0],
+        normal: [0.0, 0.0, 1.0],
+        gap: 0.0,
+        force: [0.0, 0.0, force],
+        torque: [0.0; 3],
+        velocity: [0.0; 3],
+        state: ContactState::Sticking,
+    };
+    // Before the second frame there is one that it does not show, and at it one without a force.
+    recording.contacts.lines = vec![line(0.25, 5.0), line(0.5, 7.0), line(0.5, 0.0), line(0.5, 1e300)];
+    let page = player_html(&recording, UP).unwrap();
+    let numbers = |key: &str| decode(data(&page)[key].as_str().unwrap());
+    let starts: Vec<u32> = numbers("arrow_starts")
+        .as_chunks()
+        .0
+        .iter()
+        .map(|b| u32::from_le_bytes(*b))
+        .collect();
+    assert_eq!(starts, [0, 0, 1]);
+    let arrows: Vec<f32> = numbers("arrows")
+        .as_chunks()
+        .0
+        .iter()
+        .map(|b| f32::from_le_bytes(*b))
+        .collect();
+    assert_eq!(arrows, [1.0, 2.0, 3.0, 0.0, 0.0, 7.0]);
+}

@@ -62,6 +62,9 @@ impl Builder<'_> {
                 Some(help.into()),
             );
         }
+        if let (false, Some(a), Some(b)) = (spec.collide, body(&sides[0]), body(&sides[1])) {
+            self.joined.push([a, b]);
+        }
         let soft = spec.compliance.is_some() || matches!(spec.kind, JointKindSpec::Bushing(_));
         if soft && !matches!(spec.level, LevelSpec::Position) {
             let message = format!("`{name}` has compliances, so what it holds is not kept at a `level`");

@@ -1,6 +1,6 @@
 //! Parts made of meshes: nets, and particles at the vertices.
 
-use super::{Builder, Result};
+use super::{Builder, Result, Skin};
 use crate::import::{Mesh, read_mesh};
 use crate::scene::picture::PointRef;
 use crate::scene::schema::{MassMatrix, MeshPart, Net, Triple};
@@ -37,6 +37,7 @@ impl Builder<'_> {
         };
         self.mesh_mass(name, node, &mesh, &points, &mass)?;
         let edges = mesh.unique_edges();
+        self.remember(node, &mesh);
         let pairs: Vec<_> = edges
             .iter()
             .map(|[a, b]| (End::element(0, *a as usize), End::element(0, *b as usize)))
@@ -56,6 +57,7 @@ impl Builder<'_> {
             matrix: spec.mass_matrix,
         };
         self.mesh_mass(name, node, &mesh, &points, &mass)?;
+        self.remember(node, &mesh);
         let at = |v: u32| PointRef::Node(node, v as usize);
         self.picture
             .triangles
@@ -64,6 +66,16 @@ impl Builder<'_> {
             self.picture.line(at(a), at(b));
         }
         self.fix_vertices(name, node, &mesh, &spec.fix, &spec.fix_groups)
+    }
+
+    /// Keeps what of a mesh may touch.
+    fn remember(&mut self, node: NodeId, mesh: &Mesh) {
+        let edges = mesh.unique_edges();
+        let skin = Skin {
+            edges: edges.iter().map(|e| e.map(|v| v as usize)).collect(),
+            triangles: mesh.triangles.iter().map(|t| t.map(|v| v as usize)).collect(),
+        };
+        self.skins.insert(node, skin);
     }
 
     /// Vertices at their places in the scene.

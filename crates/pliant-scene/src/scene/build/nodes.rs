@@ -99,28 +99,54 @@ impl Builder<'_> {
 
     pub(super) fn bodies(&mut self, spec: &Bodies) -> Result<()> {
         let name = spec.name.as_str();
-        self.grow(name, spec.bodies.len())?;
+        let mut list = Vec::new();
+        for body in &spec.bodies {
+            match &body.repeat {
+                None => list.push((body, None)),
+                Some(count) => {
+                    let count = self.count(count, 1, Where::Field(name, "repeat"))?;
+                    self.check_size(name, list.len() + count)?;
+                    list.extend((0..count).map(|i| (body, Some(i))));
+                }
+            }
+        }
+        self.grow(name, list.len())?;
         let mut poses = Vec::new();
         let mut masses = Vec::new();
-        let mut shapes = Vec::new();
-        for body in &spec.bodies {
-            poses.push(self.pose(name, body)?);
-            let (mass, shape) = self.inertia(name, body)?;
-            masses.push(mass);
-            shapes.push(shape);
+        let mut solids = Vec::new();
+        let mut velocities = Vec::new();
+        for (body, index) in &list {
+            self.index = *index;
+            let solid = self.solid(name, body);
+            let pose = self.pose(name, body);
+            let velocity = |v: &Option<Triple>, key| match v {
+                Some(v) => self.triple(v, Where::Field(name, key)),
+                None => Ok([0.0; 3]),
+            };
+            let linear = velocity(&body.velocity, "velocity");
+            let angular = velocity(&body.angular_velocity, "angular_velocity");
+            self.index = None;
+            let (solid, mut pose) = (solid?, pose?);
+            if solid.centre != [0.0; 3]
+                && let Some(rotation) = rotation::normalize(pose.rotation)
+            {
+                let centre = rotation::rotate(rotation, solid.centre.into());
+                pose.position = [0, 1, 2].map(|k| pose.position[k] + centre[k]);
+            }
+            poses.push(pose);
+            masses.push(solid.mass);
+            solids.push((solid.picture, solid.outline));
+            velocities.push((linear?, angular?));
         }
         let node = self
             .model
             .add_rigid_bodies(name, &poses)
             .map_err(|e| self.model_error(e))?;
-        for (element, (body, shape)) in spec.bodies.iter().zip(shapes).enumerate() {
-            self.picture.bodies.push((node, element, shape));
-            let velocity = |v: &Option<Triple>, key| match v {
-                Some(v) => self.triple(v, Where::Field(name, key)),
-                None => Ok([0.0; 3]),
-            };
-            let linear = velocity(&body.velocity, "velocity")?;
-            let angular = velocity(&body.angular_velocity, "angular_velocity")?;
+        for (element, ((picture, outline), (linear, angular))) in
+            solids.into_iter().zip(velocities).enumerate()
+        {
+            self.picture.bodies.push((node, element, picture));
+            self.outlines.insert((node, element), outline);
             self.model
                 .set_body_velocity(node, element, linear, angular)
                 .map_err(|e| self.model_error(e))?;

@@ -3,6 +3,7 @@
 use super::ends::ParentList;
 use super::joints::shortest;
 use super::mapped::quaternion;
+use super::outlines::Outline;
 use super::{Builder, Result};
 use crate::recording::Shape;
 use crate::scene::OneOrMany;
@@ -78,6 +79,7 @@ impl Builder<'_> {
             gaps.insert(0, (End::element(0, 2 * segments), End::element(0, 0)));
             bends.insert(0, (Dependency::new(1, element), Dependency::new(0, 0)));
             nodes.push(node);
+            self.joined.push([(node, element), (bodies, 0)]);
         }
         let sub = |what: &str| format!("{name}.{what}");
         let [ends, joints, angles, tip] = ["ends", "gaps", "bends", "tip"].map(sub);
@@ -139,13 +141,12 @@ impl Builder<'_> {
         for i in 0..segments {
             let size = [link, width_of(i), width_of(i)];
             masses.push(RigidMass::cuboid(mass * size[1] * size[1] / volume, size));
-            self.picture.bodies.push((
-                bodies,
-                i,
-                Shape::Box {
-                    half: size.map(|s| 0.5 * s),
-                },
-            ));
+            let half = size.map(|s| 0.5 * s);
+            self.picture.bodies.push((bodies, i, Shape::Box { half }));
+            self.outlines.insert((bodies, i), Outline::Box { half });
+            if i > 0 {
+                self.joined.push([(bodies, i - 1), (bodies, i)]);
+            }
         }
         self.add_mass(&format!("{name}.mass"), bodies, Mass::Rigid(masses))
     }

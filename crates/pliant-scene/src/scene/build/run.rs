@@ -3,10 +3,11 @@
 use super::values::{describe, owner};
 use super::{Builder, Result, RunPlan, Settings};
 use crate::scene::schema::{
-    FormulationSpec, GeometrySpec, GyroscopicSpec, MetricSpec, PartSpec, Run, StabilisationSpec,
+    FormulationSpec, GeometrySpec, GyroscopicSpec, ImpactsSpec, MetricSpec, PartSpec, Run, StabilisationSpec,
 };
 use crate::scene::source::Where;
 use crate::scene::{Number, SceneError};
+use pliant::contact::Impacts;
 use pliant::kkt::{Formulation, GeometricStiffness, Geometry, Metric};
 use pliant::{Gyroscopic, Stabilisation};
 
@@ -43,6 +44,20 @@ impl Builder<'_> {
         if let Some(tolerance) = &run.tolerance {
             self.options.solver.tolerance = self.positive(tolerance, Where::Key("tolerance"))?;
         }
+        if let Some(tolerance) = &run.contact_tolerance {
+            self.options.contacts.tolerance = self.positive(tolerance, Where::Key("contact_tolerance"))?;
+        }
+        if let Some(iterations) = &run.contact_iterations {
+            let at = Where::Key("contact_iterations");
+            self.options.contacts.max_iterations = self.whole(iterations, 1, 1_000_000, at)?;
+        }
+        if let Some(overlap) = &run.overlap {
+            self.options.contacts.overlap = self.overlap(overlap)?;
+        }
+        self.options.contacts.impacts = match run.impacts {
+            ImpactsSpec::Together => Impacts::Together,
+            ImpactsSpec::InSequence => Impacts::InSequence,
+        };
         let step = self.length("step", settings.step, &run.step)?;
         let duration = self.duration;
         let ratio = duration / step;

@@ -63,6 +63,7 @@ impl Builder<'_> {
     }
 
     fn expression(&self, text: &str, at: Where<'_>, index: Option<usize>) -> Result<f64> {
+        let index = index.or(self.index);
         let lookup = |name: &str| match index {
             Some(i) if name == "i" => Some(i as f64),
             _ => self.parameters.get(name).copied(),
@@ -76,7 +77,9 @@ impl Builder<'_> {
 
     pub(super) fn expression_error(&self, text: &str, at: Where<'_>, error: ExpressionError) -> SceneError {
         let name = match at {
-            Where::Thing(name) | Where::Field(name, _) | Where::Literal(name, _) => name,
+            Where::Thing(name) | Where::Field(name, _) | Where::Used(name, _) | Where::Literal(name, _) => {
+                name
+            }
             Where::Key(_) => "",
         };
         let ExpressionError { message, range, help } = error;
@@ -212,7 +215,7 @@ impl Builder<'_> {
 /// The thing that a value belongs to.
 pub(super) fn owner(at: Where<'_>) -> Where<'_> {
     match at {
-        Where::Field(name, _) | Where::Literal(name, _) => Where::Thing(name),
+        Where::Field(name, _) | Where::Used(name, _) | Where::Literal(name, _) => Where::Thing(name),
         other => other,
     }
 }
@@ -222,7 +225,7 @@ pub(super) fn describe(at: Where<'_>) -> String {
     match at {
         Where::Key(key) => format!("`{key}`"),
         Where::Thing(name) => format!("a number of `{name}`"),
-        Where::Field(name, key) => format!("`{key}` of `{name}`"),
+        Where::Field(name, key) | Where::Used(name, key) => format!("`{key}` of `{name}`"),
         Where::Literal(name, text) => format!("\"{text}\" of `{name}`"),
     }
 }

@@ -36,6 +36,7 @@ pub(super) enum Unary {
     Log,
     Abs,
     Tanh,
+    Floor,
 }
 
 /// A function of two numbers.
@@ -45,7 +46,7 @@ pub(super) enum Binary {
     Max,
 }
 
-pub(super) const UNARY: [(&str, Unary); 8] = [
+pub(super) const UNARY: [(&str, Unary); 9] = [
     ("sqrt", Unary::Sqrt),
     ("sin", Unary::Sin),
     ("cos", Unary::Cos),
@@ -54,6 +55,7 @@ pub(super) const UNARY: [(&str, Unary); 8] = [
     ("log", Unary::Log),
     ("abs", Unary::Abs),
     ("tanh", Unary::Tanh),
+    ("floor", Unary::Floor),
 ];
 
 pub(super) const BINARY: [(&str, Binary); 2] = [("min", Binary::Min), ("max", Binary::Max)];
@@ -186,6 +188,7 @@ fn unary(function: Unary, a: Jet) -> Jet {
         Unary::Log => (x.ln(), x.recip()),
         Unary::Abs => (x.abs(), if x == 0.0 { 0.0 } else { x.signum() }),
         Unary::Tanh => (x.tanh(), 1.0 - x.tanh().powi(2)),
+        Unary::Floor => (x.floor(), 0.0),
     };
     Jet {
         value,

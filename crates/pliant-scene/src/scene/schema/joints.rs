@@ -37,6 +37,9 @@ pub struct JointSpec {
     /// Damping of compliances by a relaxation time.
     #[serde(default = "zero")]
     pub relaxation_time: Number,
+    /// Whether the colliders of its two bodies meet; they do not by default.
+    #[serde(default)]
+    pub collide: bool,
     /// Springs on free coordinates.
     #[serde(default)]
     pub springs: Vec<SpringSpec>,

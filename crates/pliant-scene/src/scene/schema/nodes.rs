@@ -100,6 +100,9 @@ pub struct Body {
     /// Angular velocity in world axes, in rad/s.
     #[serde(default)]
     pub angular_velocity: Option<Triple>,
+    /// So many bodies, whose numbers may depend on `$i` = 0, 1, ...; one by default, without `$i`.
+    #[serde(default)]
+    pub repeat: Option<Number>,
 }
 
 /// A rotation.
@@ -140,6 +143,8 @@ pub enum ShapeSpec {
     Cone(ConeSpec),
     /// The solid inside a closed surface of triangles.
     Surface(SurfaceSpec),
+    /// The convex hull of points.
+    Hull(HullSpec),
 }
 
 /// A solid cylinder.
@@ -184,4 +189,29 @@ pub struct SurfaceSpec {
     /// Density, if the body has no `mass`.
     #[serde(default)]
     pub density: Option<Number>,
+}
+
+/// The convex hull of points, or of the vertices of a mesh.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "Hull", deny_unknown_fields)]
+pub struct HullSpec {
+    /// The points; these or a file.
+    #[serde(default)]
+    pub points: Option<Vec<Triple>>,
+    /// The mesh file, relative to the scene file.
+    #[serde(default)]
+    pub file: Option<String>,
+    /// Factor on the coordinates; 1 by default.
+    #[serde(default = "one")]
+    pub scale: Number,
+    /// Density of a body that has no `mass`.
+    #[serde(default)]
+    pub density: Option<Number>,
+    /// Of a body: whether `position` is that of its centre of mass (the default) or of the origin of the points.
+    #[serde(default = "centred")]
+    pub centred: bool,
+}
+
+fn centred() -> bool {
+    true
 }

@@ -1,6 +1,6 @@
 //! How steps are taken.
 
-use super::one;
+use super::{OverlapSpec, one};
 use crate::scene::Number;
 use serde::Deserialize;
 
@@ -47,6 +47,18 @@ pub struct Run {
     /// Largest relative residual of a converged step.
     #[serde(default)]
     pub tolerance: Option<Number>,
+    /// Largest residual of a step with contacts, relative to the velocities without contact impulses; 1e-8 by default.
+    #[serde(default)]
+    pub contact_tolerance: Option<Number>,
+    /// Iterations of the last resort for contacts.
+    #[serde(default)]
+    pub contact_iterations: Option<Number>,
+    /// What becomes of overlap.
+    #[serde(default)]
+    pub overlap: Option<OverlapSpec>,
+    /// How impacts at the same time are taken.
+    #[serde(default)]
+    pub impacts: ImpactsSpec,
 }
 
 fn default_step() -> Number {
@@ -55,6 +67,17 @@ fn default_step() -> Number {
 
 fn yes() -> bool {
     true
+}
+
+/// How impacts at the same time are taken.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename = "impacts")]
+pub enum ImpactsSpec {
+    /// All at once, by Newton's law on all closed contacts.
+    #[default]
+    Together,
+    /// One after the other, the fastest approach first.
+    InSequence,
 }
 
 /// Which part of the geometric stiffness enters the step.

@@ -222,6 +222,29 @@ fn laws_may_change_their_numbers() {
     assert!(solver.set_cones(&other).is_err());
 }
 
+/// Parts are solved side by side, with the same bits.
+#[test]
+fn threads_do_not_change_a_bit() {
+    let (mut s, cones) = system(5, 10, &mixed());
+    s.fixed[27..30].fill(true);
+    let run = |threads: usize| {
+        let mut bounds = BoxOptions::default();
+        bounds.direct.threads = threads;
+        let mut solver = IslandSolver::new(options(), bounds);
+        solver.prepare(&s, &cones).unwrap();
+        let mut solution = Solution::default();
+        let report = solver.solve(&s, &mut solution).unwrap();
+        (solution, report, solver.free_velocities().to_vec())
+    };
+    let one = run(1);
+    for threads in [2, 3] {
+        assert_eq!(run(threads), one);
+    }
+    let mut solver = islands();
+    solver.bounds.direct.threads = 1_000_000;
+    assert!(solver.prepare(&s, &cones).is_err());
+}
+
 /// What is wrong in a part is told in the numbers of the whole.
 #[test]
 fn errors_name_variables_and_rows_of_the_whole() {

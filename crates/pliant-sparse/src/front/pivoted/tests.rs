@@ -266,7 +266,7 @@ fn what_cancels_in_a_later_front_is_zero() {
     let (many, last) = (400, 40);
     let mut state = 11;
     let b: Vec<f64> = (0..many * last).map(|_| noise(&mut state)).collect();
-    let d = |k: usize| if k % 3 == 0 { -1.7 } else { 1.3 };
+    let d = |k: usize| if k.is_multiple_of(3) { -1.7 } else { 1.3 };
     let mut entries: Vec<_> = (0..many).map(|k| (k, k, d(k))).collect();
     for i in 0..last {
         entries.extend((0..many).map(|k| (many + i, k, b[k * last + i])));

@@ -1,0 +1,129 @@
+//! Contacts: the lines of their table, and the numbers of a whole run.
+
+use super::summary::{Residuals, Summary};
+use crate::recording::{ContactLine, ContactTable};
+use pliant::collision::World;
+use pliant::contact::{ContactFinder, ContactsReport};
+use pliant::model::NodeId;
+use pliant::{Simulation, StepReport};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Lines of the table: 200 MB.
+const MOST_LINES: usize = 1_000_000;
+
+/// What contacts did over a whole run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct ContactSummary {
+    /// Most contacts in a step, those that are only near included.
+    pub most: usize,
+    /// Most contacts with a force in a step.
+    pub most_active: usize,
+    /// Most of these that slipped.
+    pub most_slipping: usize,
+    /// Most groups of things that contacts and constraints connect.
+    pub most_islands: usize,
+    /// De Saxcé's residual of the steps, relative.
+    pub residual: Residuals,
+    /// Largest overlap at the end of the steps (m).
+    pub overlap: Residuals,
+    /// Iterations, all together.
+    pub iterations: usize,
+    /// Corrections of positions, all together.
+    pub corrections: usize,
+    /// Work of all contact forces (J).
+    pub work: f64,
+    /// Least share of the coefficients of restitution that a step used.
+    pub least_restitution: f64,
+    /// By node that collides, of each element: the sum of its contact forces over the last step (N), then for bodies their torque about the
+    /// centre of mass (N m), in world axes.
+    pub forces: BTreeMap<String, Vec<Vec<f64>>>,
+    /// Contacts that `contacts.csv` leaves out.
+    pub lines_left_out: usize,
+}
+
+impl ContactSummary {
+    pub(super) fn new() -> Self {
+        Self {
+            least_restitution: 1.0,
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn add(&mut self, report: &ContactsReport) {
+        self.most = self.most.max(report.count);
+        self.most_active = self.most_active.max(report.active);
+        self.most_slipping = self.most_slipping.max(report.slipping);
+        self.most_islands = self.most_islands.max(report.islands);
+        self.residual.add(report.residual);
+        self.overlap.add(report.overlap);
+        self.iterations += report.iterations;
+        self.corrections += report.corrections;
+        self.work += report.work;
+        self.least_restitution = self.least_restitution.min(report.restitution);
+    }
+}
+
+impl Summary {
+    pub(super) fn finish_contacts(
+        &mut self,
+        simulation: &Simulation,
+        nodes: &[NodeId],
+        table: &ContactTable,
+    ) {
+        let Some(contacts) = &mut self.contacts else {
+            return;
+        };
+        contacts.lines_left_out = table.left_out;
+        let model = simulation.model();
+        for node in nodes {
+            let entry = model.node(*node);
+            let sums = (0..entry.count).map(|element| {
+                let (force, torque) = simulation.contact_force(*node, element);
+                let torque = if entry.space.velocity_size() == 6 {
+                    &torque[..]
+                } else {
+                    &[]
+                };
+                force.iter().chain(torque).copied().collect()
+            });
+            contacts.forces.insert(entry.name.clone(), sums.collect());
+        }
+    }
+}
+
+/// Names of all colliders.
+pub(super) fn names(world: Option<&World>) -> Vec<String> {
+    let colliders = world.map_or(&[][..], World::colliders);
+    colliders.iter().map(|c| c.name.clone()).collect()
+}
+
+/// Nodes that collide, once each.
+pub(super) fn nodes(world: Option<&World>) -> Vec<NodeId> {
+    let mut nodes = world.map_or_else(Vec::new, ContactFinder::nodes);
+    nodes.sort_unstable();
+    nodes.dedup();
+    nodes
+}
+
+/// Keeps the contacts of the last step.
+pub(super) fn record(table: &mut ContactTable, simulation: &Simulation, report: &StepReport) {
+    for reading in simulation.contacts() {
+        if table.lines.len() >= MOST_LINES {
+            table.left_out += 1;
+            continue;
+        }
+        let contact = &reading.contact;
+        table.lines.push(ContactLine {
+            time: report.time,
+            sides: contact.sides,
+            point: contact.point,
+            normal: contact.normal,
+            gap: contact.gap,
+            force: reading.impulse.map(|x| x / report.h),
+            torque: reading.torque_impulse.map(|x| x / report.h),
+            velocity: reading.velocity,
+            state: reading.state,
+        });
+    }
+}

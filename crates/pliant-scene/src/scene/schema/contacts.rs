@@ -1,0 +1,376 @@
+//! Who touches whom: colliders, their shapes and their surfaces.
+
+use super::{
+    CapsuleSpec, ConeSpec, CylinderSpec, HullSpec, Number, Rotation, SurfaceSpec, Triple, one, zero,
+};
+use serde::Deserialize;
+
+/// The surface of colliders.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "materials", deny_unknown_fields)]
+pub struct MaterialSpec {
+    /// Its name; the material `default` is that of colliders that name none.
+    pub name: String,
+    /// Coefficient of friction; 0.5 by default.
+    #[serde(default = "half")]
+    pub friction: Number,
+    /// Coefficient of restitution, 0 to 1.
+    #[serde(default = "zero")]
+    pub restitution: Number,
+    /// Compliance along the normal; zero, the default, is hard.
+    #[serde(default = "zero")]
+    pub compliance: Number,
+    /// Relaxation time of a compliant contact.
+    #[serde(default = "zero")]
+    pub relaxation_time: Number,
+    /// Torque about the normal per normal force, in m.
+    #[serde(default = "zero")]
+    pub torsional_friction: Number,
+    /// Torque against rolling per normal force, in m.
+    #[serde(default = "zero")]
+    pub rolling_friction: Number,
+}
+
+/// What two materials make together, instead of what the rules give.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "material_pairs", deny_unknown_fields)]
+pub struct MaterialPairSpec {
+    /// The two materials; may be the same.
+    pub between: (String, String),
+    /// As of a material.
+    #[serde(default = "half")]
+    pub friction: Number,
+    /// As of a material.
+    #[serde(default = "zero")]
+    pub restitution: Number,
+    /// As of a material.
+    #[serde(default = "zero")]
+    pub compliance: Number,
+    /// As of a material.
+    #[serde(default = "zero")]
+    pub relaxation_time: Number,
+    /// As of a material.
+    #[serde(default = "zero")]
+    pub torsional_friction: Number,
+    /// As of a material.
+    #[serde(default = "zero")]
+    pub rolling_friction: Number,
+}
+
+/// How the coefficients of friction of two materials make one.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename = "friction_rule")]
+pub enum FrictionRuleSpec {
+    /// The root of their product.
+    #[default]
+    GeometricMean,
+    /// The smaller one.
+    Minimum,
+    /// The larger one.
+    Maximum,
+    /// Their product.
+    Product,
+    /// Half their sum.
+    Mean,
+}
+
+/// Something that collides.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "colliders")]
+pub enum ColliderSpec {
+    /// All bodies of a node, or some, with the shapes that they have.
+    Bodies(BodiesColliderSpec),
+    /// A shape on one body.
+    Body(BodyColliderSpec),
+    /// A shape that stands in the world.
+    Fixed(FixedColliderSpec),
+    /// Balls about points.
+    Points(PointsColliderSpec),
+    /// What is near lines between points.
+    Cable(CableColliderSpec),
+    /// What is near triangles between points.
+    Cloth(ClothColliderSpec),
+}
+
+/// All bodies of a node, or some, with the shapes that they have.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "Bodies", deny_unknown_fields)]
+pub struct BodiesColliderSpec {
+    /// The node.
+    pub node: String,
+    /// Its name, if not that of the node; with more than one body, each is `name 0`, `name 1`, ...
+    #[serde(default)]
+    pub name: Option<String>,
+    /// Which bodies; all by default.
+    #[serde(default)]
+    pub elements: Option<Vec<Number>>,
+    /// Its material.
+    #[serde(default)]
+    pub material: Option<String>,
+    /// Distance at which it takes notice.
+    #[serde(default = "margin")]
+    pub margin: Number,
+    /// The groups that it is in.
+    #[serde(default)]
+    pub groups: Vec<String>,
+    /// The groups that it collides with; all by default.
+    #[serde(default)]
+    pub collides_with: Option<Vec<String>>,
+}
+
+/// A shape on one body.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "Body", deny_unknown_fields)]
+pub struct BodyColliderSpec {
+    /// Its name.
+    pub name: String,
+    /// The body: node and element.
+    pub body: (String, Number),
+    /// Its shape.
+    pub shape: OutlineSpec,
+    /// Where the origin of the shape is, in body axes from the centre of mass.
+    #[serde(default)]
+    pub position: Option<Triple>,
+    /// Axes of the shape against those of the body.
+    #[serde(default)]
+    pub rotation: Option<Rotation>,
+    /// Its material.
+    #[serde(default)]
+    pub material: Option<String>,
+    /// Distance at which it takes notice.
+    #[serde(default = "margin")]
+    pub margin: Number,
+    /// The groups that it is in.
+    #[serde(default)]
+    pub groups: Vec<String>,
+    /// The groups that it collides with; all by default.
+    #[serde(default)]
+    pub collides_with: Option<Vec<String>>,
+}
+
+/// A shape that stands in the world.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "Fixed", deny_unknown_fields)]
+pub struct FixedColliderSpec {
+    /// Its name.
+    pub name: String,
+    /// Its shape.
+    pub shape: OutlineSpec,
+    /// Where the origin of the shape is.
+    #[serde(default)]
+    pub position: Option<Triple>,
+    /// Axes of the shape against those of the world.
+    #[serde(default)]
+    pub rotation: Option<Rotation>,
+    /// Its material.
+    #[serde(default)]
+    pub material: Option<String>,
+    /// Distance at which it takes notice.
+    #[serde(default = "margin")]
+    pub margin: Number,
+    /// The groups that it is in.
+    #[serde(default)]
+    pub groups: Vec<String>,
+    /// The groups that it collides with; all by default.
+    #[serde(default)]
+    pub collides_with: Option<Vec<String>>,
+}
+
+/// Balls about points.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "Points", deny_unknown_fields)]
+pub struct PointsColliderSpec {
+    /// The node of points.
+    pub node: String,
+    /// Its name, if not that of the node.
+    #[serde(default)]
+    pub name: Option<String>,
+    /// Radius of the balls.
+    pub radius: Number,
+    /// Which points; all by default.
+    #[serde(default)]
+    pub elements: Option<Vec<Number>>,
+    /// Whether they collide with each other.
+    #[serde(default)]
+    pub self_contact: bool,
+    /// Its material.
+    #[serde(default)]
+    pub material: Option<String>,
+    /// Distance at which it takes notice.
+    #[serde(default = "margin")]
+    pub margin: Number,
+    /// The groups that it is in.
+    #[serde(default)]
+    pub groups: Vec<String>,
+    /// The groups that it collides with; all by default.
+    #[serde(default)]
+    pub collides_with: Option<Vec<String>>,
+}
+
+/// What is near lines between points.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "Cable", deny_unknown_fields)]
+pub struct CableColliderSpec {
+    /// The node of points.
+    pub node: String,
+    /// Its name, if not that of the node.
+    #[serde(default)]
+    pub name: Option<String>,
+    /// Radius of the cable.
+    pub radius: Number,
+    /// Pairs of points; by default the edges of a net, of other nodes each point and the next.
+    #[serde(default)]
+    pub segments: Option<Vec<[Number; 2]>>,
+    /// It collides with itself where points are more than this many segments apart; without, it does not.
+    #[serde(default)]
+    pub self_contact: Option<Number>,
+    /// Its material.
+    #[serde(default)]
+    pub material: Option<String>,
+    /// Distance at which it takes notice.
+    #[serde(default = "margin")]
+    pub margin: Number,
+    /// The groups that it is in.
+    #[serde(default)]
+    pub groups: Vec<String>,
+    /// The groups that it collides with; all by default.
+    #[serde(default)]
+    pub collides_with: Option<Vec<String>>,
+}
+
+/// What is near triangles between points.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "Cloth", deny_unknown_fields)]
+pub struct ClothColliderSpec {
+    /// The node of points.
+    pub node: String,
+    /// Its name, if not that of the node.
+    #[serde(default)]
+    pub name: Option<String>,
+    /// Half the thickness.
+    pub radius: Number,
+    /// Triples of points; by default the triangles of the mesh of the node.
+    #[serde(default)]
+    pub triangles: Option<Vec<Triple>>,
+    /// It collides with itself where points are more than this many edges apart; without, it does not.
+    #[serde(default)]
+    pub self_contact: Option<Number>,
+    /// Its material.
+    #[serde(default)]
+    pub material: Option<String>,
+    /// Distance at which it takes notice.
+    #[serde(default = "margin")]
+    pub margin: Number,
+    /// The groups that it is in.
+    #[serde(default)]
+    pub groups: Vec<String>,
+    /// The groups that it collides with; all by default.
+    #[serde(default)]
+    pub collides_with: Option<Vec<String>>,
+}
+
+/// The shape of a collider in axes of its own.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "shape")]
+pub enum OutlineSpec {
+    /// Everything below the plane through the origin with this outward normal.
+    Plane(Triple),
+    /// A box of these edge lengths.
+    Box(Triple),
+    /// A ball of this radius.
+    Sphere(Number),
+    /// A cylinder along z.
+    Cylinder(CylinderSpec),
+    /// A cylinder along z with half balls at both ends.
+    Capsule(CapsuleSpec),
+    /// A cone along z with 32 flat sides, its origin a quarter of the height above the base.
+    Cone(ConeSpec),
+    /// The convex hull of points.
+    Hull(HullSpec),
+    /// A closed surface of triangles, with matter inside.
+    Surface(SurfaceSpec),
+    /// Triangles without thickness: what touches one stays on its side.
+    Sheet(SheetSpec),
+    /// Ground of given heights.
+    HeightField(HeightFieldSpec),
+    /// Several shapes as one.
+    Compound(Vec<PartShapeSpec>),
+}
+
+/// Triangles without thickness.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "Sheet", deny_unknown_fields)]
+pub struct SheetSpec {
+    /// The mesh file, relative to the scene file.
+    pub file: String,
+    /// Factor on its coordinates; 1 by default.
+    #[serde(default = "one")]
+    pub scale: Number,
+}
+
+/// Ground of given heights over the x y plane, the first at the origin.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "HeightField", deny_unknown_fields)]
+pub struct HeightFieldSpec {
+    /// Rows along x, one after the other along y.
+    pub heights: Vec<Vec<Number>>,
+    /// Distances along x and y.
+    pub spacing: [Number; 2],
+}
+
+/// A part of a compound.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "Compound", deny_unknown_fields)]
+pub struct PartShapeSpec {
+    /// Its shape.
+    pub shape: OutlineSpec,
+    /// Where its origin is.
+    #[serde(default)]
+    pub position: Option<Triple>,
+    /// Its axes.
+    #[serde(default)]
+    pub rotation: Option<Rotation>,
+}
+
+/// What becomes of overlap.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "overlap")]
+pub enum OverlapSpec {
+    /// It stays.
+    Keep,
+    /// Positions are corrected after the step, velocities are not.
+    Correct(CorrectSpec),
+    /// The rows of the step push it out.
+    Rows(RowsSpec),
+}
+
+/// Correction of positions.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "Correct", deny_unknown_fields)]
+pub struct CorrectSpec {
+    /// Overlap that may stay; 1e-6 by default.
+    #[serde(default)]
+    pub allowed: Option<Number>,
+    /// Largest speed of recovery; 1 by default.
+    #[serde(default)]
+    pub speed: Option<Number>,
+}
+
+/// Recovery within the rows.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "Rows", deny_unknown_fields)]
+pub struct RowsSpec {
+    /// Rate of decay in 1/s.
+    pub rate: Number,
+    /// Largest speed of recovery; 1 by default.
+    #[serde(default)]
+    pub speed: Option<Number>,
+}
+
+fn half() -> Number {
+    0.5.into()
+}
+
+fn margin() -> Number {
+    1e-4.into()
+}

@@ -1,0 +1,114 @@
+//! Overlap at the end of a step, and positions corrected because of it.
+
+use super::solve::in_words;
+use super::{Contacts, check, foresee};
+use crate::Error;
+use crate::contact::{Contact, ContactList, Overlap};
+use crate::simulation::Simulation;
+use pliant_kkt::{Formulation, Metric, Quantity};
+use pliant_solvers::complementarity::{Cone, Outcome};
+
+/// Rounds of corrections of overlap: turning a body may bring others of its corners down.
+const CORRECTIONS: usize = 5;
+
+impl Simulation {
+    /// Finds the contacts at the end of the step and takes overlap back, if that is asked for.
+    pub(in crate::simulation) fn find_contacts_after(&mut self, h: f64) -> Result<(), Error> {
+        let Some(mut c) = self.contacts.take() else {
+            return Ok(());
+        };
+        c.memory.clear();
+        c.finder.save(&mut c.memory);
+        let found = self.search_and_correct(&mut c, h);
+        self.contacts = Some(c);
+        found
+    }
+
+    fn search_and_correct(&mut self, c: &mut Contacts, h: f64) -> Result<(), Error> {
+        let overlap = |list: &ContactList| list.contacts().iter().fold(0.0f64, |a, c| a.max(-c.gap));
+        let search = |c: &mut Contacts, s: &Simulation| {
+            c.next.clear();
+            foresee(&s.model, &s.state, s.assembler.system(), h, &mut c.foreseen);
+            c.finder.find(&s.model, &c.foreseen, h, &mut c.next)?;
+            c.next.contacts().iter().try_for_each(check)
+        };
+        search(c, self)?;
+        c.next_horizon = h;
+        if let Overlap::Correct { allowed, speed } = self.options.contacts.overlap {
+            let deep = |c: &Contact| c.law.compliance == 0.0 && c.gap < -allowed;
+            let mut most = h * speed;
+            while c.report.corrections < CORRECTIONS
+                && (c.next.contacts().iter()).any(|c| deep(c) && (most > 0.0 || c.gap >= -h * speed))
+            {
+                self.correct_overlap(c, h * speed, most)?;
+                search(c, self)?;
+                c.report.corrections += 1;
+                // What is deeper has had its share in the first round, and is not to sink.
+                most = 0.0;
+            }
+        }
+        c.report.overlap = overlap(&c.next);
+        Ok(())
+    }
+
+    /// `min |dx|_M^2/2` subject to `J dx = -phi` on the hard rows and `N dx >= -phi` on the hard contacts; those deeper than `shallow` (m)
+    /// recover by `most`.
+    fn correct_overlap(&mut self, c: &mut Contacts, shallow: f64, most: f64) -> Result<(), Error> {
+        self.evaluation.evaluate(&self.model, &self.state)?;
+        self.fill_correction(Metric::Mass);
+        c.correction_tail.clear();
+        for (i, contact) in c.next.contacts().iter().enumerate() {
+            if contact.law.compliance == 0.0 {
+                let rows = c
+                    .correction_tail
+                    .push(Quantity::Velocity, &[contact.normal], c.next.supports(i));
+                let deep = contact.gap < -shallow;
+                c.correction_tail.b[rows.start] = if deep { -most } else { contact.gap };
+            }
+        }
+        self.assembler
+            .project(&self.model, &self.state, &mut c.correction_tail)?;
+        let base = self.assembler.system();
+        c.correction_cones.clear();
+        c.correction_cones.resize(base.row_blocks().len() - 1, None);
+        c.correction_cones.extend(std::iter::repeat_n(
+            Some(Cone::NonNegative),
+            c.correction_tail.rows(),
+        ));
+        c.correction_system.fill(
+            base,
+            (&self.model, &self.state),
+            (Formulation::VelocityChange, self.scheme.h),
+            &[],
+            &c.correction_tail,
+        )?;
+        let Some(system) = c.correction_system.system() else {
+            return Ok(());
+        };
+        c.correction_solver.options = self.auto_options();
+        c.correction_solver.bounds.direct = self.options.solver;
+        let words = |e| in_words(e, self);
+        c.correction_solver
+            .prepare(system, &c.correction_cones)
+            .map_err(words)?;
+        c.correction.mu.clear();
+        let found = c
+            .correction_solver
+            .solve(system, &mut c.correction)
+            .map_err(words)?;
+        if found.outcome != Outcome::Converged && !self.options.accept_failed_steps {
+            return Err(Error::CorrectionNotConverged {
+                time: self.time,
+                residual: found.residual.measure(),
+            });
+        }
+        for node in self.model.nodes() {
+            let Some(first) = node.first_dof() else { continue };
+            let step = &c.correction.x[first..first + node.velocity_range().len()];
+            node.space
+                .retract(&mut self.state.positions[node.position_range()], step);
+        }
+        self.evaluation.propagate(&self.model, &mut self.state)?;
+        Ok(())
+    }
+}

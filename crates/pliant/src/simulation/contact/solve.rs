@@ -1,0 +1,306 @@
+//! Rows of the contacts behind those of the model, and their solution.
+
+use super::Contacts;
+use super::laws::{SpinRow, frame, rows_of};
+use crate::Error;
+use crate::contact::{Contact, Impacts};
+use crate::simulation::Simulation;
+use pliant_dense::{Vec3, rotation};
+use pliant_kkt::{Quantity, Support};
+use pliant_model::Space;
+use pliant_solvers::complementarity::{AutoOptions, Cone, Limits, Outcome, ProblemError};
+use pliant_solvers::{KktSystem, Solution, SolveError, SolveReport};
+
+/// A contact does not slip below this share of its velocity at the start of the step, and of the largest velocity that there is without impulses
+/// (for which there are this many tolerances at least).
+pub(super) const AT_REST: f64 = 1e-6;
+const TOLERANCES_AT_REST: f64 = 10.0;
+
+/// Rounds in which bounds of spin rows follow the normal impulses, and the share of the largest by which they may be off.
+const SPIN_ROUNDS: usize = 50;
+const SPIN_TOLERANCE: f64 = 1e-10;
+
+/// A complementarity error in the model's words.
+pub(super) fn in_words(error: ProblemError, simulation: &Simulation) -> Error {
+    match error {
+        ProblemError::Bilateral(e) => Error::from_solver(e, &simulation.model, simulation.time),
+        other => Error::Contacts(other),
+    }
+}
+
+impl Simulation {
+    /// The solution of the step with the impulses of contacts, as the formulation has it.
+    pub(in crate::simulation) fn contact_solution(&self) -> Option<&Solution> {
+        let c = self.contacts.as_ref().filter(|c| !c.list.is_empty());
+        c.map(|c| &c.solution)
+    }
+
+    /// The system of the step, with the rows of contacts if there are any.
+    pub(in crate::simulation) fn whole_system(&self) -> &KktSystem {
+        let extended = self.contacts.as_ref().filter(|c| !c.list.is_empty());
+        let extended = extended.and_then(|c| c.extended.system());
+        extended.unwrap_or_else(|| self.assembler.system())
+    }
+
+    pub(super) fn auto_options(&self) -> AutoOptions {
+        let options = &self.options.contacts;
+        AutoOptions {
+            limits: Limits {
+                tolerance: options.tolerance,
+                max_iterations: options.max_iterations,
+                ..Limits::default()
+            },
+            ..AutoOptions::default()
+        }
+    }
+
+    /// Rows of the contacts behind the filled system, factored.
+    pub(in crate::simulation) fn prepare_contacts(&mut self) -> Result<(), Error> {
+        let Some(mut c) = self.contacts.take() else {
+            return Ok(());
+        };
+        let prepared = self.fill_contacts(&mut c);
+        self.contacts = Some(c);
+        prepared
+    }
+
+    fn fill_contacts(&mut self, c: &mut Contacts) -> Result<(), Error> {
+        let (h, beta) = (self.scheme.h, self.scheme.beta);
+        c.tail.clear();
+        let base = self.assembler.system();
+        c.cones.clear();
+        c.cones.resize(base.row_blocks().len() - 1, None);
+        c.spins.clear();
+        for (i, contact) in c.list.contacts().iter().enumerate() {
+            let ((rows, spin), supports) = (rows_of(contact), c.list.supports(i));
+            let normal = c
+                .tail
+                .push(Quantity::Velocity, &c.axes[i][..rows], supports)
+                .start;
+            let mu = contact.law.friction;
+            c.cones.push(Some(if rows == 3 {
+                Cone::Coulomb { mu }
+            } else {
+                Cone::NonNegative
+            }));
+            if spin == 0 {
+                continue;
+            }
+            let about = self.rolling_axes(contact, supports);
+            let law = &contact.law;
+            let wanted = [
+                (law.torsion, contact.normal),
+                (law.rolling, about[0]),
+                (law.rolling, about[1]),
+            ];
+            for (arm, axis) in wanted.into_iter().filter(|(arm, _)| *arm > 0.0) {
+                let row = c.tail.push(Quantity::Spin, &[axis], supports).start;
+                c.spins.push(SpinRow {
+                    block: c.cones.len(),
+                    row,
+                    normal,
+                    arm,
+                    axis,
+                    contact: i,
+                });
+                let (lower, upper) = (0.0, 0.0);
+                c.cones.push(Some(Cone::Box { lower, upper }));
+            }
+        }
+        self.assembler.project(&self.model, &self.state, &mut c.tail)?;
+        c.report.restitution = 1.0;
+        c.in_sequence = false;
+        c.fill_laws(h, beta, self.options.contacts.overlap, 1.0);
+        c.given.clear();
+        c.given.resize(c.tail.rows(), 0.0);
+        self.fill_extended(c)?;
+        // The start: forces of the last step.
+        let per_force = self.per_force(h);
+        c.solution.mu.clear();
+        c.solution
+            .mu
+            .extend(self.multipliers.iter().map(|l| l * per_force));
+        let mut next_spin = 0;
+        for (i, contact) in c.list.contacts().iter().enumerate() {
+            let at = c.forces.binary_search_by_key(&contact.key, |f| f.0);
+            let [x, y, z, tx, ty, tz] = at.map_or([0.0; 6], |at| c.forces[at].1);
+            let (force, torque) = (Vec3::new(x, y, z), Vec3::new(tx, ty, tz));
+            let rows = &c.axes[i][..rows_of(contact).0];
+            c.solution
+                .mu
+                .extend(rows.iter().map(|a| per_force * force.dot(&Vec3::from(*a))));
+            while let Some(s) = c.spins.get(next_spin).filter(|s| s.contact == i) {
+                c.solution.mu.push(per_force * torque.dot(&Vec3::from(s.axis)));
+                next_spin += 1;
+            }
+        }
+        c.bound_spins(self.assembler.system().m());
+        c.solver.options = self.auto_options();
+        c.solver.bounds = self.options.bounds;
+        c.solver.bounds.direct = self.options.solver;
+        let Some(system) = c.extended.system() else {
+            return Ok(());
+        };
+        c.solver
+            .prepare(system, &c.cones)
+            .map_err(|e| in_words(e, self))?;
+        if self.options.contacts.impacts == Impacts::InSequence && c.bounces() {
+            let settled = c.impacts_in_sequence(self.assembler.system().m(), h);
+            c.in_sequence = true;
+            c.fill_laws(h, beta, self.options.contacts.overlap, 0.0);
+            if !settled {
+                return Err(Error::Impacts {
+                    time: self.time,
+                    impacts: c.report.impacts,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Two unit vectors along the surfaces: that of the rolling, if they roll, and the one across.
+    fn rolling_axes(&self, contact: &Contact, supports: &[Support]) -> [[f64; 3]; 2] {
+        let mut spin = Vec3::zeros();
+        for s in supports {
+            let node = self.model.node(s.node);
+            if node.space == Space::Rigid3 {
+                let x = &self.state.positions[node.first_position + 7 * s.element..][..7];
+                let w = &self.state.velocities[node.first_velocity + 6 * s.element + 3..][..3];
+                let turn = [x[3], x[4], x[5], x[6]];
+                spin += s.weight * rotation::rotate(turn, Vec3::new(w[0], w[1], w[2]));
+            }
+        }
+        let normal = Vec3::from(contact.normal);
+        let size = spin.norm();
+        spin -= normal * normal.dot(&spin);
+        // Below, it is rounding of the spin about the normal.
+        if spin.norm() <= 1e-9 * size {
+            let [_, a, b] = frame(contact.normal);
+            return [a, b];
+        }
+        let first = spin.normalize();
+        [first.into(), normal.cross(&first).into()]
+    }
+
+    fn fill_extended(&self, c: &mut Contacts) -> Result<(), Error> {
+        c.extended.fill(
+            self.assembler.system(),
+            (&self.model, &self.state),
+            (self.scheme.formulation, self.scheme.h),
+            &self.fixed_change,
+            &c.tail,
+        )?;
+        let unit = self.scheme.h / self.per_force(self.scheme.h);
+        c.extended.add_impulses(&c.tail, &c.given, unit);
+        Ok(())
+    }
+
+    /// Solves the prepared system with its contacts, from what the last solve of the step found.
+    pub(in crate::simulation) fn solve_contacts(&mut self) -> Result<SolveReport, Error> {
+        let Some(mut c) = self.contacts.take() else {
+            return Err(Error::Solve(SolveError::NotPrepared));
+        };
+        let solved = self.solve_with_restitution(&mut c);
+        self.contacts = Some(c);
+        solved
+    }
+
+    fn solve_with_restitution(&mut self, c: &mut Contacts) -> Result<SolveReport, Error> {
+        let mut solved = self.solve_once(c)?;
+        let bounces = !c.in_sequence && c.bounces();
+        // Rounding and what the residual leaves.
+        let allowed = |c: &Contacts, s: &Simulation| {
+            s.options.contacts.tolerance.max(1e-12) * c.exchanged(s.contact_impulses(&s.change))
+        };
+        let gains = |c: &Contacts, s: &Simulation| {
+            let unit = s.scheme.h / s.per_force(s.scheme.h);
+            c.gain(s.contact_impulses(&s.change), unit) > allowed(c, s)
+        };
+        if bounces && gains(c, self) {
+            // Different coefficients at once: the largest common share of them that makes no energy, to 1/64.
+            let (mut least, mut most) = (0.0, 1.0);
+            for _ in 0..6 {
+                let share = 0.5 * (least + most);
+                solved = self.solve_with_share(c, share)?;
+                if gains(c, self) {
+                    most = share;
+                } else {
+                    least = share;
+                }
+            }
+            if c.report.restitution != least {
+                solved = self.solve_with_share(c, least)?;
+            }
+        }
+        Ok(solved)
+    }
+
+    fn solve_with_share(&mut self, c: &mut Contacts, share: f64) -> Result<SolveReport, Error> {
+        let (h, beta) = (self.scheme.h, self.scheme.beta);
+        c.fill_laws(h, beta, self.options.contacts.overlap, share);
+        c.report.restitution = share;
+        self.solve_once(c)
+    }
+
+    /// Impulses of the contacts in a solution of all rows.
+    pub(super) fn contact_impulses<'a>(&self, solution: &'a Solution) -> &'a [f64] {
+        &solution.mu[self.assembler.system().m()..]
+    }
+
+    /// One solve; leaves the change of velocity and the impulses of all rows in `self.change`, those of the model's rows, as the formulation
+    /// has them, in `self.solution`.
+    fn solve_once(&mut self, c: &mut Contacts) -> Result<SolveReport, Error> {
+        self.fill_extended(c)?;
+        let m = self.assembler.system().m();
+        let mut iterations = 0;
+        let mut found;
+        let mut rounds = 0;
+        loop {
+            let Some(system) = c.extended.system() else {
+                return Err(Error::Solve(SolveError::NotPrepared));
+            };
+            found = c
+                .solver
+                .solve(system, &mut c.solution)
+                .map_err(|e| in_words(e, self))?;
+            iterations += found.iterations;
+            if c.spins.is_empty() || c.bound_spins(m) <= SPIN_TOLERANCE {
+                break;
+            }
+            rounds += 1;
+            if rounds > SPIN_ROUNDS {
+                found.outcome = Outcome::Stagnated;
+                break;
+            }
+            c.solver.set_cones(&c.cones).map_err(|e| in_words(e, self))?;
+        }
+        self.solution.x.clone_from(&c.solution.x);
+        self.solution.mu.clear();
+        self.solution.mu.extend_from_slice(&c.solution.mu[..m]);
+        self.change.clone_from(&c.solution);
+        self.assembler
+            .interpret(&self.model, &self.scheme, &self.state, &mut self.change);
+        for (x, d) in self.change.x.iter_mut().zip(&self.fixed_change) {
+            *x += d;
+        }
+        c.tail.product_into(&self.change.x, &mut c.after);
+        for (after, u) in c.after.iter_mut().zip(c.tail.velocity()) {
+            *after += u;
+        }
+        let unit = self.scheme.h / self.per_force(self.scheme.h);
+        c.outcome = found.outcome;
+        c.report.residual = found.residual.measure();
+        c.report.velocity_residual = found.residual.natural * unit;
+        c.report.iterations += iterations;
+        c.report.method = found.method;
+        c.report.islands = found.islands;
+        c.report.settled = found.settled;
+        c.worst = found.worst;
+        let free = c.solver.free_velocities();
+        let free = &free[free.len() - c.tail.rows()..];
+        let largest = free.iter().fold(0.0f64, |a, v| a.max(v.abs()));
+        let share = AT_REST.max(TOLERANCES_AT_REST * self.options.contacts.tolerance);
+        c.noise = share * largest * unit;
+        Ok(found.linear)
+    }
+}

@@ -3,7 +3,8 @@
 //! `s(n) = min n.b - max n.a` over the points of both cores. Its greatest value over unit normals is the distance of the cores where
 //! they are apart and minus the depth where they are not, so every candidate is measured by the same exact formula, and
 //! a normal that is not quite the best gives a gap that is too small, never too great. Faces come before crossed edges, and both before
-//! nearest points, unless the later is better by more than rounding: a box at rest on a box keeps the normal of the face.
+//! nearest points, unless the later is better by more than rounding, or, where the parts touch, by more than 1e-5 of their size: a box at rest on a box,
+//! a little in it, keeps the normal of the face.
 
 use pliant_dense::Vec3;
 
@@ -36,6 +37,9 @@ pub(crate) struct Axis {
     pub(crate) doubtful: bool,
 }
 
+/// Separation, as a share of the size of the parts, within which they touch.
+const TOUCH: f64 = 1e-5;
+
 /// Above this product of edges the distance is left to the iterative algorithm, which does not look at all pairs.
 const MOST_PAIRS: usize = 2000;
 /// Above this product of edge directions so is the depth.
@@ -47,14 +51,12 @@ pub(crate) fn find(a: &Part<'_>, b: &Part<'_>) -> Option<Axis> {
     let size = a.extent() + b.extent();
     // What rounding can make of a separation, for things of this size at this place.
     let noise = 1e-14 * (size + a.points[0].amax() + b.points[0].amax());
+    let round = a.radius + b.radius > 0.0;
     let mut best = Best {
         axis: None,
         barred: f64::NEG_INFINITY,
-        slack: if a.radius + b.radius > 0.0 {
-            10.0 * noise
-        } else {
-            1e-10 * size
-        },
+        touch: if round { 0.0 } else { TOUCH * size },
+        slack: if round { 10.0 * noise } else { 1e-10 * size },
     };
     faces(a, b, &mut best);
     let general = a.drum.is_some() || b.drum.is_some() || many(a, b);
@@ -117,6 +119,8 @@ struct Best {
     axis: Option<Axis>,
     /// What does not count as better (m).
     slack: f64,
+    /// The same where parts touch: things at rest overlap by what the solver leaves or the user allows, and a face is to stay a face.
+    touch: f64,
     /// The greatest separation along normals that neighbours of a triangle forbid.
     barred: f64,
 }
@@ -137,7 +141,9 @@ impl Best {
             let margin = if same {
                 0.0
             } else {
-                self.slack + 0.01 * (-axis.separation).max(0.0)
+                let touching = axis.separation.abs() <= self.touch && separation <= self.touch;
+                let slack = if touching { self.touch } else { self.slack };
+                slack + 0.01 * (-axis.separation).max(0.0)
             };
             separation > axis.separation + margin
         });

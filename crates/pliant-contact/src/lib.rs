@@ -28,7 +28,8 @@
 //! # What is exact
 //!
 //! Gaps and normals of half spaces against anything, and of balls, boxes, capsules, hulls, triangles and soft shapes among each other, are closed
-//! forms, right to rounding (tested to 1e-12 m for lengths of 1 m, and against sampled support functions). Cylinders are exact against
+//! forms, right to rounding (tested to 1e-12 m for lengths of 1 m, and against sampled support functions); where parts with edges touch, a face
+//! stands for a normal that is better by less than 1e-5 of their size. Cylinders are exact against
 //! half spaces, balls, and wherever a cap, a face or a pair of straight lines decides; beside rims, as between hulls of very many
 //! edges, the normal comes from an iterative algorithm (parry's GJK and EPA) and Newton's method, mostly to 1e-8 m and always tested to 5e-6 m.
 //!

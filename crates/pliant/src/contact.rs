@@ -233,6 +233,8 @@ pub struct ContactsReport {
     pub overlap: f64,
     /// Corrections of positions because of it.
     pub corrections: usize,
+    /// Potential energy that corrections of overlap brought in (J), mostly by lifting.
+    pub lifted: f64,
     /// Work of all contact impulses over the step, `sum r . (u+ + u)/2` (J): negative where friction and impacts take energy.
     pub work: f64,
     /// Share of the coefficients of restitution that was used: below one where different ones at once would have made energy.

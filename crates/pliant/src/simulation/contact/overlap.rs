@@ -37,6 +37,7 @@ impl Simulation {
         if let Overlap::Correct { allowed, speed } = self.options.contacts.overlap {
             let deep = |c: &Contact| c.law.compliance == 0.0 && c.gap < -allowed;
             let mut most = h * speed;
+            let before = self.model.energies(&self.state).potential;
             while c.report.corrections < CORRECTIONS
                 && (c.next.contacts().iter()).any(|c| deep(c) && (most > 0.0 || c.gap >= -h * speed))
             {
@@ -45,6 +46,9 @@ impl Simulation {
                 c.report.corrections += 1;
                 // What is deeper has had its share in the first round, and is not to sink.
                 most = 0.0;
+            }
+            if c.report.corrections > 0 {
+                c.report.lifted = self.model.energies(&self.state).potential - before;
             }
         }
         c.report.overlap = overlap(&c.next);

@@ -1,8 +1,9 @@
 //! A KKT system equilibrated by powers of two: unit diagonals, the same units everywhere.
 
+use crate::bounds::BoundsReport;
 use crate::krylov::power_of_two_below;
-use crate::residual::row_of;
-use crate::{KktSystem, SolveError, Variable};
+use crate::residual::{ResidualScratch, evaluate, row_of};
+use crate::{KktResidual, KktSystem, Solution, SolveError, SolveReport, Status, Variable};
 
 /// `W' = S W S`, `J' = T J S`, `R' = T R T` with diagonal `S`, `T`, without rounding.
 #[derive(Clone, Debug)]
@@ -85,5 +86,93 @@ impl Scaled {
             }
         }
         Ok(())
+    }
+}
+
+/// Iterative refinement with a factor of the whole scaled matrix, and its scratch.
+#[derive(Debug, Default)]
+pub(crate) struct Refinement {
+    rhs: Vec<f64>,
+    none: Vec<bool>,
+    residual: ResidualScratch,
+    best: Solution,
+}
+
+impl Refinement {
+    /// Solves from zero for the right-hand sides of the system, with at most so many refinements; `apply` solves with the factor of
+    /// the scaled matrix in place, `inertia` counts its pivots (those of variables, fixed ones not counted, and of rows). Keeps the best answer.
+    ///
+    /// # Errors
+    /// [`SolveError::NotFinite`] if the answer is not finite, and those of `apply`.
+    pub(crate) fn run(
+        &mut self,
+        (system, scaled): (&KktSystem, &Scaled),
+        (max_refinements, tolerance): (usize, f64),
+        inertia: (usize, usize),
+        solution: &mut Solution,
+        mut apply: impl FnMut(&mut [f64]) -> Result<(), SolveError>,
+    ) -> Result<SolveReport, SolveError> {
+        let (n, m) = (system.n(), system.m());
+        for (v, size) in [(&mut solution.x, n), (&mut solution.mu, m)] {
+            v.clear();
+            v.resize(size, 0.0);
+        }
+        self.none.clear();
+        self.none.resize(m, false);
+        self.residual.start(&system.c, &system.b);
+        let mut measure = KktResidual::default();
+        let mut best = f64::INFINITY;
+        let mut refinements = 0;
+        for pass in 0..=max_refinements {
+            self.rhs.clear();
+            let primal = self.residual.primal.iter().zip(&scaled.primal).zip(&system.fixed);
+            let rows = self.residual.row.iter().zip(&scaled.row);
+            self.rhs
+                .extend(primal.map(|((r, s), fixed)| if *fixed { 0.0 } else { r * s }));
+            self.rhs.extend(rows.map(|(r, s)| r * s));
+            apply(&mut self.rhs)?;
+            let (x, mu) = self.rhs.split_at(n);
+            for (target, d, scale) in [
+                (&mut solution.x, x, &scaled.primal),
+                (&mut solution.mu, mu, &scaled.row),
+            ] {
+                for ((t, d), s) in target.iter_mut().zip(d).zip(scale) {
+                    *t += s * d;
+                }
+            }
+            measure = evaluate(system, solution, &system.b, &self.none, &[], &mut self.residual);
+            refinements = pass;
+            if measure.relative >= best {
+                std::mem::swap(solution, &mut self.best);
+                measure = evaluate(system, solution, &system.b, &self.none, &[], &mut self.residual);
+                break;
+            }
+            best = measure.relative;
+            if best < 1e-14 {
+                break;
+            }
+            self.best.clone_from(solution);
+        }
+        if !measure.is_finite() {
+            let bad = |v: &[f64]| v.iter().position(|x| !x.is_finite());
+            let row = || Variable::Row(bad(&solution.mu).unwrap_or(0));
+            let variable = bad(&solution.x).map_or_else(row, Variable::Dof);
+            return Err(SolveError::NotFinite { variable });
+        }
+        Ok(SolveReport {
+            status: if measure.relative <= tolerance {
+                Status::Converged
+            } else {
+                Status::Stagnated
+            },
+            residual: measure,
+            refinements,
+            redundant_rows: 0,
+            inertia,
+            bounds: BoundsReport {
+                natural: measure.row,
+                ..BoundsReport::default()
+            },
+        })
     }
 }

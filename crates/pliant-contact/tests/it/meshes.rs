@@ -4,7 +4,7 @@ use pliant_contact::{Collider, MeshKind, Place, Shape};
 use pliant_dense::Vec3;
 use pliant_model::Pose;
 
-use crate::rig::{Random, Rig, aligned, least_gap, touch};
+use crate::rig::{Random, Rig, aligned, crate_mesh, least_gap, touch};
 
 /// A flat height field at z = 0, of cells of 0.37 m, about the origin.
 fn flat() -> (Shape, Pose) {
@@ -134,24 +134,7 @@ fn a_compound_touches_with_each_part() {
 
 #[test]
 fn solids_of_triangles_collide_with_each_other() {
-    let cube = |half: f64| {
-        let points: Vec<[f64; 3]> = (0..8)
-            .map(|k| [0, 1, 2].map(|axis| if k >> axis & 1 == 1 { half } else { -half }))
-            .collect();
-        let quads = [
-            [0, 4, 6, 2],
-            [1, 3, 7, 5],
-            [0, 1, 5, 4],
-            [2, 6, 7, 3],
-            [0, 2, 3, 1],
-            [4, 5, 7, 6],
-        ];
-        let triangles: Vec<[usize; 3]> = quads
-            .iter()
-            .flat_map(|q| [[q[0], q[1], q[2]], [q[0], q[2], q[3]]])
-            .collect();
-        Shape::triangle_mesh(&points, &triangles, MeshKind::Solid).unwrap()
-    };
+    let cube = |half: f64| crate_mesh([half; 3], MeshKind::Solid);
     for gap in [0.005, 0.0, -0.005] {
         let found = touch(
             (cube(0.5), Pose::default()),
@@ -168,7 +151,7 @@ fn solids_of_triangles_collide_with_each_other() {
 
 #[test]
 fn a_solid_of_triangles_is_as_smooth_as_a_box() {
-    let cube = crate::sweeps::crate_mesh([1.0, 1.0, 1.0], MeshKind::Solid);
+    let cube = crate_mesh([1.0, 1.0, 1.0], MeshKind::Solid);
     let smooth = Shape::cuboid([1.0, 1.0, 1.0]).unwrap();
     let mut random = Random(23);
     for shape in [

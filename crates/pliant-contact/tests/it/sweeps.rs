@@ -4,37 +4,9 @@ use pliant_contact::{MeshKind, Shape};
 use pliant_dense::Vec3;
 use pliant_model::Pose;
 
-use crate::rig::{Rig, least_gap};
+use crate::rig::{Rig, crate_mesh, least_gap};
 
 const H: f64 = 1.0 / 60.0;
-
-/// A closed box of triangles.
-pub(crate) fn crate_mesh(half: [f64; 3], kind: MeshKind) -> Shape {
-    let points: Vec<[f64; 3]> = (0..8)
-        .map(|k| {
-            [0, 1, 2].map(|axis| {
-                if k >> axis & 1 == 1 {
-                    half[axis]
-                } else {
-                    -half[axis]
-                }
-            })
-        })
-        .collect();
-    let quads = [
-        [0, 4, 6, 2],
-        [1, 3, 7, 5],
-        [0, 1, 5, 4],
-        [2, 6, 7, 3],
-        [0, 2, 3, 1],
-        [4, 5, 7, 6],
-    ];
-    let triangles: Vec<[usize; 3]> = quads
-        .iter()
-        .flat_map(|q| [[q[0], q[1], q[2]], [q[0], q[2], q[3]]])
-        .collect();
-    Shape::triangle_mesh(&points, &triangles, kind).unwrap()
-}
 
 #[test]
 fn a_bullet_meets_the_plate_before_it_tunnels() {

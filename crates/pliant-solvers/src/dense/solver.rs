@@ -1,10 +1,8 @@
 //! KKT systems by a dense factor of the whole matrix.
 
 use super::factor::{DenseFactor, DenseMethod, Inertia};
-use crate::bounds::BoundsReport;
-use crate::equilibrated::Scaled;
-use crate::residual::{ResidualScratch, evaluate};
-use crate::{KktResidual, KktSystem, Solution, SolveError, SolveReport, Status, Variable};
+use crate::equilibrated::{Refinement, Scaled};
+use crate::{KktSystem, Solution, SolveError, SolveReport};
 
 /// Options of the [`DenseSolver`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -40,10 +38,7 @@ pub struct DenseSolver {
     factor: Option<DenseFactor>,
     ready: bool,
     matrix: Vec<f64>,
-    rhs: Vec<f64>,
-    none: Vec<bool>,
-    residual: ResidualScratch,
-    best: Solution,
+    refinement: Refinement,
 }
 
 impl DenseSolver {
@@ -144,68 +139,12 @@ impl DenseSolver {
         if !self.ready || !scaled.fits(system) || scaled.system.fixed != system.fixed {
             return Err(SolveError::NotPrepared);
         }
-        let (n, m) = (system.n(), system.m());
-        for (v, size) in [(&mut solution.x, n), (&mut solution.mu, m)] {
-            v.clear();
-            v.resize(size, 0.0);
-        }
-        self.none.clear();
-        self.none.resize(m, false);
-        self.residual.start(&system.c, &system.b);
-        let mut measure = KktResidual::default();
-        let mut best = f64::INFINITY;
-        let mut refinements = 0;
-        for pass in 0..=self.options.max_refinements {
-            self.rhs.clear();
-            let primal = self.residual.primal.iter().zip(&scaled.primal).zip(&system.fixed);
-            let rows = self.residual.row.iter().zip(&scaled.row);
-            self.rhs
-                .extend(primal.map(|((r, s), fixed)| if *fixed { 0.0 } else { r * s }));
-            self.rhs.extend(rows.map(|(r, s)| r * s));
-            factor.solve_in_place(&mut self.rhs)?;
-            let (x, mu) = self.rhs.split_at(n);
-            for (target, d, scale) in [
-                (&mut solution.x, x, &scaled.primal),
-                (&mut solution.mu, mu, &scaled.row),
-            ] {
-                for ((t, d), s) in target.iter_mut().zip(d).zip(scale) {
-                    *t += s * d;
-                }
-            }
-            measure = evaluate(system, solution, &system.b, &self.none, &[], &mut self.residual);
-            refinements = pass;
-            if measure.relative >= best {
-                std::mem::swap(solution, &mut self.best);
-                measure = evaluate(system, solution, &system.b, &self.none, &[], &mut self.residual);
-                break;
-            }
-            best = measure.relative;
-            if best < 1e-14 {
-                break;
-            }
-            self.best.clone_from(solution);
-        }
-        if !measure.is_finite() {
-            let bad = solution.x.iter().position(|x| !x.is_finite());
-            let row = || solution.mu.iter().position(|x| !x.is_finite()).unwrap_or(0);
-            let variable = bad.map_or_else(|| Variable::Row(row()), Variable::Dof);
-            return Err(SolveError::NotFinite { variable });
-        }
         let fixed = system.fixed.iter().filter(|f| **f).count();
-        Ok(SolveReport {
-            status: if measure.relative <= self.options.tolerance {
-                Status::Converged
-            } else {
-                Status::Stagnated
-            },
-            residual: measure,
-            refinements,
-            redundant_rows: 0,
-            inertia: (factor.inertia().positive - fixed, factor.inertia().negative),
-            bounds: BoundsReport {
-                natural: measure.row,
-                ..BoundsReport::default()
-            },
-        })
+        let inertia = (factor.inertia().positive - fixed, factor.inertia().negative);
+        let limits = (self.options.max_refinements, self.options.tolerance);
+        self.refinement
+            .run((system, scaled), limits, inertia, solution, |rhs| {
+                factor.solve_in_place(rhs)
+            })
     }
 }

@@ -1,9 +1,7 @@
 //! KKT systems by the sparse factor that chooses its pivots.
 
-use crate::bounds::BoundsReport;
-use crate::equilibrated::Scaled;
-use crate::residual::{ResidualScratch, evaluate};
-use crate::{KktResidual, KktSystem, Solution, SolveError, SolveReport, Status, Variable};
+use crate::equilibrated::{Refinement, Scaled};
+use crate::{KktSystem, Solution, SolveError, SolveReport, Variable};
 use pliant_sparse::{CsrMatrix, PatternBuilder, PivotedFactor, SparseError};
 
 /// Options of the [`PivotedSolver`].
@@ -40,10 +38,7 @@ pub struct PivotedSolver {
     pub options: PivotedOptions,
     factor: Option<PivotedFactor>,
     scaled: Option<Scaled>,
-    rhs: Vec<f64>,
-    none: Vec<bool>,
-    residual: ResidualScratch,
-    best: Solution,
+    refinement: Refinement,
 }
 
 /// The lower triangle of the whole matrix, with unit rows for fixed variables.
@@ -141,75 +136,19 @@ impl PivotedSolver {
         system.check()?;
         system.check_bilateral()?;
         system.check_right_hand_sides()?;
-        let (n, m) = (system.n(), system.m());
         let (Some(scaled), Some(factor)) = (&self.scaled, &self.factor) else {
             return Err(SolveError::NotPrepared);
         };
         if !scaled.fits(system) || scaled.system.fixed != system.fixed {
             return Err(SolveError::NotPrepared);
         }
-        for (v, size) in [(&mut solution.x, n), (&mut solution.mu, m)] {
-            v.clear();
-            v.resize(size, 0.0);
-        }
-        self.none.clear();
-        self.none.resize(m, false);
-        self.residual.start(&system.c, &system.b);
-        let mut measure = KktResidual::default();
-        let mut best = f64::INFINITY;
-        let mut refinements = 0;
-        for pass in 0..=self.options.max_refinements {
-            self.rhs.clear();
-            let primal = self.residual.primal.iter().zip(&scaled.primal).zip(&system.fixed);
-            let rows = self.residual.row.iter().zip(&scaled.row);
-            self.rhs
-                .extend(primal.map(|((r, s), fixed)| if *fixed { 0.0 } else { r * s }));
-            self.rhs.extend(rows.map(|(r, s)| r * s));
-            factor.solve_in_place(&mut self.rhs);
-            let (x, mu) = self.rhs.split_at(n);
-            for (target, d, scale) in [
-                (&mut solution.x, x, &scaled.primal),
-                (&mut solution.mu, mu, &scaled.row),
-            ] {
-                for ((t, d), s) in target.iter_mut().zip(d).zip(scale) {
-                    *t += s * d;
-                }
-            }
-            measure = evaluate(system, solution, &system.b, &self.none, &[], &mut self.residual);
-            refinements = pass;
-            if measure.relative >= best {
-                std::mem::swap(solution, &mut self.best);
-                measure = evaluate(system, solution, &system.b, &self.none, &[], &mut self.residual);
-                break;
-            }
-            best = measure.relative;
-            if best < 1e-14 {
-                break;
-            }
-            self.best.clone_from(solution);
-        }
-        if !measure.is_finite() {
-            let bad = |v: &[f64]| v.iter().position(|x| !x.is_finite());
-            let row = || Variable::Row(bad(&solution.mu).unwrap_or(0));
-            let variable = bad(&solution.x).map_or_else(row, Variable::Dof);
-            return Err(SolveError::NotFinite { variable });
-        }
         let fixed = system.fixed.iter().filter(|f| **f).count();
-        let inertia = factor.inertia();
-        Ok(SolveReport {
-            status: if measure.relative <= self.options.tolerance {
-                Status::Converged
-            } else {
-                Status::Stagnated
-            },
-            residual: measure,
-            refinements,
-            redundant_rows: 0,
-            inertia: (inertia.positive - fixed, inertia.negative),
-            bounds: BoundsReport {
-                natural: measure.row,
-                ..BoundsReport::default()
-            },
-        })
+        let inertia = (factor.inertia().positive - fixed, factor.inertia().negative);
+        let limits = (self.options.max_refinements, self.options.tolerance);
+        self.refinement
+            .run((system, scaled), limits, inertia, solution, |rhs| {
+                factor.solve_in_place(rhs);
+                Ok(())
+            })
     }
 }

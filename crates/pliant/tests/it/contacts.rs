@@ -1,5 +1,8 @@
 //! Contacts and friction of points of bodies on a plane, against closed forms.
 
+mod impacts;
+mod spin;
+
 use pliant::contact::*;
 use pliant::kkt::Support;
 use pliant::prelude::*;
@@ -75,6 +78,35 @@ impl ContactFinder for Floor {
                 [support],
             );
         }
+        Ok(())
+    }
+}
+
+/// The lowest point of a ball of 0.1 m over the plane `z = 0`.
+#[derive(Debug)]
+struct Ball(NodeId, ContactLaw);
+
+impl ContactFinder for Ball {
+    fn nodes(&self) -> Vec<NodeId> {
+        vec![self.0]
+    }
+    fn find(&mut self, m: &Model, s: &State, _: f64, out: &mut ContactList) -> Result<(), Error> {
+        let x = m.positions(s, self.0);
+        let contact = Contact {
+            key: ContactKey(0, 0),
+            point: [x[0], x[1], 0.0],
+            normal: [0.0, 0.0, 1.0],
+            gap: x[2] - 0.1,
+            law: self.1,
+            sides: [0, 1],
+        };
+        let support = Support {
+            node: self.0,
+            element: 0,
+            weight: 1.0,
+            arm: [0.0, 0.0, -0.1],
+        };
+        out.push(contact, [], [support]);
         Ok(())
     }
 }
@@ -336,34 +368,7 @@ fn a_tall_box_tips_at_the_angle_of_its_diagonal() {
 fn a_sliding_ball_rolls() {
     let mass = RigidMass::sphere(1.0, 0.1);
     let (mut s, b) = body(0.0, mass, 0.1, &[], friction(0.2), [2.0, 0.0, 0.0]);
-    /// The lowest point of a ball.
-    #[derive(Debug)]
-    struct Ball(NodeId);
-    impl ContactFinder for Ball {
-        fn nodes(&self) -> Vec<NodeId> {
-            vec![self.0]
-        }
-        fn find(&mut self, m: &Model, s: &State, _: f64, out: &mut ContactList) -> Result<(), Error> {
-            let x = m.positions(s, self.0);
-            let contact = Contact {
-                key: ContactKey(0, 0),
-                point: [x[0], x[1], 0.0],
-                normal: [0.0, 0.0, 1.0],
-                gap: x[2] - 0.1,
-                law: friction(0.2),
-                sides: [0, 1],
-            };
-            let support = Support {
-                node: self.0,
-                element: 0,
-                weight: 1.0,
-                arm: [0.0, 0.0, -0.1],
-            };
-            out.push(contact, [], [support]);
-            Ok(())
-        }
-    }
-    s.set_contacts(Ball(b)).unwrap();
+    s.set_contacts(Ball(b, friction(0.2))).unwrap();
     for _ in 0..100 {
         s.step(0.001).unwrap();
     }
@@ -376,182 +381,6 @@ fn a_sliding_ball_rolls() {
     let (v, w) = s.world_velocity(b, 0).unwrap();
     assert!((v[0] - 10.0 / 7.0).abs() < 1e-11);
     assert!((w[1] - 100.0 / 7.0).abs() < 1e-10);
-}
-
-/// A top without gyroscopic effects spins down by the torque `torsion N`, a rolling ball by `rolling N` at its radius.
-#[test]
-fn spin_and_rolling_are_resisted_by_torques_in_proportion_to_the_load() {
-    #[derive(Debug)]
-    struct Ball(NodeId, ContactLaw);
-    impl ContactFinder for Ball {
-        fn nodes(&self) -> Vec<NodeId> {
-            vec![self.0]
-        }
-        fn find(&mut self, m: &Model, s: &State, _: f64, out: &mut ContactList) -> Result<(), Error> {
-            let x = m.positions(s, self.0);
-            let contact = Contact {
-                key: ContactKey(0, 0),
-                point: [x[0], x[1], 0.0],
-                normal: [0.0, 0.0, 1.0],
-                gap: x[2] - 0.1,
-                law: self.1,
-                sides: [0, 1],
-            };
-            let support = Support {
-                node: self.0,
-                element: 0,
-                weight: 1.0,
-                arm: [0.0, 0.0, -0.1],
-            };
-            out.push(contact, [], [support]);
-            Ok(())
-        }
-    }
-    let run = |law: ContactLaw, v: [f64; 3], w: [f64; 3], formulation| {
-        let mut m = Model::new();
-        m.set_gravity([0.0, 0.0, -9.81]).unwrap();
-        let pose = Pose {
-            position: [0.0, 0.0, 0.1],
-            rotation: [1.0, 0.0, 0.0, 0.0],
-        };
-        let b = m.add_rigid_bodies("ball", &[pose]).unwrap();
-        let mass = Mass::Rigid(vec![RigidMass::sphere(2.0, 0.1)]);
-        m.add_mass("mass", b, mass).unwrap();
-        m.set_body_velocity(b, 0, v, w).unwrap();
-        let mut options = exactly();
-        options.formulation = formulation;
-        let mut s = Simulation::with_options(m, options).unwrap();
-        s.set_contacts(Ball(b, law)).unwrap();
-        for _ in 0..50 {
-            s.step(0.001).unwrap();
-        }
-        (s.world_velocity(b, 0).unwrap(), s.contacts()[0])
-    };
-    let (m, r, n) = (2.0, 0.1, 2.0 * 9.81);
-    let inertia = 0.4 * m * r * r;
-    for formulation in [Formulation::VelocityChange, Formulation::Acceleration] {
-        // Spin about the normal: I dw = -torsion N dt.
-        let law = ContactLaw {
-            torsion: 2e-4,
-            ..friction(0.5)
-        };
-        let ((v, w), reading) = run(law, [0.0; 3], [0.0, 0.0, 30.0], formulation);
-        assert!((w[2] - (30.0 - 2e-4 * n / inertia * 0.05)).abs() < 1e-9, "{w:?}");
-        assert!(v.iter().all(|v| v.abs() < 1e-11));
-        assert!((reading.torque_impulse[2] + 2e-4 * n * 0.001).abs() < 1e-11);
-        // Enough torsion stops it, and holds it.
-        let law = ContactLaw { torsion: 0.1, ..law };
-        let ((_, w), _) = run(law, [0.0; 3], [0.0, 0.0, 3.0], formulation);
-        assert!(w[2].abs() < 1e-11, "{w:?}");
-        // Rolling in any direction: (I + m r^2) dw = -rolling N dt.
-        for turn in [0.0, 0.4, 1.9] {
-            let law = ContactLaw {
-                rolling: 1e-3,
-                ..friction(0.5)
-            };
-            let along: [f64; 3] = [f64::cos(turn), f64::sin(turn), 0.0];
-            let w0 = [-along[1] * 20.0, along[0] * 20.0, 0.0];
-            let ((v, _), _) = run(law, along.map(|x| 2.0 * x), w0, formulation);
-            let expected = 2.0 - 1e-3 * n / (inertia + m * r * r) * r * 0.05;
-            for k in 0..3 {
-                assert!(
-                    (v[k] - expected * along[k]).abs() < 1e-9,
-                    "{turn}: {v:?} {expected}"
-                );
-            }
-        }
-    }
-}
-
-/// Balls in a row on a line, the first one thrown at the others. Returns their velocities after the impact, and the report of the step.
-fn cradle(count: usize, e: f64, impacts: Impacts, formulation: Formulation) -> (Vec<f64>, ContactsReport) {
-    #[derive(Debug)]
-    struct Row(NodeId, usize, f64);
-    impl ContactFinder for Row {
-        fn nodes(&self) -> Vec<NodeId> {
-            vec![self.0]
-        }
-        fn find(&mut self, m: &Model, s: &State, _: f64, out: &mut ContactList) -> Result<(), Error> {
-            let x = m.positions(s, self.0);
-            for k in 1..self.1 {
-                let contact = Contact {
-                    key: ContactKey(0, k as u64),
-                    point: [x[3 * k] - 0.5, 0.0, 0.0],
-                    normal: [1.0, 0.0, 0.0],
-                    gap: x[3 * k] - x[3 * k - 3] - 1.0,
-                    law: ContactLaw {
-                        restitution: self.2,
-                        ..ContactLaw::default()
-                    },
-                    sides: [k as u32 - 1, k as u32],
-                };
-                let support = |element| Support {
-                    node: self.0,
-                    element,
-                    weight: 1.0,
-                    arm: [0.0; 3],
-                };
-                out.push(contact, [support(k - 1)], [support(k)]);
-            }
-            Ok(())
-        }
-    }
-    let mut m = Model::new();
-    let places: Vec<[f64; 3]> = (0..count).map(|k| [k as f64, 0.0, 0.0]).collect();
-    let balls = m.add_particles("balls", &places).unwrap();
-    m.add_mass("mass", balls, Mass::Uniform(2.0)).unwrap();
-    let mut options = exactly();
-    options.contacts.impacts = impacts;
-    options.formulation = formulation;
-    let mut s = Simulation::with_options(m, options).unwrap();
-    let mut state = s.state().clone();
-    state.velocities[0] = 3.0;
-    s.set_state(&state).unwrap();
-    s.set_contacts(Row(balls, count, e)).unwrap();
-    let report = s.step(0.001).unwrap();
-    (
-        s.velocities(balls).iter().step_by(3).copied().collect(),
-        report.contacts,
-    )
-}
-
-/// Five equal balls: in sequence the last one flies off with the velocity of the first; together all move, by Newton's law on every contact. Both
-/// keep momentum, and with `e = 1` energy.
-#[test]
-fn a_cradle_in_sequence_and_together() {
-    for formulation in [
-        Formulation::VelocityChange,
-        Formulation::Velocity,
-        Formulation::Acceleration,
-    ] {
-        let (v, report) = cradle(5, 1.0, Impacts::InSequence, formulation);
-        for (v, expected) in v.iter().zip([0.0, 0.0, 0.0, 0.0, 3.0]) {
-            assert!((v - expected).abs() < 1e-12, "{v}");
-        }
-        assert_eq!(report.impacts, 4);
-        assert!(report.work.abs() < 1e-12);
-        // As the elastic impact of two bodies of 2 and 8 kg.
-        let (v, report) = cradle(5, 1.0, Impacts::Together, formulation);
-        for (v, expected) in v.iter().zip([-1.8, 1.2, 1.2, 1.2, 1.2]) {
-            assert!((v - expected).abs() < 1e-12, "{v}");
-        }
-        assert_eq!(report.impacts, 0);
-        assert!(report.work.abs() < 1e-12);
-        // Two balls with e = 1/2: v (1 -+ e)/2.
-        for impacts in [Impacts::InSequence, Impacts::Together] {
-            let (v, _) = cradle(2, 0.5, impacts, formulation);
-            assert!((v[0] - 0.75).abs() < 1e-12 && (v[1] - 2.25).abs() < 1e-12);
-        }
-        // Three with e = 1/2: each ball hits the next with (1 + e)/2 of its velocity; then nothing approaches.
-        let (v, _) = cradle(3, 0.5, Impacts::InSequence, formulation);
-        // After 0.75, 0.5625, 1.6875 the first two approach again and part with half of that: 0.609375, 0.703125.
-        for (v, expected) in v.iter().zip([0.609375, 0.703125, 1.6875]) {
-            assert!((v - expected).abs() < 1e-12, "{v} {expected}");
-        }
-        let momentum: f64 = v.iter().sum();
-        assert!((momentum - 3.0).abs() < 1e-12);
-        assert!(v.windows(2).all(|w| w[1] - w[0] > -1e-9), "{v:?}");
-    }
 }
 
 /// A box that begins 1 cm deep is lifted with at most the speed of recovery, and gets no velocity from it.

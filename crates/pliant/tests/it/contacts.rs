@@ -280,6 +280,36 @@ fn a_compliant_contact_settles_at_its_law() {
     assert!((s.contacts()[0].impulse[2] / 0.01 - 19.62).abs() < 1e-7);
 }
 
+/// One step of a damped compliant contact in overlap: `m (v+ - v) = -m g h + r`, `r = -h (phi+ + d v+)/C`, `phi+ = phi + h (beta v+ + (1 - beta) v)`.
+#[test]
+fn a_step_of_a_compliant_contact_is_its_implicit_law() {
+    let (m, c, d, h, phi, v) = (2.0, 1e-4, 2e-3, 0.01, -1e-3, -0.5);
+    for beta in [1.0, 0.5] {
+        let law = ContactLaw {
+            compliance: c,
+            relaxation_time: d,
+            ..ContactLaw::default()
+        };
+        let (mut s, p) = particle(0.0, law, [0.0, 0.0, phi], [0.0, 0.0, v]);
+        s.options.beta = beta;
+        s.step(h).unwrap();
+        let pushed = m * v - m * 9.81 * h - h / c * (phi + h * (1.0 - beta) * v);
+        let expected = pushed / (m + h / c * (h * beta + d));
+        assert!((s.velocities(p)[2] - expected).abs() < 1e-12, "{beta}");
+    }
+}
+
+/// The gap closes by the positions of the step, whatever the weight of its end.
+#[test]
+fn a_speculative_contact_closes_by_the_positions_of_the_scheme() {
+    for beta in [1.0, 0.75, 0.5] {
+        let (mut s, p) = particle(0.0, friction(0.0), [0.0, 0.0, 0.002], [0.0, 0.0, -1.0]);
+        s.options.beta = beta;
+        s.step(0.01).unwrap();
+        assert!(s.positions(p)[2].abs() < 1e-14, "{beta}: {:?}", s.positions(p));
+    }
+}
+
 /// A body on the floor: `contacts` in body axes.
 fn body(
     angle: f64,

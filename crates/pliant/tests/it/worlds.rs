@@ -114,6 +114,17 @@ fn a_box_slides_down_a_slope() {
     assert_eq!(name, "`box`");
 }
 
+/// What falls from rest within reach of one step is seen in that step: it stops on the ground and not in it.
+#[test]
+fn what_falls_from_rest_is_seen_before_it_sinks() {
+    let half = [0.5; 3];
+    // 0.5 mm above the ground; gravity takes 4 mm in the step.
+    let (mut s, node) = boxes(&[(half, 1.0, Pose::at([0.0, 0.0, 0.5005]))], rough(0.5));
+    let report = s.step(0.02).unwrap();
+    assert_eq!((report.contacts.count, report.contacts.corrections), (4, 0));
+    assert!((s.positions(node)[2] - 0.5).abs() < 1e-9);
+}
+
 /// A ball of 1 cm at 500 m/s does not pass a plate of 2 mm in steps of 1/60 s.
 #[test]
 fn a_bullet_does_not_tunnel() {

@@ -6,7 +6,12 @@ use pliant::kkt::Support;
 use pliant::prelude::*;
 
 /// Balls in a row on a line, the first one thrown at the others. Returns their velocities after the impact, and the report of the step.
-fn cradle(count: usize, e: f64, impacts: Impacts, formulation: Formulation) -> (Vec<f64>, ContactsReport) {
+fn cradle(
+    (count, apart): (usize, f64),
+    e: f64,
+    impacts: Impacts,
+    formulation: Formulation,
+) -> (Vec<f64>, ContactsReport) {
     #[derive(Debug)]
     struct Row(NodeId, usize, f64);
     impl ContactFinder for Row {
@@ -39,7 +44,7 @@ fn cradle(count: usize, e: f64, impacts: Impacts, formulation: Formulation) -> (
         }
     }
     let mut m = Model::new();
-    let places: Vec<[f64; 3]> = (0..count).map(|k| [k as f64, 0.0, 0.0]).collect();
+    let places: Vec<[f64; 3]> = (0..count).map(|k| [k as f64 * (1.0 + apart), 0.0, 0.0]).collect();
     let balls = m.add_particles("balls", &places).unwrap();
     m.add_mass("mass", balls, Mass::Uniform(2.0)).unwrap();
     let mut options = exactly();
@@ -66,14 +71,14 @@ fn a_cradle_in_sequence_and_together() {
         Formulation::Velocity,
         Formulation::Acceleration,
     ] {
-        let (v, report) = cradle(5, 1.0, Impacts::InSequence, formulation);
+        let (v, report) = cradle((5, 0.0), 1.0, Impacts::InSequence, formulation);
         for (v, expected) in v.iter().zip([0.0, 0.0, 0.0, 0.0, 3.0]) {
             assert!((v - expected).abs() < 1e-12, "{v}");
         }
         assert_eq!(report.impacts, 4);
         assert!(report.work.abs() < 1e-12);
         // As the elastic impact of two bodies of 2 and 8 kg.
-        let (v, report) = cradle(5, 1.0, Impacts::Together, formulation);
+        let (v, report) = cradle((5, 0.0), 1.0, Impacts::Together, formulation);
         for (v, expected) in v.iter().zip([-1.8, 1.2, 1.2, 1.2, 1.2]) {
             assert!((v - expected).abs() < 1e-12, "{v}");
         }
@@ -81,11 +86,11 @@ fn a_cradle_in_sequence_and_together() {
         assert!(report.work.abs() < 1e-12);
         // Two balls with e = 1/2: v (1 -+ e)/2.
         for impacts in [Impacts::InSequence, Impacts::Together] {
-            let (v, _) = cradle(2, 0.5, impacts, formulation);
+            let (v, _) = cradle((2, 0.0), 0.5, impacts, formulation);
             assert!((v[0] - 0.75).abs() < 1e-12 && (v[1] - 2.25).abs() < 1e-12);
         }
         // Three with e = 1/2: each ball hits the next with (1 + e)/2 of its velocity; then nothing approaches.
-        let (v, _) = cradle(3, 0.5, Impacts::InSequence, formulation);
+        let (v, _) = cradle((3, 0.0), 0.5, Impacts::InSequence, formulation);
         // After 0.75, 0.5625, 1.6875 the first two approach again and part with half of that: 0.609375, 0.703125.
         for (v, expected) in v.iter().zip([0.609375, 0.703125, 1.6875]) {
             assert!((v - expected).abs() < 1e-12, "{v} {expected}");
@@ -94,4 +99,86 @@ fn a_cradle_in_sequence_and_together() {
         assert!((momentum - 3.0).abs() < 1e-12);
         assert!(v.windows(2).all(|w| w[1] - w[0] > -1e-9), "{v:?}");
     }
+}
+
+/// What does not close within the step does not strike in it.
+#[test]
+fn balls_that_are_apart_strike_when_they_meet() {
+    for (apart, impacts) in [(0.01, 0), (0.002, 1)] {
+        // 3 mm in the step.
+        let (v, report) = cradle((2, apart), 1.0, Impacts::InSequence, Formulation::VelocityChange);
+        assert_eq!(report.impacts, impacts, "{apart}");
+        assert!((v[1] - 3.0 * impacts as f64).abs() < 1e-12);
+    }
+}
+
+/// A bar that strikes with one end, `e = 1`, while the other leaves with `e = 0`: clamping that one would make energy, `r_2 u_2/2` of it. A smaller
+/// share of restitution makes none, and not much less than it could be.
+#[test]
+fn different_restitution_at_once_makes_no_energy() {
+    /// Two points of a bar over the plane `z = 0`, and their coefficients.
+    #[derive(Debug)]
+    struct Bar(NodeId, [f64; 2]);
+    impl ContactFinder for Bar {
+        fn nodes(&self) -> Vec<NodeId> {
+            vec![self.0]
+        }
+        fn find(&mut self, _: &Model, _: &State, _: f64, out: &mut ContactList) -> Result<(), Error> {
+            for (k, e) in self.1.into_iter().enumerate() {
+                let arm = [if k == 0 { -1.0 } else { 1.0 }, 0.0, 0.0];
+                let contact = Contact {
+                    key: ContactKey(0, k as u64),
+                    point: arm,
+                    normal: [0.0, 0.0, 1.0],
+                    gap: 0.0,
+                    law: ContactLaw {
+                        restitution: e,
+                        ..ContactLaw::default()
+                    },
+                    sides: [0, 1],
+                };
+                let support = Support {
+                    node: self.0,
+                    element: 0,
+                    weight: 1.0,
+                    arm,
+                };
+                out.push(contact, [], [support]);
+            }
+            Ok(())
+        }
+    }
+    // u_1 = -1, u_2 = 0.2 at the ends at -1 and 1 m; I = 0.4 kg m^2 < m a^2, so that a blow at one end turns the other down.
+    let (u1, u2, m, inertia) = (-1.0, 0.2, 1.0, 0.4);
+    let (p, q): (f64, f64) = (1.0 / m + 1.0 / inertia, 1.0 / m - 1.0 / inertia);
+    let run = |e: [f64; 2]| {
+        let mut model = Model::new();
+        let node = model.add_rigid_bodies("bar", &[Pose::default()]).unwrap();
+        let mass = RigidMass::principal(m, [inertia; 3]);
+        model.add_mass("mass", node, Mass::Rigid(vec![mass])).unwrap();
+        // u = v - omega_y x.
+        let (v, omega) = (0.5 * (u1 + u2), 0.5 * (u1 - u2));
+        model
+            .set_body_velocity(node, 0, [0.0, 0.0, v], [0.0, omega, 0.0])
+            .unwrap();
+        let mut s = Simulation::with_options(model, exactly()).unwrap();
+        s.set_contacts(Bar(node, e)).unwrap();
+        s.step(1e-3).unwrap().contacts
+    };
+    // Equal coefficients need no help: T+ - T = (1 - e) r . u/2.
+    let equal = run([0.5, 0.5]);
+    assert_eq!(equal.restitution, 1.0);
+    // At a share t both ends are active: u_1+ = t, u_2+ = 0, and the gain is (r_1 (t - 1) + r_2 u_2)/2.
+    let gain = |t: f64| {
+        let det = p * p - q * q;
+        let (d1, d2) = (t - u1, -u2);
+        let (r1, r2) = ((p * d1 - q * d2) / det, (p * d2 - q * d1) / det);
+        0.5 * (r1 * (t + u1) + r2 * u2)
+    };
+    assert!(gain(1.0) > 0.01);
+    let found = run([1.0, 0.0]);
+    assert!(found.restitution < 1.0 && found.work <= 1e-12, "{found:?}");
+    assert!((found.work - gain(found.restitution)).abs() < 1e-12);
+    // By bisection to 1/64.
+    assert!(gain(found.restitution + 1.0 / 64.0) > 0.0);
 }

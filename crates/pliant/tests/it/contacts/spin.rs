@@ -25,7 +25,11 @@ fn spin_and_rolling_are_resisted_by_torques_in_proportion_to_the_load() {
         for _ in 0..50 {
             s.step(0.001).unwrap();
         }
-        (s.world_velocity(b, 0).unwrap(), s.contacts()[0])
+        let (_, torque) = s.contact_force(b, 0);
+        let reading = s.contacts()[0];
+        // Of the spin row alone, where friction has no arm about the normal.
+        assert!((torque[2] - reading.torque_impulse[2] / 0.001).abs() < 1e-9);
+        (s.world_velocity(b, 0).unwrap(), reading)
     };
     let (m, r, n) = (2.0, 0.1, 2.0 * 9.81);
     let inertia = 0.4 * m * r * r;

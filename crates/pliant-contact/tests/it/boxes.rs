@@ -89,21 +89,3 @@ fn crossed_edges_touch_at_one_point() {
     assert!((found[0].gap - 0.01).abs() < 1e-12);
     assert!(Vec3::from(found[0].normal).z > 1.0 - 1e-12);
 }
-
-/// Boxes at rest overlap by what solvers leave, and lean by as much: the face keeps its four points.
-#[test]
-fn a_box_a_little_in_a_box_keeps_its_four_points() {
-    let mut random = Random(11);
-    for _ in 0..300 {
-        let [x, y, _] = random.vector(1e-8);
-        let lean = [x, y, 0.0];
-        let sunk = 1e-8 * random.next();
-        let mut upper = Pose::turned([0.0, 0.0, 0.16 - sunk], [0.0, 0.0, 1.0], 0.7);
-        upper.rotation =
-            pliant_dense::rotation::multiply(pliant_dense::rotation::exp(lean.into()), upper.rotation);
-        let a = (Shape::cuboid([0.3, 0.3, 0.1]).unwrap(), Pose::default());
-        let b = (Shape::cuboid([0.06; 3]).unwrap(), upper);
-        let found = touch(a, b, 1e-4);
-        assert_eq!(found.len(), 4, "{upper:?}");
-    }
-}

@@ -305,6 +305,7 @@ fn a_speculative_contact_closes_by_the_positions_of_the_scheme() {
     for beta in [1.0, 0.75, 0.5] {
         let (mut s, p) = particle(0.0, friction(0.0), [0.0, 0.0, 0.002], [0.0, 0.0, -1.0]);
         s.options.beta = beta;
+        s.options.contacts.overlap = Overlap::Keep;
         s.step(0.01).unwrap();
         assert!(s.positions(p)[2].abs() < 1e-14, "{beta}: {:?}", s.positions(p));
     }

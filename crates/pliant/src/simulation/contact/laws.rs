@@ -81,17 +81,15 @@ impl Contacts {
         }
     }
 
-    /// Moves the bounds of the spin rows by a share of the way to what the normal impulses of the solution make them; returns by how much of the
-    /// largest bound one was off.
-    pub(super) fn bound_spins(&mut self, base_rows: usize, share: f64) -> f64 {
+    /// Bounds the spin rows by the normal impulses of the solution; returns by how much of the largest bound one was off.
+    pub(super) fn bound_spins(&mut self, base_rows: usize) -> f64 {
         let impulses = &self.solution.mu[base_rows..];
         let (mut change, mut size) = (0.0f64, 0.0f64);
         for s in &self.spins {
-            let mut bound = s.arm * impulses[s.normal].max(0.0);
+            let bound = s.arm * impulses[s.normal].max(0.0);
             if let Some(Cone::Box { upper, .. }) = self.cones[s.block] {
                 change = change.max((bound - upper).abs());
                 size = size.max(bound).max(upper);
-                bound = upper + share * (bound - upper);
             }
             self.cones[s.block] = Some(Cone::Box {
                 lower: -bound,

@@ -128,7 +128,7 @@ impl DenseSolver {
     ///
     /// # Errors
     /// [`SolveError::NotPrepared`] without a matching `prepare`; [`SolveError::NotFinite`] if a right-hand side or the
-    /// answer is not finite; [`SolveError::Bounded`]. A large residual is a [`Status`], not an error.
+    /// answer is not finite; [`SolveError::Bounded`]. A large residual is a [`Status`](crate::Status), not an error.
     pub fn solve(&mut self, system: &KktSystem, solution: &mut Solution) -> Result<SolveReport, SolveError> {
         system.check()?;
         system.check_bilateral()?;

@@ -6,6 +6,7 @@ use super::{AutoOptions, Cone, Method, Outcome, Problem, ProblemError, Residual}
 use crate::bounds::BoundsReport;
 use crate::{BoxOptions, KktResidual, KktSystem, Solution, SolveError, SolveReport, Status};
 use pliant_sparse::Threads;
+use std::collections::BTreeMap;
 
 use part::{Part, PartMemory, PartSolver};
 
@@ -48,6 +49,8 @@ pub struct IslandSolver {
     /// Of bounded rows and of the linear systems.
     pub bounds: BoxOptions,
     parts: Vec<Part>,
+    /// The part of every row.
+    part_of_row: Vec<u32>,
     /// What the partition was made for.
     whole: Option<KktSystem>,
     laws: Vec<Option<Cone>>,
@@ -55,6 +58,8 @@ pub struct IslandSolver {
     /// Part with the largest measure in the last solve.
     worst: Option<usize>,
     partitions: usize,
+    comparisons: usize,
+    kept: usize,
     threads: Threads,
     /// What parts of a solver remembered whose memory this one got.
     memory: Vec<PartMemory>,
@@ -161,13 +166,23 @@ impl IslandSolver {
 
     /// The part of a row, and its number there.
     fn part_of(&self, row: usize) -> Option<(&Part, usize)> {
-        let found = |part: &'_ Part| part.rows.binary_search(&(row as u32)).ok();
-        self.parts.iter().find_map(|p| found(p).map(|own| (p, own)))
+        let part = self.parts.get(*self.part_of_row.get(row)? as usize)?;
+        Some((part, part.rows.binary_search(&(row as u32)).ok()?))
     }
 
     /// How often the system was parted.
     pub fn partitions(&self) -> usize {
         self.partitions
+    }
+
+    /// How often a part was compared with an older or remembered one, at most once each per part and partition.
+    pub fn comparisons(&self) -> usize {
+        self.comparisons
+    }
+
+    /// How often a part went on with the plans of an older or remembered one.
+    pub fn kept(&self) -> usize {
+        self.kept
     }
 
     /// `J x + R mu + b` of every row with a cone, without the impulses of such rows, as of the last `solve`; zero for other rows.
@@ -237,27 +252,35 @@ impl IslandSolver {
             lists[at as usize].1.push(b as u32);
         }
         let (mut dof_place, mut row_place) = (vec![NONE; system.n()], vec![NONE; system.m()]);
-        let mut old: Vec<Option<Part>> = std::mem::take(&mut self.parts).into_iter().map(Some).collect();
+        // Parts are disjoint: their first variable tells them apart.
+        let old = std::mem::take(&mut self.parts).into_iter();
+        let mut old: BTreeMap<_, _> = old.map(|p| (p.dofs.first().copied(), p)).collect();
+        let memory = std::mem::take(&mut self.memory).into_iter();
+        let mut memory: BTreeMap<_, _> = memory.map(|m| (m.dofs.first().copied(), m)).collect();
+        self.part_of_row.clear();
+        self.part_of_row.resize(system.m(), NONE);
         let count = lists.len();
         for (k, list) in lists.into_iter().enumerate() {
             if k == 0 && count > 1 && list.0.is_empty() && list.1.is_empty() {
                 continue;
             }
             let conic = k > 0 || list.1.iter().any(|b| cones[*b as usize].is_some());
-            let first = list.0.first().copied();
             let mut part = Part::new(system, cones, list, (&mut dof_place, &mut row_place), conic)?;
-            let before = old.iter_mut().find(|o| {
-                o.as_ref()
-                    .is_some_and(|o| o.blocks.0.first().copied() == first && part.is_like(o))
-            });
-            if let Some(before) = before.and_then(Option::take) {
+            let first = part.dofs.first().copied();
+            let (before, remembered) = (old.remove(&first), memory.remove(&first));
+            self.comparisons += usize::from(before.is_some()) + usize::from(remembered.is_some());
+            if let Some(before) = before.filter(|o| part.is_like(o)) {
                 part.solver = before.solver;
-            } else if let Some(at) = self.memory.iter().position(|m| part.was(m)) {
-                part.impose(self.memory.swap_remove(at).solver);
+                self.kept += 1;
+            } else if let Some(memory) = remembered.filter(|m| part.was(m)) {
+                part.impose(memory.solver);
+                self.kept += 1;
+            }
+            for row in &part.rows {
+                self.part_of_row[*row as usize] = self.parts.len() as u32;
             }
             self.parts.push(part);
         }
-        self.memory.clear();
         self.laws.clear();
         self.laws.extend_from_slice(cones);
         self.whole = Some(system.clone());

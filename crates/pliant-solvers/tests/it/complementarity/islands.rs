@@ -184,6 +184,28 @@ fn a_new_contact_is_the_business_of_its_island() {
     assert_eq!((back, partitions), (run(&mut islands(), &a, &cones_a).0, 3));
 }
 
+/// Older and remembered parts are found without a search: one comparison per part, however many there are.
+#[test]
+fn old_parts_are_found_at_once() {
+    let pairs = 200;
+    let apart: Vec<Link> = (0..pairs).map(|k| contact(2 * k, 2 * k + 1)).collect();
+    let mut more = apart.clone();
+    more.push(contact(100, 102));
+    let (few, few_cones) = system(5, 2 * pairs, &apart);
+    let (many, many_cones) = system(5, 2 * pairs, &more);
+    let mut solver = islands();
+    let counts = |s: &IslandSolver| (s.islands(), s.comparisons(), s.kept());
+    solver.prepare(&few, &few_cones).unwrap();
+    assert_eq!(counts(&solver), (pairs, 0, 0));
+    // Two islands become one, which begins where one of them began but is another.
+    solver.prepare(&many, &many_cones).unwrap();
+    assert_eq!(counts(&solver), (pairs - 1, pairs - 1, pairs - 2));
+    let memory = solver.memory();
+    solver.impose(&memory);
+    solver.prepare(&many, &many_cones).unwrap();
+    assert_eq!(counts(&solver), (pairs - 1, 2 * (pairs - 1), 2 * pairs - 3));
+}
+
 /// New numbers in the laws need no new plan, nor, between solves, a new factor.
 #[test]
 fn laws_may_change_their_numbers() {

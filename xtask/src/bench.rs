@@ -5,7 +5,7 @@ use crate::flags;
 use crate::process;
 
 /// The groups of benchmarks, each a program of the benches package.
-const GROUPS: [&str; 4] = ["solvers", "contacts", "contact-scenes", "corpus"];
+const GROUPS: [&str; 5] = ["solvers", "contacts", "contact-scenes", "delassus", "corpus"];
 
 /// Runs the program `scenes` of the benches package in release mode with the same arguments, or the group of benchmarks that the first
 /// argument names with the others.
@@ -14,6 +14,7 @@ pub(crate) fn run(args: &[String]) -> Result<u8, Error> {
         Some((group, rest)) if group == "solvers" => solvers(rest),
         Some((group, rest)) if group == "contacts" => contacts("contact_solvers", rest),
         Some((group, rest)) if group == "contact-scenes" => contacts("contact_scenes", rest),
+        Some((group, rest)) if group == "delassus" => process::run_bench_program("delassus", &[], rest),
         Some((group, rest)) if group == "corpus" => process::run_bench_program("profile", &[], rest),
         Some((group, _)) if !group.starts_with('-') => Err(Error::UnknownFlag {
             task: "bench",

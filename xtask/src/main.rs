@@ -57,7 +57,7 @@ const TASKS: &[Task] = &[
     },
     Task {
         name: "bench",
-        summary: "time the benchmark scenes in release mode, or `bench solvers`, `contacts`, `contact-scenes`, `corpus`  [--quick, --peers, ... --help]",
+        summary: "time the benchmark scenes in release mode, or `bench solvers`, `contacts`, `contact-scenes`, `delassus`, `corpus`  [--quick, --peers, ... --help]",
         run: bench::run,
     },
     Task {

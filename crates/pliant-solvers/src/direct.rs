@@ -44,7 +44,7 @@ pub struct DirectOptions {
 }
 
 /// More threads than any factor has work for are a slip of the pen.
-const MOST_THREADS: usize = 1024;
+pub(crate) const MOST_THREADS: usize = 1024;
 
 impl Default for DirectOptions {
     fn default() -> Self {

@@ -5,11 +5,13 @@
 //! The arithmetic is that of the scalar factor in another order of summation.
 
 mod any;
+mod complement;
 mod kernels;
 mod partial;
 mod pattern;
 mod reach;
 
+pub use complement::{Complement, ComplementPattern, ComplementSymbolic};
 pub use partial::Refactored;
 pub use pattern::BlockPattern;
 pub use reach::Reach;
@@ -97,15 +99,11 @@ impl BlockSymbolic {
             }
             widest = widest.max(at - below);
             starts.push(at as u32);
-            let count = if j < pattern.eliminated() {
-                pattern.column(j).len()
-            } else {
-                0
-            };
+            let count = pattern.column(j).len();
             updates.push(updates[j] + (count * (count + 1) / 2) as u32);
         }
         let mut targets = Vec::with_capacity(pattern.updates());
-        for j in 0..pattern.eliminated() {
+        for j in 0..pattern.len() {
             let rows = pattern.column(j);
             for (a, k) in rows.iter().enumerate() {
                 let k = *k as usize;
@@ -227,7 +225,7 @@ impl BlockFactor {
         self.report = None;
         let threshold = rule.threshold();
         let mut report = FactorReport::default();
-        for j in 0..symbolic.pattern.eliminated() {
+        for j in 0..symbolic.pattern.len() {
             let first = symbolic.pattern.bounds()[j];
             let (width, column) = self.split(symbolic, j);
             let bad = kernels::eliminate(width, column, threshold, &mut report);
@@ -235,11 +233,6 @@ impl BlockFactor {
         }
         self.report = Some(report);
         Ok(report)
-    }
-
-    /// The values as they are: `L` by blocks and, in columns that are not eliminated, the lower triangle of the Schur complement.
-    pub fn values(&self) -> &[f64] {
-        &self.values
     }
 
     fn check(&self, symbolic: &BlockSymbolic) -> Result<(), SparseError> {
@@ -284,8 +277,7 @@ impl BlockFactor {
     }
 
     /// Solves `L D L^T x = b` in place, for as many right-hand sides as `x` holds one after another. Dropped variables come out as
-    /// zero. Where only some vertices are eliminated, the others come out as zero. Cost `4 nnz(L)` each; `L` is read once for up to eight of
-    /// them. Allocates nothing.
+    /// zero. Cost `4 nnz(L)` each; `L` is read once for up to eight of them. Allocates nothing.
     ///
     /// # Panics
     /// If the length of `x` is not a multiple of the order of the matrix.
@@ -297,7 +289,7 @@ impl BlockFactor {
         }
         assert_eq!(x.len() % n, 0, "right-hand sides of a factor of order {n}");
         for together in x.chunks_mut(n * TOGETHER) {
-            for j in 0..symbolic.pattern.eliminated() {
+            for j in 0..symbolic.pattern.len() {
                 let below = symbolic.pattern.column_range(j);
                 let own = symbolic.pattern.unknowns(j);
                 for x in together.chunks_exact_mut(n) {
@@ -312,10 +304,7 @@ impl BlockFactor {
                     );
                 }
             }
-            for x in together.chunks_exact_mut(n) {
-                x[symbolic.pattern.bounds()[symbolic.pattern.eliminated()]..].fill(0.0);
-            }
-            for j in (0..symbolic.pattern.eliminated()).rev() {
+            for j in (0..symbolic.pattern.len()).rev() {
                 let below = symbolic.pattern.column_range(j);
                 let own = symbolic.pattern.unknowns(j);
                 let inverses = &self.inverses[own.clone()];

@@ -31,7 +31,10 @@ mod pattern;
 mod symmetric_block;
 mod threads;
 
-pub use block::{BlockFactor, BlockPattern, BlockSymbolic, Reach, Refactored};
+pub use block::{
+    BlockFactor, BlockPattern, BlockSymbolic, Complement, ComplementPattern, ComplementSymbolic, Reach,
+    Refactored,
+};
 pub use front::{FrontFactor, FrontSymbolic, Inertia, PivotedFactor};
 pub use graph::{BestOrder, EliminationCost, Graph, OrderMethod, OrderReport};
 pub use ldlt::{Factor, FactorReport, PivotRule, Symbolic};

@@ -12,6 +12,9 @@ pub struct Threads {
     pool: Option<Arc<rayon::ThreadPool>>,
 }
 
+/// Values that are cleared at a time.
+const PIECE: usize = 1 << 18;
+
 impl Threads {
     /// The caller's own thread.
     pub fn one() -> Self {
@@ -57,6 +60,20 @@ impl Threads {
             Some(pool) => pool.install(|| items.par_iter_mut().for_each(what)),
             None => items.iter_mut().for_each(what),
         }
+    }
+
+    /// Sets all to zero.
+    pub(crate) fn zero(&self, values: &mut [f64]) {
+        self.run(|| self.zero_in_pieces(values));
+    }
+
+    fn zero_in_pieces(&self, values: &mut [f64]) {
+        if values.len() <= PIECE {
+            values.fill(0.0);
+            return;
+        }
+        let (left, right) = values.split_at_mut(values.len() / 2);
+        self.join(|| self.zero_in_pieces(left), || self.zero_in_pieces(right));
     }
 
     /// Does both, at the same time if there are threads.

@@ -232,7 +232,7 @@ impl ConicSolver {
             Some(problem) if updated => problem.set_cones(&self.list)?,
             _ => {
                 let rows = (&self.rows[..], &self.boundaries[..]);
-                let how = (DelassusChoice::Auto, 1);
+                let how = (DelassusChoice::Auto, self.direct.options.threads.max(1));
                 let delassus = SaddleDelassus::ordered(system, rows, how, self.operator.take())?;
                 let b = vec![0.0; self.rows.len()];
                 self.problem = Some(Problem::saddle(delassus, b, self.list.clone())?);

@@ -4,6 +4,7 @@ mod part;
 
 use super::{AutoOptions, Cone, Method, Outcome, Problem, ProblemError, Residual};
 use crate::bounds::BoundsReport;
+use crate::direct::MOST_THREADS;
 use crate::{BoxOptions, KktResidual, KktSystem, Solution, SolveError, SolveReport, Status};
 use pliant_sparse::Threads;
 use std::collections::BTreeMap;
@@ -11,8 +12,8 @@ use std::collections::BTreeMap;
 use part::{Part, PartMemory, PartSolver};
 
 const NONE: u32 = u32::MAX;
-/// Beyond, a number of threads is a slip; parts say so.
-const MOST_THREADS: usize = 1024;
+/// Unknowns of a part below which threads of its own would find no work.
+const SMALL: usize = 500;
 
 /// What [`IslandSolver`] found: the worst of all parts.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -308,12 +309,22 @@ impl IslandSolver {
         }
         let threads = self.bounds.direct.threads.max(1);
         if self.threads.count() != threads {
-            self.threads = Threads::new(threads.min(MOST_THREADS))?;
+            if threads > MOST_THREADS {
+                return Err(ProblemError::Bilateral(SolveError::Parameter {
+                    what: "the number of threads",
+                    value: threads as f64,
+                }));
+            }
+            self.threads = Threads::new(threads)?;
         }
         let (options, bounds) = (self.options, self.bounds);
         self.threads.for_each(&mut self.parts, |part| {
             part.take_matrices(system);
             part.take_cones(cones);
+            let mut bounds = bounds;
+            if part.dofs.len() + part.rows.len() < SMALL {
+                bounds.direct.threads = 1;
+            }
             part.error = part.prepare(options, bounds).err();
         });
         for part in &mut self.parts {

@@ -14,9 +14,9 @@ use std::ops::Range;
 /// `A = N K^-1 N^T + R_N` of some rows `N` of a [`KktSystem`], `K` the system of the other rows, all of them bilateral: sparse blocks or
 /// products through the factor of `K`, and the system itself for those who factor it.
 ///
-/// **By entries**, `A` is minus the Schur complement that the block factorisation of `K` leaves in the rows `N`, which come last: every response is computed
-/// only where it is felt (up the elimination tree), all at once, and only its symmetric half. Contacts of bodies without joints couple
-/// if they share a body. Cost: the flops of the partial factorisation; memory: the blocks of `A`. If `K` has redundant rows, columns
+/// **By entries**, `A` is minus the Schur complement that the block factor of `K` leaves in the rows `N`: half a solve per row, only where the row is felt
+/// (up the elimination tree), and the products of these halves, only of the symmetric half ([`Complement`](pliant_sparse::Complement)). Rows are
+/// shared among threads. Contacts of bodies without joints couple if they share a body. Memory: the blocks of `A`. If `K` has redundant rows, columns
 /// are computed with the [`DirectSolver`](crate::DirectSolver).
 ///
 /// **Matrix-free**, a product is one solve with the factor of `K` and two products with `N`; the diagonal blocks are computed once per
@@ -95,7 +95,7 @@ const MUCH: f64 = 10.0;
 /// Operations per nanosecond of the factor by small blocks, and of one by fronts.
 const RATES: (f64, f64) = (7.0, 30.0);
 
-fn boundaries(sequence: &[usize], block_of: impl Fn(usize) -> usize) -> Vec<usize> {
+fn boundaries<B: PartialEq>(sequence: &[usize], block_of: impl Fn(usize) -> B) -> Vec<usize> {
     let mut out = vec![0];
     for k in 1..sequence.len() {
         if block_of(sequence[k]) != block_of(sequence[k - 1]) {
@@ -214,8 +214,8 @@ impl SaddleDelassus {
         Self::with(system, rows, blocks, DelassusChoice::Auto, 1)
     }
 
-    /// As [`Self::new`], kept as one chooses; a matrix-free one factors and solves on so many threads, with the same bits for any
-    /// number of them.
+    /// As [`Self::new`], kept as one chooses; entries are computed, products solved for on so many threads where there is enough work, with the
+    /// same bits for any number of them.
     ///
     /// # Errors
     /// As [`Self::new`].
@@ -278,7 +278,9 @@ impl SaddleDelassus {
             }
         }
         let values = match analysis.filter(|_| !report.matrix_free) {
-            Some(analysis) => Values::Explicit(Box::new(Explicit::new(system, rows, analysis)?)),
+            Some(analysis) => {
+                Values::Explicit(Box::new(Explicit::new(system, rows, blocks, threads, analysis)?))
+            }
             None => Values::Free(Box::new(Free::new(system, rows, blocks, threads, order)?)),
         };
         Ok(Self {
@@ -312,7 +314,7 @@ impl SaddleDelassus {
             && self.system.primal_blocks() == system.primal_blocks()
     }
 
-    /// Takes new values of a system of the same patterns. Allocates nothing, unless `K` has redundant rows.
+    /// Takes new values of a system of the same patterns. Allocates nothing with one thread, unless `K` has redundant rows.
     ///
     /// # Errors
     /// [`ProblemError::Size`] for another pattern, and what the [`DirectSolver`](crate::DirectSolver) says.
@@ -340,9 +342,9 @@ impl SaddleDelassus {
 
 /// Predicted work of the entries, and of products through the factor of `K`.
 fn work(system: &KktSystem, rows: &[usize], blocks: usize, analysis: &Analysis, entries: u64) -> (f64, f64) {
-    let pattern = &analysis.pattern;
-    let explicit = pattern.flops() as f64 / RATES.0 + 3.0 * pattern.updates() as f64;
-    let inner = analysis.inner;
+    let (flops, updates) = analysis.work();
+    let explicit = flops as f64 / RATES.0 + 3.0 * updates as f64;
+    let inner = analysis.cost;
     let size = inner.entries as f64;
     let response: usize = rows.iter().map(|row| system.j.pattern().row(*row).len()).sum();
     // Several columns share a solve.

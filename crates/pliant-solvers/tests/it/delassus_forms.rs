@@ -201,26 +201,45 @@ fn redundant_rows_of_the_bilateral_part_do_not_show() {
 #[test]
 fn threads_do_not_show_in_products() {
     let mut random = Random(6);
-    let (s, rows) = net(&mut random, 40, 20);
-    let blocks: Vec<usize> = (0..=60).step_by(3).collect();
-    let r = random.numbers(60);
-    let mut answers = Vec::new();
-    for threads in [1, 2, 3] {
-        let operator = SaddleDelassus::with(&s, &rows, &blocks, DelassusChoice::MatrixFree, threads).unwrap();
-        let mut out = vec![0.0; 60 + 9];
-        operator.rows_times(0..60, &r, &mut out[..60]);
-        operator.block(3..6, 3..6, &mut out[60..]);
-        answers.push(out);
+    for (choice, (s, rows)) in [
+        (DelassusChoice::MatrixFree, net(&mut random, 40, 20)),
+        // Enough work for threads, in both forms.
+        (DelassusChoice::MatrixFree, chain(&mut random, 30, 150)),
+        (DelassusChoice::Explicit, chain(&mut random, 30, 150)),
+        (DelassusChoice::Auto, chain(&mut random, 30, 150)),
+    ] {
+        let p = rows.len();
+        let blocks: Vec<usize> = (0..=p).step_by(3).collect();
+        let r = random.numbers(p);
+        let mut answers = Vec::new();
+        for threads in [1, 2, 3] {
+            let mut operator = SaddleDelassus::with(&s, &rows, &blocks, choice, threads).unwrap();
+            operator.update(&s).unwrap();
+            let mut out = vec![0.0; p + 9];
+            operator.rows_times(0..p, &r, &mut out[..p]);
+            operator.block(3..6, 3..6, &mut out[p..]);
+            answers.push(out);
+        }
+        assert!(answers.windows(2).all(|w| w[0] == w[1]), "{choice:?}");
+        assert!(SaddleDelassus::with(&s, &rows, &blocks, choice, 1_000_000).is_err());
     }
-    assert!(answers.windows(2).all(|w| w[0] == w[1]));
 }
 
 #[test]
 fn warm_updates_and_products_allocate_nothing() {
     let mut random = Random(7);
-    for (s, rows) in [chain(&mut random, 30, 10), net(&mut random, 20, 10)] {
+    let [one, two, three] = [
+        chain(&mut random, 30, 10),
+        chain(&mut random, 30, 10),
+        net(&mut random, 20, 10),
+    ];
+    for (choice, (s, rows)) in [
+        (DelassusChoice::Explicit, one),
+        (DelassusChoice::MatrixFree, two),
+        (DelassusChoice::MatrixFree, three),
+    ] {
         let blocks: Vec<usize> = (0..=30).step_by(3).collect();
-        let mut operator = SaddleDelassus::with(&s, &rows, &blocks, DelassusChoice::MatrixFree, 1).unwrap();
+        let mut operator = SaddleDelassus::with(&s, &rows, &blocks, choice, 1).unwrap();
         let (r, mut out) = (random.numbers(30), vec![0.0; 30]);
         operator.rows_times(0..30, &r, &mut out);
         let again = allocation_counter::measure(|| {

@@ -218,3 +218,40 @@ pub(super) fn subtract_transposed_any(width: usize, height: usize, l: &[f64], x:
         z[k] -= l.iter().zip(x).map(|(l, x)| l * x).sum::<f64>();
     }
 }
+
+/// See [`substitute`](super::kernels::substitute).
+pub(super) fn substitute_any(
+    width: usize,
+    height: usize,
+    column: &[f64],
+    diagonal: (&[f64], &[f64]),
+    block: &mut [f64],
+    product: &mut [f64],
+    heights: &[u32],
+    targets: &[u32],
+    later: &mut [f64],
+    offset: usize,
+) {
+    let (square, mut below) = column.split_at(width * width);
+    couple_any(width, height, square, diagonal, block, product);
+    for (across, at) in heights.iter().zip(targets) {
+        let across = *across as usize;
+        let (l, rest) = below.split_at(width * across);
+        below = rest;
+        let target = &mut later[*at as usize - offset..][..across * height];
+        update_any(width, height, product, l, across, target);
+    }
+}
+
+/// See [`multiply`](super::kernels::multiply).
+pub(super) fn multiply_any<'a>(
+    width: usize,
+    height: usize,
+    y: &[f64],
+    blocks: impl Iterator<Item = (usize, &'a [f64], usize)>,
+    out: &mut [f64],
+) {
+    for (across, l, at) in blocks {
+        update_any(width, height, y, l, across, &mut out[at..at + across * height]);
+    }
+}

@@ -2,8 +2,8 @@
 
 use super::Column;
 use super::any::{
-    backward_any, contribute_any, couple_any, eliminate_any, forward_any, subtract_any,
-    subtract_transposed_any, update_any,
+    backward_any, contribute_any, couple_any, eliminate_any, forward_any, multiply_any, substitute_any,
+    subtract_any, subtract_transposed_any, update_any,
 };
 use crate::FactorReport;
 use crate::ldlt::DROPPED;
@@ -370,5 +370,70 @@ fn subtract_transposed<const P: usize, const Q: usize>(l: &[f64], x: &[f64], z: 
             sum += l[k][r] * x[r];
         }
         z[k] -= sum;
+    }
+}
+
+/// One block of a row below a factor: `L_ij` in the place of the block (`height x width`), `L_ij D` into `product`, and the updates of the later blocks of the
+/// row at `targets`, counted from `offset`; `column` is that of the factor, with blocks of the given heights below its diagonal.
+pub(super) fn substitute(
+    (width, height): (usize, usize),
+    column: &[f64],
+    diagonal: (&[f64], &[f64]),
+    (block, product): (&mut [f64], &mut [f64]),
+    heights: &[u32],
+    targets: &[u32],
+    (later, offset): (&mut [f64], usize),
+) {
+    by_size!(
+        width,
+        substitute_fixed,
+        substitute_any,
+        (
+            height, column, diagonal, block, product, heights, targets, later, offset
+        )
+    );
+}
+
+fn substitute_fixed<const P: usize>(
+    height: usize,
+    column: &[f64],
+    diagonal: (&[f64], &[f64]),
+    block: &mut [f64],
+    product: &mut [f64],
+    heights: &[u32],
+    targets: &[u32],
+    later: &mut [f64],
+    offset: usize,
+) {
+    let (square, mut below) = column.split_at(P * P);
+    by_size!(height, couple, P, couple_any, (square, diagonal, block, product));
+    for (across, at) in heights.iter().zip(targets) {
+        let across = *across as usize;
+        let (l, rest) = below.split_at(P * across);
+        below = rest;
+        let target = &mut later[*at as usize - offset..][..across * height];
+        by_size!(height, update, P, update_any, (product, l, across, target));
+    }
+}
+
+/// `S_ik -= Y_i L_k^T` for blocks `(rows of L_k, L_k, where S_ik is)`, all of them of one block column of the given width.
+pub(super) fn multiply<'a>(
+    (width, height): (usize, usize),
+    y: &[f64],
+    blocks: impl Iterator<Item = (usize, &'a [f64], usize)>,
+    out: &mut [f64],
+) {
+    by_size!(width, multiply_fixed, multiply_any, (height, y, blocks, out));
+}
+
+fn multiply_fixed<'a, const P: usize>(
+    height: usize,
+    y: &[f64],
+    blocks: impl Iterator<Item = (usize, &'a [f64], usize)>,
+    out: &mut [f64],
+) {
+    for (across, l, at) in blocks {
+        let target = &mut out[at..at + across * height];
+        by_size!(height, update, P, update_any, (y, l, across, target));
     }
 }

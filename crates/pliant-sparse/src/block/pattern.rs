@@ -16,8 +16,6 @@ pub struct BlockPattern {
     values: usize,
     updates: usize,
     flops: usize,
-    /// Vertices that are eliminated, the first ones.
-    eliminated: usize,
 }
 
 impl BlockPattern {
@@ -30,15 +28,6 @@ impl BlockPattern {
     /// [`SparseError::Size`] if the bounds do not ascend from 0 or are not one more than the vertices,
     /// [`SparseError::TooLarge`] beyond 32-bit indices.
     pub fn new(bounds: Vec<usize>, graph: &Graph) -> Result<Self, SparseError> {
-        Self::partial(bounds, graph, graph.len())
-    }
-
-    /// As [`new`](Self::new), where only the first `eliminated` vertices are eliminated: the later columns have the pattern of the Schur
-    /// complement, whose values a factorisation leaves in their place.
-    ///
-    /// # Errors
-    /// Those of [`new`](Self::new).
-    pub fn partial(bounds: Vec<usize>, graph: &Graph, eliminated: usize) -> Result<Self, SparseError> {
         let blocks = graph.len();
         if bounds.len() != blocks + 1 || bounds[0] != 0 || bounds.windows(2).any(|w| w[0] >= w[1]) {
             return Err(SparseError::Size {
@@ -55,14 +44,10 @@ impl BlockPattern {
             });
         }
         let (adjacent, neighbours) = graph.adjacency()?;
-        let eliminated = eliminated.min(blocks);
         let mut out = Self {
             offsets: vec![0],
-            eliminated,
             ..Self::default()
         };
-        // Eliminated columns all of whose rows stay: each couples all of its rows.
-        let mut cliques: Vec<Vec<usize>> = vec![Vec::new(); blocks - eliminated];
         let mut seen = vec![usize::MAX; blocks];
         // Columns whose first row is j: a list through `next`.
         let (mut child, mut next) = (vec![usize::MAX; blocks], vec![usize::MAX; blocks]);
@@ -86,29 +71,10 @@ impl BlockPattern {
                 }
                 c = next[c];
             }
-            if j >= eliminated {
-                for c in std::mem::take(&mut cliques[j - eliminated]) {
-                    for at in out.offsets[c]..out.offsets[c + 1] {
-                        let i = out.rows[at];
-                        if i as usize > j && seen[i as usize] != j {
-                            seen[i as usize] = j;
-                            out.rows.push(i);
-                        }
-                    }
-                }
-            }
             out.rows[start..].sort_unstable();
-            match out.rows.get(start).map(|parent| *parent as usize) {
-                Some(parent) if parent < eliminated => {
-                    next[j] = child[parent];
-                    child[parent] = j;
-                }
-                Some(_) if j < eliminated => {
-                    out.rows[start..]
-                        .iter()
-                        .for_each(|k| cliques[*k as usize - eliminated].push(j));
-                }
-                _ => {}
+            if let Some(parent) = out.rows.get(start).map(|parent| *parent as usize) {
+                next[j] = child[parent];
+                child[parent] = j;
             }
             out.offsets.push(out.rows.len());
             let width = bounds[j + 1] - bounds[j];
@@ -119,9 +85,6 @@ impl BlockPattern {
             let below: usize = sizes.sum();
             out.entries += width * (width + 1) / 2 + width * below;
             out.values += width * width + width * below;
-            if j >= eliminated {
-                continue;
-            }
             out.updates += count * (count + 1) / 2;
             // Scalar column by scalar column, r entries below the pivot: r (r + 2) operations.
             out.flops += (0..width)
@@ -141,11 +104,6 @@ impl BlockPattern {
     /// Whether there are no vertices.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
-    }
-
-    /// Number of vertices that are eliminated, the first ones.
-    pub fn eliminated(&self) -> usize {
-        self.eliminated
     }
 
     /// Order of the matrix.

@@ -56,22 +56,11 @@ impl BlockFactor {
             while let Some(j) = up.filter(|j| !reach.seen[*j as usize]) {
                 reach.seen[j as usize] = true;
                 reach.columns.push(j);
-                let rows = pattern.column(j as usize);
-                up = rows.first().copied();
-                if up.is_some_and(|i| i as usize >= pattern.eliminated()) {
-                    // What stays has no ancestors, but takes values.
-                    for i in rows {
-                        if !std::mem::replace(&mut reach.seen[*i as usize], true) {
-                            reach.columns.push(*i);
-                        }
-                    }
-                    up = None;
-                }
+                up = pattern.column(j as usize).first().copied();
             }
         }
         reach.columns.sort_unstable();
-        let eliminated = reach.columns.iter().map(|j| *j as usize);
-        for j in eliminated.filter(|j| *j < pattern.eliminated()) {
+        for j in reach.columns.iter().map(|j| *j as usize) {
             let below = pattern.column_range(j);
             let own = pattern.unknowns(j);
             for x in reach.values.chunks_exact_mut(n).take(count) {

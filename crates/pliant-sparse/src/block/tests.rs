@@ -308,57 +308,8 @@ fn the_same_matrix_gives_the_same_bits_again() {
     assert_eq!((factor.values, factor.pivots), before);
 }
 
-proptest! {
-    #[test]
-    fn a_partial_factor_leaves_the_schur_complement(
-        sizes in prop::collection::vec(1usize..5, 2..9), seed in any::<u64>(),
-        edges in prop::collection::vec((0usize..9, 0usize..9), 0..25), share in 0.0..1.0f64
-    ) {
-        let blocks = sizes.len();
-        let edges: Vec<_> = edges.iter().map(|(a, b)| (a % blocks, b % blocks)).collect();
-        let problem = Problem::new(&sizes, &edges, seed);
-        let eliminated = (share * blocks as f64) as usize;
-        let pattern = BlockPattern::partial(problem.bounds.clone(), &problem.graph, eliminated).unwrap();
-        let symbolic = BlockSymbolic::new(pattern).unwrap();
-        let mut factor = symbolic.allocate();
-        let n = symbolic.size();
-        let first = problem.bounds[eliminated];
-        let mut dense = entries_of(&problem.a);
-        for i in 0..n {
-            for slot in problem.a.pattern().row_slots(i) {
-                let k = problem.a.pattern().indices()[slot] as usize;
-                if let Some(at) = symbolic.slot(i, k) {
-                    factor.values_mut()[at] = problem.a.values()[slot];
-                }
-            }
-        }
-        factor.factor(&symbolic, PivotRule::Keep).unwrap();
-        // Gaussian elimination, entry by entry.
-        for k in 0..first {
-            for i in k + 1..n {
-                let l = dense[i * n + k] / dense[k * n + k];
-                for j in k + 1..n {
-                    dense[i * n + j] -= l * dense[k * n + j];
-                }
-            }
-        }
-        for i in first..n {
-            for k in first..=i {
-                let found = symbolic.slot(i, k).map_or(0.0, |at| factor.values()[at]);
-                prop_assert!((found - dense[i * n + k]).abs() < 1e-12 * n as f64, "{} {}", found, dense[i * n + k]);
-            }
-        }
-        let mut x = vec![1.0; n];
-        factor.solve_in_place(&symbolic, &mut x);
-        prop_assert!(x[first..].iter().all(|x| *x == 0.0));
-        let mut back = vec![0.0; n];
-        problem.a.symmetric_add_product(1.0, &x, &mut back);
-        prop_assert!(back[..first].iter().all(|b| (b - 1.0).abs() < 1e-12 * n as f64));
-    }
-}
-
 /// All entries, row by row.
-fn entries_of(a: &CsrMatrix) -> Vec<f64> {
+pub(crate) fn entries_of(a: &CsrMatrix) -> Vec<f64> {
     let n = a.pattern().rows();
     let mut out = vec![0.0; n * n];
     for i in 0..n {

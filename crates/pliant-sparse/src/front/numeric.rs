@@ -83,8 +83,7 @@ impl FrontSymbolic {
 impl FrontFactor {
     /// Sets all values to zero, to be filled with `A`.
     pub fn clear(&mut self) {
-        let (threads, values) = (&self.threads, &mut self.values);
-        threads.run(|| zero(values, threads));
+        self.threads.zero(&mut self.values);
     }
 
     /// Values to be filled with the lower triangle of `A`, see [`FrontSymbolic::slot`].
@@ -163,18 +162,6 @@ impl FrontFactor {
     pub fn is_dropped(&self, i: usize) -> bool {
         self.pivots[i].abs() == DROPPED
     }
-}
-
-/// Values that are cleared at a time.
-const PIECE: usize = 1 << 18;
-
-fn zero(values: &mut [f64], threads: &Threads) {
-    if values.len() <= PIECE {
-        values.fill(0.0);
-        return;
-    }
-    let (left, right) = values.split_at_mut(values.len() / 2);
-    threads.join(|| zero(left, threads), || zero(right, threads));
 }
 
 /// Splits off the first part of a slice.

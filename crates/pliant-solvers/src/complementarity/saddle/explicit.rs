@@ -1,23 +1,29 @@
-//! The Delassus operator by its entries: the Schur complement of a partial block factorisation.
+//! The Delassus operator by its entries: the Schur complement that the block factor of the bilateral part leaves in the rows.
 
 use super::free::Free;
-use super::{ABSENT, without};
+use super::{ABSENT, boundaries, without};
 use crate::KktSystem;
 use crate::complementarity::{BlockSparse, ProblemError};
+use crate::direct::MOST_THREADS;
 use crate::order::Elimination;
 use pliant_sparse::{
-    BlockFactor, BlockPattern, BlockSymbolic, CsrMatrix, EliminationCost, Graph, PatternBuilder, PivotRule,
+    BlockFactor, BlockPattern, BlockSymbolic, Complement, ComplementPattern, ComplementSymbolic, CsrMatrix,
+    EliminationCost, Graph, PatternBuilder, PivotRule, Threads,
 };
 
 /// Sparse blocks of `A`.
 #[derive(Debug)]
 pub(super) struct Explicit {
     pub(super) a: BlockSparse,
-    symbolic: BlockSymbolic,
+    inner: BlockSymbolic,
     factor: BlockFactor,
-    /// Slot in the factor of every entry of W, J, R; `ABSENT` for fixed variables.
+    symbolic: ComplementSymbolic,
+    complement: Complement,
+    /// More than one only if there is enough work.
+    threads: Threads,
+    /// Slot of every entry of W, J, R: of those of `K` in its factor, then of those of the rows, then of their own square; `ABSENT` for fixed variables.
     slots: [Vec<u32>; 3],
-    /// Slot in the factor of every entry of `A`.
+    /// Slot in the complement of every entry of `A`.
     source: Vec<u32>,
     /// Unknown of each pivot.
     sequence: Vec<usize>,
@@ -25,24 +31,38 @@ pub(super) struct Explicit {
     pub(super) order: Elimination,
 }
 
-/// The pattern of the partial factorisation.
+/// The patterns of the factor of `K` and of the complement.
 pub(super) struct Analysis {
-    pub(super) pattern: BlockPattern,
+    inner: BlockPattern,
+    outer: ComplementPattern,
     /// What the factor of `K` alone takes.
-    pub(super) inner: EliminationCost,
+    pub(super) cost: EliminationCost,
     sequence: Vec<usize>,
     order: Elimination,
 }
 
+/// Operations below which one thread is enough: about a millisecond.
+const SMALL: usize = 4_000_000;
+/// Entries that a thread takes over at a time.
+const PIECE: usize = 1 << 16;
 /// Pivots below these shares of the diagonal (of `W`, of the Delassus diagonal of a bilateral row) are not believed.
 const CERTAIN: (f64, f64) = (1e-12, 1e-9);
 
-fn positions(system: &KktSystem, sequence: &[usize]) -> Vec<u32> {
-    let mut position = vec![ABSENT; system.n() + system.m()];
-    for (k, v) in sequence.iter().enumerate() {
-        position[*v] = k as u32;
+/// Place of each unknown: those of `K`, then the rows; `ABSENT` for fixed variables.
+fn positions(system: &KktSystem, sequence: &[usize], rows: &[usize]) -> Vec<u32> {
+    let n = system.n();
+    let mut position = vec![ABSENT; n + system.m()];
+    let all = sequence.iter().copied().chain(rows.iter().map(|row| n + row));
+    for (k, v) in all.enumerate() {
+        position[v] = k as u32;
     }
     position
+}
+
+/// Parts of the matrix, and where their rows and columns start.
+fn parts(system: &KktSystem) -> [(&CsrMatrix, usize, usize); 3] {
+    let n = system.n();
+    [(&system.w, 0, 0), (&system.j, n, 0), (&system.r, n, n)]
 }
 
 /// The place of each entry of a part of the matrix in the lower triangle, `ABSENT` for fixed variables.
@@ -75,7 +95,7 @@ impl Analysis {
             Some(order) => order,
             None => Elimination::new(&sub, &vec![false; sub.row_blocks().len() - 1])?,
         };
-        let mut sequence: Vec<usize> = order
+        let sequence: Vec<usize> = order
             .sequence
             .iter()
             .map(|v| if *v < n { *v } else { n + kept[*v - n] })
@@ -87,69 +107,104 @@ impl Analysis {
                 (true, system.row_blocks().partition_point(|first| *first <= v - n))
             }
         };
-        let mut bounds: Vec<usize> = vec![0];
-        for k in 1..sequence.len() {
-            if block_of(sequence[k]) != block_of(sequence[k - 1]) {
-                bounds.push(k);
-            }
-        }
+        let bounds = boundaries(&sequence, block_of);
         let inner = sequence.len();
-        let eliminated = if inner > 0 { bounds.len() } else { 0 };
-        bounds.extend(blocks.iter().skip(usize::from(inner == 0)).map(|b| inner + b));
-        sequence.extend(rows.iter().map(|row| n + row));
-        let position = positions(system, &sequence);
-        let mut vertex = Vec::with_capacity(sequence.len());
-        for (k, w) in bounds.windows(2).enumerate() {
-            vertex.extend(std::iter::repeat_n(k, w[1] - w[0]));
+        let position = positions(system, &sequence, rows);
+        // Vertices of `K`, then blocks of rows.
+        let mut vertex = Vec::with_capacity(inner + rows.len());
+        for w in [&bounds, blocks].into_iter().flat_map(|b| b.windows(2)) {
+            let next = vertex.last().map_or(0, |v| v + 1);
+            vertex.extend(std::iter::repeat_n(next, w[1] - w[0]));
         }
-        let parts = [(&system.w, 0, 0), (&system.j, n, 0), (&system.r, n, n)];
-        let mut graph = Graph::new(bounds.len() - 1);
-        let mut last = (0, 0);
-        for part in parts {
+        let first = bounds.len() - 1;
+        let mut graph = Graph::new(first);
+        let (mut couplings, mut own) = (Vec::new(), Vec::new());
+        let mut last = (usize::MAX, 0);
+        for part in parts(system) {
             each(part, &position, &mut |a, b| {
                 if a != ABSENT {
-                    let edge = (vertex[a as usize], vertex[b as usize]);
-                    if edge != last {
-                        graph.connect(edge.0, edge.1);
-                        last = edge;
+                    let edge: (usize, usize) = (vertex[a as usize], vertex[b as usize]);
+                    if edge == last {
+                        return;
+                    }
+                    last = edge;
+                    match (edge.0.checked_sub(first), edge.1.checked_sub(first)) {
+                        (Some(i), Some(k)) => own.push((i as u32, k as u32)),
+                        (Some(i), None) => couplings.push((i as u32, edge.1 as u32)),
+                        _ => graph.connect(edge.0, edge.1),
                     }
                 }
             });
         }
+        let inner = BlockPattern::new(bounds, &graph)?;
         Ok(Self {
-            pattern: BlockPattern::partial(bounds, &graph, eliminated)?,
-            inner: order.report.cost,
+            outer: ComplementPattern::new(blocks.to_vec(), &inner, &couplings, &own)?,
+            inner,
+            cost: order.report.cost,
             sequence,
             order,
         })
     }
+
+    /// Operations and block updates.
+    pub(super) fn work(&self) -> (usize, usize) {
+        (
+            self.inner.flops() + self.outer.flops(),
+            self.inner.updates() + self.outer.updates(),
+        )
+    }
 }
 
 impl Explicit {
-    pub(super) fn new(system: &KktSystem, rows: &[usize], analysis: Analysis) -> Result<Self, ProblemError> {
+    pub(super) fn new(
+        system: &KktSystem,
+        rows: &[usize],
+        blocks: &[usize],
+        threads: usize,
+        analysis: Analysis,
+    ) -> Result<Self, ProblemError> {
+        if threads > MOST_THREADS {
+            return Err(ProblemError::Bilateral(crate::SolveError::Parameter {
+                what: "the number of threads",
+                value: threads as f64,
+            }));
+        }
+        let threads = match analysis.outer.flops() {
+            ..SMALL => Threads::one(),
+            _ => Threads::new(threads)?,
+        };
         let (sequence, order) = (analysis.sequence, analysis.order);
-        let (n, inner) = (system.n(), sequence.len() - rows.len());
-        let eliminated = analysis.pattern.eliminated();
-        let position = positions(system, &sequence);
-        let parts = [(&system.w, 0, 0), (&system.j, n, 0), (&system.r, n, n)];
-        let symbolic = BlockSymbolic::new(analysis.pattern)?;
-        let slots = parts.map(|part| {
+        let size = sequence.len();
+        let position = positions(system, &sequence, rows);
+        let inner = BlockSymbolic::new(analysis.inner)?;
+        let symbolic = ComplementSymbolic::new(inner.pattern(), analysis.outer)?;
+        let (factor, complement) = (inner.allocate(), symbolic.allocate());
+        let (of_factor, of_rows) = (inner.pattern().values(), complement.rows().len());
+        let place = |a: usize, b: usize| match (a.checked_sub(size), b.checked_sub(size)) {
+            (Some(i), Some(k)) => Some(of_factor + of_rows + symbolic.own_slot(i, k)?),
+            (Some(i), None) => Some(of_factor + symbolic.slot(&inner, i, b)?),
+            _ => inner.slot(a, b),
+        };
+        let slots = parts(system).map(|part| {
             let mut slots = Vec::with_capacity(part.0.pattern().len());
             each(part, &position, &mut |a, b| {
-                let slot = (a != ABSENT).then(|| symbolic.slot(a as usize, b as usize));
-                slots.push(slot.flatten().map_or(ABSENT, |s| s as u32));
+                let slot = (a != ABSENT).then(|| place(a as usize, b as usize));
+                slots.push(
+                    slot.flatten()
+                        .and_then(|s| u32::try_from(s).ok())
+                        .unwrap_or(ABSENT),
+                );
             });
             slots
         });
         let mut pattern = PatternBuilder::new(rows.len(), rows.len());
-        let all = symbolic.pattern();
-        for j in eliminated..all.len() {
-            let own = (all.bounds()[j] - inner, all.block_size(j));
-            pattern.insert_block((own.0, own.0), (own.1, own.1), false);
-            for i in all.column(j) {
-                let other = (all.bounds()[*i as usize] - inner, all.block_size(*i as usize));
-                pattern.insert_block((other.0, own.0), (other.1, own.1), false);
+        let range = |i: usize| (blocks[i], blocks[i + 1] - blocks[i]);
+        for i in 0..blocks.len() - 1 {
+            let own = range(i);
+            for k in symbolic.pattern().own(i) {
+                let other = range(*k as usize);
                 pattern.insert_block((own.0, other.0), (own.1, other.1), false);
+                pattern.insert_block((other.0, own.0), (other.1, own.1), false);
             }
         }
         let matrix = pattern.finish()?.into_matrix();
@@ -157,14 +212,17 @@ impl Explicit {
         for i in 0..rows.len() {
             for k in matrix.pattern().row(i) {
                 let k = *k as usize;
-                let slot = symbolic.slot(inner + i.max(k), inner + i.min(k));
+                let slot = symbolic.own_slot(i.max(k), i.min(k));
                 source.push(slot.map_or(ABSENT, |s| s as u32));
             }
         }
         let mut made = Self {
             a: BlockSparse::from_matrix(matrix),
-            factor: symbolic.allocate(),
+            factor,
+            inner,
             symbolic,
+            complement,
+            threads,
             slots,
             source,
             sequence,
@@ -180,43 +238,68 @@ impl Explicit {
     }
 
     pub(super) fn compute(&mut self, system: &KktSystem, rows: &[usize]) -> Result<(), ProblemError> {
-        if !self.complement(system, rows.len())? {
+        if !self.complement(system)? {
             return self.columns(system, rows);
         }
-        for (to, slot) in self.a.matrix_mut().values_mut().iter_mut().zip(&self.source) {
-            *to = -self.factor.values().get(*slot as usize).copied().unwrap_or(0.0);
+        let from = self.complement.own();
+        let take = |(to, slots): &mut (&mut [f64], &[u32])| {
+            for (to, slot) in to.iter_mut().zip(*slots) {
+                *to = -from.get(*slot as usize).copied().unwrap_or(0.0);
+            }
+        };
+        let values = self.a.matrix_mut().values_mut();
+        if self.threads.count() == 1 {
+            take(&mut (values, &self.source));
+        } else {
+            let pieces = values.chunks_mut(PIECE).zip(self.source.chunks(PIECE));
+            self.threads.for_each(&mut pieces.collect::<Vec<_>>(), take);
         }
         Ok(())
     }
 
     /// The Schur complement; false if a pivot is in doubt.
-    fn complement(&mut self, system: &KktSystem, rows: usize) -> Result<bool, ProblemError> {
+    fn complement(&mut self, system: &KktSystem) -> Result<bool, ProblemError> {
         let n = system.n();
         self.factor.clear();
-        let values = self.factor.values_mut();
-        let parts = [(&system.w, 1.0), (&system.j, -1.0), (&system.r, -1.0)];
-        for ((part, sign), slots) in parts.into_iter().zip(&self.slots) {
+        self.complement.clear(&self.threads);
+        let (of_rows, of_own) = self.complement.parts_mut();
+        let of_factor = self.factor.values_mut();
+        let (first, second) = (of_factor.len(), of_factor.len() + of_rows.len());
+        for ((part, row0, _), slots) in parts(system).into_iter().zip(&self.slots) {
+            let sign = if row0 == 0 { 1.0 } else { -1.0 };
             for (value, slot) in part.values().iter().zip(slots) {
                 if !value.is_finite() {
                     return Ok(false);
                 }
-                if let Some(to) = values.get_mut(*slot as usize) {
+                let slot = *slot as usize;
+                let to = if slot < first {
+                    of_factor.get_mut(slot)
+                } else if slot < second {
+                    of_rows.get_mut(slot - first)
+                } else {
+                    of_own.get_mut(slot - second)
+                };
+                if let Some(to) = to {
                     *to = sign * value;
                 }
             }
         }
-        if self.factor.factor(&self.symbolic, PivotRule::Keep).is_err() {
+        if self.factor.factor(&self.inner, PivotRule::Keep).is_err() {
             return Ok(false);
         }
-        let eliminated = self.sequence.len() - rows;
-        Ok((0..eliminated).all(|k| {
-            let (v, d) = (self.sequence[k], self.factor.pivots()[k]);
+        let certain = self.sequence.iter().zip(self.factor.pivots()).all(|(v, d)| {
+            let v = *v;
             if v < n {
-                d > CERTAIN.0 * system.w_diagonal(v)
+                *d > CERTAIN.0 * system.w_diagonal(v)
             } else {
                 -d > CERTAIN.1 * (system.r_diagonal(v - n) + system.row_scale(v - n))
             }
-        }))
+        });
+        if certain {
+            let factor = (&self.inner, &self.factor);
+            self.complement.compute(factor, &self.symbolic, &self.threads)?;
+        }
+        Ok(certain)
     }
 
     /// Column by column, with the rank decisions of the direct solver.

@@ -165,7 +165,7 @@ impl Blocks {
                 }
                 let after = norm(&a);
                 // A sine of 0.1 costs two digits of a pivot, which refinement gives back.
-                if after <= 0.1 * before || after.is_nan() {
+                if after <= 0.1 * before {
                     return false;
                 }
                 a.iter_mut().for_each(|x| *x /= after);

@@ -149,11 +149,9 @@ impl Plan {
             first = terms.end;
             let terms = columns[terms.clone()].iter().zip(&values[terms]);
             // Fixed variables have the inverse zero.
-            let sum = terms.fold(0.0, |sum, (k, a)| {
+            let delassus = terms.fold(0.0, |sum, (k, a)| {
                 sum + a * a * self.inverse_diagonal[*k as usize]
             });
-            // With one division per variable, unless that overflows.
-            let delassus = if sum.is_finite() { sum } else { system.row_scale(i) };
             let own = system.r_diagonal(i);
             if !own.is_finite() || !delassus.is_finite() {
                 return Err(SolveError::NotFinite {

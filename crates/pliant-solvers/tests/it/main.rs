@@ -14,8 +14,10 @@ mod delassus_forms;
 mod dense_factor;
 mod direct;
 mod direct_changes;
+mod direct_decisions;
 mod direct_loops;
 mod direct_many;
+mod direct_random;
 #[cfg(feature = "exchange")]
 mod exchange;
 mod krylov_blocks;

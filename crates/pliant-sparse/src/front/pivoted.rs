@@ -19,8 +19,8 @@ type Entry = (usize, usize, f64);
 ///
 /// Inside a front, a pivot must be at least a share `threshold` of its column (for pairs: in the sense that no multiplier exceeds
 /// `1 / threshold`); variables without one wait for the parent front, where more of the matrix is known (Duff and Reid, ACM TOMS 9
-/// (1983) 302; Ashcraft, Grimes and Lewis, SIAM J. Matrix Anal. Appl. 20 (1998) 513). At a root, the largest entry decides
-/// (Bunch and Parlett), which always finds a pivot unless all that is left is zero. The matrix is scaled before, which changes no
+/// (1983) 302; Ashcraft, Grimes and Lewis, SIAM J. Matrix Anal. Appl. 20 (1998) 513). At a root, where all is known, the
+/// largest entry always gives a pivot (Bunch and Parlett) unless all that is left is zero. The matrix is scaled before, which changes no
 /// sign.
 ///
 /// This is the robust path and the judge of others, not the fast one: it allocates, and works column by column in one thread.

@@ -2,9 +2,6 @@
 
 use super::{Entry, Inertia};
 
-/// Bunch and Parlett's bound between the largest diagonal and the largest other entry: `(1 + sqrt(17)) / 8`.
-const PARLETT: f64 = 0.640_388_203_202_208;
-
 /// A symmetric matrix, both triangles by columns, and the variables of its rows. The first ones are complete and may be eliminated.
 #[derive(Clone, Debug)]
 pub(super) struct DenseFront {
@@ -94,7 +91,8 @@ impl DenseFront {
         }
     }
 
-    /// Eliminates what has a pivot; at a root, everything. Entries of a share `zero` of the largest one ever seen are rounding.
+    /// Eliminates what has a pivot. At a root that is everything but zeros: of complete rows, the one of the largest entry passes the test, alone or with
+    /// its partner (Bunch and Parlett 1971). Entries of a share `zero` of the largest one ever seen are rounding.
     pub(super) fn eliminate(
         &mut self,
         threshold: f64,
@@ -106,20 +104,9 @@ impl DenseFront {
         *seen = self.values.iter().fold(*seen, |m, a| m.max(a.abs()));
         let mut pivots = Vec::new();
         let mut next = self.done;
-        while self.done < self.complete {
-            // Candidates in turn; at a root, the largest when none of them will do.
-            let found = if next < self.complete {
-                self.test(next, threshold, zero * *seen)
-            } else if is_root {
-                self.largest(zero * *seen)
-            } else {
-                None
-            };
-            let Some((p, partner)) = found else {
+        while next < self.complete {
+            let Some((p, partner)) = self.test(next, threshold, zero * *seen) else {
                 next += 1;
-                if next > self.complete {
-                    break;
-                }
                 continue;
             };
             self.swap(p, self.done);
@@ -171,8 +158,8 @@ impl DenseFront {
                 partner = Some(i);
             }
         }
-        if own[p] != 0.0 && own[p].abs() >= threshold * largest {
-            // All of a column may be rounding: leave that to the root.
+        if own[p].abs() >= threshold * largest {
+            // All of a column may be rounding, or zero: leave that to the root.
             return (own[p].abs() > zero).then_some((p, None));
         }
         let r = partner?;
@@ -194,28 +181,6 @@ impl DenseFront {
         // A pair that is nearly singular has a pivot of one in `c`.
         let regular = det.abs() >= threshold;
         (regular && threshold * first.max(second) <= size).then_some((p, Some(r)))
-    }
-
-    /// The pivot of the largest entry; none if that is zero.
-    fn largest(&self, zero: f64) -> Option<(usize, Option<usize>)> {
-        let (mut diagonal, mut other) = ((0.0, 0), (0.0, 0, 0));
-        for j in self.done..self.complete {
-            if self.at(j, j).abs() > diagonal.0 {
-                diagonal = (self.at(j, j).abs(), j);
-            }
-            for i in j + 1..self.complete {
-                if self.at(i, j).abs() > other.0 {
-                    other = (self.at(i, j).abs(), i, j);
-                }
-            }
-        }
-        if diagonal.0.max(other.0) <= zero {
-            None
-        } else if diagonal.0 >= PARLETT * other.0 {
-            Some((diagonal.1, None))
-        } else {
-            Some((other.2, Some(other.1)))
-        }
     }
 
     fn swap(&mut self, a: usize, b: usize) {

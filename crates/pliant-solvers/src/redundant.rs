@@ -29,15 +29,13 @@ impl NullSpace {
         self.columns().map(|q| q[i] * q[i]).sum()
     }
 
-    /// Adds one vector, made orthonormal by Gram-Schmidt (twice, which is enough).
+    /// Adds one vector, independent of the others, made orthonormal by Gram-Schmidt (twice, which is enough).
     pub(crate) fn push(&mut self, column: &mut [f64]) {
         for _ in 0..2 {
             self.remove(column);
         }
         let norm = column.iter().map(|a| a * a).sum::<f64>().sqrt();
-        if norm > 0.0 {
-            self.basis.extend(column.iter().map(|a| a / norm));
-        }
+        self.basis.extend(column.iter().map(|a| a / norm));
     }
 
     /// `v -= Q Q^T v`: what is left is orthogonal to the basis.
@@ -48,5 +46,36 @@ impl NullSpace {
                 *v -= dot * q;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Vectors that are nearly parallel: once would leave an angle of the rounding over their difference.
+    #[test]
+    fn the_basis_is_orthonormal() {
+        let mut space = NullSpace::default();
+        space.reset(3);
+        let directions = [[1.0, 0.3, 0.7], [1.0, 0.3 + 1e-9, 0.7], [1.0, 0.3, 0.7 - 1e-9]];
+        for mut direction in directions {
+            space.push(&mut direction);
+        }
+        let columns: Vec<&[f64]> = space.columns().collect();
+        for (i, a) in columns.iter().enumerate() {
+            for (k, b) in columns.iter().enumerate() {
+                let dot: f64 = a.iter().zip(*b).map(|(a, b)| a * b).sum();
+                assert!(
+                    (dot - f64::from(u8::from(i == k))).abs() < 1e-15,
+                    "{i} {k} {dot:e}"
+                );
+            }
+        }
+        // They span everything.
+        assert!((0..3).all(|i| (space.diagonal(i) - 1.0).abs() < 1e-15));
+        let mut nothing = [1.0, -2.0, 3.0];
+        space.remove(&mut nothing);
+        assert!(nothing.iter().all(|v| v.abs() < 1e-14));
     }
 }

@@ -72,13 +72,17 @@ fn a_compliant_row_keeps_its_neighbours_compliance() {
     s.w.values_mut().copy_from_slice(dense.w.values());
     s.j.values_mut().copy_from_slice(dense.j.values());
     s.r.values_mut().copy_from_slice(&[2.0, 1.0, 2.0]);
-    s.b.copy_from_slice(&[-1.0, -9.0]);
-    s.bounds[1] = (-2.0, 2.0);
-    let (found, report) = solve(&s);
-    // w_0 = 3 mu_0 + mu_1 - 1 = 0 with mu_1 = 2.
-    close(&found.mu, &[-1.0 / 3.0, 2.0], 1e-15);
-    assert_eq!(report.status, Status::Converged);
-    assert!(miss(&s, &found) < 1e-15 && velocities(&s, &found)[1] < 0.0);
+    // And the other way round.
+    for (weak, other) in [(1, 0), (0, 1)] {
+        (s.b[other], s.b[weak]) = (-1.0, -9.0);
+        s.bounds.fill((-INF, INF));
+        s.bounds[weak] = (-2.0, 2.0);
+        let (found, report) = solve(&s);
+        // w = 3 mu + mu_weak - 1 = 0 with mu_weak = 2.
+        close(&[found.mu[other], found.mu[weak]], &[-1.0 / 3.0, 2.0], 1e-15);
+        assert_eq!(report.status, Status::Converged);
+        assert!(miss(&s, &found) < 1e-15 && velocities(&s, &found)[weak] < 0.0);
+    }
 }
 
 #[test]

@@ -43,19 +43,15 @@ fn a_light_mass_does_not_make_rows_redundant() {
 /// below the roundings of its terms, whatever the share.
 #[test]
 fn rows_that_differ_by_less_than_the_decision_are_one() {
-    for (s, light) in [(2e-4, 1e-8), (2e-2, 1e-15)] {
+    for (s, light) in [(2e-4, 1e-3), (2e-2, 5e-13)] {
         let (found, report) = solve(&nearly_parallel(s, light, [0.0, 2.0]));
         assert_eq!(
             (report.status, report.redundant_rows),
             (Status::Converged, 1),
             "{s:e}"
         );
-        // Both rows agree on it.
-        assert!(
-            found.x[0].abs() < 1e-6 && (found.x[1] - 2.0).abs() < 1e-6,
-            "{:?}",
-            found.x
-        );
+        // Of what satisfies one row, that of least energy; the other is off by s of its small first part.
+        assert!((found.x[0] + found.x[1] - 2.0).abs() < 1e-6, "{:?}", found.x);
     }
 }
 

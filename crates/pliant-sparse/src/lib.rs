@@ -35,7 +35,7 @@ pub use block::{
     BlockFactor, BlockPattern, BlockSymbolic, Complement, ComplementPattern, ComplementSymbolic, Reach,
     Refactored,
 };
-pub use front::{FrontFactor, FrontSymbolic, Inertia, PivotedFactor};
+pub use front::{FrontFactor, FrontSymbolic, Inertia, PivotedFactor, UnsymmetricFactor};
 pub use graph::{BestOrder, EliminationCost, Graph, OrderMethod, OrderReport};
 pub use ldlt::{Factor, FactorReport, PivotRule, Symbolic};
 pub use pattern::{CsrMatrix, Pattern, PatternBuilder};

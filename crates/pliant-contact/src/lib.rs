@@ -56,7 +56,7 @@ mod shape;
 mod surface;
 mod world;
 
-pub use collider::{Collider, ColliderId, Groups, MaterialId, Place};
+pub use collider::{Collider, ColliderId, Groups, MaterialId, Place, Rest};
 pub use contact::{Carrier, Contact, ContactKey, Side};
 pub use error::ContactError;
 pub use material::{FrictionRule, Material};

@@ -7,14 +7,15 @@ mod pieces;
 mod sheets;
 mod solid_sheet;
 
-use pliant_model::Model;
+use pliant_model::{Model, NodeId};
 
 use crate::bvh::{Aabb, Bvh};
 use crate::memory::{Matching, Nameless};
 use crate::narrow::{Scratch, Touch, clip::Corner};
+use crate::shape::Kind;
 use crate::{
     Collider, ColliderId, Contact, ContactError, ContactKey, ContactMemory, FrictionRule, Material,
-    MaterialId, Remembered, Side,
+    MaterialId, Place, Remembered, Rest, Side,
 };
 use found::{Found, Pair};
 use pieces::{Piece, Pieces};
@@ -30,6 +31,8 @@ pub struct World {
     /// Pairs of colliders that do not meet, sorted.
     excluded: Vec<(ColliderId, ColliderId)>,
     memory: ContactMemory,
+    /// What each collider does; empty if all move.
+    rest: Vec<Rest>,
     pieces: Pieces,
     contacts: Vec<Contact>,
     work: Work,
@@ -75,6 +78,7 @@ impl World {
             pairs: Vec::new(),
             excluded: Vec::new(),
             memory: ContactMemory::default(),
+            rest: Vec::new(),
             pieces: Pieces::default(),
             contacts: Vec::new(),
             work: Work::default(),
@@ -203,6 +207,23 @@ impl World {
         Ok(())
     }
 
+    /// Says what moves, stands and sleeps among the elements of nodes, until it is said again: pairs of a sleeper with what sleeps or stands are not looked at, and
+    /// their contacts keep their names.
+    pub fn set_rest(&mut self, of: &dyn Fn(NodeId, usize) -> Rest) {
+        let rest = self.colliders.iter().map(|c| match (&c.place, &c.shape.kind) {
+            (Place::Fixed(_), _) => Rest::Stands,
+            (Place::Body { node, element, .. }, _) => of(*node, *element),
+            (Place::Points(node), Kind::Soft(mesh)) => {
+                let mut points = (0..mesh.point_count).map(|k| of(*node, k));
+                let first = points.next().unwrap_or(Rest::Stands);
+                points.fold(first, Rest::and)
+            }
+            (Place::Points(_), _) => Rest::Moves,
+        });
+        self.rest.clear();
+        self.rest.extend(rest);
+    }
+
     /// What two colliders make together.
     ///
     /// # Panics
@@ -258,6 +279,7 @@ impl World {
                 && x.groups.meet(y.groups)
                 && pieces::apart(&x.place, &y.place)
                 && self.excluded.binary_search(&(a, b)).is_err()
+                && !resting(&self.rest, [a, b])
         };
         for (n, &i) in work.boxed.iter().enumerate() {
             let (pairs, boxed) = (&mut work.pairs, &work.boxed);
@@ -268,10 +290,8 @@ impl World {
                         pairs.push((i, j));
                     }
                 });
-            if self.colliders[pieces.list[i as usize].collider.index()]
-                .self_contact
-                .is_some()
-            {
+            let own = pieces.list[i as usize].collider;
+            if self.colliders[own.index()].self_contact.is_some() && !resting(&self.rest, [own; 2]) {
                 work.pairs.push((i, i));
             }
         }
@@ -292,6 +312,8 @@ impl World {
         work.found.sort_unstable_by_key(|f| (f.colliders, f.order));
         work.remembered.clear();
         let old = &self.memory.entries;
+        let kept = |e: &&Remembered| resting(&self.rest, e.colliders.map(ColliderId));
+        work.remembered.extend(old.iter().filter(kept));
         let mut start = 0;
         while start < work.found.len() {
             let pair = work.found[start].colliders;
@@ -348,6 +370,14 @@ impl World {
         work.remembered.sort_unstable_by_key(|e| (e.colliders, e.serial));
         self.contacts.sort_unstable_by_key(|c| c.key);
         std::mem::swap(&mut self.memory.entries, &mut work.remembered);
+    }
+}
+
+/// Whether a pair is not looked at.
+fn resting(rest: &[Rest], [a, b]: [ColliderId; 2]) -> bool {
+    match (rest.get(a.index()), rest.get(b.index())) {
+        (Some(a), Some(b)) => a.and(*b) == Rest::Sleeps,
+        _ => false,
     }
 }
 

@@ -3,6 +3,8 @@
 mod world;
 
 pub use crate::simulation::contact::ContactMemory;
+pub use crate::simulation::sleep::SleepMemory;
+pub use pliant_contact::Rest;
 
 use crate::Error;
 use pliant_kkt::Support;
@@ -96,6 +98,25 @@ impl ContactList {
         &self.supports[first..self.ends[i]]
     }
 
+    /// Keeps the contacts for whose supports it says so.
+    pub(crate) fn retain(&mut self, keep: impl Fn(&[Support]) -> bool) {
+        let (mut kept, mut end, mut first) = (0, 0, 0);
+        for i in 0..self.contacts.len() {
+            let supports = first..self.ends[i];
+            first = supports.end;
+            if keep(&self.supports[supports.clone()]) {
+                self.contacts[kept] = self.contacts[i];
+                self.supports.copy_within(supports.clone(), end);
+                end += supports.len();
+                self.ends[kept] = end;
+                kept += 1;
+            }
+        }
+        self.contacts.truncate(kept);
+        self.ends.truncate(kept);
+        self.supports.truncate(end);
+    }
+
     /// How many.
     pub fn len(&self) -> usize {
         self.contacts.len()
@@ -127,6 +148,10 @@ pub trait ContactFinder: std::fmt::Debug + Send + Sync {
         horizon: f64,
         out: &mut ContactList,
     ) -> Result<(), Error>;
+
+    /// Says before a search which elements of nodes move, which stand and which sleep: contacts between a sleeper and what sleeps or stands need not be
+    /// listed, and keep their identity.
+    fn set_rest(&mut self, _of: &dyn Fn(NodeId, usize) -> Rest) {}
 
     /// Appends its memory as plain numbers.
     fn save(&self, _out: &mut Vec<u64>) {}
@@ -179,6 +204,32 @@ pub enum Impacts {
     InSequence,
 }
 
+/// When islands fall asleep: things that constraints, forces or contacts connect, near contacts too, and of which every element has been slow for a time.
+///
+/// A sleeper is held exactly as it is, and takes no part in the search for contacts and in the system. Its island wakes when something that moves touches it,
+/// when a row that acts on it is driven, and when a force from outside, a motion, a bound or an input that acts on it, or what holds it, is set anew.
+/// An island with a prescribed motion does not sleep.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sleeping {
+    /// Largest speed of a point or of a centre of mass (m/s; of scalars, in their unit).
+    pub speed: f64,
+    /// Largest angular speed of a body (rad/s).
+    pub spin: f64,
+    /// For how long (s).
+    pub time: f64,
+}
+
+impl Default for Sleeping {
+    /// 1 mm/s, 10 mrad/s, for half a second.
+    fn default() -> Self {
+        Self {
+            speed: 1e-3,
+            spin: 1e-2,
+            time: 0.5,
+        }
+    }
+}
+
 /// How contacts are solved.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ContactOptions {
@@ -190,6 +241,8 @@ pub struct ContactOptions {
     pub overlap: Overlap,
     /// How impacts at the same time are taken.
     pub impacts: Impacts,
+    /// Whether islands at rest fall asleep.
+    pub sleeping: Option<Sleeping>,
 }
 
 impl Default for ContactOptions {
@@ -202,6 +255,7 @@ impl Default for ContactOptions {
                 speed: 1.0,
             },
             impacts: Impacts::default(),
+            sleeping: None,
         }
     }
 }
@@ -237,6 +291,10 @@ pub struct ContactsReport {
     pub lifted: f64,
     /// Work of all contact impulses over the step, `sum r . (u+ + u)/2` (J): negative where friction and impacts take energy.
     pub work: f64,
+    /// Elements that sleep at the end of the step.
+    pub asleep: usize,
+    /// Kinetic energy that those lost which fell asleep at its end (J).
+    pub stilled: f64,
     /// Share of the coefficients of restitution that was used: below one where different ones at once would have made energy.
     pub restitution: f64,
 }

@@ -19,7 +19,7 @@ pub use components::{
 pub use contacts::{
     BodiesColliderSpec, BodyColliderSpec, CableColliderSpec, ClothColliderSpec, ColliderSpec, CorrectSpec,
     FixedColliderSpec, FrictionRuleSpec, HeightFieldSpec, MaterialPairSpec, MaterialSpec, OutlineSpec,
-    OverlapSpec, PartShapeSpec, PointsColliderSpec, RowsSpec, SheetSpec,
+    OverlapSpec, PartShapeSpec, PointsColliderSpec, RowsSpec, SheetSpec, SleepingSpec,
 };
 pub use joints::{
     BushingSpec, DamperSpec, FrictionSpec, GearSpec, JointKindSpec, JointSpec, LengthSpec, LimitsSpec,

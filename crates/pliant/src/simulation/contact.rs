@@ -14,7 +14,7 @@ use crate::contact::{
 use crate::{Checkpoint, Error};
 use laws::{SpinRow, frame};
 use pliant_dense::Vec3;
-use pliant_kkt::{Extended, Tail};
+use pliant_kkt::{Extended, Support, Tail};
 use pliant_model::{Model, NodeId, Space, State};
 use pliant_solvers::complementarity::{Cone, IslandMemory, IslandSolver, Outcome};
 use pliant_solvers::{KktSystem, Solution};
@@ -64,7 +64,7 @@ pub(super) struct Contacts {
     correction_system: Extended,
     correction_solver: IslandSolver,
     correction: Solution,
-    /// Memory of the finder before the step's last search.
+    /// Memory of the finder before the step's first search; empty before that.
     memory: Vec<u64>,
 }
 
@@ -80,7 +80,7 @@ pub struct ContactMemory {
 
 /// The state, with the velocities at the end of a step under gravity alone where elements have coordinates of their own: without these, what
 /// falls from rest would be seen a step late, `g h^2` deep.
-fn foresee(model: &Model, state: &State, system: &KktSystem, h: f64, out: &mut State) {
+pub(super) fn foresee(model: &Model, state: &State, system: &KktSystem, h: f64, out: &mut State) {
     out.positions.clone_from(&state.positions);
     out.velocities.clone_from(&state.velocities);
     let gravity = model.gravity();
@@ -186,6 +186,45 @@ impl Contacts {
         self.readings.clear();
         self.events.clear();
     }
+
+    /// The contacts of the present state are to be found anew.
+    pub(super) fn find_again(&mut self) {
+        self.horizon = None;
+    }
+
+    /// Contacts at the start of the step.
+    pub(super) fn list_of_step(&self) -> &ContactList {
+        &self.list
+    }
+
+    /// Whether a contact had a force in the last step.
+    pub(super) fn had_force(&self, key: ContactKey) -> bool {
+        self.forces.binary_search_by_key(&key, |f| f.0).is_ok()
+    }
+
+    /// Leaves contacts out of the next step for which `island` says so, and appends their forces in the last one, with what it said.
+    pub(super) fn put_aside(
+        &mut self,
+        island: impl Fn(&[Support]) -> Option<u32>,
+        aside: &mut Vec<(ContactKey, [f64; 6], u32)>,
+    ) {
+        for (i, contact) in self.next.contacts().iter().enumerate() {
+            if let Ok(at) = self.forces.binary_search_by_key(&contact.key, |f| f.0)
+                && let Some(island) = island(self.next.supports(i))
+            {
+                let (key, force) = self.forces.remove(at);
+                aside.push((key, force, island));
+            }
+        }
+        self.list.retain(|supports| island(supports).is_none());
+    }
+
+    /// Takes such forces back as those of the last step.
+    pub(super) fn give_back(&mut self, forces: impl Iterator<Item = (ContactKey, [f64; 6])>) {
+        self.forces.extend(forces);
+        self.forces.sort_unstable_by_key(|f| f.0);
+        self.horizon = None;
+    }
 }
 
 impl Simulation {
@@ -219,6 +258,9 @@ impl Simulation {
         if c.horizon.is_none_or(|horizon| horizon < h) {
             c.horizon = None;
             c.list.clear();
+            if c.memory.is_empty() {
+                c.finder.save(&mut c.memory);
+            }
             foresee(
                 &self.model,
                 &self.state,
@@ -253,15 +295,20 @@ impl Simulation {
             }
         }
         c.step = self.scheme.h;
+        c.memory.clear();
         std::mem::swap(&mut c.forces, &mut c.forces_now);
         std::mem::swap(&mut c.list, &mut c.next);
         c.horizon = Some(c.next_horizon);
     }
 
-    /// The step does not stand: the finder remembers what it did before.
+    /// The step does not stand: the finder remembers what it did before its first search.
     pub(super) fn undo_contacts(&mut self) -> Result<(), Error> {
         match &mut self.contacts {
-            Some(c) if !c.memory.is_empty() => c.finder.restore(&c.memory),
+            Some(c) if !c.memory.is_empty() => {
+                let found = c.finder.restore(&c.memory);
+                c.memory.clear();
+                found
+            }
             _ => Ok(()),
         }
     }

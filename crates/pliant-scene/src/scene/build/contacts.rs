@@ -8,13 +8,14 @@ use crate::recording::Shape as Drawn;
 use crate::scene::picture::DrawnCollider;
 use crate::scene::schema::{
     BodiesColliderSpec, ColliderSpec, FrictionRuleSpec, MaterialPairSpec, MaterialSpec, OverlapSpec, Scene,
+    SleepingSpec,
 };
 use crate::scene::source::Where;
 use crate::scene::{Number, SceneError, suggest};
 use pliant::collision::{
     Collider, ColliderId, ContactError, FrictionRule, Groups, Material, MaterialId, Place, Shape, World,
 };
-use pliant::contact::{ContactOptions, Overlap};
+use pliant::contact::{ContactOptions, Overlap, Sleeping};
 use pliant::dense::{Vec3, rotation};
 use pliant::model::{NodeId, Pose, Space};
 use std::collections::BTreeMap;
@@ -504,6 +505,19 @@ impl Builder<'_> {
             format!("`{name}`: {message}")
         };
         SceneError::Value(Box::new(self.source.about(&places, message, None)))
+    }
+
+    pub(super) fn sleeping(&self, spec: &SleepingSpec) -> Result<Sleeping> {
+        let number = |given: &Option<Number>, default: f64, key| match given {
+            None => Ok(default),
+            Some(number) => self.not_negative(number, Where::Key(key)),
+        };
+        let default = Sleeping::default();
+        Ok(Sleeping {
+            speed: number(&spec.speed, default.speed, "speed")?,
+            spin: number(&spec.spin, default.spin, "spin")?,
+            time: number(&spec.time, default.time, "time")?,
+        })
     }
 
     pub(super) fn overlap(&self, spec: &OverlapSpec) -> Result<Overlap> {

@@ -58,6 +58,9 @@ impl Builder<'_> {
             ImpactsSpec::Together => Impacts::Together,
             ImpactsSpec::InSequence => Impacts::InSequence,
         };
+        if let Some(sleeping) = &run.sleeping {
+            self.options.contacts.sleeping = Some(self.sleeping(sleeping)?);
+        }
         let step = self.length("step", settings.step, &run.step)?;
         let duration = self.duration;
         let ratio = duration / step;

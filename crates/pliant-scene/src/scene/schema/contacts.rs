@@ -367,6 +367,21 @@ pub struct RowsSpec {
     pub speed: Option<Number>,
 }
 
+/// When islands at rest fall asleep.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "sleeping", deny_unknown_fields)]
+pub struct SleepingSpec {
+    /// Largest speed; 1e-3 by default.
+    #[serde(default)]
+    pub speed: Option<Number>,
+    /// Largest angular speed; 1e-2 by default.
+    #[serde(default)]
+    pub spin: Option<Number>,
+    /// For how long; 0.5 by default.
+    #[serde(default)]
+    pub time: Option<Number>,
+}
+
 fn half() -> Number {
     0.5.into()
 }

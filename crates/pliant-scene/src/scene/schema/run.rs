@@ -1,6 +1,6 @@
 //! How steps are taken.
 
-use super::{OverlapSpec, one};
+use super::{OverlapSpec, SleepingSpec, one};
 use crate::scene::Number;
 use serde::Deserialize;
 
@@ -59,6 +59,9 @@ pub struct Run {
     /// How impacts at the same time are taken.
     #[serde(default)]
     pub impacts: ImpactsSpec,
+    /// When islands at rest fall asleep; never by default.
+    #[serde(default)]
+    pub sleeping: Option<SleepingSpec>,
 }
 
 fn default_step() -> Number {

@@ -17,8 +17,9 @@ impl Simulation {
         let Some(mut c) = self.contacts.take() else {
             return Ok(());
         };
-        c.memory.clear();
-        c.finder.save(&mut c.memory);
+        if c.memory.is_empty() {
+            c.finder.save(&mut c.memory);
+        }
         let found = self.search_and_correct(&mut c, h);
         self.contacts = Some(c);
         found
@@ -112,6 +113,7 @@ impl Simulation {
             node.space
                 .retract(&mut self.state.positions[node.position_range()], step);
         }
+        self.hold_sleepers();
         self.evaluation.propagate(&self.model, &mut self.state)?;
         Ok(())
     }

@@ -4,7 +4,7 @@ mod world;
 
 pub use crate::simulation::contact::ContactMemory;
 pub use crate::simulation::sleep::SleepMemory;
-pub use pliant_contact::Rest;
+pub use pliant_contact::{FrictionModel, Rest};
 
 use crate::Error;
 use pliant_kkt::Support;
@@ -19,11 +19,16 @@ pub struct ContactKey(pub u64, pub u64);
 /// The law of a contact with the gap `phi` (m) along the normal, its velocity `u = (u_n, u_t)` (m/s) and the impulse `r` (N s).
 ///
 /// **Equation.** Signorini: `0 <= phi`, `r_n >= 0`, `phi r_n = 0`, with compliance `C` and relaxation time `d`
-/// `r_n = max(0, -h (phi + d u_n)/C)`; Coulomb: `|r_t| <= mu r_n`, and `r_t = -mu r_n u_t/|u_t|` where it slips; Newton: `u_n+ >= -e u_n-`.
+/// `r_n = max(0, -h (phi + d u_n)/C)`; Coulomb: `|r_t| <= mu r_n`, and `r_t = -mu r_n u_t/|u_t|` where it slips (an ellipse or a polygon: the friction in it
+/// that takes most from the slip, [`FrictionModel`]); Newton: `u_n+ >= -e u_n-`, or Poisson ([`Restitution`]).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ContactLaw {
     /// Coefficient of friction `mu` (none).
     pub friction: f64,
+    /// How friction depends on the direction; `mu` is that along the first direction.
+    pub friction_model: FrictionModel,
+    /// The first direction of friction, of which the part along the surfaces counts (world, of any length); without, or along the normal, any.
+    pub direction: Option<[f64; 3]>,
     /// Coefficient of restitution `e` (none), between 0 and 1; of hard contacts only.
     pub restitution: f64,
     /// Compliance `C` along the normal (m/N); zero is hard.
@@ -204,6 +209,20 @@ pub enum Impacts {
     InSequence,
 }
 
+/// The law of impacts with a coefficient of restitution `e`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Restitution {
+    /// Of velocities: `u_n+ >= -e u_n-`. With friction it may make energy where a contact slides before it turns back; then the share of `e` is taken that does not
+    /// ([`ContactsReport::restitution`]).
+    #[default]
+    Newton,
+    /// Of impulses: a compression to `u_n >= 0` with the impulse `r_c`, then an expansion with `r_e >= e r_c`, each with Coulomb's friction at its end. Costs two solves more
+    /// in a step with an impact. Not for impacts in sequence.
+    ///
+    /// Glocker and Pfeiffer, Multiple impacts with friction in rigid multibody systems, 1995, without tangential restitution.
+    Poisson,
+}
+
 /// When islands fall asleep: things that constraints, forces or contacts connect, near contacts too, and of which every element has been slow for a time.
 ///
 /// A sleeper is held exactly as it is, and takes no part in the search for contacts and in the system. Its island wakes when something that moves touches it,
@@ -241,6 +260,8 @@ pub struct ContactOptions {
     pub overlap: Overlap,
     /// How impacts at the same time are taken.
     pub impacts: Impacts,
+    /// The law of impacts.
+    pub restitution: Restitution,
     /// Whether islands at rest fall asleep.
     pub sleeping: Option<Sleeping>,
 }
@@ -255,6 +276,7 @@ impl Default for ContactOptions {
                 speed: 1.0,
             },
             impacts: Impacts::default(),
+            restitution: Restitution::default(),
             sleeping: None,
         }
     }

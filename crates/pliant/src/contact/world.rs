@@ -70,6 +70,8 @@ impl ContactFinder for World {
                     gap: c.gap,
                     law: ContactLaw {
                         friction: material.friction,
+                        friction_model: material.friction_model,
+                        direction: c.direction,
                         restitution: material.restitution,
                         compliance: material.compliance,
                         relaxation_time: material.relaxation_time,

@@ -3,6 +3,7 @@
 mod impacts;
 mod laws;
 mod overlap;
+mod poisson;
 mod read;
 mod solve;
 
@@ -12,12 +13,13 @@ use crate::contact::{
     ContactsReport,
 };
 use crate::{Checkpoint, Error};
-use laws::{SpinRow, frame};
+use laws::{SpinRow, axes_of};
 use pliant_dense::Vec3;
 use pliant_kkt::{Extended, Support, Tail};
 use pliant_model::{Model, NodeId, Space, State};
 use pliant_solvers::complementarity::{Cone, IslandMemory, IslandSolver, Outcome};
 use pliant_solvers::{KktSystem, Solution};
+use poisson::{Expansion, Missed};
 
 /// Everything about contacts that a simulation holds.
 #[derive(Debug)]
@@ -37,15 +39,18 @@ pub(super) struct Contacts {
     /// Axes and rows of the listed contacts.
     axes: Vec<[[f64; 3]; 3]>,
     spins: Vec<SpinRow>,
+    expansions: Vec<Expansion>,
+    /// The impact of the step did not converge.
+    missed: Option<Missed>,
     tail: Tail,
     cones: Vec<Option<Cone>>,
     extended: Extended,
     solver: IslandSolver,
     solution: Solution,
-    /// Impulses of impacts in sequence, before those of the step (N s).
+    /// Impulses of impacts that were taken before the step, in sequence or by Poisson's law (N s).
     given: Vec<f64>,
     /// Whether restitution is in them.
-    in_sequence: bool,
+    bounced: bool,
     /// Velocities of the rows at the end of the step.
     after: Vec<f64>,
     /// Average force and torque over the last step in the world (N, N m), by key, ascending.
@@ -132,6 +137,14 @@ fn check(contact: &Contact) -> Result<(), Error> {
     ] {
         at_least(what, value, value.is_finite() && value >= 0.0, bound)?;
     }
+    law.friction_model.check(law.friction).map_err(Error::Geometry)?;
+    let longest = law.direction.map_or(1.0, |d| Vec3::from(d).amax());
+    at_least(
+        "the direction of the friction of a contact",
+        longest,
+        longest.is_finite(),
+        "finite",
+    )?;
     let e = law.restitution;
     at_least(
         "the restitution of a contact",
@@ -154,13 +167,15 @@ impl Contacts {
             step: 1.0,
             axes: Vec::new(),
             spins: Vec::new(),
+            expansions: Vec::new(),
+            missed: None,
             tail: Tail::default(),
             cones: Vec::new(),
             extended: Extended::default(),
             solver: IslandSolver::default(),
             solution: Solution::default(),
             given: Vec::new(),
-            in_sequence: false,
+            bounced: false,
             after: Vec::new(),
             forces: Vec::new(),
             forces_now: Vec::new(),
@@ -273,7 +288,7 @@ impl Simulation {
             c.horizon = Some(h);
         }
         c.axes.clear();
-        c.axes.extend(c.list.contacts().iter().map(|c| frame(c.normal)));
+        c.axes.extend(c.list.contacts().iter().map(axes_of));
         Ok(())
     }
 

@@ -1,6 +1,8 @@
 //! Contacts and friction of points of bodies on a plane, against closed forms.
 
+mod directions;
 mod impacts;
+mod poisson;
 mod spin;
 
 use pliant::contact::*;

@@ -3,11 +3,12 @@
 use super::values::{describe, owner};
 use super::{Builder, Result, RunPlan, Settings};
 use crate::scene::schema::{
-    FormulationSpec, GeometrySpec, GyroscopicSpec, ImpactsSpec, MetricSpec, PartSpec, Run, StabilisationSpec,
+    FormulationSpec, GeometrySpec, GyroscopicSpec, ImpactsSpec, MetricSpec, PartSpec, RestitutionLawSpec,
+    Run, StabilisationSpec,
 };
 use crate::scene::source::Where;
 use crate::scene::{Number, SceneError};
-use pliant::contact::Impacts;
+use pliant::contact::{Impacts, Restitution};
 use pliant::kkt::{Formulation, GeometricStiffness, Geometry, Metric};
 use pliant::{Gyroscopic, Stabilisation};
 
@@ -57,6 +58,17 @@ impl Builder<'_> {
         self.options.contacts.impacts = match run.impacts {
             ImpactsSpec::Together => Impacts::Together,
             ImpactsSpec::InSequence => Impacts::InSequence,
+        };
+        self.options.contacts.restitution = match run.restitution_law {
+            RestitutionLawSpec::Newton => Restitution::Newton,
+            RestitutionLawSpec::Poisson if matches!(run.impacts, ImpactsSpec::Together) => {
+                Restitution::Poisson
+            }
+            RestitutionLawSpec::Poisson => {
+                let message = "`impacts: InSequence` are by Newton's law only".to_owned();
+                let help = Some("take them together, or leave `restitution_law` out".to_owned());
+                return self.wrong(&[Where::Key("restitution_law"), Where::Key("run")], message, help);
+            }
         };
         if let Some(sleeping) = &run.sleeping {
             self.options.contacts.sleeping = Some(self.sleeping(sleeping)?);

@@ -59,6 +59,9 @@ pub struct Run {
     /// How impacts at the same time are taken.
     #[serde(default)]
     pub impacts: ImpactsSpec,
+    /// The law of impacts.
+    #[serde(default)]
+    pub restitution_law: RestitutionLawSpec,
     /// When islands at rest fall asleep; never by default.
     #[serde(default)]
     pub sleeping: Option<SleepingSpec>,
@@ -81,6 +84,17 @@ pub enum ImpactsSpec {
     Together,
     /// One after the other, the fastest approach first.
     InSequence,
+}
+
+/// The law of impacts.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename = "restitution_law")]
+pub enum RestitutionLawSpec {
+    /// Of velocities.
+    #[default]
+    Newton,
+    /// Of impulses.
+    Poisson,
 }
 
 /// Which part of the geometric stiffness enters the step.

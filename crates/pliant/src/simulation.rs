@@ -297,6 +297,7 @@ impl Simulation {
             .into());
         }
         self.wake_elements(node, element..element + 1);
+        self.wake_coupled(first..first + coordinates.len());
         for k in (0..coordinates.len()).filter(|k| coordinates[*k]) {
             self.assembler.fixed_mut()[first + k] = true;
             self.held[first + k] = velocity[k];
@@ -354,6 +355,7 @@ impl Simulation {
     pub fn release(&mut self, node: NodeId, element: usize, coordinates: &[bool]) -> Result<(), Error> {
         let first = self.model.dofs_of(node, element, coordinates.len())?;
         self.wake_elements(node, element..element + 1);
+        self.wake_coupled(first..first + coordinates.len());
         for k in (0..coordinates.len()).filter(|k| coordinates[*k]) {
             self.assembler.fixed_mut()[first + k] = false;
         }

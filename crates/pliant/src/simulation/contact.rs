@@ -248,6 +248,7 @@ impl Simulation {
     /// # Errors
     /// As [`Simulation::new`].
     pub fn set_contacts(&mut self, finder: impl ContactFinder + 'static) -> Result<(), Error> {
+        self.wake_all();
         self.contacts = Some(Box::new(Contacts::new(Box::new(finder))));
         let rows = self.model.row_groups().to_vec();
         self.plan_anew(&rows)
@@ -255,6 +256,7 @@ impl Simulation {
 
     /// Takes the source of contacts away.
     pub fn remove_contacts(&mut self) {
+        self.wake_all();
         self.contacts = None;
     }
 
@@ -265,9 +267,15 @@ impl Simulation {
 
     /// Finds the contacts of the present state, unless they are known.
     pub(super) fn find_contacts(&mut self, h: f64) -> Result<(), Error> {
-        let Some(c) = &mut self.contacts else {
+        let Some(mut c) = self.contacts.take() else {
             return Ok(());
         };
+        let found = self.find_contacts_of(&mut c, h);
+        self.contacts = Some(c);
+        found
+    }
+
+    fn find_contacts_of(&self, c: &mut Contacts, h: f64) -> Result<(), Error> {
         c.report = ContactsReport::default();
         c.outcome = Outcome::Converged;
         if c.horizon.is_none_or(|horizon| horizon < h) {
@@ -284,6 +292,7 @@ impl Simulation {
                 &mut c.foreseen,
             );
             c.finder.find(&self.model, &c.foreseen, h, &mut c.list)?;
+            self.leave_out_sleepers(&mut c.list);
             c.list.contacts().iter().try_for_each(check)?;
             c.horizon = Some(h);
         }

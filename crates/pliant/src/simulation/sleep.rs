@@ -5,7 +5,7 @@ mod fall;
 use super::Simulation;
 use super::contact::{Contacts, foresee};
 use crate::Error;
-use crate::contact::ContactKey;
+use crate::contact::{ContactKey, ContactList};
 use pliant_contact::Rest;
 use pliant_dense::Vec3;
 use pliant_kkt::{Assembler, Support};
@@ -38,7 +38,7 @@ pub(super) struct Sleep {
     /// What each block does in this step.
     rest: Vec<Rest>,
     /// Rows of the model that sleepers alone take part in.
-    rows: Vec<bool>,
+    pub(super) rows: Vec<bool>,
     /// Islands to be woken.
     woken: Vec<u32>,
     sets: Vec<u32>,
@@ -165,6 +165,41 @@ impl Simulation {
         // Contacts of what rested were not looked for.
         if let Some(c) = &mut self.contacts {
             c.find_again();
+        }
+    }
+
+    /// Wakes what the model connects with coordinates that are held otherwise from now on.
+    pub(super) fn wake_coupled(&mut self, dofs: std::ops::Range<usize>) {
+        if self.sleep.asleep == 0 {
+            return;
+        }
+        let mut woken = std::mem::take(&mut self.sleep.woken);
+        woken.clear();
+        let (system, sleep) = (self.assembler.system(), &self.sleep);
+        let island = |d: &u32| sleep.memory.island[sleep.of_dof[*d as usize] as usize];
+        // Of W there is the lower triangle.
+        for i in 0..system.n() {
+            let row = system.w.pattern().row(i);
+            if dofs.contains(&i) {
+                woken.extend(row.iter().map(island));
+            } else if row.iter().any(|d| dofs.contains(&(*d as usize))) {
+                woken.push(island(&(i as u32)));
+            }
+        }
+        for row in (0..system.m()).map(|i| system.j.pattern().row(i)) {
+            if row.iter().any(|d| dofs.contains(&(*d as usize))) {
+                woken.extend(row.iter().map(island));
+            }
+        }
+        woken.retain(|i| *i != NONE);
+        self.sleep.woken = woken;
+        self.wake_islands();
+    }
+
+    /// Contacts among what sleeps and stands, for finders that list them all the same.
+    pub(super) fn leave_out_sleepers(&self, list: &mut ContactList) {
+        if self.sleep.asleep > 0 {
+            list.retain(|supports| self.sleep.rest_of_all(&self.assembler, supports) != [false, true]);
         }
     }
 

@@ -207,6 +207,48 @@ fn rows_among_sleepers_keep_their_forces() {
     assert!((s.velocities(weights)[5] + 0.1).abs() < 1e-9);
 }
 
+/// A weight on a hard rod from a particle that is held, and one on a spring: both are woken when that is let go, or moved.
+#[test]
+fn what_holds_by_rows_and_springs_wakes() {
+    for hard in [true, false] {
+        let make = || {
+            let mut m = Model::new();
+            m.set_gravity([0.0, 0.0, -9.81]).unwrap();
+            let points = m
+                .add_particles("points", &[[0.0, 0.0, 0.0], [0.0, 0.0, -1.0]])
+                .unwrap();
+            m.add_mass("mass", points, Mass::Uniform(3.0)).unwrap();
+            let rest = if hard { 1.0 } else { 1.0 - 3.0 * 9.81 / 1000.0 };
+            let length = Distance::between(&[(1, 0)]).with_rest_lengths(&[rest]);
+            let node = m.add_mapped("length", &[points], length).unwrap();
+            if hard {
+                m.add_constraint("rod", node, Level::Position).unwrap();
+            } else {
+                let law = UniformCompliance::from_stiffness(1000.0);
+                m.add_force_field("spring", node, law, Treatment::Stiffness)
+                    .unwrap();
+            }
+            let mut s = Simulation::new(m).unwrap();
+            s.hold(points, 0, &[true; 3], &[0.0; 3]).unwrap();
+            drowsy(&mut s);
+            until_asleep(&mut s, 1);
+            (s, points)
+        };
+        let (mut s, points) = make();
+        s.release(points, 0, &[true; 3]).unwrap();
+        assert_eq!(s.step(H).unwrap().contacts.asleep, 0);
+        // Both fall with the acceleration of gravity on the whole.
+        let v = s.velocities(points);
+        assert!((v[2] + v[5] + 2.0 * 9.81 * H).abs() < 1e-9, "{v:?}");
+        let (mut s, points) = make();
+        s.hold(points, 0, &[true; 3], &[0.0, 0.0, 0.3]).unwrap();
+        for _ in 0..120 {
+            assert_eq!(s.step(H).unwrap().contacts.asleep, 0);
+        }
+        assert!((s.velocities(points)[5] - 0.3).abs() < 0.02);
+    }
+}
+
 /// Saved asleep, and restored into a simulation that is awake, on any number of threads: the same bits through waking and the next sleep.
 #[test]
 fn sleep_goes_on_from_a_checkpoint_bit_for_bit() {

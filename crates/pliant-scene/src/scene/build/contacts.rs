@@ -348,7 +348,7 @@ impl Builder<'_> {
         })
     }
 
-    fn bodies_collider(&self, spec: &BodiesColliderSpec, name: &str) -> Result<Vec<Collider>> {
+    fn bodies_collider(&mut self, spec: &BodiesColliderSpec, name: &str) -> Result<Vec<Collider>> {
         let node = self.node(&spec.node, name, "node")?;
         let entry = self.model.node(node);
         if entry.space != Space::Rigid3 {
@@ -361,11 +361,22 @@ impl Builder<'_> {
             None => (0..entry.count).collect(),
             Some(list) => self.elements(list, entry.count, name)?,
         };
+        let count = entry.count;
+        let given = spec.shape.as_ref().map(|shape| self.outline(name, shape));
+        let given = given.transpose()?;
         let mut list = Vec::new();
         for element in elements {
-            let outline = self.outlines.get(&(node, element)).unwrap_or(&Outline::None);
-            let shape = self.collision_shape(name, outline)?;
-            let own = if entry.count == 1 {
+            let shape = match &given {
+                Some(outline) => {
+                    self.draw(name, Some((node, element)), Pose::default(), outline)?;
+                    self.collision_shape(name, outline)?
+                }
+                None => {
+                    let outline = self.outlines.get(&(node, element)).unwrap_or(&Outline::None);
+                    self.collision_shape(name, outline)?
+                }
+            };
+            let own = if count == 1 {
                 name.to_owned()
             } else {
                 format!("{name} {element}")

@@ -164,6 +164,9 @@ pub struct BodiesColliderSpec {
     /// Which bodies; all by default.
     #[serde(default)]
     pub elements: Option<Vec<Number>>,
+    /// The shape of each, instead of that which it has.
+    #[serde(default)]
+    pub shape: Option<OutlineSpec>,
     /// Its material.
     #[serde(default)]
     pub material: Option<String>,

@@ -31,6 +31,7 @@ impl Simulation {
             c.next.clear();
             foresee(&s.model, &s.state, s.assembler.system(), h, &mut c.foreseen);
             c.finder.find(&s.model, &c.foreseen, h, &mut c.next)?;
+            s.leave_out_sleepers(&mut c.next);
             c.next.contacts().iter().try_for_each(check)
         };
         search(c, self)?;

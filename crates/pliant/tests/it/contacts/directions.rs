@@ -112,9 +112,9 @@ fn a_block_slides_aside_on_a_grain() {
         for _ in 0..200 {
             let middle = 0.5 * (low + high);
             if off(middle) > 0.0 {
-                low = middle
+                low = middle;
             } else {
-                high = middle
+                high = middle;
             }
         }
         let a = acceleration(low);

@@ -325,37 +325,36 @@ fn apart(a: &[[f64; 3]], b: &[[f64; 3]]) -> f64 {
 }
 
 /// Every ring of a row goes through the same two above it at the start and at the end, no wire is in another, all are at rest, and the upper row carries the
-/// weight of the other twelve.
+/// weight of all.
 #[test]
 fn chain_mail_holds() {
     let mut run = scene("chain_mail", &[], None);
     let links = |run: &Runner| {
-        let rings: Vec<_> = (0..16).map(|k| wire(run, k)).collect();
-        let pairs = (0..16).flat_map(|i| (0..i).map(move |k| (k, i)));
+        let rings: Vec<_> = (0..12).map(|k| wire(run, k)).collect();
+        let pairs = (0..12).flat_map(|i| (0..i).map(move |k| (k, i)));
         let linked = pairs.filter(|(k, i)| goes_through(&rings[*i], &rings[*k]));
         linked.collect::<Vec<_>>()
     };
     let at_start = links(&run);
-    assert_eq!(at_start.len(), 21, "{at_start:?}");
+    assert_eq!(at_start.len(), 15, "{at_start:?}");
     while !run.is_done() {
         let report = run.step().unwrap_or_else(|e| panic!("{e}"));
         assert!(report.contacts.residual <= 1e-8);
     }
     assert_eq!(links(&run), at_start);
-    let rings: Vec<_> = (0..16).map(|k| wire(&run, k)).collect();
-    for (k, i) in (0..16).flat_map(|i| (0..i).map(move |k| (k, i))) {
+    let rings: Vec<_> = (0..12).map(|k| wire(&run, k)).collect();
+    for (k, i) in (0..12).flat_map(|i| (0..i).map(move |k| (k, i))) {
         // Samples are at least as far apart as the lines; overlap of 1e-6 m may stay.
         let distance = apart(&rings[i], &rings[k]);
         assert!(distance > 0.0024 - 2e-6, "{k} {i}: {distance}");
     }
-    let fastest = (0..16)
+    let fastest = (0..12)
         .flat_map(|k| body(&run, "rings", k).1)
         .fold(0.0f64, |a, v| a.max(v.abs()));
     let simulation = run.simulation();
     let node = simulation.model().node_named("rings").unwrap();
-    let carried: f64 = (0..4).map(|k| simulation.support_force(node, k)[2]).sum();
-    println!("fastest {fastest:e}, carried {carried}");
+    let carried: f64 = (0..3).map(|k| simulation.support_force(node, k)[2]).sum();
     assert!(fastest < 1e-4, "{fastest}");
-    // The fixed rings weigh, too.
-    assert!((carried / (16.0 * 0.0022 * 9.81) - 1.0).abs() < 1e-3, "{carried}");
+    // The fixed rings weigh, too; what still moves in oil at 1e-4 m/s changes that by the share of 0.02 N s/m of this.
+    assert!((carried / (12.0 * 0.0022 * 9.81) - 1.0).abs() < 1e-5, "{carried}");
 }

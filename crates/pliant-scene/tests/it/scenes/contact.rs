@@ -138,6 +138,27 @@ fn pyramids_stand() {
     assert!((carried - 15.0 * 9.81).abs() < 1e-6 * carried);
 }
 
+/// A pyramid that may sleep does, all of it at once after the time, and stands as it did.
+#[test]
+fn a_pyramid_sleeps() {
+    let scene = edited(
+        "pyramid",
+        &[("step: \"1 / 60\"", "step: \"1 / 60\", sleeping: (time: 0.25)")],
+    );
+    let mut run = runner(&scene, &[], None);
+    advance(&mut run, 14);
+    assert!(run.simulation().contacts().len() > 30);
+    while !run.is_done() {
+        run.step().unwrap_or_else(|e| panic!("{e}"));
+    }
+    assert!(run.simulation().contacts().is_empty());
+    let top = body(&run, "boxes", 0).0;
+    assert!(top[0].abs() < 1e-7 && (top[2] - 4.5).abs() < 1e-6, "{top:?}");
+    let contacts = run.finish(None).summary.contacts.unwrap();
+    assert_eq!((contacts.most_asleep, contacts.asleep), (15, 15));
+    assert!(contacts.stilled >= 0.0 && contacts.stilled < 1e-9);
+}
+
 /// The verdicts do not change with the step. Where the corners meet, the normal is that of a card, at the angle `a` = 20 degrees to the
 /// horizontal: there the cards stand for `mu > tan(a)` = 0.364. Their feet need `mu > tan(a)/2` less what the thickness gives, 0.177, and
 /// below that they fall whatever the normal.

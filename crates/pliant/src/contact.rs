@@ -217,7 +217,8 @@ pub enum Restitution {
     #[default]
     Newton,
     /// Of impulses: a compression to `u_n >= 0` with the impulse `r_c`, then an expansion with `r_e >= e r_c`, each with Coulomb's friction at its end. Costs two solves more
-    /// in a step with an impact. Not for impacts in sequence.
+    /// in a step with an impact. Not for impacts in sequence. Without friction, or with one `e` for all, it makes no energy; else, as with Newton's law, the share of `e`
+    /// is taken that does not. Resistance to spin and rolling takes no part.
     ///
     /// Glocker and Pfeiffer, Multiple impacts with friction in rigid multibody systems, 1995, without tangential restitution.
     Poisson,

@@ -212,6 +212,30 @@ fn rows_among_sleepers_keep_their_forces() {
     assert!((s.velocities(weights)[5] + 0.1).abs() < 1e-9);
 }
 
+/// A motion that waits for two seconds lets its weight sleep until then.
+#[test]
+fn a_motion_that_goes_on_wakes() {
+    let mut m = Model::new();
+    m.set_gravity([0.0, 0.0, -9.81]).unwrap();
+    let weight = m.add_particles("weight", &[[0.0, 0.0, -1.0]]).unwrap();
+    m.add_mass("mass", weight, Mass::Uniform(3.0)).unwrap();
+    let length = Distance::to_points(&[(0, [0.0; 3])]).with_rest_lengths(&[1.0]);
+    let node = m.add_mapped("length", &[weight], length).unwrap();
+    let rod = m.add_constraint("rod", node, Level::Position).unwrap();
+    let motion = Motion::table(&[(0.0, 0.0), (2.0, 0.0), (12.0, 1.0)]).unwrap();
+    m.set_motion(rod, Some(motion)).unwrap();
+    let mut s = Simulation::new(m).unwrap();
+    drowsy(&mut s);
+    until_asleep(&mut s, 1);
+    assert!(s.time() < 0.2);
+    while s.time() < 3.0 {
+        let before = s.time();
+        let asleep = s.step(H).unwrap().contacts.asleep;
+        assert_eq!(asleep == 1, before + H < 2.0 + 1e-9, "{before}");
+    }
+    assert!((s.positions(weight)[2] + 1.0 + 0.1 * (s.time() - 2.0)).abs() < 1e-9);
+}
+
 /// A weight on a hard rod from a particle that is held, and one on a spring: both are woken when that is let go, or moved.
 #[test]
 fn what_holds_by_rows_and_springs_wakes() {

@@ -70,6 +70,30 @@ fn pyramids_have_their_known_errors() {
     );
 }
 
+/// On a slope along a side of the outer pyramid, or a corner of the inner one, all is as with the cone; what holds is told from what slides.
+#[test]
+fn pyramids_tell_sticking_from_slipping() {
+    for outer in [false, true] {
+        let model = FrictionModel::Pyramid { directions: 4, outer };
+        let law = ContactLaw {
+            friction: MU,
+            friction_model: model,
+            direction: Some([1.0, 0.0, 0.0]),
+            ..ContactLaw::default()
+        };
+        for (tangent, expected) in [(0.45, ContactState::Sticking), (0.55, ContactState::Slipping)] {
+            let angle = f64::atan(tangent);
+            let (mut s, node) = thrown(slope(angle), law, [0.0; 3], [0.0; 3]);
+            for _ in 0..5 {
+                s.step(H).unwrap();
+            }
+            assert_eq!(s.contacts()[0].state, expected);
+            let slid = 0.05 * 9.81 * (angle.sin() - MU * angle.cos()).max(0.0);
+            assert!((s.velocities(node)[0] - slid).abs() < 1e-9);
+        }
+    }
+}
+
 /// Friction `-mu_i^2 u_i r_n/|(mu_1 u_1, mu_2 u_2)|` takes most of all in the ellipse. A block at rest on a slope slides off in a straight line, and
 /// `g_t = -friction/m + a`, with `a` along the slip, is one equation for its angle.
 #[test]

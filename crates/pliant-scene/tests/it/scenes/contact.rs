@@ -159,6 +159,23 @@ fn a_pyramid_sleeps() {
     assert!(contacts.stilled >= 0.0 && contacts.stilled < 1e-9);
 }
 
+/// A rope that holds sleeps with its loads, and its forces stay known: those of the tails carry the loads.
+#[test]
+fn a_rope_on_a_drum_sleeps() {
+    let scene = edited(
+        "capstan",
+        &[("step: 0.005", "step: 0.005, sleeping: (time: 0.1)")],
+    );
+    let mut run = runner(&scene, &[], None);
+    to_the_end(&mut run);
+    let tails = super::reaction(&run, "tails");
+    for (force, mass) in tails.iter().zip([0.32, 1.0]) {
+        assert!((force.abs() - mass * 9.81).abs() < 1e-3 * mass, "{tails:?}");
+    }
+    let contacts = run.finish(None).summary.contacts.unwrap();
+    assert_eq!(contacts.asleep, 33);
+}
+
 /// The verdicts do not change with the step. Where the corners meet, the normal is that of a card, at the angle `a` = 20 degrees to the
 /// horizontal: there the cards stand for `mu > tan(a)` = 0.364. Their feet need `mu > tan(a)/2` less what the thickness gives, 0.177, and
 /// below that they fall whatever the normal.

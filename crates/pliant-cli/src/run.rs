@@ -220,6 +220,14 @@ fn report(summary: &Summary, files: Option<&(PathBuf, Vec<PathBuf>)>) -> Table {
             number(c.work)
         );
         table.row("", quality);
+        if c.most_asleep > 0 {
+            let (asleep, taken) = (c.asleep, number(c.stilled));
+            let sleep = format!(
+                "{asleep} asleep at the end, at most {}; it took {taken} J",
+                c.most_asleep
+            );
+            table.row("", sleep);
+        }
     }
     table.row("momentum", format!("{} kg m/s", triple(summary.momentum)));
     if let Some((dir, written)) = files {

@@ -45,6 +45,30 @@ pub enum Place {
     Points(NodeId),
 }
 
+/// What something does while others move.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Rest {
+    /// It moves, or may.
+    #[default]
+    Moves,
+    /// It is held where it is, and was before.
+    Stands,
+    /// It has come to rest, and is left alone until something wakes it.
+    Sleeps,
+}
+
+impl Rest {
+    /// Of two together: they move if one does, and sleep if else one does.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Moves, _) | (_, Self::Moves) => Self::Moves,
+            (Self::Sleeps, _) | (_, Self::Sleeps) => Self::Sleeps,
+            _ => Self::Stands,
+        }
+    }
+}
+
 /// Which colliders meet: two do if each is in a group that the other looks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Groups {

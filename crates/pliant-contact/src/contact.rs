@@ -69,6 +69,8 @@ pub struct Contact {
     pub gap: f64,
     /// What the two surfaces make together.
     pub material: Material,
+    /// The first direction of friction (world), of any length, if the material has one.
+    pub direction: Option<[f64; 3]>,
     /// How many updates it has lasted; zero if it is new.
     pub age: u32,
     /// Whether the normal and the lever arms are those of the first impact within the horizon, along the present velocities, and not those of

@@ -1,13 +1,17 @@
 //! What a surface is made of, and what follows for a pair.
 
-use crate::ContactError;
 use crate::error::not_negative;
+use crate::{ContactError, Direction, FrictionModel};
 
 /// The surface of a collider, and also what two surfaces make together.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Material {
     /// Coefficient of Coulomb friction (none), zero or more.
     pub friction: f64,
+    /// How friction depends on the direction.
+    pub friction_model: FrictionModel,
+    /// The first direction of friction; without one, any on the surface.
+    pub direction: Option<Direction>,
     /// Coefficient of restitution (none), from 0 to 1.
     pub restitution: f64,
     /// Compliance of the contact along its normal (m/N), zero for a hard one.
@@ -25,6 +29,8 @@ impl Default for Material {
     fn default() -> Self {
         Self {
             friction: 0.5,
+            friction_model: FrictionModel::Cone,
+            direction: None,
             restitution: 0.0,
             compliance: 0.0,
             relaxation_time: 0.0,
@@ -51,9 +57,16 @@ pub enum FrictionRule {
 }
 
 impl Material {
+    /// Whether the directions of a pair are those of this one and not of the other.
+    pub(crate) fn leads(&self, other: &Self) -> bool {
+        self.friction_model.rank() >= other.friction_model.rank()
+    }
+
     /// Checks the ranges.
     pub(crate) fn check(self) -> Result<Self, ContactError> {
         not_negative("the friction of a material", self.friction)?;
+        self.friction_model.check(self.friction)?;
+        self.direction.map_or(Ok(()), |d| d.check())?;
         not_negative("the compliance of a material", self.compliance)?;
         not_negative("the relaxation time of a material", self.relaxation_time)?;
         not_negative("the torsional friction of a material", self.torsional_friction)?;
@@ -69,18 +82,27 @@ impl Material {
         Ok(self)
     }
 
-    /// What two surfaces make together: friction by the rule; the greater restitution; the sum of the compliances (springs in series); the
-    /// greatest of the rest.
+    /// What two surfaces make together: friction by the rule, along and across, in the model and the direction of the one that has an ellipse, else a
+    /// pyramid, of this one if both have; the greater restitution; the sum of the compliances (springs in series); the greatest of the rest.
     pub fn with(&self, other: &Self, rule: FrictionRule) -> Self {
-        let (a, b) = (self.friction, other.friction);
+        let combine = |a: f64, b: f64| match rule {
+            FrictionRule::GeometricMean => (a * b).sqrt(),
+            FrictionRule::Minimum => a.min(b),
+            FrictionRule::Maximum => a.max(b),
+            FrictionRule::Product => a * b,
+            FrictionRule::Mean => (a + b) / 2.0,
+        };
+        let across = |m: &Self| m.friction_model.across(m.friction);
+        let leader = if self.leads(other) { self } else { other };
         Self {
-            friction: match rule {
-                FrictionRule::GeometricMean => (a * b).sqrt(),
-                FrictionRule::Minimum => a.min(b),
-                FrictionRule::Maximum => a.max(b),
-                FrictionRule::Product => a * b,
-                FrictionRule::Mean => (a + b) / 2.0,
+            friction: combine(self.friction, other.friction),
+            friction_model: match leader.friction_model {
+                FrictionModel::Ellipse { .. } => FrictionModel::Ellipse {
+                    across: combine(across(self), across(other)),
+                },
+                model => model,
             },
+            direction: leader.direction,
             restitution: self.restitution.max(other.restitution),
             compliance: self.compliance + other.compliance,
             relaxation_time: self.relaxation_time.max(other.relaxation_time),
@@ -98,6 +120,8 @@ mod tests {
     fn pairs_follow_the_stated_rules() {
         let a = Material {
             friction: 0.9,
+            friction_model: FrictionModel::Ellipse { across: 0.1 },
+            direction: Some(Direction::Body([1.0, 0.0, 0.0])),
             restitution: 0.2,
             compliance: 1e-6,
             relaxation_time: 0.1,
@@ -106,6 +130,11 @@ mod tests {
         };
         let b = Material {
             friction: 0.4,
+            friction_model: FrictionModel::Pyramid {
+                directions: 4,
+                outer: true,
+            },
+            direction: None,
             restitution: 0.5,
             compliance: 2e-6,
             relaxation_time: 0.0,
@@ -113,16 +142,19 @@ mod tests {
             rolling_friction: 2e-3,
         };
         let expected = [
-            (FrictionRule::GeometricMean, 0.6),
-            (FrictionRule::Minimum, 0.4),
-            (FrictionRule::Maximum, 0.9),
-            (FrictionRule::Product, 0.36),
-            (FrictionRule::Mean, 0.65),
+            (FrictionRule::GeometricMean, 0.6, 0.2),
+            (FrictionRule::Minimum, 0.4, 0.1),
+            (FrictionRule::Maximum, 0.9, 0.4),
+            (FrictionRule::Product, 0.36, 0.04),
+            (FrictionRule::Mean, 0.65, 0.25),
         ];
-        for (rule, friction) in expected {
+        for (rule, friction, across) in expected {
             for (x, y) in [(a, b), (b, a)] {
                 let pair = x.with(&y, rule);
                 assert!((pair.friction - friction).abs() < 1e-15);
+                let found = pair.friction_model.across(f64::NAN);
+                assert!((found - across).abs() < 1e-15, "{found} {across}");
+                assert_eq!(pair.direction, a.direction);
                 assert!((pair.compliance - 3e-6).abs() < 1e-20);
                 assert_eq!((pair.restitution, pair.relaxation_time), (0.5, 0.1));
                 assert_eq!((pair.torsional_friction, pair.rolling_friction), (1e-3, 2e-3));

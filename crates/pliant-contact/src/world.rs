@@ -7,14 +7,16 @@ mod pieces;
 mod sheets;
 mod solid_sheet;
 
-use pliant_model::Model;
+use pliant_dense::{Vec3, rotation};
+use pliant_model::{Model, NodeId};
 
 use crate::bvh::{Aabb, Bvh};
 use crate::memory::{Matching, Nameless};
 use crate::narrow::{Scratch, Touch, clip::Corner};
+use crate::shape::Kind;
 use crate::{
-    Collider, ColliderId, Contact, ContactError, ContactKey, ContactMemory, FrictionRule, Material,
-    MaterialId, Remembered, Side,
+    Collider, ColliderId, Contact, ContactError, ContactKey, ContactMemory, Direction, FrictionRule,
+    Material, MaterialId, Place, Remembered, Rest, Side,
 };
 use found::{Found, Pair};
 use pieces::{Piece, Pieces};
@@ -26,13 +28,25 @@ pub struct World {
     materials: Vec<Material>,
     rule: FrictionRule,
     /// Pairs of materials with a law of their own, sorted.
-    pairs: Vec<(MaterialId, MaterialId, Material)>,
+    pairs: Vec<PairLaw>,
     /// Pairs of colliders that do not meet, sorted.
     excluded: Vec<(ColliderId, ColliderId)>,
     memory: ContactMemory,
+    /// What each collider does; empty if all move.
+    rest: Vec<Rest>,
     pieces: Pieces,
     contacts: Vec<Contact>,
     work: Work,
+}
+
+/// What two materials make together.
+#[derive(Clone, Copy, Debug)]
+struct PairLaw {
+    /// The lower one first.
+    between: (MaterialId, MaterialId),
+    /// In whose body axes a direction is.
+    first: MaterialId,
+    law: Material,
 }
 
 /// Scratch without meaning.
@@ -75,6 +89,7 @@ impl World {
             pairs: Vec::new(),
             excluded: Vec::new(),
             memory: ContactMemory::default(),
+            rest: Vec::new(),
             pieces: Pieces::default(),
             contacts: Vec::new(),
             work: Work::default(),
@@ -95,7 +110,7 @@ impl World {
         self.rule = rule;
     }
 
-    /// What two materials make together, instead of what the rules give.
+    /// What two materials make together, instead of what the rules give. Directions of friction in body axes are in those of the first.
     ///
     /// # Errors
     /// [`ContactError`] if a number is out of range, or there is no such material.
@@ -104,10 +119,14 @@ impl World {
         for id in [a, b] {
             self.check_material("a pair of materials", id)?;
         }
-        let (a, b) = (a.min(b), a.max(b));
-        match self.pairs.binary_search_by_key(&(a, b), |p| (p.0, p.1)) {
-            Ok(k) => self.pairs[k].2 = material,
-            Err(k) => self.pairs.insert(k, (a, b, material)),
+        let pair = PairLaw {
+            between: (a.min(b), a.max(b)),
+            first: a,
+            law: material,
+        };
+        match self.pairs.binary_search_by_key(&pair.between, |p| p.between) {
+            Ok(k) => self.pairs[k] = pair,
+            Err(k) => self.pairs.insert(k, pair),
         }
         Ok(())
     }
@@ -203,12 +222,29 @@ impl World {
         Ok(())
     }
 
+    /// Says what moves, stands and sleeps among the elements of nodes, until it is said again: pairs of a sleeper with what sleeps or stands are not looked at, and
+    /// their contacts keep their names.
+    pub fn set_rest(&mut self, of: &dyn Fn(NodeId, usize) -> Rest) {
+        let rest = self.colliders.iter().map(|c| match (&c.place, &c.shape.kind) {
+            (Place::Fixed(_), _) => Rest::Stands,
+            (Place::Body { node, element, .. }, _) => of(*node, *element),
+            (Place::Points(node), Kind::Soft(mesh)) => {
+                let mut points = (0..mesh.point_count).map(|k| of(*node, k));
+                let first = points.next().unwrap_or(Rest::Stands);
+                points.fold(first, Rest::and)
+            }
+            (Place::Points(_), _) => Rest::Moves,
+        });
+        self.rest.clear();
+        self.rest.extend(rest);
+    }
+
     /// What two colliders make together.
     ///
     /// # Panics
     /// If a collider is of another world.
     pub fn pair_material(&self, a: ColliderId, b: ColliderId) -> Material {
-        law(&self.colliders, &self.materials, self.rule, &self.pairs, [a, b])
+        law(&self.colliders, &self.materials, self.rule, &self.pairs, [a, b]).0
     }
 
     /// Finds the contacts at positions and velocities of all nodes of a model ([`pliant_model::State`]).
@@ -258,6 +294,7 @@ impl World {
                 && x.groups.meet(y.groups)
                 && pieces::apart(&x.place, &y.place)
                 && self.excluded.binary_search(&(a, b)).is_err()
+                && !resting(&self.rest, [a, b])
         };
         for (n, &i) in work.boxed.iter().enumerate() {
             let (pairs, boxed) = (&mut work.pairs, &work.boxed);
@@ -268,10 +305,8 @@ impl World {
                         pairs.push((i, j));
                     }
                 });
-            if self.colliders[pieces.list[i as usize].collider.index()]
-                .self_contact
-                .is_some()
-            {
+            let own = pieces.list[i as usize].collider;
+            if self.colliders[own.index()].self_contact.is_some() && !resting(&self.rest, [own; 2]) {
                 work.pairs.push((i, i));
             }
         }
@@ -292,6 +327,8 @@ impl World {
         work.found.sort_unstable_by_key(|f| (f.colliders, f.order));
         work.remembered.clear();
         let old = &self.memory.entries;
+        let kept = |e: &&Remembered| resting(&self.rest, e.colliders.map(ColliderId));
+        work.remembered.extend(old.iter().filter(kept));
         let mut start = 0;
         while start < work.found.len() {
             let pair = work.found[start].colliders;
@@ -307,7 +344,7 @@ impl World {
             let first = old.partition_point(|e| e.colliders < key);
             let last = first + old[first..].iter().take_while(|e| e.colliders == key).count();
             let names = work.matching.run(&old[first..last], &work.nameless);
-            let material = law(&self.colliders, &self.materials, self.rule, &self.pairs, pair);
+            let (material, owner) = law(&self.colliders, &self.materials, self.rule, &self.pairs, pair);
             for ((found, contact), name) in work.found[start..end].iter().zip(&work.nameless).zip(names) {
                 let (serial, age) = match name {
                     Some(k) => (old[first + k].serial, old[first + k].age.saturating_add(1)),
@@ -323,11 +360,22 @@ impl World {
                     feature: contact.feature,
                     places: contact.next,
                 });
-                let side = |k: usize, point: pliant_dense::Vec3| Side {
+                let side = |k: usize, point: Vec3| Side {
                     collider: pair[k],
                     carrier: found.carriers[k],
                     point: point.into(),
                 };
+                let direction = material.direction.map(|d| match d {
+                    Direction::World(d) => d,
+                    Direction::Body(d) => match &self.colliders[pair[owner].index()].place {
+                        Place::Fixed(pose) => rotation::rotate(pose.rotation, d.into()).into(),
+                        Place::Body { .. } => {
+                            let piece = found.pieces[owner] as usize;
+                            (self.pieces.placed[piece].motion.rotation * Vec3::from(d)).into()
+                        }
+                        Place::Points(_) => d,
+                    },
+                });
                 self.contacts.push(Contact {
                     key: ContactKey {
                         a: pair[0],
@@ -339,6 +387,7 @@ impl World {
                     normal: found.touch.normal.into(),
                     gap: found.touch.gap,
                     material,
+                    direction,
                     age,
                     swept: found.swept,
                 });
@@ -351,18 +400,28 @@ impl World {
     }
 }
 
-/// The law of a pair of materials, or what the rules give.
+/// Whether a pair is not looked at.
+fn resting(rest: &[Rest], [a, b]: [ColliderId; 2]) -> bool {
+    match (rest.get(a.index()), rest.get(b.index())) {
+        (Some(a), Some(b)) => a.and(*b) == Rest::Sleeps,
+        _ => false,
+    }
+}
+
+/// The law of a pair of materials, or what the rules give, and which collider has the directions of friction.
 fn law(
     colliders: &[Collider],
     materials: &[Material],
     rule: FrictionRule,
-    pairs: &[(MaterialId, MaterialId, Material)],
+    pairs: &[PairLaw],
     pair: [ColliderId; 2],
-) -> Material {
+) -> (Material, usize) {
     let [a, b] = pair.map(|c| colliders[c.index()].material);
-    let (a, b) = (a.min(b), a.max(b));
-    match pairs.binary_search_by_key(&(a, b), |p| (p.0, p.1)) {
-        Ok(k) => pairs[k].2,
-        Err(_) => materials[a.index()].with(&materials[b.index()], rule),
+    match pairs.binary_search_by_key(&(a.min(b), a.max(b)), |p| p.between) {
+        Ok(k) => (pairs[k].law, usize::from(pairs[k].first != a)),
+        Err(_) => {
+            let [first, second] = [a, b].map(|m| &materials[m.index()]);
+            (first.with(second, rule), usize::from(!first.leads(second)))
+        }
     }
 }

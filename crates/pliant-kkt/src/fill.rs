@@ -146,6 +146,18 @@ impl Assembler {
         &mut self.system.c
     }
 
+    /// The right-hand side `b` of the model's rows, for rows that are not to act.
+    pub fn row_right_hand_side_mut(&mut self) -> &mut [f64] {
+        &mut self.system.b
+    }
+
+    /// The first independent coordinate of every element that an element of a node depends on, itself if it is independent; none if there
+    /// is no such element.
+    pub fn carriers(&self, node: NodeId, element: usize) -> impl Iterator<Item = usize> {
+        let columns = self.plan.jacobians.known_columns(node.index(), element);
+        columns.iter().map(|c| c.dof)
+    }
+
     /// Fills `W`, `J`, `R`, `c` and `b` of one step. `evaluation` must be up to date with `input.state`. Allocates nothing.
     pub fn fill(
         &mut self,

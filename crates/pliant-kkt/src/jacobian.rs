@@ -254,6 +254,12 @@ impl Jacobians {
         &self.nodes[node].elements[element].columns
     }
 
+    /// The same, if there is such an element.
+    pub(crate) fn known_columns(&self, node: usize, element: usize) -> &[Column] {
+        let element = self.nodes.get(node).and_then(|n| n.elements.get(element));
+        element.map_or(&[], |e| &e.columns)
+    }
+
     /// Width of one element's block.
     pub(crate) fn width(&self, node: usize, element: usize) -> usize {
         self.nodes[node].elements[element].width

@@ -66,7 +66,7 @@ impl Tail {
         self.r.clear();
     }
 
-    /// Adds a block of one to three rows, one per axis (world, unit), with `b = 0`, `R = 0`; returns its rows, counted from the first
+    /// Adds a block of one to three rows, one per axis (world; of unit length, unless it is to be in another unit), with `b = 0`, `R = 0`; returns its rows, counted from the first
     /// transient one.
     ///
     /// # Panics
@@ -277,6 +277,16 @@ impl Extended {
     pub fn add_impulses(&mut self, tail: &Tail, r: &[f64], unit: f64) {
         if let Some(system) = &mut self.system {
             tail.add_transpose_product(r, unit, &mut system.c);
+        }
+    }
+
+    /// Leaves of the last fill, in the velocity-change formulation, what an impact at the start of the step sees: no forces, and rows of the model
+    /// that keep their velocities.
+    pub fn keep_impacts_only(&mut self) {
+        let rows = self.base.1;
+        if let Some(system) = &mut self.system {
+            system.c.fill(0.0);
+            system.b[..rows].fill(0.0);
         }
     }
 

@@ -1,7 +1,7 @@
 //! Everything that changes during a simulation, as plain values.
 
 use crate::TreatmentChoice;
-use crate::contact::ContactMemory;
+use crate::contact::{ContactMemory, SleepMemory};
 use pliant_model::State;
 use pliant_solvers::{BoundState, Elimination};
 
@@ -36,6 +36,8 @@ pub struct Checkpoint {
     pub correction_elimination: Option<Elimination>,
     /// Contacts: those of the state, forces of the last step, and what the finder remembers.
     pub contacts: Option<ContactMemory>,
+    /// What sleeps, and for how long the rest has been slow.
+    pub sleep: SleepMemory,
     /// Which rows of bounded force are at a bound.
     pub active_set: Vec<BoundState>,
 }

@@ -3,6 +3,8 @@
 mod world;
 
 pub use crate::simulation::contact::ContactMemory;
+pub use crate::simulation::sleep::SleepMemory;
+pub use pliant_contact::{FrictionModel, Rest};
 
 use crate::Error;
 use pliant_kkt::Support;
@@ -17,11 +19,16 @@ pub struct ContactKey(pub u64, pub u64);
 /// The law of a contact with the gap `phi` (m) along the normal, its velocity `u = (u_n, u_t)` (m/s) and the impulse `r` (N s).
 ///
 /// **Equation.** Signorini: `0 <= phi`, `r_n >= 0`, `phi r_n = 0`, with compliance `C` and relaxation time `d`
-/// `r_n = max(0, -h (phi + d u_n)/C)`; Coulomb: `|r_t| <= mu r_n`, and `r_t = -mu r_n u_t/|u_t|` where it slips; Newton: `u_n+ >= -e u_n-`.
+/// `r_n = max(0, -h (phi + d u_n)/C)`; Coulomb: `|r_t| <= mu r_n`, and `r_t = -mu r_n u_t/|u_t|` where it slips (an ellipse or a polygon: the friction in it
+/// that takes most from the slip, [`FrictionModel`]); Newton: `u_n+ >= -e u_n-`, or Poisson ([`Restitution`]).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ContactLaw {
     /// Coefficient of friction `mu` (none).
     pub friction: f64,
+    /// How friction depends on the direction; `mu` is that along the first direction.
+    pub friction_model: FrictionModel,
+    /// The first direction of friction, of which the part along the surfaces counts (world, of any length); without, or along the normal, any.
+    pub direction: Option<[f64; 3]>,
     /// Coefficient of restitution `e` (none), between 0 and 1; of hard contacts only.
     pub restitution: f64,
     /// Compliance `C` along the normal (m/N); zero is hard.
@@ -96,6 +103,25 @@ impl ContactList {
         &self.supports[first..self.ends[i]]
     }
 
+    /// Keeps the contacts for whose supports it says so.
+    pub(crate) fn retain(&mut self, keep: impl Fn(&[Support]) -> bool) {
+        let (mut kept, mut end, mut first) = (0, 0, 0);
+        for i in 0..self.contacts.len() {
+            let supports = first..self.ends[i];
+            first = supports.end;
+            if keep(&self.supports[supports.clone()]) {
+                self.contacts[kept] = self.contacts[i];
+                self.supports.copy_within(supports.clone(), end);
+                end += supports.len();
+                self.ends[kept] = end;
+                kept += 1;
+            }
+        }
+        self.contacts.truncate(kept);
+        self.ends.truncate(kept);
+        self.supports.truncate(end);
+    }
+
     /// How many.
     pub fn len(&self) -> usize {
         self.contacts.len()
@@ -127,6 +153,10 @@ pub trait ContactFinder: std::fmt::Debug + Send + Sync {
         horizon: f64,
         out: &mut ContactList,
     ) -> Result<(), Error>;
+
+    /// Says before a search which elements of nodes move, which stand and which sleep: contacts between a sleeper and what sleeps or stands need not be
+    /// listed, and keep their identity.
+    fn set_rest(&mut self, _of: &dyn Fn(NodeId, usize) -> Rest) {}
 
     /// Appends its memory as plain numbers.
     fn save(&self, _out: &mut Vec<u64>) {}
@@ -179,6 +209,47 @@ pub enum Impacts {
     InSequence,
 }
 
+/// The law of impacts with a coefficient of restitution `e`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Restitution {
+    /// Of velocities: `u_n+ >= -e u_n-`. With friction it may make energy where a contact slides before it turns back; then the share of `e` is taken that does not
+    /// ([`ContactsReport::restitution`]).
+    #[default]
+    Newton,
+    /// Of impulses: a compression to `u_n >= 0` with the impulse `r_c`, then an expansion with `r_e >= e r_c`, each with Coulomb's friction at its end. Costs two solves more
+    /// in a step with an impact. Not for impacts in sequence. Without friction, or with one `e` for all, it makes no energy; else, as with Newton's law, the share of `e`
+    /// is taken that does not. Resistance to spin and rolling takes no part.
+    ///
+    /// Glocker and Pfeiffer, Multiple impacts with friction in rigid multibody systems, 1995, without tangential restitution.
+    Poisson,
+}
+
+/// When islands fall asleep: things that constraints, forces or contacts connect, near contacts too, and of which every element has been slow for a time.
+///
+/// A sleeper is held exactly as it is, and takes no part in the search for contacts and in the system. Its island wakes when something that moves touches it,
+/// when a row that acts on it is driven, and when a force from outside, a motion, a bound or an input that acts on it, or what holds it, is set anew.
+/// An island with a prescribed motion does not sleep.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sleeping {
+    /// Largest speed of a point or of a centre of mass (m/s; of scalars, in their unit).
+    pub speed: f64,
+    /// Largest angular speed of a body (rad/s).
+    pub spin: f64,
+    /// For how long (s).
+    pub time: f64,
+}
+
+impl Default for Sleeping {
+    /// 1 mm/s, 10 mrad/s, for half a second.
+    fn default() -> Self {
+        Self {
+            speed: 1e-3,
+            spin: 1e-2,
+            time: 0.5,
+        }
+    }
+}
+
 /// How contacts are solved.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ContactOptions {
@@ -190,6 +261,10 @@ pub struct ContactOptions {
     pub overlap: Overlap,
     /// How impacts at the same time are taken.
     pub impacts: Impacts,
+    /// The law of impacts.
+    pub restitution: Restitution,
+    /// Whether islands at rest fall asleep.
+    pub sleeping: Option<Sleeping>,
 }
 
 impl Default for ContactOptions {
@@ -202,6 +277,8 @@ impl Default for ContactOptions {
                 speed: 1.0,
             },
             impacts: Impacts::default(),
+            restitution: Restitution::default(),
+            sleeping: None,
         }
     }
 }
@@ -237,6 +314,10 @@ pub struct ContactsReport {
     pub lifted: f64,
     /// Work of all contact impulses over the step, `sum r . (u+ + u)/2` (J): negative where friction and impacts take energy.
     pub work: f64,
+    /// Elements that sleep at the end of the step.
+    pub asleep: usize,
+    /// Kinetic energy that those lost which fell asleep at its end (J).
+    pub stilled: f64,
     /// Share of the coefficients of restitution that was used: below one where different ones at once would have made energy.
     pub restitution: f64,
 }

@@ -1,7 +1,7 @@
 //! How steps are taken.
 
 use crate::Error;
-use crate::contact::{ContactOptions, Overlap};
+use crate::contact::{ContactOptions, Overlap, Sleeping};
 use pliant_kkt::{Formulation, Geometry, Metric, Scheme};
 use pliant_model::{ComponentId, Level, Model};
 use pliant_solvers::{BoxOptions, DirectOptions};
@@ -185,6 +185,15 @@ impl Options {
         if let Some(value) = of_overlap.into_iter().find(|v| v.is_nan() || *v < 0.0) {
             let what = "a number of the treatment of overlap";
             let bound = "not negative";
+            return Err(Error::OutOfRange { what, value, bound });
+        }
+        if let Some(Sleeping { speed, spin, time }) = self.contacts.sleeping
+            && let Some(value) = [speed, spin, time]
+                .into_iter()
+                .find(|v| !(*v >= 0.0 && v.is_finite()))
+        {
+            let what = "a threshold of sleep";
+            let bound = "finite and not negative";
             return Err(Error::OutOfRange { what, value, bound });
         }
         for constraint in model.constraints() {

@@ -7,6 +7,7 @@ mod correct;
 mod drive;
 mod multipliers;
 mod read;
+pub(crate) mod sleep;
 mod treatment;
 
 pub use read::{Axes, On, Wrench};
@@ -69,6 +70,7 @@ pub struct Simulation {
     previous_change: Vec<f64>,
     change: Solution,
     contacts: Option<Box<contact::Contacts>>,
+    sleep: sleep::Sleep,
     /// What the treatments of automatic force fields were chosen for.
     chosen_for: Option<f64>,
     choices: Vec<TreatmentChoice>,
@@ -134,6 +136,7 @@ impl Simulation {
             previous_change: Vec::new(),
             change: Solution::default(),
             contacts: None,
+            sleep: sleep::Sleep::default(),
             chosen_for: None,
             choices: Vec::new(),
             model,
@@ -252,6 +255,7 @@ impl Simulation {
         self.lagged.fill(0.0);
         self.support.fill(0.0);
         self.fresh = true;
+        self.wake_all();
         if let Some(c) = &mut self.contacts {
             c.forget();
         }
@@ -292,6 +296,8 @@ impl Simulation {
             }
             .into());
         }
+        self.wake_elements(node, element..element + 1);
+        self.wake_coupled(first..first + coordinates.len());
         for k in (0..coordinates.len()).filter(|k| coordinates[*k]) {
             self.assembler.fixed_mut()[first + k] = true;
             self.held[first + k] = velocity[k];
@@ -334,7 +340,11 @@ impl Simulation {
             }
             .into());
         }
-        self.external[entry.first_velocity + element * size..][..size].copy_from_slice(force);
+        let place = &mut self.external[entry.first_velocity + element * size..][..size];
+        if place != force {
+            place.copy_from_slice(force);
+            self.wake_elements(node, element..element + 1);
+        }
         Ok(())
     }
 
@@ -344,6 +354,8 @@ impl Simulation {
     /// [`Error::Model`] if there is no such element.
     pub fn release(&mut self, node: NodeId, element: usize, coordinates: &[bool]) -> Result<(), Error> {
         let first = self.model.dofs_of(node, element, coordinates.len())?;
+        self.wake_elements(node, element..element + 1);
+        self.wake_coupled(first..first + coordinates.len());
         for k in (0..coordinates.len()).filter(|k| coordinates[*k]) {
             self.assembler.fixed_mut()[first + k] = false;
         }
@@ -367,6 +379,7 @@ impl Simulation {
             elimination: self.solver.elimination().cloned(),
             correction_elimination: self.corrector.elimination().cloned(),
             contacts: self.contact_memory(),
+            sleep: self.sleep_memory(),
             active_set: self.solver.active_set().to_vec(),
         }
     }
@@ -400,6 +413,7 @@ impl Simulation {
         self.solver.forget(checkpoint.elimination.clone());
         self.solver.impose_active_set(&checkpoint.active_set);
         self.corrector.forget(checkpoint.correction_elimination.clone());
+        self.restore_sleep(&checkpoint.sleep);
         self.restore_contacts(checkpoint)
     }
 
@@ -427,6 +441,7 @@ impl Simulation {
                 .into());
             }
         }
+        self.check_sleep(&checkpoint.sleep)?;
         let numbers = [
             &[checkpoint.time, checkpoint.dissipated][..],
             &checkpoint.multipliers,

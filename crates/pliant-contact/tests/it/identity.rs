@@ -1,6 +1,6 @@
 //! Keys: kept while a contact lasts, never shared, saved and restored.
 
-use pliant_contact::{Carrier, Contact, ContactError, ContactMemory, MeshKind, Shape};
+use pliant_contact::{Carrier, Contact, ContactError, ContactMemory, MeshKind, Rest, Shape};
 use pliant_dense::Vec3;
 use pliant_model::Pose;
 
@@ -174,4 +174,28 @@ fn a_memory_of_another_world_is_refused() {
             count: 0
         })
     ));
+}
+
+/// What sleeps is not looked at but for what moves beside it, and has its old keys when it wakes.
+#[test]
+fn sleepers_keep_their_keys() {
+    let boxes = [0.5, 1.5, 2.5].map(|z| (Shape::cuboid([0.5; 3]).unwrap(), Pose::at([0.0, 0.0, z])));
+    let mut rig = Rig::new(&boxes).fixed("floor", ground());
+    let all = rig.contacts(0.01);
+    assert_eq!(all.len(), 12);
+    // Two of the floor, and of the boxes with each other.
+    rig.world
+        .set_rest(&|_, element| if element < 2 { Rest::Sleeps } else { Rest::Moves });
+    for _ in 0..3 {
+        let seen = rig.contacts(0.01);
+        let of_top = all.iter().filter(|c| c.b.collider.index() == 2);
+        assert_eq!(keys(&seen), of_top.map(|c| c.key.serial).collect::<Vec<_>>());
+    }
+    rig.world.set_rest(&|_, _| Rest::Sleeps);
+    assert!(rig.contacts(0.01).is_empty());
+    // What only stands is found among itself.
+    rig.world.set_rest(&|_, _| Rest::Stands);
+    assert_eq!(rig.contacts(0.01).len(), 12);
+    rig.world.set_rest(&|_, _| Rest::Moves);
+    assert_eq!(keys(&rig.contacts(0.01)), keys(&all));
 }

@@ -31,6 +31,12 @@ pub struct ContactSummary {
     pub iterations: usize,
     /// Corrections of positions, all together.
     pub corrections: usize,
+    /// Most elements that slept at once.
+    pub most_asleep: usize,
+    /// Elements that sleep at the end.
+    pub asleep: usize,
+    /// Kinetic energy that falling asleep took, all together (J).
+    pub stilled: f64,
     /// Work of all contact forces (J).
     pub work: f64,
     /// Least share of the coefficients of restitution that a step used.
@@ -59,6 +65,9 @@ impl ContactSummary {
         self.overlap.add(report.overlap);
         self.iterations += report.iterations;
         self.corrections += report.corrections;
+        self.most_asleep = self.most_asleep.max(report.asleep);
+        self.asleep = report.asleep;
+        self.stilled += report.stilled;
         self.work += report.work;
         self.least_restitution = self.least_restitution.min(report.restitution);
     }

@@ -17,9 +17,10 @@ pub use components::{
     RayleighSpec, RestitutionSpec, TreatmentSpec, VelocityLevelSpec,
 };
 pub use contacts::{
-    BodiesColliderSpec, BodyColliderSpec, CableColliderSpec, ClothColliderSpec, ColliderSpec, CorrectSpec,
-    FixedColliderSpec, FrictionRuleSpec, HeightFieldSpec, MaterialPairSpec, MaterialSpec, OutlineSpec,
-    OverlapSpec, PartShapeSpec, PointsColliderSpec, RowsSpec, SheetSpec,
+    AxesSpec, BodiesColliderSpec, BodyColliderSpec, CableColliderSpec, ClothColliderSpec, ColliderSpec,
+    CorrectSpec, EllipseSpec, FixedColliderSpec, FrictionModelSpec, FrictionRuleSpec, HeightFieldSpec,
+    MaterialPairSpec, MaterialSpec, OutlineSpec, OverlapSpec, PartShapeSpec, PointsColliderSpec, PyramidSpec,
+    RowsSpec, SheetSpec, SleepingSpec,
 };
 pub use joints::{
     BushingSpec, DamperSpec, FrictionSpec, GearSpec, JointKindSpec, JointSpec, LengthSpec, LimitsSpec,
@@ -43,7 +44,8 @@ pub use nodes::{
 };
 pub use parts::{Cable, CableEnd, MassMatrix, MeshPart, Net, Rod};
 pub use run::{
-    FormulationSpec, GeometrySpec, GyroscopicSpec, ImpactsSpec, MetricSpec, PartSpec, Run, StabilisationSpec,
+    FormulationSpec, GeometrySpec, GyroscopicSpec, ImpactsSpec, MetricSpec, PartSpec, RestitutionLawSpec,
+    Run, StabilisationSpec,
 };
 
 use super::course::Course;

@@ -101,5 +101,5 @@ fn every_scene_of_the_repository_builds() {
             found += 1;
         }
     }
-    assert!(found >= 29);
+    assert!(found >= 30);
 }

@@ -2,7 +2,7 @@
 
 use super::{Contact, ContactFinder, ContactKey, ContactLaw, ContactList};
 use crate::Error;
-use pliant_contact::{Carrier, ContactError, ContactMemory, Place, Remembered, Side, World};
+use pliant_contact::{Carrier, ContactError, ContactMemory, Place, Remembered, Rest, Side, World};
 use pliant_dense::rotation;
 use pliant_kkt::Support;
 use pliant_model::{Model, NodeId, State};
@@ -70,6 +70,8 @@ impl ContactFinder for World {
                     gap: c.gap,
                     law: ContactLaw {
                         friction: material.friction,
+                        friction_model: material.friction_model,
+                        direction: c.direction,
                         restitution: material.restitution,
                         compliance: material.compliance,
                         relaxation_time: material.relaxation_time,
@@ -83,6 +85,10 @@ impl ContactFinder for World {
             );
         }
         Ok(())
+    }
+
+    fn set_rest(&mut self, of: &dyn Fn(NodeId, usize) -> Rest) {
+        Self::set_rest(self, of);
     }
 
     fn save(&self, out: &mut Vec<u64>) {

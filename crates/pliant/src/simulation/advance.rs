@@ -35,7 +35,12 @@ impl Simulation {
             self.time,
             &mut self.impulse,
         )?;
+        self.look_for_sleepers();
+        self.wake_driven();
         self.find_contacts(h)?;
+        while self.wake_touched(h) {
+            self.find_contacts(h)?;
+        }
         self.find_fixed_change();
         if self.fresh {
             self.first_multipliers();
@@ -66,6 +71,7 @@ impl Simulation {
         let solution = self.contact_solution().unwrap_or(&self.solution);
         self.whole_system().support_into(solution, &mut support);
         self.support_now = support;
+        self.forget_sleeping_supports();
         let per_force = self.per_force(h);
         self.support_now.iter_mut().for_each(|s| *s /= per_force);
         self.assembler
@@ -102,6 +108,7 @@ impl Simulation {
         self.dissipated = report.dissipated;
         self.time = report.time;
         self.counters.steps += 1;
+        self.fall_asleep(h, &mut report)?;
         timings.update += lap();
         report.timings = timings;
         report.counters = self.counters();
@@ -129,6 +136,7 @@ impl Simulation {
         self.assembler
             .fill(&self.model, &mut self.evaluation, &self.scheme, input);
         self.scheme.geometry = self.options.geometry;
+        self.quieten_rows();
         self.find_soft_rows();
         timings.fill += lap();
         let prepared = if self.in_contact() {
@@ -153,6 +161,7 @@ impl Simulation {
         } else {
             self.solve_without_contacts(timings, lap)?
         };
+        self.keep_sleeping_multipliers(self.per_force(self.scheme.h));
         timings.solve += lap();
         // In the acceleration formulation rows and unknowns are per step.
         if self.scheme.formulation == Formulation::Acceleration {
@@ -296,6 +305,7 @@ impl Simulation {
             node.space
                 .retract(&mut self.state.positions[node.position_range()], step);
         }
+        self.hold_sleepers();
         self.evaluation.propagate(&self.model, &mut self.state)?;
         Ok(())
     }

@@ -29,7 +29,7 @@ impl Simulation {
     /// multiplier less its damping: its deformation, of which
     /// that would be the quotient with its compliance, is mostly curvature and rounding. Driven springs store their deformation from
     /// where they are driven.
-    fn energies(&mut self) -> Energies {
+    pub(super) fn energies(&mut self) -> Energies {
         let stiff = |group: &RowGroup| {
             let ComponentId::ForceField(i) = group.component else {
                 return false;

@@ -3,6 +3,7 @@
 mod impacts;
 mod laws;
 mod overlap;
+mod poisson;
 mod read;
 mod solve;
 
@@ -12,12 +13,13 @@ use crate::contact::{
     ContactsReport,
 };
 use crate::{Checkpoint, Error};
-use laws::{SpinRow, frame};
+use laws::{SpinRow, axes_of};
 use pliant_dense::Vec3;
-use pliant_kkt::{Extended, Tail};
+use pliant_kkt::{Extended, Support, Tail};
 use pliant_model::{Model, NodeId, Space, State};
 use pliant_solvers::complementarity::{Cone, IslandMemory, IslandSolver, Outcome};
 use pliant_solvers::{KktSystem, Solution};
+use poisson::{Expansion, Missed};
 
 /// Everything about contacts that a simulation holds.
 #[derive(Debug)]
@@ -37,15 +39,18 @@ pub(super) struct Contacts {
     /// Axes and rows of the listed contacts.
     axes: Vec<[[f64; 3]; 3]>,
     spins: Vec<SpinRow>,
+    expansions: Vec<Expansion>,
+    /// The impact of the step did not converge.
+    missed: Option<Missed>,
     tail: Tail,
     cones: Vec<Option<Cone>>,
     extended: Extended,
     solver: IslandSolver,
     solution: Solution,
-    /// Impulses of impacts in sequence, before those of the step (N s).
+    /// Impulses of impacts that were taken before the step, in sequence or by Poisson's law (N s).
     given: Vec<f64>,
     /// Whether restitution is in them.
-    in_sequence: bool,
+    bounced: bool,
     /// Velocities of the rows at the end of the step.
     after: Vec<f64>,
     /// Average force and torque over the last step in the world (N, N m), by key, ascending.
@@ -64,7 +69,7 @@ pub(super) struct Contacts {
     correction_system: Extended,
     correction_solver: IslandSolver,
     correction: Solution,
-    /// Memory of the finder before the step's last search.
+    /// Memory of the finder before the step's first search; empty before that.
     memory: Vec<u64>,
 }
 
@@ -80,7 +85,7 @@ pub struct ContactMemory {
 
 /// The state, with the velocities at the end of a step under gravity alone where elements have coordinates of their own: without these, what
 /// falls from rest would be seen a step late, `g h^2` deep.
-fn foresee(model: &Model, state: &State, system: &KktSystem, h: f64, out: &mut State) {
+pub(super) fn foresee(model: &Model, state: &State, system: &KktSystem, h: f64, out: &mut State) {
     out.positions.clone_from(&state.positions);
     out.velocities.clone_from(&state.velocities);
     let gravity = model.gravity();
@@ -132,6 +137,14 @@ fn check(contact: &Contact) -> Result<(), Error> {
     ] {
         at_least(what, value, value.is_finite() && value >= 0.0, bound)?;
     }
+    law.friction_model.check(law.friction).map_err(Error::Geometry)?;
+    let longest = law.direction.map_or(1.0, |d| Vec3::from(d).amax());
+    at_least(
+        "the direction of the friction of a contact",
+        longest,
+        longest.is_finite(),
+        "finite",
+    )?;
     let e = law.restitution;
     at_least(
         "the restitution of a contact",
@@ -154,13 +167,15 @@ impl Contacts {
             step: 1.0,
             axes: Vec::new(),
             spins: Vec::new(),
+            expansions: Vec::new(),
+            missed: None,
             tail: Tail::default(),
             cones: Vec::new(),
             extended: Extended::default(),
             solver: IslandSolver::default(),
             solution: Solution::default(),
             given: Vec::new(),
-            in_sequence: false,
+            bounced: false,
             after: Vec::new(),
             forces: Vec::new(),
             forces_now: Vec::new(),
@@ -186,6 +201,45 @@ impl Contacts {
         self.readings.clear();
         self.events.clear();
     }
+
+    /// The contacts of the present state are to be found anew.
+    pub(super) fn find_again(&mut self) {
+        self.horizon = None;
+    }
+
+    /// Contacts at the start of the step.
+    pub(super) fn list_of_step(&self) -> &ContactList {
+        &self.list
+    }
+
+    /// Whether a contact had a force in the last step.
+    pub(super) fn had_force(&self, key: ContactKey) -> bool {
+        self.forces.binary_search_by_key(&key, |f| f.0).is_ok()
+    }
+
+    /// Leaves contacts out of the next step for which `island` says so, and appends their forces in the last one, with what it said.
+    pub(super) fn put_aside(
+        &mut self,
+        island: impl Fn(&[Support]) -> Option<u32>,
+        aside: &mut Vec<(ContactKey, [f64; 6], u32)>,
+    ) {
+        for (i, contact) in self.next.contacts().iter().enumerate() {
+            if let Ok(at) = self.forces.binary_search_by_key(&contact.key, |f| f.0)
+                && let Some(island) = island(self.next.supports(i))
+            {
+                let (key, force) = self.forces.remove(at);
+                aside.push((key, force, island));
+            }
+        }
+        self.list.retain(|supports| island(supports).is_none());
+    }
+
+    /// Takes such forces back as those of the last step.
+    pub(super) fn give_back(&mut self, forces: impl Iterator<Item = (ContactKey, [f64; 6])>) {
+        self.forces.extend(forces);
+        self.forces.sort_unstable_by_key(|f| f.0);
+        self.horizon = None;
+    }
 }
 
 impl Simulation {
@@ -194,6 +248,7 @@ impl Simulation {
     /// # Errors
     /// As [`Simulation::new`].
     pub fn set_contacts(&mut self, finder: impl ContactFinder + 'static) -> Result<(), Error> {
+        self.wake_all();
         self.contacts = Some(Box::new(Contacts::new(Box::new(finder))));
         let rows = self.model.row_groups().to_vec();
         self.plan_anew(&rows)
@@ -201,6 +256,7 @@ impl Simulation {
 
     /// Takes the source of contacts away.
     pub fn remove_contacts(&mut self) {
+        self.wake_all();
         self.contacts = None;
     }
 
@@ -211,14 +267,23 @@ impl Simulation {
 
     /// Finds the contacts of the present state, unless they are known.
     pub(super) fn find_contacts(&mut self, h: f64) -> Result<(), Error> {
-        let Some(c) = &mut self.contacts else {
+        let Some(mut c) = self.contacts.take() else {
             return Ok(());
         };
+        let found = self.find_contacts_of(&mut c, h);
+        self.contacts = Some(c);
+        found
+    }
+
+    fn find_contacts_of(&self, c: &mut Contacts, h: f64) -> Result<(), Error> {
         c.report = ContactsReport::default();
         c.outcome = Outcome::Converged;
         if c.horizon.is_none_or(|horizon| horizon < h) {
             c.horizon = None;
             c.list.clear();
+            if c.memory.is_empty() {
+                c.finder.save(&mut c.memory);
+            }
             foresee(
                 &self.model,
                 &self.state,
@@ -227,11 +292,12 @@ impl Simulation {
                 &mut c.foreseen,
             );
             c.finder.find(&self.model, &c.foreseen, h, &mut c.list)?;
+            self.leave_out_sleepers(&mut c.list);
             c.list.contacts().iter().try_for_each(check)?;
             c.horizon = Some(h);
         }
         c.axes.clear();
-        c.axes.extend(c.list.contacts().iter().map(|c| frame(c.normal)));
+        c.axes.extend(c.list.contacts().iter().map(axes_of));
         Ok(())
     }
 
@@ -253,15 +319,20 @@ impl Simulation {
             }
         }
         c.step = self.scheme.h;
+        c.memory.clear();
         std::mem::swap(&mut c.forces, &mut c.forces_now);
         std::mem::swap(&mut c.list, &mut c.next);
         c.horizon = Some(c.next_horizon);
     }
 
-    /// The step does not stand: the finder remembers what it did before.
+    /// The step does not stand: the finder remembers what it did before its first search.
     pub(super) fn undo_contacts(&mut self) -> Result<(), Error> {
         match &mut self.contacts {
-            Some(c) if !c.memory.is_empty() => c.finder.restore(&c.memory),
+            Some(c) if !c.memory.is_empty() => {
+                let found = c.finder.restore(&c.memory);
+                c.memory.clear();
+                found
+            }
             _ => Ok(()),
         }
     }

@@ -54,6 +54,7 @@ impl Simulation {
                 node.space
                     .retract(&mut self.state.positions[node.position_range()], step);
             }
+            self.hold_sleepers();
             self.evaluation.propagate(&self.model, &mut self.state)?;
         }
         Ok(how.iterations)
@@ -70,5 +71,6 @@ impl Simulation {
         };
         self.assembler
             .fill_correction(&self.model, &mut self.evaluation, &self.scheme, input, metric);
+        self.quieten_rows();
     }
 }

@@ -13,6 +13,7 @@ impl Simulation {
     /// [`Error::Model`] if the component has no rows or the motion another number of coordinates.
     pub fn set_motion(&mut self, component: ComponentId, motion: Option<Motion>) -> Result<(), Error> {
         self.model.set_motion(component, motion)?;
+        self.wake_component(component);
         self.plan_motion();
         Ok(())
     }
@@ -22,7 +23,9 @@ impl Simulation {
     /// # Errors
     /// [`Error::Model`] if the component has no rows, or no force is between the bounds.
     pub fn set_bounds(&mut self, component: ComponentId, lower: f64, upper: f64) -> Result<(), Error> {
-        Ok(self.model.set_bounds(component, lower, upper)?)
+        self.model.set_bounds(component, lower, upper)?;
+        self.wake_component(component);
+        Ok(())
     }
 
     /// Sets an input of a force field, such as the activation of a muscle.
@@ -30,7 +33,20 @@ impl Simulation {
     /// # Errors
     /// [`Error::Model`] if there is no such input, or the law does not allow the value.
     pub fn set_input(&mut self, component: ComponentId, input: usize, value: f64) -> Result<(), Error> {
-        Ok(self.model.set_input(component, input, value)?)
+        let before = self.input(component, input);
+        self.model.set_input(component, input, value)?;
+        if self.input(component, input) != before {
+            self.wake_component(component);
+        }
+        Ok(())
+    }
+
+    fn input(&self, component: ComponentId, input: usize) -> Option<f64> {
+        let ComponentId::ForceField(i) = component else {
+            return None;
+        };
+        let inputs = self.model.force_fields().get(i)?.component.law.inputs();
+        inputs.get(input).copied()
     }
 
     /// Makes room for the motion of the rows, if any is driven.

@@ -77,6 +77,8 @@ impl Simulation {
 
     /// Plans the system again after the rows of the model have changed; multipliers of components that keep rows are kept.
     pub(super) fn plan_anew(&mut self, before: &[RowGroup]) -> Result<(), Error> {
+        self.wake_all();
+        self.sleep.rows.clear();
         let fixed = self.assembler.system().fixed.clone();
         let rows = self.model.row_count();
         let after = self.model.row_groups().to_vec();

@@ -1,6 +1,8 @@
 //! Contacts and friction of points of bodies on a plane, against closed forms.
 
+mod directions;
 mod impacts;
+mod poisson;
 mod spin;
 
 use pliant::contact::*;
@@ -531,4 +533,31 @@ fn contacts_that_make_no_sense_are_refused() {
     assert!(run(&|l| l.restitution = 1.5).contains("the restitution of a contact is 1.5"));
     assert!(run(&|l| l.compliance = f64::INFINITY).contains("compliance"));
     assert!(run(&|l| l.relaxation_time = -1.0).contains("relaxation time"));
+}
+
+/// A finder that knows nothing of sleep lists what sleeps all the same: it is left out, also where it overlaps.
+#[test]
+fn sleepers_of_any_finder_are_left_out() {
+    for overlap in [
+        Overlap::Keep,
+        Overlap::Rows {
+            rate: 1.0,
+            speed: 1.0,
+        },
+        ContactOptions::default().overlap,
+    ] {
+        let (mut s, p) = particle(0.0, friction(0.5), [0.0, 0.0, -1e-4], [0.0; 3]);
+        s.options.contacts.overlap = overlap;
+        s.options.contacts.sleeping = Some(Sleeping {
+            time: 0.0,
+            ..Sleeping::default()
+        });
+        assert_eq!(s.step(1e-3).unwrap().contacts.asleep, 1);
+        let held = s.positions(p).to_vec();
+        for _ in 0..3 {
+            let report = s.step(1e-3).unwrap();
+            assert_eq!((report.contacts.count, report.contacts.corrections), (0, 0));
+        }
+        assert_eq!(s.positions(p), held);
+    }
 }

@@ -23,6 +23,7 @@ mod redundancy;
 mod row_details;
 mod row_laws;
 mod scenes;
+mod sleep;
 mod stacks;
 mod tools;
 mod worlds;

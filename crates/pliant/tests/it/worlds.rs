@@ -4,13 +4,13 @@ use pliant::collision::*;
 use pliant::contact::ContactState;
 use pliant::prelude::*;
 
-fn ground(world: &mut World, material: MaterialId) {
+pub(crate) fn ground(world: &mut World, material: MaterialId) {
     let plane = Shape::half_space([0.0, 0.0, 1.0]).unwrap();
     let ground = Collider::new("ground", plane, Place::Fixed(Pose::default()));
     world.add(ground.with_material(material)).unwrap();
 }
 
-fn rough(friction: f64) -> Material {
+pub(crate) fn rough(friction: f64) -> Material {
     Material {
         friction,
         ..Material::default()
@@ -18,7 +18,7 @@ fn rough(friction: f64) -> Material {
 }
 
 /// Boxes with these half lengths, masses and poses over the ground.
-fn boxes(list: &[([f64; 3], f64, Pose)], material: Material) -> (Simulation, NodeId) {
+pub(crate) fn boxes(list: &[([f64; 3], f64, Pose)], material: Material) -> (Simulation, NodeId) {
     let mut m = Model::new();
     m.set_gravity([0.0, 0.0, -9.81]).unwrap();
     let poses: Vec<Pose> = list.iter().map(|b| b.2).collect();
@@ -45,7 +45,7 @@ fn boxes(list: &[([f64; 3], f64, Pose)], material: Material) -> (Simulation, Nod
     (s, node)
 }
 
-fn tower(masses: &[f64]) -> Vec<([f64; 3], f64, Pose)> {
+pub(crate) fn tower(masses: &[f64]) -> Vec<([f64; 3], f64, Pose)> {
     let pose = |k: usize| Pose::at([0.0, 0.0, 0.5 + k as f64]);
     masses
         .iter()

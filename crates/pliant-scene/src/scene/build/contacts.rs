@@ -7,14 +7,16 @@ use super::{Builder, Result};
 use crate::recording::Shape as Drawn;
 use crate::scene::picture::DrawnCollider;
 use crate::scene::schema::{
-    BodiesColliderSpec, ColliderSpec, FrictionRuleSpec, MaterialPairSpec, MaterialSpec, OverlapSpec, Scene,
+    AxesSpec, BodiesColliderSpec, ColliderSpec, FrictionModelSpec, FrictionRuleSpec, OverlapSpec, Scene,
+    SleepingSpec,
 };
 use crate::scene::source::Where;
 use crate::scene::{Number, SceneError, suggest};
 use pliant::collision::{
-    Collider, ColliderId, ContactError, FrictionRule, Groups, Material, MaterialId, Place, Shape, World,
+    Collider, ColliderId, ContactError, Direction, FrictionModel, FrictionRule, Groups, Material, MaterialId,
+    Place, Shape, World,
 };
-use pliant::contact::{ContactOptions, Overlap};
+use pliant::contact::{ContactOptions, Overlap, Sleeping};
 use pliant::dense::{Vec3, rotation};
 use pliant::model::{NodeId, Pose, Space};
 use std::collections::BTreeMap;
@@ -73,29 +75,32 @@ fn shortest_turn(to: Vec3) -> rotation::Quaternion {
     rotation::normalize([1.0 + to.z, axis.x, axis.y, axis.z]).unwrap_or([0.0, 1.0, 0.0, 0.0])
 }
 
-/// The numbers of a material, in the order of [`Material`].
-type Law<'a> = [&'a Number; 6];
+/// The keys of a material: its numbers in the order of [`KEYS`], and the model of friction.
+struct Law<'a>([&'a Number; 6], &'a FrictionModelSpec);
 
-fn law_of(spec: &MaterialSpec) -> Law<'_> {
-    [
-        &spec.friction,
-        &spec.restitution,
-        &spec.compliance,
-        &spec.relaxation_time,
-        &spec.torsional_friction,
-        &spec.rolling_friction,
-    ]
-}
+const KEYS: [&str; 6] = [
+    "friction",
+    "restitution",
+    "compliance",
+    "relaxation_time",
+    "torsional_friction",
+    "rolling_friction",
+];
 
-fn law_of_pair(spec: &MaterialPairSpec) -> Law<'_> {
-    [
-        &spec.friction,
-        &spec.restitution,
-        &spec.compliance,
-        &spec.relaxation_time,
-        &spec.torsional_friction,
-        &spec.rolling_friction,
-    ]
+macro_rules! law_of {
+    ($spec:expr) => {
+        Law(
+            [
+                &$spec.friction,
+                &$spec.restitution,
+                &$spec.compliance,
+                &$spec.relaxation_time,
+                &$spec.torsional_friction,
+                &$spec.rolling_friction,
+            ],
+            &$spec.friction_model,
+        )
+    };
 }
 
 impl Builder<'_> {
@@ -141,7 +146,7 @@ impl Builder<'_> {
                 };
                 return self.wrong(&[Where::Thing(name)], message, None);
             }
-            let material = self.material(name, law_of(spec), |key| Where::Field(name, key))?;
+            let material = self.material(name, law_of!(spec), |key| Where::Field(name, key))?;
             let added = making.world.add_material(material);
             let id = added.map_err(|e| self.contact_error(name, &e))?;
             making.materials.insert(name, id);
@@ -149,7 +154,7 @@ impl Builder<'_> {
         for pair in &scene.material_pairs {
             let (first, second) = (pair.between.0.as_str(), pair.between.1.as_str());
             let [a, b] = [first, second].map(|name| self.material_named(name, first, making));
-            let material = self.material(first, law_of_pair(pair), |key| Where::Used("between", key))?;
+            let material = self.material(first, law_of!(pair), |key| Where::Used("between", key))?;
             let set = making.world.set_pair(a?, b?, material);
             set.map_err(|e| self.contact_error(first, &e))?;
         }
@@ -169,16 +174,9 @@ impl Builder<'_> {
         law: Law<'_>,
         at: impl Fn(&'static str) -> Where<'a>,
     ) -> Result<Material> {
-        const KEYS: [&str; 6] = [
-            "friction",
-            "restitution",
-            "compliance",
-            "relaxation_time",
-            "torsional_friction",
-            "rolling_friction",
-        ];
         let mut numbers = [0.0; 6];
-        for ((value, number), key) in numbers.iter_mut().zip(law).zip(KEYS) {
+        let Law(given, model) = law;
+        for ((value, number), key) in numbers.iter_mut().zip(given).zip(KEYS) {
             *value = self.number(number, at(key))?;
             let (fine, range) = match key {
                 "restitution" => ((0.0..=1.0).contains(value), "from 0 to 1"),
@@ -201,14 +199,60 @@ impl Builder<'_> {
             torsional_friction,
             rolling_friction,
         ] = numbers;
+        let (friction_model, direction) = self.friction_model(name, model, friction, &at)?;
         Ok(Material {
             friction,
+            friction_model,
+            direction,
             restitution,
             compliance,
             relaxation_time,
             torsional_friction,
             rolling_friction,
         })
+    }
+
+    fn friction_model<'a>(
+        &self,
+        name: &str,
+        spec: &FrictionModelSpec,
+        friction: f64,
+        at: &impl Fn(&'static str) -> Where<'a>,
+    ) -> Result<(FrictionModel, Option<Direction>)> {
+        let (model, direction, axes) = match spec {
+            FrictionModelSpec::Cone => return Ok((FrictionModel::Cone, None)),
+            FrictionModelSpec::Pyramid(spec) => {
+                let directions = self.whole(&spec.directions, 3, 1000, at("directions"))?;
+                let outer = spec.outer;
+                (
+                    FrictionModel::Pyramid { directions, outer },
+                    spec.direction.as_ref(),
+                    spec.axes,
+                )
+            }
+            FrictionModelSpec::Ellipse(spec) => {
+                let across = self.number(&spec.across, at("across"))?;
+                (
+                    FrictionModel::Ellipse { across },
+                    Some(&spec.direction),
+                    spec.axes,
+                )
+            }
+        };
+        let direction = direction.map(|d| self.triple(d, at("direction"))).transpose()?;
+        let places = |key| [at(key), Where::Field(name, key), Where::Thing(name)];
+        if direction.is_some_and(|d| Vec3::from(d).amax() == 0.0) {
+            let message = format!("the direction of friction of the material `{name}` is zero");
+            return self.wrong(&places("direction"), message, None);
+        }
+        if let Err(error) = model.check(friction) {
+            return self.wrong(&places("across"), format!("material `{name}`: {error}"), None);
+        }
+        let direction = direction.map(|d| match axes {
+            AxesSpec::Body => Direction::Body(d),
+            AxesSpec::World => Direction::World(d),
+        });
+        Ok((model, direction))
     }
 
     fn material_named(&self, name: &str, user: &str, making: &Making<'_>) -> Result<MaterialId> {
@@ -304,7 +348,7 @@ impl Builder<'_> {
         })
     }
 
-    fn bodies_collider(&self, spec: &BodiesColliderSpec, name: &str) -> Result<Vec<Collider>> {
+    fn bodies_collider(&mut self, spec: &BodiesColliderSpec, name: &str) -> Result<Vec<Collider>> {
         let node = self.node(&spec.node, name, "node")?;
         let entry = self.model.node(node);
         if entry.space != Space::Rigid3 {
@@ -317,11 +361,22 @@ impl Builder<'_> {
             None => (0..entry.count).collect(),
             Some(list) => self.elements(list, entry.count, name)?,
         };
+        let count = entry.count;
+        let given = spec.shape.as_ref().map(|shape| self.outline(name, shape));
+        let given = given.transpose()?;
         let mut list = Vec::new();
         for element in elements {
-            let outline = self.outlines.get(&(node, element)).unwrap_or(&Outline::None);
-            let shape = self.collision_shape(name, outline)?;
-            let own = if entry.count == 1 {
+            let shape = match &given {
+                Some(outline) => {
+                    self.draw(name, Some((node, element)), Pose::default(), outline)?;
+                    self.collision_shape(name, outline)?
+                }
+                None => {
+                    let outline = self.outlines.get(&(node, element)).unwrap_or(&Outline::None);
+                    self.collision_shape(name, outline)?
+                }
+            };
+            let own = if count == 1 {
                 name.to_owned()
             } else {
                 format!("{name} {element}")
@@ -504,6 +559,19 @@ impl Builder<'_> {
             format!("`{name}`: {message}")
         };
         SceneError::Value(Box::new(self.source.about(&places, message, None)))
+    }
+
+    pub(super) fn sleeping(&self, spec: &SleepingSpec) -> Result<Sleeping> {
+        let number = |given: &Option<Number>, default: f64, key| match given {
+            None => Ok(default),
+            Some(number) => self.not_negative(number, Where::Key(key)),
+        };
+        let default = Sleeping::default();
+        Ok(Sleeping {
+            speed: number(&spec.speed, default.speed, "speed")?,
+            spin: number(&spec.spin, default.spin, "spin")?,
+            time: number(&spec.time, default.time, "time")?,
+        })
     }
 
     pub(super) fn overlap(&self, spec: &OverlapSpec) -> Result<Overlap> {

@@ -3,11 +3,12 @@
 use super::values::{describe, owner};
 use super::{Builder, Result, RunPlan, Settings};
 use crate::scene::schema::{
-    FormulationSpec, GeometrySpec, GyroscopicSpec, ImpactsSpec, MetricSpec, PartSpec, Run, StabilisationSpec,
+    FormulationSpec, GeometrySpec, GyroscopicSpec, ImpactsSpec, MetricSpec, PartSpec, RestitutionLawSpec,
+    Run, StabilisationSpec,
 };
 use crate::scene::source::Where;
 use crate::scene::{Number, SceneError};
-use pliant::contact::Impacts;
+use pliant::contact::{Impacts, Restitution};
 use pliant::kkt::{Formulation, GeometricStiffness, Geometry, Metric};
 use pliant::{Gyroscopic, Stabilisation};
 
@@ -58,6 +59,20 @@ impl Builder<'_> {
             ImpactsSpec::Together => Impacts::Together,
             ImpactsSpec::InSequence => Impacts::InSequence,
         };
+        self.options.contacts.restitution = match run.restitution_law {
+            RestitutionLawSpec::Newton => Restitution::Newton,
+            RestitutionLawSpec::Poisson if matches!(run.impacts, ImpactsSpec::Together) => {
+                Restitution::Poisson
+            }
+            RestitutionLawSpec::Poisson => {
+                let message = "`impacts: InSequence` are by Newton's law only".to_owned();
+                let help = Some("take them together, or leave `restitution_law` out".to_owned());
+                return self.wrong(&[Where::Key("restitution_law"), Where::Key("run")], message, help);
+            }
+        };
+        if let Some(sleeping) = &run.sleeping {
+            self.options.contacts.sleeping = Some(self.sleeping(sleeping)?);
+        }
         let step = self.length("step", settings.step, &run.step)?;
         let duration = self.duration;
         let ratio = duration / step;

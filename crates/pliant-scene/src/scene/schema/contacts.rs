@@ -14,6 +14,9 @@ pub struct MaterialSpec {
     /// Coefficient of friction; 0.5 by default.
     #[serde(default = "half")]
     pub friction: Number,
+    /// How friction depends on the direction.
+    #[serde(default)]
+    pub friction_model: FrictionModelSpec,
     /// Coefficient of restitution, 0 to 1.
     #[serde(default = "zero")]
     pub restitution: Number,
@@ -40,6 +43,9 @@ pub struct MaterialPairSpec {
     /// As of a material.
     #[serde(default = "half")]
     pub friction: Number,
+    /// As of a material; directions in body axes are in those of the first.
+    #[serde(default)]
+    pub friction_model: FrictionModelSpec,
     /// As of a material.
     #[serde(default = "zero")]
     pub restitution: Number,
@@ -55,6 +61,60 @@ pub struct MaterialPairSpec {
     /// As of a material.
     #[serde(default = "zero")]
     pub rolling_friction: Number,
+}
+
+/// How friction depends on the direction.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename = "friction_model")]
+pub enum FrictionModelSpec {
+    /// It does not.
+    #[default]
+    Cone,
+    /// Bounded by a regular polygon.
+    Pyramid(PyramidSpec),
+    /// Bounded by an ellipse.
+    Ellipse(EllipseSpec),
+}
+
+/// Friction bounded by a regular polygon.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "Pyramid", deny_unknown_fields)]
+pub struct PyramidSpec {
+    /// How many corners.
+    pub directions: Number,
+    /// Whether it is around the circle and not within.
+    #[serde(default)]
+    pub outer: bool,
+    /// Where the first corner is, of an outer one the middle of the first side; anywhere by default.
+    #[serde(default)]
+    pub direction: Option<Triple>,
+    /// Axes of the direction.
+    #[serde(default)]
+    pub axes: AxesSpec,
+}
+
+/// Friction bounded by an ellipse.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "Ellipse", deny_unknown_fields)]
+pub struct EllipseSpec {
+    /// Coefficient of friction across the direction; that along it is `friction`.
+    pub across: Number,
+    /// The direction.
+    pub direction: Triple,
+    /// Axes of the direction.
+    #[serde(default)]
+    pub axes: AxesSpec,
+}
+
+/// Axes of a direction of friction.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename = "axes")]
+pub enum AxesSpec {
+    /// Of the body that carries the surface.
+    #[default]
+    Body,
+    /// Of the world.
+    World,
 }
 
 /// How the coefficients of friction of two materials make one.
@@ -104,6 +164,9 @@ pub struct BodiesColliderSpec {
     /// Which bodies; all by default.
     #[serde(default)]
     pub elements: Option<Vec<Number>>,
+    /// The shape of each, instead of that which it has.
+    #[serde(default)]
+    pub shape: Option<OutlineSpec>,
     /// Its material.
     #[serde(default)]
     pub material: Option<String>,
@@ -365,6 +428,21 @@ pub struct RowsSpec {
     /// Largest speed of recovery; 1 by default.
     #[serde(default)]
     pub speed: Option<Number>,
+}
+
+/// When islands at rest fall asleep.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "sleeping", deny_unknown_fields)]
+pub struct SleepingSpec {
+    /// Largest speed; 1e-3 by default.
+    #[serde(default)]
+    pub speed: Option<Number>,
+    /// Largest angular speed; 1e-2 by default.
+    #[serde(default)]
+    pub spin: Option<Number>,
+    /// For how long; 0.5 by default.
+    #[serde(default)]
+    pub time: Option<Number>,
 }
 
 fn half() -> Number {

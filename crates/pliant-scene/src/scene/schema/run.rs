@@ -1,6 +1,6 @@
 //! How steps are taken.
 
-use super::{OverlapSpec, one};
+use super::{OverlapSpec, SleepingSpec, one};
 use crate::scene::Number;
 use serde::Deserialize;
 
@@ -59,6 +59,12 @@ pub struct Run {
     /// How impacts at the same time are taken.
     #[serde(default)]
     pub impacts: ImpactsSpec,
+    /// The law of impacts.
+    #[serde(default)]
+    pub restitution_law: RestitutionLawSpec,
+    /// When islands at rest fall asleep; never by default.
+    #[serde(default)]
+    pub sleeping: Option<SleepingSpec>,
 }
 
 fn default_step() -> Number {
@@ -78,6 +84,17 @@ pub enum ImpactsSpec {
     Together,
     /// One after the other, the fastest approach first.
     InSequence,
+}
+
+/// The law of impacts.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename = "restitution_law")]
+pub enum RestitutionLawSpec {
+    /// Of velocities.
+    #[default]
+    Newton,
+    /// Of impulses.
+    Poisson,
 }
 
 /// Which part of the geometric stiffness enters the step.

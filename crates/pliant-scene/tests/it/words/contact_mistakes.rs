@@ -1,7 +1,45 @@
 //! Mistakes in the scene that holds every word of what touches.
 
 /// Change of the words, message, help.
-pub(super) const CONTACT_MISTAKES: [(&str, &str, &str, &str); 38] = [
+pub(super) const CONTACT_MISTAKES: [(&str, &str, &str, &str); 46] = [
+    (
+        "restitution_law: Newton",
+        "restitution_law: Poisson",
+        "`impacts: InSequence` are by Newton's law only",
+        "leave `restitution_law` out",
+    ),
+    (
+        "restitution_law: Newton",
+        "restitution_law: Neuton",
+        "unknown kind `Neuton`",
+        "did you mean `Newton`?",
+    ),
+    ("speed: 0.001", "speed: -0.001", "`speed` is -0.001", ""),
+    ("directions: 6", "directions: 2", "`directions`", ""),
+    (
+        "across: 0.2",
+        "across: 0",
+        "the friction across is 0, but must be positive",
+        "",
+    ),
+    (
+        "across: 0.2",
+        "acros: 0.2",
+        "unknown key `acros`",
+        "did you mean `across`?",
+    ),
+    (
+        "direction: (1, 0, 0)",
+        "direction: (0, 0, 0)",
+        "the direction of friction of the material `wood` is zero",
+        "",
+    ),
+    (
+        "axes: World",
+        "axes: Wolrd",
+        "unknown kind `Wolrd`",
+        "did you mean `World`?",
+    ),
     (
         "material: \"foam\"",
         "material: \"foma\"",

@@ -2,7 +2,8 @@
 
 use super::Contacts;
 use super::laws::rows_of;
-use pliant_solvers::complementarity::solve_block;
+use crate::Error;
+use pliant_solvers::complementarity::{Cone, ProblemError, solve_block};
 
 /// Share of the fastest approach at the start below which nothing approaches any more (rounding of the responses).
 const STILL: f64 = 1e-12;
@@ -14,6 +15,18 @@ impl Contacts {
     /// Whether a contact has restitution.
     pub(super) fn bounces(&self) -> bool {
         self.list.contacts().iter().any(|c| c.law.restitution > 0.0)
+    }
+
+    /// Whether every contact can be solved alone.
+    pub(super) fn check_alone(&self) -> Result<(), Error> {
+        let pyramid = |c: &Option<Cone>| matches!(c, Some(Cone::Pyramid { .. }));
+        match self.cones.iter().position(pyramid) {
+            None => Ok(()),
+            Some(block) => Err(Error::Contacts(ProblemError::Unsuitable {
+                block,
+                why: "impacts in sequence are for friction cones and ellipses",
+            })),
+        }
     }
 
     /// Takes the impacts of hard contacts that are closed, or close within the step at the velocities of the moment, the fastest first, each alone: Newton's

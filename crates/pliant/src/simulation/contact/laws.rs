@@ -1,7 +1,8 @@
 //! The law of each contact: what `R` and `b` of its rows are, and what bounds its spin.
 
 use super::Contacts;
-use crate::contact::{Contact, Overlap};
+use crate::contact::{Contact, ContactLaw, FrictionModel, Overlap};
+use pliant_dense::Vec3;
 use pliant_solvers::complementarity::Cone;
 
 /// Two tangents that make an orthonormal frame with a unit normal, without a jump where the normal turns slowly but near one pole.
@@ -16,6 +17,71 @@ pub(super) fn frame(normal: [f64; 3]) -> [[f64; 3]; 3] {
         [1.0 + sign * x * x * a, sign * b, -sign * x],
         [b, sign + y * y * a, -y],
     ]
+}
+
+/// The axes of the rows of a contact: the normal and two tangents, the first along the law's direction. For an ellipse the tangents are in units of the
+/// coefficients, which makes its law that of a circle of one: `r_t = mu_i r'_t`, `u'_t = mu_i u_t` ([`Elliptic`](pliant_solvers::complementarity::Elliptic)).
+pub(super) fn axes_of(contact: &Contact) -> [[f64; 3]; 3] {
+    let mut axes = frame(contact.normal);
+    if let Some(direction) = contact.law.direction {
+        let (normal, direction) = (Vec3::from(contact.normal), Vec3::from(direction));
+        let along = direction - normal * normal.dot(&direction);
+        // Below, it is rounding of a direction along the normal.
+        if along.norm() > 1e-9 * direction.norm() {
+            let first = along.normalize();
+            axes = [contact.normal, first.into(), normal.cross(&first).into()];
+        }
+    }
+    for (axis, unit) in axes.iter_mut().zip(units(&contact.law)) {
+        *axis = axis.map(|a| unit * a);
+    }
+    axes
+}
+
+/// Lengths of the axes.
+pub(super) fn units(law: &ContactLaw) -> [f64; 3] {
+    match law.friction_model {
+        FrictionModel::Ellipse { across } if law.friction > 0.0 => [1.0, law.friction, across],
+        _ => [1.0; 3],
+    }
+}
+
+/// The law of the rows of the point.
+pub(super) fn cone_of(law: &ContactLaw) -> Cone {
+    match law.friction_model {
+        _ if law.friction == 0.0 => Cone::NonNegative,
+        FrictionModel::Cone => Cone::Coulomb { mu: law.friction },
+        FrictionModel::Ellipse { .. } => Cone::Coulomb { mu: 1.0 },
+        FrictionModel::Pyramid { directions, outer } => {
+            let half = std::f64::consts::PI / directions as f64;
+            let (mu, first) = if outer {
+                (law.friction / half.cos(), half)
+            } else {
+                (law.friction, 0.0)
+            };
+            Cone::Pyramid {
+                mu,
+                facets: directions,
+                first,
+            }
+        }
+    }
+}
+
+/// Share of the friction that its law allows, of the impulses of the three rows; 1 where it allows none.
+pub(super) fn used_friction(law: &ContactLaw, r: &[f64]) -> f64 {
+    let [n, a, b] = *r else { return 1.0 };
+    match cone_of(law) {
+        Cone::Coulomb { mu } => a.hypot(b) / (mu * n),
+        Cone::Pyramid { mu, facets, first } => {
+            let half = std::f64::consts::PI / facets as f64;
+            // The side that it is at.
+            let side = ((b.atan2(a) - first) / (2.0 * half)).floor() + 0.5;
+            let (sine, cosine) = (first + 2.0 * half * side).sin_cos();
+            (a * cosine + b * sine) / (mu * half.cos() * n)
+        }
+        _ => 0.0,
+    }
 }
 
 /// Rows of the point, then those of the spin.
@@ -78,6 +144,13 @@ impl Contacts {
                 self.tail.r[row + k] = 0.0;
             }
             row += rows + spin;
+        }
+        // Outside of an impact there is no friction of an expansion.
+        for e in &self.expansions {
+            (self.tail.b[e.row], self.tail.r[e.row]) = (0.0, e.rho);
+            for k in e.row + 1..e.row + 3 {
+                (self.tail.b[k], self.tail.r[k]) = (self.tail.velocity()[k], 0.0);
+            }
         }
     }
 

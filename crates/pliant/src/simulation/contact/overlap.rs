@@ -17,8 +17,9 @@ impl Simulation {
         let Some(mut c) = self.contacts.take() else {
             return Ok(());
         };
-        c.memory.clear();
-        c.finder.save(&mut c.memory);
+        if c.memory.is_empty() {
+            c.finder.save(&mut c.memory);
+        }
         let found = self.search_and_correct(&mut c, h);
         self.contacts = Some(c);
         found
@@ -30,6 +31,7 @@ impl Simulation {
             c.next.clear();
             foresee(&s.model, &s.state, s.assembler.system(), h, &mut c.foreseen);
             c.finder.find(&s.model, &c.foreseen, h, &mut c.next)?;
+            s.leave_out_sleepers(&mut c.next);
             c.next.contacts().iter().try_for_each(check)
         };
         search(c, self)?;
@@ -112,6 +114,7 @@ impl Simulation {
             node.space
                 .retract(&mut self.state.positions[node.position_range()], step);
         }
+        self.hold_sleepers();
         self.evaluation.propagate(&self.model, &mut self.state)?;
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! What the contacts of a step did.
 
 use super::Contacts;
-use super::laws::rows_of;
+use super::laws::{rows_of, units, used_friction};
 use super::solve::AT_REST;
 use crate::Error;
 use crate::contact::{ContactEvent, ContactReading, ContactState};
@@ -31,19 +31,18 @@ impl Contacts {
                 work += 0.5 * impulses[s.row] * (self.tail.velocity()[s.row] + self.after[s.row]);
                 next_spin += 1;
             }
-            for (k, axis) in rows.clone().zip(&self.axes[i]) {
+            for ((k, axis), unit) in rows.clone().zip(&self.axes[i]).zip(units(&contact.law)) {
                 impulse += impulses[k] * Vec3::from(*axis);
-                velocity += self.after[k] * Vec3::from(*axis);
+                velocity += self.after[k] / (unit * unit) * Vec3::from(*axis);
                 work += 0.5 * impulses[k] * (self.tail.velocity()[k] + self.after[k]);
             }
             let normal = Vec3::from(contact.normal);
             let slip = (velocity - normal * normal.dot(&velocity)).norm();
-            let start = &self.tail.velocity()[rows];
+            let start = &self.tail.velocity()[rows.clone()];
             let size = start.iter().fold(0.0f64, |a, u| a.max(u.abs()));
             // Within the cone nothing slips, whatever rounding leaves of the velocity.
             let along = impulse.dot(&normal);
-            let across = (impulse - normal * along).norm();
-            let on_cone = across >= (1.0 - ON_CONE) * contact.law.friction * along;
+            let on_cone = used_friction(&contact.law, &impulses[rows.clone()]) >= 1.0 - ON_CONE;
             let state = if along <= 0.0 {
                 ContactState::Open
             } else if on_cone && slip > (AT_REST * size).max(self.noise) {

@@ -1,9 +1,9 @@
 //! Rows of the contacts behind those of the model, and their solution.
 
 use super::Contacts;
-use super::laws::{SpinRow, frame, rows_of};
+use super::laws::{SpinRow, cone_of, frame, rows_of, units};
 use crate::Error;
-use crate::contact::{Contact, Impacts};
+use crate::contact::{Contact, Impacts, Restitution};
 use crate::simulation::Simulation;
 use pliant_dense::{Vec3, rotation};
 use pliant_kkt::{Quantity, Support};
@@ -71,18 +71,15 @@ impl Simulation {
         c.cones.clear();
         c.cones.resize(base.row_blocks().len() - 1, None);
         c.spins.clear();
+        c.expansions.clear();
+        c.missed = None;
         for (i, contact) in c.list.contacts().iter().enumerate() {
             let ((rows, spin), supports) = (rows_of(contact), c.list.supports(i));
             let normal = c
                 .tail
                 .push(Quantity::Velocity, &c.axes[i][..rows], supports)
                 .start;
-            let mu = contact.law.friction;
-            c.cones.push(Some(if rows == 3 {
-                Cone::Coulomb { mu }
-            } else {
-                Cone::NonNegative
-            }));
+            c.cones.push(Some(cone_of(&contact.law)));
             if spin == 0 {
                 continue;
             }
@@ -108,9 +105,22 @@ impl Simulation {
             }
         }
         self.assembler.project(&self.model, &self.state, &mut c.tail)?;
+        let poisson = self.options.contacts.restitution == Restitution::Poisson;
+        let hits = poisson && c.hits(h);
+        if hits {
+            let list = c.list.clone();
+            let free = |d: &usize| !base.fixed[*d];
+            c.push_expansions(h, base, |i| {
+                let supports = list.supports(i).iter();
+                let mut dofs = supports.flat_map(|s| self.assembler.carriers(s.node, s.element));
+                dofs.find(free)
+            });
+            self.assembler.project(&self.model, &self.state, &mut c.tail)?;
+        }
         c.report.restitution = 1.0;
-        c.in_sequence = false;
-        c.fill_laws(h, beta, self.options.contacts.overlap, 1.0);
+        c.bounced = poisson;
+        let share = if poisson { 0.0 } else { 1.0 };
+        c.fill_laws(h, beta, self.options.contacts.overlap, share);
         c.given.clear();
         c.given.resize(c.tail.rows(), 0.0);
         self.fill_extended(c)?;
@@ -125,15 +135,19 @@ impl Simulation {
             let at = c.forces.binary_search_by_key(&contact.key, |f| f.0);
             let [x, y, z, tx, ty, tz] = at.map_or([0.0; 6], |at| c.forces[at].1);
             let (force, torque) = (Vec3::new(x, y, z), Vec3::new(tx, ty, tz));
-            let rows = &c.axes[i][..rows_of(contact).0];
-            c.solution
-                .mu
-                .extend(rows.iter().map(|a| per_force * force.dot(&Vec3::from(*a))));
+            let rows = c.axes[i][..rows_of(contact).0].iter();
+            let along = rows
+                .zip(units(&contact.law))
+                .map(|(a, unit)| per_force * force.dot(&Vec3::from(*a)) / (unit * unit));
+            c.solution.mu.extend(along);
             while let Some(s) = c.spins.get(next_spin).filter(|s| s.contact == i) {
                 c.solution.mu.push(per_force * torque.dot(&Vec3::from(s.axis)));
                 next_spin += 1;
             }
         }
+        c.solution
+            .mu
+            .resize(self.assembler.system().m() + c.tail.rows(), 0.0);
         c.bound_spins(self.assembler.system().m());
         c.solver.options = self.auto_options();
         c.solver.bounds = self.options.bounds;
@@ -144,9 +158,13 @@ impl Simulation {
         c.solver
             .prepare(system, &c.cones)
             .map_err(|e| in_words(e, self))?;
-        if self.options.contacts.impacts == Impacts::InSequence && c.bounces() {
+        if hits {
+            self.impacts_by_poisson(c)?;
+            c.fill_laws(h, beta, self.options.contacts.overlap, 0.0);
+        } else if !poisson && self.options.contacts.impacts == Impacts::InSequence && c.bounces() {
+            c.check_alone()?;
             let settled = c.impacts_in_sequence(self.assembler.system().m(), h);
-            c.in_sequence = true;
+            c.bounced = true;
             c.fill_laws(h, beta, self.options.contacts.overlap, 0.0);
             if !settled {
                 return Err(Error::Impacts {
@@ -207,7 +225,7 @@ impl Simulation {
 
     fn solve_with_restitution(&mut self, c: &mut Contacts) -> Result<SolveReport, Error> {
         let mut solved = self.solve_once(c)?;
-        let bounces = !c.in_sequence && c.bounces();
+        let bounces = !c.bounced && c.bounces();
         // Rounding and what the residual leaves.
         let allowed = |c: &Contacts, s: &Simulation| {
             s.options.contacts.tolerance.max(1e-12) * c.exchanged(s.contact_impulses(&s.change))
@@ -291,10 +309,15 @@ impl Simulation {
         }
         let unit = self.scheme.h / self.per_force(self.scheme.h);
         c.outcome = found.outcome;
+        let missed = c.missed.filter(|_| found.outcome == Outcome::Converged);
+        let missed = missed.map_or((0.0, 0.0), |m| {
+            c.outcome = m.outcome;
+            (m.measure, m.natural)
+        });
         // Spin rows whose bounds are not those of their loads miss their law by that share.
         let spin = if off > SPIN_TOLERANCE { off } else { 0.0 };
-        c.report.residual = found.residual.measure().max(spin);
-        c.report.velocity_residual = found.residual.natural * unit;
+        c.report.residual = found.residual.measure().max(spin).max(missed.0);
+        c.report.velocity_residual = (found.residual.natural * unit).max(missed.1);
         c.report.iterations += iterations;
         c.report.method = found.method;
         c.report.islands = found.islands;

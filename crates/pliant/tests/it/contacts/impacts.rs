@@ -7,10 +7,21 @@ use pliant::prelude::*;
 
 /// Balls in a row on a line, the first one thrown at the others. Returns their velocities after the impact, and the report of the step.
 fn cradle(
-    (count, apart): (usize, f64),
+    row: (usize, f64),
     e: f64,
     impacts: Impacts,
     formulation: Formulation,
+) -> (Vec<f64>, ContactsReport) {
+    cradle_with(row, e, |options| {
+        options.contacts.impacts = impacts;
+        options.formulation = formulation;
+    })
+}
+
+pub(super) fn cradle_with(
+    (count, apart): (usize, f64),
+    e: f64,
+    change: impl Fn(&mut Options),
 ) -> (Vec<f64>, ContactsReport) {
     #[derive(Debug)]
     struct Row(NodeId, usize, f64);
@@ -48,8 +59,7 @@ fn cradle(
     let balls = m.add_particles("balls", &places).unwrap();
     m.add_mass("mass", balls, Mass::Uniform(2.0)).unwrap();
     let mut options = exactly();
-    options.contacts.impacts = impacts;
-    options.formulation = formulation;
+    change(&mut options);
     let mut s = Simulation::with_options(m, options).unwrap();
     let mut state = s.state().clone();
     state.velocities[0] = 3.0;

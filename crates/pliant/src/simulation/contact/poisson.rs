@@ -1,0 +1,227 @@
+//! Impacts by Poisson's law: compression, then expansion.
+
+use super::Contacts;
+use super::laws::{cone_of, rows_of};
+use super::solve::in_words;
+use crate::Error;
+use crate::contact::{Contact, Impacts};
+use crate::simulation::Simulation;
+use pliant_kkt::{Formulation, Quantity};
+use pliant_solvers::complementarity::{Cone, IslandReport, Outcome, ProblemError};
+use pliant_solvers::{KktSystem, SolveError};
+
+/// Rows of the friction that belongs to the impulse of expansion which is known beforehand. They are a contact of their own: its normal row has no Jacobian but a
+/// compliance `rho`, so that `0 <= rho r - rho g`, complementary to `r`, makes `r = g`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Expansion {
+    /// Its first row, and that of its contact, among the contact rows.
+    pub(super) row: usize,
+    of: usize,
+    contact: usize,
+    /// Unit of its normal row (1/kg).
+    pub(super) rho: f64,
+}
+
+/// Whether a contact is part of an impact at the start of a step, with the velocity at which it opens.
+fn closes(contact: &Contact, u: f64, h: f64) -> bool {
+    contact.law.compliance == 0.0 && (contact.gap <= 0.0 || contact.gap + h * u < 0.0)
+}
+
+/// What an impact that did not converge leaves for the report of the step.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Missed {
+    pub(super) outcome: Outcome,
+    pub(super) measure: f64,
+    pub(super) natural: f64,
+}
+
+impl Contacts {
+    /// First row of every contact, with the contact.
+    fn with_rows(&self) -> impl Iterator<Item = (usize, usize, &Contact)> {
+        let mut row = 0;
+        self.list.contacts().iter().enumerate().map(move |(i, contact)| {
+            let first = row;
+            let (points, spin) = rows_of(contact);
+            row += points + spin;
+            (i, first, contact)
+        })
+    }
+
+    /// Whether something with restitution approaches something and meets it within the step.
+    pub(super) fn hits(&self, h: f64) -> bool {
+        let u = self.tail.velocity();
+        self.with_rows().any(|(_, row, contact)| {
+            let approach = u[row] < 0.0 && contact.gap.max(0.0) + h * u[row] < 0.0;
+            contact.law.restitution > 0.0 && closes(contact, u[row], h) && approach
+        })
+    }
+
+    /// Appends the rows of expansion of all contacts of an impact.
+    pub(super) fn push_expansions(
+        &mut self,
+        h: f64,
+        base: &KktSystem,
+        dofs: impl Fn(usize) -> Option<usize>,
+    ) {
+        let mut added = Vec::new();
+        let u = self.tail.velocity();
+        for (i, row, contact) in self.with_rows() {
+            let law = &contact.law;
+            if law.restitution > 0.0 && law.friction > 0.0 && closes(contact, u[row], h) {
+                // The response of the lighter side is at most of this order.
+                let mass = dofs(i).map_or(0.0, |d| base.w.get(d, d));
+                let rho = if mass > 0.0 { 1.0 / mass } else { 1.0 };
+                added.push(Expansion {
+                    row: 0,
+                    of: row,
+                    contact: i,
+                    rho,
+                });
+            }
+        }
+        for mut e in added {
+            let [_, a, b] = self.axes[e.contact];
+            let supports = self.list.supports(e.contact);
+            e.row = self
+                .tail
+                .push(Quantity::Velocity, &[[0.0; 3], a, b], supports)
+                .start;
+            self.cones
+                .push(Some(cone_of(&self.list.contacts()[e.contact].law)));
+            self.expansions.push(e);
+        }
+    }
+
+    /// Right-hand sides of an impact at velocities of the moment, `u` on the closing normals and all tangents.
+    fn fill_impact(&mut self, h: f64, expansion: impl Fn(usize) -> f64) {
+        let mut row = 0;
+        for contact in self.list.contacts() {
+            let (rows, spin) = rows_of(contact);
+            let u = self.tail.velocity()[row];
+            self.tail.b[row] = if closes(contact, u, h) {
+                u
+            } else if contact.law.compliance > 0.0 {
+                0.0
+            } else {
+                contact.gap / h + u
+            };
+            for k in row + 1..row + rows + spin {
+                self.tail.b[k] = self.tail.velocity()[k];
+            }
+            row += rows + spin;
+        }
+        for e in &self.expansions {
+            self.tail.b[e.row] = -e.rho * expansion(e.of);
+        }
+    }
+}
+
+impl Simulation {
+    /// The impulses of the impacts at the start of the step, into `given`: a compression in which nothing approaches at its end, then an expansion with at least `e`
+    /// times its normal impulses. Without forces, at the response of the step.
+    pub(super) fn impacts_by_poisson(&mut self, c: &mut Contacts) -> Result<(), Error> {
+        let h = self.scheme.h;
+        if self.options.contacts.impacts == Impacts::InSequence {
+            return Err(Error::Contacts(ProblemError::Unsuitable {
+                block: 0,
+                why: "impacts in sequence are by Newton's law only",
+            }));
+        }
+        let started = std::mem::take(&mut c.solution.mu);
+        let cones = c.cones.clone();
+        for s in &c.spins {
+            let (lower, upper) = (0.0, 0.0);
+            c.cones[s.block] = Some(Cone::Box { lower, upper });
+        }
+        c.solver.set_cones(&c.cones).map_err(|e| in_words(e, self))?;
+        c.fill_impact(h, |_| 0.0);
+        c.given.fill(0.0);
+        self.solve_impact(c)?;
+        let compression: Vec<f64> = self.contact_impulses(&c.solution).to_vec();
+        let mut most = 1.0;
+        let mut made = self.expand(c, &compression, most)?;
+        if made {
+            // As with Newton's law: the largest common share that makes no energy, to 1/64.
+            let mut least = 0.0;
+            for _ in 0..6 {
+                let share = 0.5 * (least + most);
+                made = self.expand(c, &compression, share)?;
+                if made {
+                    most = share;
+                } else {
+                    least = share;
+                }
+            }
+            self.expand(c, &compression, least)?;
+            most = least;
+        }
+        c.report.restitution = most;
+        c.cones = cones;
+        c.solver.set_cones(&c.cones).map_err(|e| in_words(e, self))?;
+        c.solution.mu = started;
+        Ok(())
+    }
+
+    /// The expansion with a share of the restitution; leaves all impulses of the impact in `given`. Whether it makes energy.
+    fn expand(&mut self, c: &mut Contacts, compression: &[f64], share: f64) -> Result<bool, Error> {
+        let h = self.scheme.h;
+        let mut forced = vec![0.0; compression.len()];
+        for (_, row, contact) in c.with_rows() {
+            if closes(contact, c.tail.velocity()[row], h) {
+                forced[row] = share * contact.law.restitution * compression[row];
+            }
+        }
+        c.given.copy_from_slice(compression);
+        c.given.iter_mut().zip(&forced).for_each(|(g, f)| *g += f);
+        c.fill_impact(h, |row| forced[row]);
+        // The artificial rows have no Jacobian: what stands there does not act.
+        self.solve_impact(c)?;
+        let m = self.assembler.system().m();
+        for (given, r) in c.given.iter_mut().zip(&c.solution.mu[m..]) {
+            *given += r;
+        }
+        for e in &c.expansions {
+            for k in 1..3 {
+                c.given[e.of + k] += std::mem::take(&mut c.given[e.row + k]);
+            }
+            c.given[e.row] = 0.0;
+        }
+        c.tail.product_into(&c.solution.x, &mut c.after);
+        let (mut gain, mut size) = (0.0, 0.0);
+        for ((r, u), change) in c.given.iter().zip(c.tail.velocity()).zip(&c.after) {
+            gain += r * (u + 0.5 * change);
+            size += r.abs() * (u.abs() + (u + change).abs());
+        }
+        Ok(gain > self.options.contacts.tolerance.max(1e-12) * size)
+    }
+
+    /// Solves for the change of velocity since the start of the step, without forces, with what is given.
+    fn solve_impact(&mut self, c: &mut Contacts) -> Result<IslandReport, Error> {
+        c.extended.fill(
+            self.assembler.system(),
+            (&self.model, &self.state),
+            (Formulation::VelocityChange, self.scheme.h),
+            &[],
+            &c.tail,
+        )?;
+        c.extended.keep_impacts_only();
+        c.extended.add_impulses(&c.tail, &c.given, 1.0);
+        let Some(system) = c.extended.system() else {
+            return Err(Error::Solve(SolveError::NotPrepared));
+        };
+        c.solution.mu.clear();
+        let found = c
+            .solver
+            .solve(system, &mut c.solution)
+            .map_err(|e| in_words(e, self))?;
+        c.report.iterations += found.iterations;
+        if found.outcome != Outcome::Converged {
+            c.missed = Some(Missed {
+                outcome: found.outcome,
+                measure: found.residual.measure(),
+                natural: found.residual.natural,
+            });
+        }
+        Ok(found)
+    }
+}

@@ -257,6 +257,9 @@ pub struct ContactOptions {
     pub tolerance: f64,
     /// Iterations of the last resort of [`Auto`](pliant_solvers::complementarity::Auto).
     pub max_iterations: usize,
+    /// Where the contacts of a step do not converge, it is taken in two halves, and each of them again, so many times at most
+    /// ([`ContactsReport::halvings`]); at most 20. What is read after such a step, forces and events, is of its last part.
+    pub halvings: usize,
     /// What becomes of overlap.
     pub overlap: Overlap,
     /// How impacts at the same time are taken.
@@ -272,6 +275,7 @@ impl Default for ContactOptions {
         Self {
             tolerance: 1e-8,
             max_iterations: 5000,
+            halvings: 3,
             overlap: Overlap::Correct {
                 allowed: 1e-6,
                 speed: 1.0,
@@ -306,6 +310,8 @@ pub struct ContactsReport {
     pub iterations: usize,
     /// Whose answer it is, of the island that took most of them.
     pub method: Option<Method>,
+    /// Steps that were taken in halves ([`ContactOptions::halvings`]). Sums in this report are of all parts, residuals the largest.
+    pub halvings: usize,
     /// Largest overlap at the end of the step (m).
     pub overlap: f64,
     /// Corrections of positions because of it.

@@ -29,6 +29,8 @@ pub struct ContactSummary {
     pub overlap: Residuals,
     /// Iterations, all together.
     pub iterations: usize,
+    /// Steps that were taken in halves because their contacts did not converge, halves of halves counted too.
+    pub halvings: usize,
     /// Corrections of positions, all together.
     pub corrections: usize,
     /// Most elements that slept at once.
@@ -64,6 +66,7 @@ impl ContactSummary {
         self.residual.add(report.residual);
         self.overlap.add(report.overlap);
         self.iterations += report.iterations;
+        self.halvings += report.halvings;
         self.corrections += report.corrections;
         self.most_asleep = self.most_asleep.max(report.asleep);
         self.asleep = report.asleep;

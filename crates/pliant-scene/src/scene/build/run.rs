@@ -52,6 +52,10 @@ impl Builder<'_> {
             let at = Where::Key("contact_iterations");
             self.options.contacts.max_iterations = self.whole(iterations, 1, 1_000_000, at)?;
         }
+        if let Some(halvings) = &run.contact_halvings {
+            let at = Where::Key("contact_halvings");
+            self.options.contacts.halvings = self.whole(halvings, 0, 20, at)?;
+        }
         if let Some(overlap) = &run.overlap {
             self.options.contacts.overlap = self.overlap(overlap)?;
         }

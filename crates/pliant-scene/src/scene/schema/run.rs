@@ -53,6 +53,9 @@ pub struct Run {
     /// Iterations of the last resort for contacts.
     #[serde(default)]
     pub contact_iterations: Option<Number>,
+    /// How often a step is halved whose contacts do not converge; 3 by default.
+    #[serde(default)]
+    pub contact_halvings: Option<Number>,
     /// What becomes of overlap.
     #[serde(default)]
     pub overlap: Option<OverlapSpec>,

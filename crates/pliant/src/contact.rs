@@ -145,14 +145,15 @@ pub trait ContactFinder: std::fmt::Debug + Send + Sync {
     }
 }
 
-/// How overlap is dealt with. Restitution and friction never see it: all but `Rows` keep velocities as they are.
+/// How overlap is dealt with. Restitution and friction never see it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Overlap {
     /// It stays, and is reported.
     Keep,
     /// Positions are corrected after the step, as little as possible in the metric of the masses, without friction and with all hard constraints kept;
-    /// velocities do not change, so that no energy is added but the work of lifting.
+    /// and velocities become smaller where that lifts: what it costs is taken from the kinetic energy of the bodies that the correction connects
+    /// ([`ContactsReport::paid`]). Energy rises only where these have none, [`ContactsReport::lifted`] says by how much.
     Correct {
         /// Overlap that may stay (m).
         allowed: f64,
@@ -235,6 +236,8 @@ pub struct ContactsReport {
     pub corrections: usize,
     /// Potential energy that corrections of overlap brought in (J), mostly by lifting.
     pub lifted: f64,
+    /// What of it was taken from the kinetic energy of what was lifted (J). The rest is new: things that overlap and do not move have nothing to pay with.
+    pub paid: f64,
     /// Work of all contact impulses over the step, `sum r . (u+ + u)/2` (J): negative where friction and impacts take energy.
     pub work: f64,
     /// Share of the coefficients of restitution that was used: below one where different ones at once would have made energy.

@@ -1,10 +1,12 @@
-//! Contacts in the step: found, made rows ([`solve`]), judged and read ([`read`]), corrected where things overlap ([`overlap`]).
+//! Contacts in the step: found, made rows ([`solve`]), judged and read ([`read`]), corrected where things overlap ([`overlap`]),
+//! which is paid for ([`toll`]).
 
 mod impacts;
 mod laws;
 mod overlap;
 mod read;
 mod solve;
+mod toll;
 
 use super::Simulation;
 use crate::contact::{
@@ -64,6 +66,7 @@ pub(super) struct Contacts {
     correction_system: Extended,
     correction_solver: IslandSolver,
     correction: Solution,
+    toll: toll::Toll,
     /// Memory of the finder before the step's last search.
     memory: Vec<u64>,
 }
@@ -175,6 +178,7 @@ impl Contacts {
             correction_system: Extended::default(),
             correction_solver: IslandSolver::default(),
             correction: Solution::default(),
+            toll: toll::Toll::default(),
             memory: Vec::new(),
         }
     }

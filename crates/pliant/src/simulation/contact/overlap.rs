@@ -37,7 +37,6 @@ impl Simulation {
         if let Overlap::Correct { allowed, speed } = self.options.contacts.overlap {
             let deep = |c: &Contact| c.law.compliance == 0.0 && c.gap < -allowed;
             let mut most = h * speed;
-            let before = self.model.energies(&self.state).potential;
             while c.report.corrections < CORRECTIONS
                 && (c.next.contacts().iter()).any(|c| deep(c) && (most > 0.0 || c.gap >= -h * speed))
             {
@@ -47,18 +46,22 @@ impl Simulation {
                 // What is deeper has had its share in the first round, and is not to sink.
                 most = 0.0;
             }
-            if c.report.corrections > 0 {
-                c.report.lifted = self.model.energies(&self.state).potential - before;
-            }
         }
         c.report.overlap = overlap(&c.next);
         Ok(())
     }
 
     /// `min |dx|_M^2/2` subject to `J dx = -phi` on the hard rows and `N dx >= -phi` on the hard contacts; those deeper than `shallow` (m)
-    /// recover by `most`.
+    /// recover by `most`. What that lifts is paid with velocity.
     fn correct_overlap(&mut self, c: &mut Contacts, shallow: f64, most: f64) -> Result<(), Error> {
-        self.evaluation.evaluate(&self.model, &self.state)?;
+        // At rest: the forces are those of the potential then.
+        c.foreseen.positions.clone_from(&self.state.positions);
+        c.foreseen.velocities.clear();
+        c.foreseen.velocities.resize(self.state.velocities.len(), 0.0);
+        self.evaluation.evaluate(&self.model, &c.foreseen)?;
+        c.toll.force.clear();
+        c.toll.force.extend_from_slice(self.evaluation.force());
+        self.evaluation.pull_back(&self.model, &mut c.toll.force);
         self.fill_correction(Metric::Mass);
         c.correction_tail.clear();
         for (i, contact) in c.next.contacts().iter().enumerate() {
@@ -106,6 +109,7 @@ impl Simulation {
                 residual: found.residual.measure(),
             });
         }
+        let before = self.model.energies(&self.state).potential;
         for node in self.model.nodes() {
             let Some(first) = node.first_dof() else { continue };
             let step = &c.correction.x[first..first + node.velocity_range().len()];
@@ -113,6 +117,10 @@ impl Simulation {
                 .retract(&mut self.state.positions[node.position_range()], step);
         }
         self.evaluation.propagate(&self.model, &mut self.state)?;
+        let lifted = self.model.energies(&self.state).potential - before;
+        c.report.lifted += lifted;
+        let solved = (system, &c.correction.mu[..], &c.correction.x[..]);
+        c.report.paid += self.pay(&mut c.toll, solved, lifted)?;
         Ok(())
     }
 }

@@ -238,6 +238,8 @@ pub struct ContactsReport {
     pub lifted: f64,
     /// What of it was taken from the kinetic energy of what was lifted (J). The rest is new: things that overlap and do not move have nothing to pay with.
     pub paid: f64,
+    /// The contact that lifted most, by its sides ([`Simulation::contact_side`](crate::Simulation::contact_side)).
+    pub lifted_by: Option<[u32; 2]>,
     /// Work of all contact impulses over the step, `sum r . (u+ + u)/2` (J): negative where friction and impacts take energy.
     pub work: f64,
     /// Share of the coefficients of restitution that was used: below one where different ones at once would have made energy.

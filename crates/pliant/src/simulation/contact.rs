@@ -67,6 +67,8 @@ pub(super) struct Contacts {
     correction_solver: IslandSolver,
     correction: Solution,
     toll: toll::Toll,
+    /// By one correction of the step (J).
+    most_lifted: f64,
     /// Memory of the finder before the step's last search.
     memory: Vec<u64>,
 }
@@ -179,6 +181,7 @@ impl Contacts {
             correction_solver: IslandSolver::default(),
             correction: Solution::default(),
             toll: toll::Toll::default(),
+            most_lifted: 0.0,
             memory: Vec::new(),
         }
     }

@@ -222,7 +222,6 @@ fn a_falling_heap_makes_no_energy() {
         // is not linear.
         assert!(report.contacts.overlap < 0.1, "{:?}", report.contacts);
     }
-    println!("heap {:e}", unpaid / start);
     assert!(unpaid < 1e-6 * start, "{unpaid} of {start}");
 }
 
@@ -249,7 +248,8 @@ fn tumbling_boards_make_no_energy() {
         for _ in 0..(1.5 / h) as usize {
             unpaid += step_without_gain(&mut s, h).1;
         }
-        println!("boards {h} {:e}", unpaid / start);
+        // Crossed edges jump over the faces of boards that lie on each other almost flat: what such a step finds in the way is some mm deep.
+        assert!(unpaid < 1e-2 * start, "{h}: {unpaid} of {start}");
     }
 }
 
@@ -258,13 +258,15 @@ fn tumbling_boards_make_no_energy() {
 fn lifting_is_paid_with_velocity_by_what_is_lifted() {
     let half = [0.5; 3];
     let pose = |x: f64, z: f64| Pose::at([x, 0.0, z]);
-    let list = [(half, 2.0, pose(0.0, 0.497)), (half, 1.0, pose(5.0, 0.5)), (half, 3.0, pose(10.0, 0.498))];
+    let list = [(half, 2.0, pose(0.0, 0.497)), (half, 1.0, pose(5.0, 0.5)), (half, 3.0, pose(10.0, 0.499))];
     let moving = [[[1.0, 0.0, 0.0], [0.0; 3]]; 2];
     let (mut s, node) = moving_boxes(&list, &moving, rough(0.0));
     let report = s.step(0.01).unwrap().contacts;
-    let [moving, resting] = [2.0 * 9.81 * 0.003, 3.0 * 9.81 * 0.002];
+    let [moving, resting] = [2.0 * 9.81 * 0.003, 3.0 * 9.81 * 0.001];
     assert!((report.lifted - moving - resting).abs() < 1e-9, "{report:?}");
     assert!((report.paid - moving).abs() < 1e-9, "{report:?}");
+    let lifter = report.lifted_by.unwrap().map(|side| s.contact_side(side));
+    assert_eq!(lifter, ["`ground`", "`box 0`"]);
     let v = s.velocities(node);
     assert!((v[0] - (1.0 - 2.0 * 9.81 * 0.003f64).sqrt()).abs() < 1e-9, "{v:?}");
     assert!((v[6] - 1.0).abs() < 1e-12 && v[12].abs() < 1e-12, "{v:?}");

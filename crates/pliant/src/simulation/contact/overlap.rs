@@ -11,6 +11,22 @@ use pliant_solvers::complementarity::{Cone, Outcome};
 /// Rounds of corrections of overlap: turning a body may bring others of its corners down.
 const CORRECTIONS: usize = 5;
 
+impl Contacts {
+    /// Remembers the contact that has the largest share `mu_i (J dx)_i` in a correction that lifted by so much, if none lifted more in the step.
+    fn name_lifter(&mut self, base_rows: usize, lifted: f64) {
+        let shares = self.correction.mu[base_rows..].iter().zip(&self.correction_tail.b);
+        let hard = self.next.contacts().iter().filter(|c| c.law.compliance == 0.0);
+        let largest = shares
+            .map(|(mu, b)| -mu * b)
+            .zip(hard)
+            .max_by(|a, b| a.0.total_cmp(&b.0));
+        if let (Some((_, contact)), true) = (largest, lifted > self.most_lifted) {
+            self.most_lifted = lifted;
+            self.report.lifted_by = Some(contact.sides);
+        }
+    }
+}
+
 impl Simulation {
     /// Finds the contacts at the end of the step and takes overlap back, if that is asked for.
     pub(in crate::simulation) fn find_contacts_after(&mut self, h: f64) -> Result<(), Error> {
@@ -37,6 +53,7 @@ impl Simulation {
         if let Overlap::Correct { allowed, speed } = self.options.contacts.overlap {
             let deep = |c: &Contact| c.law.compliance == 0.0 && c.gap < -allowed;
             let mut most = h * speed;
+            c.most_lifted = 0.0;
             while c.report.corrections < CORRECTIONS
                 && (c.next.contacts().iter()).any(|c| deep(c) && (most > 0.0 || c.gap >= -h * speed))
             {
@@ -121,6 +138,7 @@ impl Simulation {
         c.report.lifted += lifted;
         let solved = (system, &c.correction.mu[..], &c.correction.x[..]);
         c.report.paid += self.pay(&mut c.toll, solved, lifted)?;
+        c.name_lifter(self.assembler.system().m(), lifted);
         Ok(())
     }
 }

@@ -184,12 +184,20 @@ fn step_without_gain(s: &mut Simulation, h: f64) -> (StepReport, f64) {
     let before = s.model().energies(s.state()).total();
     let report = s.step(h).unwrap_or_else(|e| panic!("{e}"));
     let c = report.contacts;
-    let impulses = s.contacts().iter().map(|c| c.impulse.map(f64::abs).iter().sum::<f64>());
+    let impulses = s
+        .contacts()
+        .iter()
+        .map(|c| c.impulse.map(f64::abs).iter().sum::<f64>());
     let solver = 2.0 * c.velocity_residual * impulses.sum::<f64>();
     let unpaid = (c.lifted - c.paid).max(0.0);
     let after = report.energies.total();
     let allowed = unpaid + solver + 1e-13 * (1.0 + before.abs());
-    assert!(after <= before + allowed, "at {}: {before} {after}, {:e} more than {allowed:e}: {c:?}", report.time, after - before);
+    assert!(
+        after <= before + allowed,
+        "at {}: {before} {after}, {:e} more than {allowed:e}: {c:?}",
+        report.time,
+        after - before
+    );
     (report, unpaid)
 }
 
@@ -258,7 +266,11 @@ fn tumbling_boards_make_no_energy() {
 fn lifting_is_paid_with_velocity_by_what_is_lifted() {
     let half = [0.5; 3];
     let pose = |x: f64, z: f64| Pose::at([x, 0.0, z]);
-    let list = [(half, 2.0, pose(0.0, 0.497)), (half, 1.0, pose(5.0, 0.5)), (half, 3.0, pose(10.0, 0.499))];
+    let list = [
+        (half, 2.0, pose(0.0, 0.497)),
+        (half, 1.0, pose(5.0, 0.5)),
+        (half, 3.0, pose(10.0, 0.499)),
+    ];
     let moving = [[[1.0, 0.0, 0.0], [0.0; 3]]; 2];
     let (mut s, node) = moving_boxes(&list, &moving, rough(0.0));
     let report = s.step(0.01).unwrap().contacts;
@@ -268,7 +280,10 @@ fn lifting_is_paid_with_velocity_by_what_is_lifted() {
     let lifter = report.lifted_by.unwrap().map(|side| s.contact_side(side));
     assert_eq!(lifter, ["`ground`", "`box 0`"]);
     let v = s.velocities(node);
-    assert!((v[0] - (1.0 - 2.0 * 9.81 * 0.003f64).sqrt()).abs() < 1e-9, "{v:?}");
+    assert!(
+        (v[0] - (1.0 - 2.0 * 9.81 * 0.003f64).sqrt()).abs() < 1e-9,
+        "{v:?}"
+    );
     assert!((v[6] - 1.0).abs() < 1e-12 && v[12].abs() < 1e-12, "{v:?}");
     // To rounding and what is allowed to stay.
     for (e, mass) in [(0, 2.0), (2, 3.0)] {

@@ -69,7 +69,11 @@ impl Contacts {
                     _ => 0.0,
                 };
                 // What separates at first may come back as far as it went: pushed any earlier, it would be pushed along its way.
-                let share = if u > 0.0 { (1.0 + e).max(1.0 / beta) } else { 1.0 + e };
+                let share = if u > 0.0 {
+                    (1.0 + e).max(1.0 / beta)
+                } else {
+                    1.0 + e
+                };
                 (share * u - recovery, 0.0)
             };
             self.tail.b[row] = b;

@@ -14,7 +14,9 @@ const CORRECTIONS: usize = 5;
 impl Contacts {
     /// Remembers the contact that has the largest share `mu_i (J dx)_i` in a correction that lifted by so much, if none lifted more in the step.
     fn name_lifter(&mut self, base_rows: usize, lifted: f64) {
-        let shares = self.correction.mu[base_rows..].iter().zip(&self.correction_tail.b);
+        let shares = self.correction.mu[base_rows..]
+            .iter()
+            .zip(&self.correction_tail.b);
         let hard = self.next.contacts().iter().filter(|c| c.law.compliance == 0.0);
         let largest = shares
             .map(|(mu, b)| -mu * b)

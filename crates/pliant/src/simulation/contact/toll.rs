@@ -122,7 +122,11 @@ impl Simulation {
         if unknown > 1e-9 * scale {
             let moving: f64 = toll.kinetic.iter().sum();
             for (owed, kinetic) in toll.owed.iter_mut().zip(&toll.kinetic) {
-                *owed += if moving > 0.0 { unknown * kinetic / moving } else { 0.0 };
+                *owed += if moving > 0.0 {
+                    unknown * kinetic / moving
+                } else {
+                    0.0
+                };
             }
         }
         let mut taken = 0.0;
@@ -130,7 +134,11 @@ impl Simulation {
             let paid = owed.min(*kinetic);
             taken += paid;
             // From here on the factor of the velocities.
-            *owed = if paid > 0.0 { (1.0 - paid / kinetic).sqrt() } else { 1.0 };
+            *owed = if paid > 0.0 {
+                (1.0 - paid / kinetic).sqrt()
+            } else {
+                1.0
+            };
         }
         if taken > 0.0 {
             for node in self.model.nodes() {

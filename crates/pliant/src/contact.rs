@@ -187,6 +187,9 @@ pub struct ContactOptions {
     pub tolerance: f64,
     /// Iterations of the last resort of [`Auto`](pliant_solvers::complementarity::Auto).
     pub max_iterations: usize,
+    /// The one method that solves them; none lets [`Auto`](pliant_solvers::complementarity::Auto) choose, which falls back on others. For comparison: a
+    /// method that does not reach the tolerance, or cannot have friction, ends the run.
+    pub solver: Option<Method>,
     /// What becomes of overlap.
     pub overlap: Overlap,
     /// How impacts at the same time are taken.
@@ -198,6 +201,7 @@ impl Default for ContactOptions {
         Self {
             tolerance: 1e-8,
             max_iterations: 5000,
+            solver: None,
             overlap: Overlap::Correct {
                 allowed: 1e-6,
                 speed: 1.0,

@@ -43,7 +43,8 @@ pub use nodes::{
 };
 pub use parts::{Cable, CableEnd, MassMatrix, MeshPart, Net, Rod};
 pub use run::{
-    FormulationSpec, GeometrySpec, GyroscopicSpec, ImpactsSpec, MetricSpec, PartSpec, Run, StabilisationSpec,
+    ContactSolverSpec, FormulationSpec, GeometrySpec, GyroscopicSpec, ImpactsSpec, MetricSpec, PartSpec, Run,
+    StabilisationSpec,
 };
 
 use super::course::Course;

@@ -112,6 +112,7 @@ impl Simulation {
             return Ok(());
         };
         c.correction_solver.options = self.auto_options();
+        c.correction_solver.only = self.options.contacts.solver;
         c.correction_solver.bounds.direct = self.options.solver;
         let words = |e| in_words(e, self);
         c.correction_solver

@@ -136,6 +136,7 @@ impl Simulation {
         }
         c.bound_spins(self.assembler.system().m());
         c.solver.options = self.auto_options();
+        c.solver.only = self.options.contacts.solver;
         c.solver.bounds = self.options.bounds;
         c.solver.bounds.direct = self.options.solver;
         let Some(system) = c.extended.system() else {

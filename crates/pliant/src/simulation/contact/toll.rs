@@ -7,7 +7,7 @@ use pliant_solvers::KktSystem;
 /// Share of the largest impulse of a correction below which a contact had no part in it.
 const IDLE: f64 = 1e-9;
 
-/// Room for the groups of a correction: independent blocks of variables that its rows connect.
+/// Room for the groups of a correction.
 #[derive(Debug, Default)]
 pub(super) struct Toll {
     /// Block of each variable, and the group of each block, which is named by its least block.
@@ -37,7 +37,7 @@ impl Toll {
         self.group[a.max(b) as usize] = a.min(b);
     }
 
-    /// Groups the free variables that masses, hard rows and the contacts with an impulse connect. `base` rows come before those of contacts.
+    /// Groups the free variables that the model and the contacts with an impulse connect. `base` rows come before those of contacts.
     fn gather(&mut self, system: &KktSystem, mu: &[f64], base: usize) {
         self.block.clear();
         for (k, w) in system.primal_blocks().windows(2).enumerate() {

@@ -48,6 +48,50 @@ fn where_an_edge_lies_on_an_edge_the_normal_is_half_way_between_the_faces() {
     }
 }
 
+/// A wedge on the edge of a box, or on a blunter wedge: both ends of the normals are then of one part, and the middle is between its faces.
+#[test]
+fn a_sharp_edge_on_a_blunt_one_has_the_middle_of_the_blunt_one() {
+    // Tips at the origin, along y, that open upwards or downwards at these angles from the vertical, the upper one turned by `lean`.
+    let wedge = |open: f64, up: f64| {
+        let side = |x: f64, y: f64| [x * open.sin(), y, up * open.cos()];
+        let points = [
+            [0.0, -0.5, 0.0],
+            [0.0, 0.5, 0.0],
+            side(1.0, -0.5),
+            side(1.0, 0.5),
+            side(-1.0, -0.5),
+            side(-1.0, 0.5),
+        ];
+        Shape::convex_hull(&points).unwrap()
+    };
+    for (sharp, blunt, lean) in [
+        (0.2, 0.5, 0.0),
+        (0.2, 0.5, 0.1),
+        (0.3, 0.9, -0.4),
+        (0.2, 0.785, 0.3),
+    ] {
+        for flipped in [false, true] {
+            let (below, above) = if flipped { (sharp, blunt) } else { (blunt, sharp) };
+            let [lower, upper] = if flipped { [lean, 0.0] } else { [0.0, lean] };
+            let pose = |lean: f64| Pose::turned([0.0; 3], [0.0, 1.0, 0.0], lean);
+            let found = touch(
+                (wedge(below, -1.0), pose(lower)),
+                (wedge(above, 1.0), pose(upper)),
+                1e-4,
+            );
+            assert_eq!(found.len(), 2, "{sharp} {blunt} {lean} {flipped}");
+            for c in &found {
+                assert!(
+                    (Vec3::from(c.normal) - Vec3::z()).norm() < 1e-9,
+                    "{sharp} {blunt} {lean} {flipped}: {:?}",
+                    c.normal
+                );
+                assert!(c.gap.abs() < 1e-12);
+            }
+        }
+    }
+}
+
 /// Where the edges lie beside each other by what a solver leaves, the sides of faces that open slowly cross more exactly than the edges touch.
 #[test]
 fn a_hinge_that_opens_keeps_both_ends_of_its_edge() {

@@ -268,23 +268,30 @@ fn lifting_is_paid_with_velocity_by_what_is_lifted() {
     let pose = |x: f64, z: f64| Pose::at([x, 0.0, z]);
     let list = [
         (half, 2.0, pose(0.0, 0.497)),
-        (half, 1.0, pose(5.0, 0.5)),
+        // Beside the first, and touches it.
+        (half, 1.0, pose(1.0, 0.5)),
         (half, 3.0, pose(10.0, 0.499)),
     ];
-    let moving = [[[1.0, 0.0, 0.0], [0.0; 3]]; 2];
+    let moving = [[[0.0, 1.0, 0.0], [0.0; 3]]; 2];
     let (mut s, node) = moving_boxes(&list, &moving, rough(0.0));
     let report = s.step(0.01).unwrap().contacts;
     let [moving, resting] = [2.0 * 9.81 * 0.003, 3.0 * 9.81 * 0.001];
     assert!((report.lifted - moving - resting).abs() < 1e-9, "{report:?}");
     assert!((report.paid - moving).abs() < 1e-9, "{report:?}");
+    // Nothing acts between the two that touch.
+    assert!(
+        s.contacts()
+            .iter()
+            .any(|c| c.contact.sides == [1, 2] && c.state == ContactState::Open)
+    );
     let lifter = report.lifted_by.unwrap().map(|side| s.contact_side(side));
     assert_eq!(lifter, ["`ground`", "`box 0`"]);
     let v = s.velocities(node);
     assert!(
-        (v[0] - (1.0 - 2.0 * 9.81 * 0.003f64).sqrt()).abs() < 1e-9,
+        (v[1] - (1.0 - 2.0 * 9.81 * 0.003f64).sqrt()).abs() < 1e-9,
         "{v:?}"
     );
-    assert!((v[6] - 1.0).abs() < 1e-12 && v[12].abs() < 1e-12, "{v:?}");
+    assert!((v[7] - 1.0).abs() < 1e-12 && v[13].abs() < 1e-12, "{v:?}");
     // To rounding and what is allowed to stay.
     for (e, mass) in [(0, 2.0), (2, 3.0)] {
         assert!((s.positions(node)[7 * e + 2] - 0.5).abs() < 2e-6, "{mass}");

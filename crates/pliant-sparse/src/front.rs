@@ -11,9 +11,11 @@ mod schedule;
 mod solve;
 mod supernodes;
 mod tree;
+mod unsymmetric;
 
 pub use numeric::FrontFactor;
 pub use pivoted::{Inertia, PivotedFactor};
+pub use unsymmetric::UnsymmetricFactor;
 
 use crate::{Graph, SparseError};
 use std::ops::Range;

@@ -32,7 +32,7 @@ mod symmetric_block;
 mod threads;
 
 pub use block::{BlockFactor, BlockPattern, BlockSymbolic, Reach, Refactored};
-pub use front::{FrontFactor, FrontSymbolic, Inertia, PivotedFactor};
+pub use front::{FrontFactor, FrontSymbolic, Inertia, PivotedFactor, UnsymmetricFactor};
 pub use graph::{BestOrder, EliminationCost, Graph, OrderMethod, OrderReport};
 pub use ldlt::{Factor, FactorReport, PivotRule, Symbolic};
 pub use pattern::{CsrMatrix, Pattern, PatternBuilder};

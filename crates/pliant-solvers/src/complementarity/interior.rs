@@ -1,7 +1,6 @@
 //! A primal-dual interior-point method.
 
 mod direction;
-mod krylov;
 mod scaling;
 
 use super::cone::tangential;
@@ -10,15 +9,18 @@ use super::report::Tracker;
 use super::shifted::Shifted;
 use super::{Limits, Method, Outcome, Problem, ProblemError, Report, Solver};
 use crate::Elimination;
-use krylov::Krylov;
 use scaling::{Scaling, least, step};
 
 /// How [`InteriorPoint`] follows De Saxcé's shift, which depends on the velocity.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum ShiftStep {
-    /// Its derivative is part of the linear system. Quick where it converges.
+    /// Its derivative is part of the linear system. Quick where it converges; ends as soon as two steps in a row are short, from where
+    /// [`Newton`](super::Newton) may find the rest.
     #[default]
     Newton,
+    /// The same, but where it would end it takes ten iterations with the shift of the last iterate, and then goes on; from there on the barrier
+    /// does not fall below the work of what the velocities are off by.
+    Alternating,
     /// Its value at the last iterate, as if it were constant (Picard): a convex problem whose data move. Slower, and it does not
     /// run into the boundary where many contacts slip: in heaps of boxes that fall it goes on where the other stalls.
     Lagged {
@@ -74,8 +76,8 @@ struct Inner {
 /// Every iteration factors `A + E` with a diagonal `E`: in the eigenvectors of the scaling, whose eigenvalues lie up to `10^20` apart, the rows of a
 /// contact are multiplied by a 3 x 3 matrix `T`. Where the operator is a [`Form::Saddle`](super::Form::Saddle), contacts are
 /// eliminated before bodies, and no Delassus operator enters the factorisation. The derivative of the shift makes the system
-/// unsymmetric: a few steps of GMRES over the symmetric factor, and as many times again on what they leave of the equations as it takes to
-/// gain two digits of feasibility. (The convex part: Andersen, Roos, Terlaky 2003; Vandenberghe 2010. Acary,
+/// unsymmetric in the rows of each contact: it has an `L U` of its own, and is refined until two digits of feasibility are gained. (GMRES over the symmetric factor
+/// needs as many steps as contacts slip; a dozen of them left a predictor whose error, squared in the correction, stalled heaps of balls.) (The convex part: Andersen, Roos, Terlaky 2003; Vandenberghe 2010. Acary,
 /// Armand, Nguyen, Shpakovych 2023 compare interior points for contact.) Close to the answer every iteration
 /// tries a Gauss-Seidel sweep, which lands on the boundary, and the end up to twenty. No proof with friction; 5 to 20 iterations where tried, whatever the mass
 /// ratio ([`ShiftStep`] has what to do where it stalls). `A` symmetric semidefinite. The start matters little. Nothing is allocated after the first solve of a pattern.
@@ -106,7 +108,10 @@ pub struct InteriorPoint {
     /// De Saxcé's shift of each block, and `mu u_t/|u_t|`.
     shift: Vec<f64>,
     slope: Vec<[f64; 2]>,
-    krylov: Krylov,
+    /// Whether the derivative of the shift is in the factor.
+    bent: bool,
+    /// Iterations that are still to take the shift as it was.
+    lagged: usize,
 }
 
 /// Share of the block's scale below which `E` is not allowed to fall.
@@ -120,6 +125,10 @@ const BACK: f64 = 0.99;
 const NEAREST: f64 = 1.0 - 1e-6;
 /// Distance from the boundary of a cone, as a share, that rounding still leaves.
 const ROUNDING: f64 = 16.0 * f64::EPSILON;
+/// Share of a step below which it is short: one contact keeps it at the boundary.
+const SHORT: f64 = 0.1;
+/// Iterations with a shift that is not foreseen.
+const LAGGED: usize = 10;
 /// Stands for infinity in `E`: the impulse does not move.
 const WALL: f64 = 1e10;
 
@@ -140,7 +149,7 @@ impl InteriorPoint {
     /// Takes the shifts `mu |u_t|` anew; returns the mean work of what the derivative does not know of their changes, as far as it is more than
     /// rounding of the velocities; infinity without derivative.
     fn set_shift(&mut self, problem: &Problem) -> f64 {
-        let newton = self.options.shift == ShiftStep::Newton;
+        let newton = !matches!(self.options.shift, ShiftStep::Lagged { .. }) && self.lagged == 0;
         let mut sum = 0.0f64;
         let speed = |k: usize| problem.scale(k) * self.r[problem.rows(k).start].abs();
         let rounding = ROUNDING * (0..problem.blocks()).fold(0.0, |a: f64, k| a.max(speed(k)));
@@ -150,7 +159,7 @@ impl InteriorPoint {
                 let (first, rows_len) = (rows.start, rows.len());
                 let s = mu * tangential(&self.w[rows]);
                 let s = match self.options.shift {
-                    ShiftStep::Newton => s,
+                    ShiftStep::Newton | ShiftStep::Alternating => s,
                     ShiftStep::Lagged { share } => share * s + (1.0 - share) * self.shift[k],
                 };
                 let along: f64 = (1..rows_len)
@@ -174,6 +183,19 @@ impl InteriorPoint {
         } else {
             f64::INFINITY
         }
+    }
+
+    /// Mean work of what the velocities are off by.
+    fn unbalanced_work(&self, problem: &Problem) -> f64 {
+        let mut sum = 0.0;
+        for (k, inner) in self.blocks.iter().enumerate() {
+            let rows = problem.rows(k);
+            if problem.cones()[k].friction().is_some() {
+                let works = rows.zip(inner.v).map(|(i, v)| self.r[i] * (self.w[i] - v));
+                sum += works.sum::<f64>().abs();
+            }
+        }
+        sum / problem.blocks().max(1) as f64
     }
 
     /// Puts impulse and velocities inside.
@@ -392,20 +414,33 @@ impl Solver for InteriorPoint {
             self.slope.clear();
             self.slope.resize(problem.blocks(), [0.0; 2]);
             self.begin(problem);
+            self.lagged = 0;
+            let (mut short, mut jams) = (0usize, 0usize);
             while end.is_none() && iterations < limits.max_iterations {
                 iterations += 1;
                 let gap = self.scale(problem);
-                if !gap.is_finite() || !self.shifted.factor(problem, &self.turn, &self.e) {
+                problem.velocity_into(&self.r, &mut self.w);
+                let mismatch = self.set_shift(problem);
+                self.bent = self.slope.iter().any(|s| *s != [0.0; 2]);
+                let ready = gap.is_finite()
+                    && if self.bent {
+                        self.shifted
+                            .factor_bent(problem, &self.turn, &self.e, &self.slope)
+                    } else {
+                        self.shifted.factor(problem, &self.turn, &self.e)
+                    };
+                if !ready {
                     end = Some(Outcome::Breakdown);
                     break;
                 }
-                problem.velocity_into(&self.r, &mut self.w);
-                let mismatch = self.set_shift(problem);
                 self.direction(problem, 0.0, false);
                 let affine = self.largest_step(problem).min(1.0);
                 let sigma = (1.0 - affine).powi(3).clamp(1e-4, 1.0);
                 // Short steps of the barrier while the shift still moves, and always where nothing foresees it.
-                let tau = (sigma * gap).max(0.3 * mismatch.min(gap));
+                let mut tau = (sigma * gap).max(0.3 * mismatch.min(gap));
+                if jams > 0 {
+                    tau = tau.max(self.unbalanced_work(problem).min(gap));
+                }
                 self.direction(problem, tau, true);
                 if self.dr.iter().any(|d| !d.is_finite()) {
                     end = Some(Outcome::Breakdown);
@@ -423,6 +458,13 @@ impl Solver for InteriorPoint {
                     }
                 }
                 self.keep_inside(problem);
+                short = if share < SHORT { short + 1 } else { 0 };
+                let jammed = self.bent && short >= 2;
+                self.lagged = self.lagged.saturating_sub(1);
+                if jammed && shift == ShiftStep::Alternating {
+                    self.lagged = LAGGED;
+                    (jams, short) = (jams + 1, 0);
+                }
                 r.copy_from_slice(&self.r);
                 problem.project(r);
                 problem.velocity_into(r, &mut self.tracker.u);
@@ -432,6 +474,9 @@ impl Solver for InteriorPoint {
                     sweep(problem, r, 1.0, false);
                     let found = self.tracker.look(problem, r);
                     end = found.filter(|o| *o == Outcome::Converged);
+                }
+                if jammed && shift == ShiftStep::Newton {
+                    end = end.or(Some(Outcome::Stagnated));
                 }
             }
         }

@@ -3,7 +3,8 @@
 use super::cone::tangential;
 use super::gauss_seidel::sweep;
 use super::report::Tracker;
-use super::{Limits, Method, Outcome, Problem, ProblemError, Report, Solver};
+use super::shifted::Shifted;
+use super::{Form, Limits, Method, Outcome, Problem, ProblemError, Report, Solver};
 
 /// Function whose zero is the law of a unilateral row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -74,7 +75,15 @@ pub struct Newton {
     step: Vec<f64>,
     trial: Vec<f64>,
     u: Vec<f64>,
+    /// The Jacobian where the operator is a Schur complement, and its blocks.
+    shifted: Shifted,
+    sparse: bool,
+    by_r: Vec<f64>,
+    by_u: Vec<f64>,
 }
+
+/// Rows up to which a dense factorisation is quickest.
+const DENSE: usize = 60;
 
 /// `F` of a block, and its derivatives by `r` and `u`, row by row, all with `F` in m/s.
 #[derive(Clone, Copy, Debug, Default)]
@@ -137,6 +146,9 @@ impl Newton {
     /// Puts the Newton direction into `step`; false if the factorisation fails.
     fn direction(&mut self, problem: &Problem, r: &[f64], e: f64) -> bool {
         let m = problem.size();
+        if self.sparse {
+            return self.sparse_direction(problem, r, e);
+        }
         self.jacobian.clear();
         self.jacobian.resize(m * m, 0.0);
         self.step.clear();
@@ -170,6 +182,35 @@ impl Newton {
         if !solve_in_place(&mut self.jacobian, &mut self.step) {
             return false;
         }
+        for k in 0..problem.blocks() {
+            for row in problem.rows(k) {
+                self.step[row] /= problem.scale(k);
+            }
+        }
+        self.step.iter().all(|x| x.is_finite())
+    }
+}
+
+impl Newton {
+    /// The same through the saddle-point system.
+    fn sparse_direction(&mut self, problem: &Problem, r: &[f64], e: f64) -> bool {
+        self.by_r.clear();
+        self.by_u.clear();
+        self.trial.clear();
+        self.trial.resize(problem.size(), 0.0);
+        for k in 0..problem.blocks() {
+            let local = self.local(problem, k, r, &self.tracker.u);
+            self.by_r.extend_from_slice(&local.by_r);
+            self.by_u.extend_from_slice(&local.by_u);
+            for (i, value) in problem.rows(k).zip(local.value) {
+                self.trial[i] = -value;
+            }
+        }
+        if !self.shifted.factor_newton(problem, &self.by_r, &self.by_u, e) {
+            return false;
+        }
+        self.step.resize(problem.size(), 0.0);
+        self.shifted.solve_bent(&self.trial, &mut self.step);
         for k in 0..problem.blocks() {
             for row in problem.rows(k) {
                 self.step[row] /= problem.scale(k);
@@ -262,11 +303,17 @@ impl Solver for Newton {
         let mut iterations = 0;
         if end.is_none() {
             let m = problem.size();
-            for (list, size) in [(&mut self.a, m * m), (&mut self.trial, m), (&mut self.u, m)] {
+            self.sparse = m > DENSE && matches!(problem.delassus().form(), Form::Saddle { .. });
+            let entries = if self.sparse { 0 } else { m * m };
+            for (list, size) in [(&mut self.a, entries), (&mut self.trial, m), (&mut self.u, m)] {
                 list.clear();
                 list.resize(size, 0.0);
             }
-            problem.delassus().block(0..m, 0..m, &mut self.a);
+            if self.sparse {
+                self.shifted.prepare(problem)?;
+            } else {
+                problem.delassus().block(0..m, 0..m, &mut self.a);
+            }
             let mut memory = [0.0f64; 5];
             let mut relax = true;
             let mut proximal = 0.1f64;

@@ -1,7 +1,10 @@
 //! Solves with `T A T^T + E`: the linear algebra of ADMM and of the interior-point method.
 
+mod bent;
+
 use super::{Form, Problem, ProblemError};
 use crate::{DirectSolver, Elimination, KktSystem};
+use bent::Bent;
 use pliant_sparse::{Pattern, PatternBuilder};
 
 const ABSENT: u32 = u32::MAX;
@@ -34,6 +37,8 @@ pub(crate) struct Shifted {
     ready: bool,
     /// Order for the next pattern, if it fits.
     imposed: Option<Elimination>,
+    /// Made when it is first asked for.
+    bent: Option<Bent>,
 }
 
 // A clone makes its factors anew.
@@ -106,6 +111,7 @@ impl Shifted {
         self.seen.clear();
         self.rows.clear();
         self.pairs.clear();
+        self.bent = None;
         self.direct.forget(self.imposed.take());
         let form = problem.delassus().form();
         self.saddle = matches!(form, Form::Saddle { .. });
@@ -234,7 +240,17 @@ impl Shifted {
     /// it fails.
     pub(crate) fn factor(&mut self, problem: &Problem, turn: &[f64], e: &[f64]) -> bool {
         self.ready = false;
-        let Some(own) = &mut self.system else { return false };
+        self.fill(problem, turn, e);
+        self.ready = self
+            .system
+            .as_ref()
+            .is_some_and(|own| self.direct.prepare(own).is_ok());
+        self.ready
+    }
+
+    /// The values of the system.
+    fn fill(&mut self, problem: &Problem, turn: &[f64], e: &[f64]) {
+        let Some(own) = &mut self.system else { return };
         if let Form::Saddle { system, .. } = problem.delassus().form() {
             own.w.values_mut().copy_from_slice(system.w.values());
             for i in 0..own.m() {
@@ -298,8 +314,6 @@ impl Shifted {
                 }
             }
         }
-        self.ready = self.direct.prepare(own).is_ok();
-        self.ready
     }
 
     /// `x = (T A T^T + E)^-1 rhs`, without refinement. Cost: two triangular solves.

@@ -66,6 +66,11 @@ impl DirectSolver {
         !self.null_space.is_empty()
     }
 
+    /// The rows that the last factorisation dropped.
+    pub(crate) fn dropped(&self) -> &[bool] {
+        &self.dropped
+    }
+
     /// Row `i` as of the last solve. Cost: the non-zeros of the row, and the number of redundant rows.
     pub(crate) fn row(&self, system: &KktSystem, i: usize) -> Row {
         let held = is_held(&self.states, i);

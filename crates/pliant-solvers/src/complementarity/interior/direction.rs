@@ -5,9 +5,6 @@ use super::{InteriorPoint, pad};
 use crate::complementarity::Problem;
 use crate::complementarity::shifted::Shifted;
 
-/// Residual of GMRES, as a share of the right-hand side.
-const INNER: f64 = 1e-9;
-
 /// Largest entry.
 fn largest(x: &[f64]) -> f64 {
     x.iter().fold(0.0, |a, x| a.max(x.abs()))
@@ -25,14 +22,19 @@ struct System<'a> {
     turn: &'a [f64],
     e: &'a [f64],
     slope: &'a [[f64; 2]],
+    bent: bool,
     scratch: &'a mut [f64],
 }
 
 impl System<'_> {
-    /// `q = T^-T (A + E)^-1 x`.
+    /// `q = T^-T (A + V^-1 E)^-1 x`.
     fn solve(&mut self, x: &[f64], q: &mut [f64]) {
         self.turned(false, x);
-        self.shifted.solve(self.scratch, q);
+        if self.bent {
+            self.shifted.solve_bent(self.scratch, q);
+        } else {
+            self.shifted.solve(self.scratch, q);
+        }
     }
 
     /// Each block times `T`, or its transpose, into the scratch.
@@ -58,14 +60,14 @@ impl System<'_> {
     }
 
     /// `push = T^-1 E q`, with `T^-1 = S^2 T^T`, `S = diag(mu, 1, 1)`.
-    fn push(&mut self, q: &[f64], push: &mut [f64], floors: Option<&[super::Inner]>) {
+    fn push(&mut self, q: &[f64], push: &mut [f64], blocks: &[super::Inner]) {
         for i in 0..q.len() {
             self.scratch[i] = self.e[i] * q[i];
         }
         for k in 0..self.problem.blocks() {
             let rows = self.problem.rows(k);
             let d = rows.len();
-            let floor = floors.map_or(0.0, |f| f[k].floor);
+            let floor = blocks[k].floor;
             let mu = self.problem.cones()[k]
                 .friction()
                 .filter(|mu| *mu > 0.0)
@@ -116,7 +118,7 @@ impl InteriorPoint {
     /// V A dr - dv = v - w,   dv = g - v - E dr
     /// ```
     ///
-    /// is solved as `(A + V^-1 E) dr = V^-1 (g - w)` by GMRES with `A + E` as preconditioner, and the corrector's is refined against `A` as it is.
+    /// is solved as `(A + V^-1 E) dr = V^-1 (g - w)`, and the corrector's is refined against `A` as it is.
     pub(super) fn direction(&mut self, problem: &Problem, tau: f64, correct: bool) {
         self.wanted(problem, tau, correct);
         // The corrector's answer is the step: it is to gain feasibility, whatever the size of the rest of the right-hand side.
@@ -128,7 +130,7 @@ impl InteriorPoint {
             e,
             slope,
             scratch,
-            krylov,
+            bent,
             q,
             push,
             rhs,
@@ -145,6 +147,7 @@ impl InteriorPoint {
             turn,
             e,
             slope,
+            bent: *bent,
             scratch,
         };
         let m = problem.size();
@@ -160,7 +163,7 @@ impl InteriorPoint {
         for pass in 0..passes {
             if pass > 0 {
                 // What is left of the equations themselves, without floors and rounding of the factor.
-                system.push(q, push, Some(blocks));
+                system.push(q, push, blocks);
                 system.back(q, dr);
                 problem.delassus().rows_times(0..m, dr, y);
                 for i in 0..m {
@@ -173,21 +176,13 @@ impl InteriorPoint {
                 }
                 last = left;
             }
-            if problem.has_friction() {
-                krylov.solve(y, INNER, |x, out| {
-                    system.solve(x, dr);
-                    system.push(dr, push, None);
-                    out.copy_from_slice(x);
-                    system.bend(push, 1.0, out);
-                });
-            }
             system.solve(y, dr);
             for (q, d) in q.iter_mut().zip(dr.iter()) {
                 *q += d;
             }
         }
         system.back(q, dr);
-        system.push(q, push, Some(blocks));
+        system.push(q, push, blocks);
         self.velocities(problem, tau);
     }
 

@@ -1,0 +1,276 @@
+//! The unsymmetric system of Newton's method: contacts whose normal velocity is shifted by their own slip.
+
+use super::{ABSENT, Shifted};
+use crate::complementarity::{Form, Problem};
+use crate::{DirectSolver, KktSystem};
+use pliant_sparse::{FrontSymbolic, Graph, UnsymmetricFactor};
+
+/// Pivot that stands for infinity: the multiplier of a redundant row.
+const DROPPED: f64 = -1e100;
+
+/// `[W -J^T; -J -R]` with both triangles, in the order of elimination of the symmetric factor.
+#[derive(Debug)]
+pub(super) struct Bent {
+    symbolic: FrontSymbolic,
+    factor: UnsymmetricFactor,
+    /// Position of each variable and each row; `ABSENT` for fixed variables.
+    position: Vec<u32>,
+    /// For every entry of W, J and R its place in the factor and that of its mirror image; `ABSENT` for fixed variables.
+    slots: [Vec<[u32; 2]>; 3],
+    /// Nine places per block with a cone: the entries between its own rows.
+    own: Vec<u32>,
+    /// Right-hand side in the order of elimination.
+    x: Vec<f64>,
+    ready: bool,
+}
+
+impl Bent {
+    /// For the order that the symmetric factor has; `unknown` is the variable, or n and the row, of a row of the problem.
+    fn new(
+        system: &KktSystem,
+        direct: &DirectSolver,
+        problem: &Problem,
+        unknown: impl Fn(usize) -> usize,
+    ) -> Option<Self> {
+        let order = direct.elimination()?;
+        let n = system.n();
+        let mut position = vec![ABSENT; n + system.m()];
+        for (k, v) in order.sequence.iter().enumerate() {
+            position[*v] = k as u32;
+        }
+        let mut vertex = Vec::with_capacity(order.sequence.len());
+        for (k, w) in order.bounds.windows(2).enumerate() {
+            vertex.extend(std::iter::repeat_n(k, w[1] - w[0]));
+        }
+        let parts = [(&system.w, 0, 0), (&system.j, n, 0), (&system.r, n, n)];
+        let entries = parts.map(|(part, row0, column0)| {
+            let mut out = Vec::with_capacity(part.pattern().len());
+            for i in 0..part.pattern().rows() {
+                let columns = part.pattern().row(i).iter();
+                out.extend(columns.map(|k| (position[row0 + i], position[column0 + *k as usize])));
+            }
+            out
+        });
+        let mut graph = Graph::new(order.bounds.len() - 1);
+        for (i, k) in entries.iter().flatten() {
+            if *i != ABSENT && *k != ABSENT {
+                graph.connect(vertex[*i as usize], vertex[*k as usize]);
+            }
+        }
+        let symbolic = FrontSymbolic::new(&order.bounds, &graph).ok()?;
+        let slot = |i: u32, k: u32| {
+            let slot = symbolic.unsymmetric_slot(i as usize, k as usize);
+            slot.map_or(ABSENT, |s| s as u32)
+        };
+        let slots = entries.map(|list| list.iter().map(|(i, k)| [slot(*i, *k), slot(*k, *i)]).collect());
+        let mut own = vec![ABSENT; 9 * problem.blocks()];
+        for k in 0..problem.blocks() {
+            let rows = problem.rows(k);
+            let d = rows.len();
+            for (i, row) in rows.clone().enumerate() {
+                for (l, column) in rows.clone().enumerate() {
+                    own[9 * k + i * d + l] = slot(position[unknown(row)], position[unknown(column)]);
+                }
+            }
+        }
+        Some(Self {
+            factor: symbolic.allocate_unsymmetric(),
+            x: vec![0.0; symbolic.size()],
+            symbolic,
+            position,
+            slots,
+            own,
+            ready: false,
+        })
+    }
+
+    /// Takes W, J and R of a system.
+    fn symmetric_part(&mut self, system: &KktSystem) {
+        self.ready = false;
+        self.factor.clear();
+        let target = self.factor.values_mut();
+        let parts = [(&system.w, 1.0), (&system.j, -1.0), (&system.r, -1.0)];
+        for ((part, sign), slots) in parts.into_iter().zip(&self.slots) {
+            for (value, [slot, mirror]) in part.values().iter().zip(slots) {
+                for slot in [*slot as usize, *mirror as usize] {
+                    // No storage reaches up to `ABSENT`.
+                    if let Some(target) = target.get_mut(slot) {
+                        *target = sign * value;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Factors what was filled, without the rows that are redundant.
+    fn eliminate(&mut self, direct: &DirectSolver) -> bool {
+        let rows = self.position.len() - direct.dropped().len();
+        for (row, _) in direct
+            .dropped()
+            .iter()
+            .enumerate()
+            .filter(|(_, dropped)| **dropped)
+        {
+            let at = self.position[rows + row] as usize;
+            if let Some(slot) = self.symbolic.unsymmetric_slot(at, at) {
+                self.factor.values_mut()[slot] = DROPPED;
+            }
+        }
+        self.ready = self.factor.factor(&self.symbolic).is_ok();
+        self.ready
+    }
+}
+
+impl Shifted {
+    /// Factors `T A T^T + B E` with `T` and `E` as for [`Self::factor`] and the derivatives `s = mu u_t/|u_t|` of the shift:
+    ///
+    /// ```math
+    /// B = T V^-1 T^-1 = 1 - (T n) (T^-T s)^T,   V = 1 + n s^T
+    /// ```
+    ///
+    /// where `T^-1 = S^2 T^T`, `S = diag(mu, 1, 1)`. Only entries between the rows of one contact are unsymmetric. False if it fails.
+    pub(crate) fn factor_bent(
+        &mut self,
+        problem: &Problem,
+        turn: &[f64],
+        e: &[f64],
+        slope: &[[f64; 2]],
+    ) -> bool {
+        if !self.analyse_bent(problem, turn, e) {
+            return false;
+        }
+        self.fill(problem, turn, e);
+        let (Some(own), Some(bent)) = (&self.system, &mut self.bent) else {
+            return false;
+        };
+        bent.symmetric_part(own);
+        let target = bent.factor.values_mut();
+        let sign = if self.saddle { -1.0 } else { 1.0 };
+        for (k, s) in slope.iter().enumerate().filter(|(_, s)| **s != [0.0; 2]) {
+            let rows = problem.rows(k);
+            let d = rows.len();
+            let t = |i: usize, l: usize| turn[9 * k + i * d + l];
+            for l in 0..d {
+                let along: f64 = (1..d).map(|i| s[i - 1] * t(l, i)).sum();
+                for i in 0..d {
+                    target[bent.own[9 * k + i * d + l] as usize] -=
+                        sign * t(i, 0) * along * e[rows.start + l];
+                }
+            }
+        }
+        bent.eliminate(&self.direct)
+    }
+
+    /// Factors the generalised Jacobian `F_r + F_u (A + e D)` of one function `F(r, u)` per block, with `by_r` and `by_u` as nine numbers per block, row by
+    /// row with three to a row, `D` the blocks' scales, and columns divided by them. Contacts stay unknowns: no Delassus operator enters. False if it
+    /// fails, or if the operator is no [`Form::Saddle`] with `R` by blocks.
+    pub(crate) fn factor_newton(&mut self, problem: &Problem, by_r: &[f64], by_u: &[f64], e: f64) -> bool {
+        let Form::Saddle { system, .. } = problem.delassus().form() else {
+            return false;
+        };
+        let blocks = problem.blocks();
+        if self.bent.is_none() {
+            // Any regular matrix tells the order.
+            let (mut turn, mut scale) = (vec![0.0; 9 * blocks], vec![0.0; problem.size()]);
+            for k in 0..blocks {
+                let d = problem.rows(k).len();
+                (0..d).for_each(|i| turn[9 * k + i * d + i] = 1.0);
+                scale[problem.rows(k)].fill(problem.scale(k));
+            }
+            if !self.analyse_bent(problem, &turn, &scale) {
+                return false;
+            }
+        }
+        let (Some(own), Some(bent)) = (&mut self.system, &mut self.bent) else {
+            return false;
+        };
+        own.w.values_mut().copy_from_slice(system.w.values());
+        own.r.values_mut().fill(0.0);
+        for i in 0..own.m() {
+            let (k, l) = self.place[i];
+            let l = if k == ABSENT { 0 } else { l as usize };
+            for slot in own.j.pattern().row_slots(i) {
+                let from = self.columns[slot][l] as usize;
+                own.j.values_mut()[slot] = system.j.values().get(from).copied().unwrap_or(0.0);
+            }
+            for slot in own.r.pattern().row_slots(i) {
+                let other = self.place[own.r.pattern().indices()[slot] as usize].0;
+                let value = system
+                    .r
+                    .values()
+                    .get(self.entries[slot] as usize)
+                    .copied()
+                    .unwrap_or(0.0);
+                if k == ABSENT && other == ABSENT {
+                    own.r.values_mut()[slot] = value;
+                } else if k != other && value != 0.0 {
+                    return false;
+                }
+            }
+        }
+        bent.symmetric_part(own);
+        let target = bent.factor.values_mut();
+        for i in 0..own.m() {
+            let (k, l) = self.place[i];
+            if k == ABSENT {
+                continue;
+            }
+            let (k, l) = (k as usize, l as usize);
+            let rows = problem.rows(k);
+            let (d, s) = (rows.len(), problem.scale(k));
+            let at = &self.rows[rows];
+            let g = |c: usize| by_u[9 * k + 3 * l + c];
+            for slot in own.j.pattern().row_slots(i) {
+                let value = |slot: u32| system.j.values().get(slot as usize).copied().unwrap_or(0.0);
+                let [own_slot, mirror] = bent.slots[1][slot];
+                if let Some(target) = target.get_mut(own_slot as usize) {
+                    *target = -(0..d).map(|c| g(c) * value(self.columns[slot][c])).sum::<f64>();
+                }
+                if let Some(target) = target.get_mut(mirror as usize) {
+                    *target /= s;
+                }
+            }
+            for c in 0..d {
+                let compliance = (0..d).map(|x| g(x) * system.r.get(at[x].max(at[c]), at[x].min(at[c])));
+                let sum = compliance.sum::<f64>() + by_r[9 * k + 3 * l + c] + g(c) * e * s;
+                target[bent.own[9 * k + l * d + c] as usize] = -sum / s;
+            }
+        }
+        bent.eliminate(&self.direct)
+    }
+
+    /// The plan of the unsymmetric factor: the symmetric one knows the order, and which rows are redundant whatever the contacts do.
+    fn analyse_bent(&mut self, problem: &Problem, turn: &[f64], e: &[f64]) -> bool {
+        if self.bent.is_none() {
+            if !self.factor(problem, turn, e) {
+                return false;
+            }
+            let (rows, saddle) = (&self.rows, self.saddle);
+            let Some(own) = &self.system else { return false };
+            let unknown = |i: usize| if saddle { own.n() + rows[i] } else { i };
+            self.bent = Bent::new(own, &self.direct, problem, unknown);
+        }
+        self.bent.is_some()
+    }
+
+    /// `x = (T A T^T + B E)^-1 rhs`, without refinement.
+    pub(crate) fn solve_bent(&mut self, rhs: &[f64], x: &mut [f64]) {
+        x.fill(0.0);
+        let (Some(own), Some(bent)) = (&self.system, self.bent.as_mut().filter(|b| b.ready)) else {
+            return;
+        };
+        let (first, sign) = if self.saddle { (own.n(), -1.0) } else { (0, 1.0) };
+        let place = |i: usize| bent.position[first + if self.saddle { self.rows[i] } else { i }] as usize;
+        bent.x.fill(0.0);
+        for (i, value) in rhs.iter().enumerate() {
+            bent.x[place(i)] = sign * value;
+        }
+        bent.factor.solve_in_place(&bent.symbolic, &mut bent.x);
+        for (i, x) in x.iter_mut().enumerate() {
+            *x = bent.x[place(i)];
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,154 @@
+//! Against dense matrices that are made entry by entry from the Delassus operator.
+
+use super::*;
+use crate::complementarity::{Cone, SaddleDelassus};
+use nalgebra::{DMatrix, DVector};
+use pliant_sparse::PatternBuilder;
+
+/// Four bodies of three variables in a row, three contacts between neighbours and one with the ground, a hard row at the end, and the same row once more
+/// if wanted; the first contact has a full block of compliance.
+fn problem(redundant: bool) -> Problem {
+    let (n, contacts) = (12, 4);
+    let m = 3 * contacts + 1 + usize::from(redundant);
+    let noise = |k: usize| ((k * k) as f64 * 12.9898).sin();
+    let mut w = PatternBuilder::new(n, n);
+    (0..4).for_each(|b| w.insert_block((3 * b, 3 * b), (3, 3), true));
+    let mut j = PatternBuilder::new(m, n);
+    for c in 0..contacts {
+        for i in 3 * c..3 * c + 3 {
+            (0..3).for_each(|x| j.insert(i, 3 * c + x));
+            (0..3)
+                .filter(|_| c > 0)
+                .for_each(|x| j.insert(i, 3 * (c - 1) + x));
+        }
+    }
+    (3 * contacts..m).for_each(|i| j.insert(i, 11));
+    let mut r = PatternBuilder::new(m, m);
+    (0..m).for_each(|i| r.insert(i, i));
+    [(1, 0), (2, 0), (2, 1)]
+        .iter()
+        .for_each(|(i, k)| r.insert(*i, *k));
+    let mut blocks: Vec<usize> = (0..=contacts).map(|c| 3 * c).collect();
+    blocks.extend(3 * contacts + 1..=m);
+    let patterns = [w, j, r].map(|b| b.finish().unwrap());
+    let [w, j, r] = patterns;
+    let mut system = KktSystem::new(w, j, r, vec![0, 3, 6, 9, 12], blocks).unwrap();
+    for i in 0..n {
+        for slot in system.w.pattern().row_slots(i) {
+            let k = system.w.pattern().indices()[slot] as usize;
+            system.w.values_mut()[slot] = if i == k {
+                2.0 + noise(i).abs()
+            } else {
+                0.3 * noise(i + 7 * k)
+            };
+        }
+    }
+    for (k, x) in system.j.values_mut().iter_mut().enumerate() {
+        *x = noise(k + 3);
+    }
+    for i in 3 * contacts..m {
+        let slot = system.j.pattern().row_slots(i).start;
+        system.j.values_mut()[slot] = 1.0;
+    }
+    for (i, k, value) in [(0, 0, 0.3), (1, 1, 0.2), (2, 2, 0.4), (1, 0, 0.1), (2, 1, -0.05)] {
+        let slot = system.r.pattern().slot(i, k).unwrap();
+        system.r.values_mut()[slot] = value;
+    }
+    let rows: Vec<usize> = (0..3 * contacts).collect();
+    let boundaries: Vec<usize> = (0..=contacts).map(|c| 3 * c).collect();
+    let delassus = SaddleDelassus::new(&system, &rows, &boundaries).unwrap();
+    let cones = vec![Cone::Coulomb { mu: 0.6 }; contacts];
+    Problem::new(delassus, vec![0.0; 3 * contacts], cones).unwrap()
+}
+
+fn operator(problem: &Problem) -> DMatrix<f64> {
+    let m = problem.size();
+    let mut a = vec![0.0; m * m];
+    problem.delassus().block(0..m, 0..m, &mut a);
+    DMatrix::from_row_slice(m, m, &a)
+}
+
+fn compare(found: &[f64], matrix: &DMatrix<f64>, rhs: &[f64]) {
+    let expected = matrix.clone().lu().solve(&DVector::from_row_slice(rhs)).unwrap();
+    let size = expected.amax();
+    for (x, y) in found.iter().zip(expected.iter()) {
+        // The matrices have condition numbers of up to a few thousand.
+        assert!((x - y).abs() < 1e-11 * size, "{x} instead of {y}");
+    }
+}
+
+#[test]
+fn the_shift_bends_the_rows_of_contacts() {
+    for redundant in [false, true] {
+        let problem = problem(redundant);
+        let m = problem.size();
+        let (mut turn, mut e, mut slope) = (vec![0.0; 9 * 4], vec![0.0; m], vec![[0.0; 2]; 4]);
+        // `T = Q S^-1` with a rotation `Q`, as the eigenvectors of the scaling are.
+        for k in 0..4 {
+            let q = nalgebra::Rotation3::from_euler_angles(0.3 + k as f64, 0.7, -0.2);
+            for i in 0..3 {
+                for l in 0..3 {
+                    turn[9 * k + 3 * i + l] = q[(i, l)] / if l == 0 { 0.6 } else { 1.0 };
+                }
+                e[3 * k + i] = [0.02, 3.0, 0.5][i] * (1.0 + k as f64);
+            }
+            slope[k] = [0.6 * (k as f64).cos(), 0.6 * (k as f64).sin()];
+        }
+        slope[2] = [0.0; 2];
+        let mut shifted = Shifted::default();
+        shifted.prepare(&problem).unwrap();
+        assert!(shifted.factor_bent(&problem, &turn, &e, &slope));
+        let rhs: Vec<f64> = (0..m).map(|i| (i as f64).cos()).collect();
+        let mut x = vec![0.0; m];
+        shifted.solve_bent(&rhs, &mut x);
+        let (mut t, mut inverse) = (DMatrix::zeros(m, m), DMatrix::identity(m, m));
+        for k in 0..4 {
+            for i in 0..3 {
+                for l in 0..3 {
+                    t[(3 * k + i, 3 * k + l)] = turn[9 * k + 3 * i + l];
+                }
+            }
+            inverse[(3 * k, 3 * k + 1)] = -slope[k][0];
+            inverse[(3 * k, 3 * k + 2)] = -slope[k][1];
+        }
+        let back = t.clone().try_inverse().unwrap();
+        let e = DMatrix::from_diagonal(&DVector::from_row_slice(&e));
+        let matrix = &t * operator(&problem) * t.transpose() + &t * inverse * back * e;
+        compare(&x, &matrix, &rhs);
+    }
+}
+
+#[test]
+fn the_jacobian_of_newton_is_that_of_the_functions() {
+    for redundant in [false, true] {
+        let problem = problem(redundant);
+        let m = problem.size();
+        let noise = |k: usize| ((k * k) as f64 * 78.233).sin();
+        let by_r: Vec<f64> = (0..36).map(noise).collect();
+        let mut by_u: Vec<f64> = (0..36).map(|k| noise(k + 100)).collect();
+        // One that is open.
+        by_u[9..18].fill(0.0);
+        let mut shifted = Shifted::default();
+        shifted.prepare(&problem).unwrap();
+        let rhs: Vec<f64> = (0..m).map(|i| (i as f64).cos()).collect();
+        for e in [0.5, 1e-3] {
+            assert!(shifted.factor_newton(&problem, &by_r, &by_u, e));
+            let mut x = vec![0.0; m];
+            shifted.solve_bent(&rhs, &mut x);
+            let mut a = operator(&problem);
+            let (mut f_r, mut f_u, mut columns) =
+                (DMatrix::zeros(m, m), DMatrix::zeros(m, m), DMatrix::zeros(m, m));
+            for k in 0..4 {
+                for i in 0..3 {
+                    a[(3 * k + i, 3 * k + i)] += e * problem.scale(k);
+                    columns[(3 * k + i, 3 * k + i)] = 1.0 / problem.scale(k);
+                    for l in 0..3 {
+                        f_r[(3 * k + i, 3 * k + l)] = by_r[9 * k + 3 * i + l];
+                        f_u[(3 * k + i, 3 * k + l)] = by_u[9 * k + 3 * i + l];
+                    }
+                }
+            }
+            compare(&x, &((f_r + f_u * a) * columns), &rhs);
+        }
+    }
+}

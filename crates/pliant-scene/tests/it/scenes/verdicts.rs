@@ -48,7 +48,7 @@ fn run(case: &Case, step: f64, solver: Option<Method>, threads: usize) -> Runner
     let settings = Settings {
         parameters: [(case.parameter.to_owned(), Number::Value(case.value))].into(),
         step: Some(step),
-        duration: None,
+        duration: Some(0.4),
     };
     let mut built = edited(case.scene, &[]).build(&settings).unwrap();
     built.options.contacts.solver = solver;
@@ -123,4 +123,14 @@ fn verdicts_have_the_same_bits_for_any_number_of_threads() {
             }
         }
     }
+}
+
+#[test]
+fn a_solver_without_friction_is_refused_and_leaves_the_state() {
+    let case = &cases()[0];
+    let mut run = run(case, STEPS[0], Some(Method::Murty), 1);
+    let before = run.simulation().state().clone();
+    let error = run.step().unwrap_err().to_string();
+    assert!(error.contains("friction"), "{error}");
+    assert_eq!(run.simulation().state(), &before);
 }

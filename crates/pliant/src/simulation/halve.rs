@@ -52,7 +52,11 @@ fn both(first: &StepReport, second: &StepReport) -> StepReport {
     b.impacts += a.impacts;
     b.iterations += a.iterations;
     b.corrections += a.corrections;
+    if a.lifted > b.lifted {
+        b.lifted_by = a.lifted_by;
+    }
     b.lifted += a.lifted;
+    b.paid += a.paid;
     b.work += a.work;
     b.stilled += a.stilled;
     b.restitution = b.restitution.min(a.restitution);

@@ -5,8 +5,8 @@ mod run;
 use crate::complementarity::{
     AcceleratedGradient, ActiveSetQp, Admm, AdmmOptions, Auto, AutoOptions, BarzilaiBorwein, BlockPivoting,
     BlockPivotingOptions, ContactFunction, Dantzig, GaussSeidel, GaussSeidelOptions, InteriorPoint,
-    InteriorPointOptions, Jacobi, Lemke, LemkeOptions, Limits, ModulusSplitting, ModulusSplittingOptions,
-    Murty, Newton, NewtonOptions, NonlinearCg, RowFunction, Solver,
+    InteriorPointOptions, Jacobi, Lemke, LemkeOptions, Limits, Method, ModulusSplitting,
+    ModulusSplittingOptions, Murty, Newton, NewtonOptions, NonlinearCg, RowFunction, Solver,
 };
 use crate::krylov::{Approximation, KktMethod};
 use crate::{KktResidual, KktSystem, Solution, SolveError, solve_dense, solve_dense_ldlt};
@@ -23,6 +23,12 @@ pub struct ComplementarityEntry {
     pub friction: bool,
     /// A solver with these limits.
     pub make: fn(Limits) -> Box<dyn Solver>,
+}
+
+/// The first solver of complementarity problems with this method; none if there is none.
+pub fn of_method(method: Method, limits: Limits) -> Option<Box<dyn Solver>> {
+    let mut made = COMPLEMENTARITY.iter().map(|entry| (entry.make)(limits));
+    made.find(|solver| solver.method() == method)
 }
 
 /// A solver of [`KktSystem`]s.

@@ -175,14 +175,15 @@ pub trait ContactFinder: std::fmt::Debug + Send + Sync {
     }
 }
 
-/// How overlap is dealt with. Restitution and friction never see it: all but `Rows` keep velocities as they are.
+/// How overlap is dealt with. Restitution and friction never see it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Overlap {
     /// It stays, and is reported.
     Keep,
     /// Positions are corrected after the step, as little as possible in the metric of the masses, without friction and with all hard constraints kept;
-    /// velocities do not change, so that no energy is added but the work of lifting.
+    /// and velocities become smaller where that lifts: what it costs is taken from the kinetic energy of the bodies that the correction connects
+    /// ([`ContactsReport::paid`]). Energy rises only where these have none, [`ContactsReport::lifted`] says by how much.
     Correct {
         /// Overlap that may stay (m).
         allowed: f64,
@@ -257,6 +258,12 @@ pub struct ContactOptions {
     pub tolerance: f64,
     /// Iterations of the last resort of [`Auto`](pliant_solvers::complementarity::Auto).
     pub max_iterations: usize,
+    /// Where the contacts of a step do not converge, it is taken in two halves, and each of them again, so many times at most
+    /// ([`ContactsReport::halvings`]); at most 20. What is read after such a step, forces and events, is of its last part.
+    pub halvings: usize,
+    /// The one method that solves them; none lets [`Auto`](pliant_solvers::complementarity::Auto) choose, which falls back on others. For comparison: a
+    /// method that does not reach the tolerance, or cannot have friction, ends the run.
+    pub solver: Option<Method>,
     /// What becomes of overlap.
     pub overlap: Overlap,
     /// How impacts at the same time are taken.
@@ -272,6 +279,8 @@ impl Default for ContactOptions {
         Self {
             tolerance: 1e-8,
             max_iterations: 5000,
+            halvings: 3,
+            solver: None,
             overlap: Overlap::Correct {
                 allowed: 1e-6,
                 speed: 1.0,
@@ -306,12 +315,18 @@ pub struct ContactsReport {
     pub iterations: usize,
     /// Whose answer it is, of the island that took most of them.
     pub method: Option<Method>,
+    /// Steps that were taken in halves ([`ContactOptions::halvings`]). Sums in this report are of all parts, residuals the largest.
+    pub halvings: usize,
     /// Largest overlap at the end of the step (m).
     pub overlap: f64,
     /// Corrections of positions because of it.
     pub corrections: usize,
     /// Potential energy that corrections of overlap brought in (J), mostly by lifting.
     pub lifted: f64,
+    /// What of it was taken from the kinetic energy of what was lifted (J). The rest is new: things that overlap and do not move have nothing to pay with.
+    pub paid: f64,
+    /// The contact that lifted most, by its sides ([`Simulation::contact_side`](crate::Simulation::contact_side)).
+    pub lifted_by: Option<[u32; 2]>,
     /// Work of all contact impulses over the step, `sum r . (u+ + u)/2` (J): negative where friction and impacts take energy.
     pub work: f64,
     /// Elements that sleep at the end of the step.

@@ -49,6 +49,9 @@ impl Default for Stabilisation {
     }
 }
 
+/// A millionth of a step.
+const MOST_HALVINGS: usize = 20;
+
 /// How steps are taken. The default is implicit Euler with full geometric stiffness: nothing taut blows up, and motion is
 /// damped; `alpha = beta = 1/2` is the trapezoidal rule, second order and without damping.
 #[derive(Clone, Debug, PartialEq)]
@@ -176,6 +179,13 @@ impl Options {
                     bound: "a number",
                 });
             }
+        }
+        if self.contacts.halvings > MOST_HALVINGS {
+            return Err(Error::OutOfRange {
+                what: "the number of halvings of a step",
+                value: self.contacts.halvings as f64,
+                bound: "at most 20",
+            });
         }
         let of_overlap = match self.contacts.overlap {
             Overlap::Keep => [0.0; 2],

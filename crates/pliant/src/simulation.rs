@@ -5,6 +5,7 @@ mod balance;
 pub(crate) mod contact;
 mod correct;
 mod drive;
+mod halve;
 mod multipliers;
 mod read;
 pub(crate) mod sleep;
@@ -463,13 +464,18 @@ impl Simulation {
     }
 
     /// Takes one step of length `h` (s). Steps may differ in length. After the first, a step allocates nothing and repeats no
-    /// symbolic work, unless coordinates were fixed or freed.
+    /// symbolic work, unless coordinates were fixed or freed. Where contacts do not converge, it may be taken in halves
+    /// ([`ContactOptions::halvings`](crate::contact::ContactOptions::halvings)); the report says so.
     ///
     /// # Errors
     /// [`Error::NotConverged`] or [`Error::Incompatible`] (unless [`Options::accept_failed_steps`]),
     /// [`Error::NotPositiveDefinite`], [`Error::NotFinite`], [`Error::Gyroscopic`], [`Error::Model`] where a mapping is not
     /// defined, [`Error::OutOfRange`]. The state is then as before the step.
     pub fn step(&mut self, h: f64) -> Result<StepReport, Error> {
+        self.step_or_halves(h, self.options.contacts.halvings)
+    }
+
+    fn step_at_once(&mut self, h: f64) -> Result<StepReport, Error> {
         self.options.write_scheme(&self.model, h, &mut self.scheme)?;
         self.solver.options = self.options.bounds;
         self.solver.options.direct = self.options.solver;

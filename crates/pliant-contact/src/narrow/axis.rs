@@ -4,11 +4,12 @@
 //! they are apart and minus the depth where they are not, so every candidate is measured by the same exact formula, and
 //! a normal that is not quite the best gives a gap that is too small, never too great. Faces come before crossed edges, and both before
 //! nearest points, unless the later is better by more than rounding, or, where the parts touch, by more than 1e-5 of their size: a box at rest on a box,
-//! a little in it, keeps the normal of the face.
+//! a little in it, keeps the normal of the face. Where an edge touches an edge, and no face a face, the normal is between those of the faces ([`super::corner`]).
 
 use pliant_dense::Vec3;
 
 use super::closest::{of_segments, on_segment, over_polygon, perpendicular};
+use super::corner::corner_on_corner;
 use super::part::Part;
 use super::polish::polish;
 
@@ -38,7 +39,7 @@ pub(crate) struct Axis {
 }
 
 /// Separation, as a share of the size of the parts, within which they touch.
-const TOUCH: f64 = 1e-5;
+pub(crate) const TOUCH: f64 = 1e-5;
 
 /// Above this product of edges the distance is left to the iterative algorithm, which does not look at all pairs.
 const MOST_PAIRS: usize = 2000;
@@ -94,6 +95,7 @@ pub(crate) fn find(a: &Part<'_>, b: &Part<'_>) -> Option<Axis> {
         return None;
     }
     let axis = best.axis.unwrap_or_else(|| arbitrary(a, b));
+    let axis = corner_on_corner(a, b, axis, best.touch).unwrap_or(axis);
     let doubtful = axis.separation < -best.slack && best.barred > axis.separation / 2.0;
     Some(Axis { doubtful, ..axis })
 }

@@ -2,7 +2,7 @@
 
 use pliant_dense::Vec3;
 
-use super::axis::{Axis, Source};
+use super::axis::{Axis, Source, TOUCH};
 use super::closest::of_segments;
 use super::part::{Drum, Part};
 use super::{Scratch, Touch};
@@ -20,7 +20,7 @@ const FLIPPED: u64 = 1 << 61;
 const CROSSED: u64 = 1 << 60;
 
 /// Sine of the angle below which edges count as parallel, or as lying in the plane of contact.
-const LEVEL: f64 = 0.05;
+pub(super) const LEVEL: f64 = 0.05;
 
 /// Corners of the polygon that stands for the rim of a cylinder.
 const RIM: usize = 8;
@@ -263,17 +263,27 @@ pub(crate) fn lowest(part: &Part<'_>, direction: Vec3, out: &mut Vec<Corner>) {
 fn between(a: &Part<'_>, b: &Part<'_>, axis: &Axis, limit: f64, out: &mut Vec<Touch>) {
     let n = axis.normal;
     let mut best: Option<(f64, bool, Pairs, u64)> = None;
-    let slack = 1e-9 * (a.extent() + b.extent());
+    let size = a.extent() + b.extent();
+    let (slack, touch) = (1e-9 * size, TOUCH * size);
     // Those that make the separation what it is are that far apart, along the normal.
     let wrong = |(x, y): &(Vec3, Vec3)| (y - x - n * axis.separation).norm();
+    let mut both = false;
     outlines(a, n, |p, i| {
         outlines(b, -n, |q, j| {
             let (pairs, twin) = pair(p, q);
-            let distance = pairs.iter().map(wrong).fold(f64::INFINITY, f64::min);
+            let [first, second] = [wrong(&pairs[0]), wrong(&pairs[1])];
+            // Edges that touch at both ends come before those that cross more exactly: the sides of faces that open slowly do.
+            let whole = twin && first.max(second) <= touch;
+            let distance = if whole {
+                first.max(second)
+            } else {
+                first.min(second)
+            };
             let better = best.is_none_or(|(d, was_twin, ..)| {
                 distance < d - slack || (distance < d + slack && twin && !was_twin)
             });
-            if better {
+            if (whole && !both) || (whole == both && better) {
+                both = whole;
                 best = Some((distance, twin, pairs, CROSSED | u64::from(i) << 28 | u64::from(j)));
             }
         });

@@ -1,7 +1,7 @@
 //! Boxes on boxes: exact, four points, and the same from step to step under rounding.
 
 use pliant_contact::Shape;
-use pliant_dense::Vec3;
+use pliant_dense::{Vec3, rotation};
 use pliant_model::Pose;
 
 use crate::rig::{Random, Rig, touch};
@@ -12,7 +12,7 @@ fn unit() -> Shape {
 
 #[test]
 fn a_box_on_a_box_touches_at_the_corners_of_the_common_square() {
-    for (dx, dy) in [(0.0, 0.0), (0.2, 0.0), (0.2, -0.3)] {
+    for (dx, dy) in [(0.0, 0.0), (0.2, 0.0), (5e-4, -0.3)] {
         let found = touch((unit(), Pose::default()), (unit(), Pose::at([dx, dy, 1.0])), 1e-3);
         assert_eq!(found.len(), 4);
         let mut corners: Vec<[f64; 2]> = found.iter().map(|c| [c.a.point[0], c.a.point[1]]).collect();
@@ -88,4 +88,48 @@ fn crossed_edges_touch_at_one_point() {
     assert_eq!(found.len(), 1);
     assert!((found[0].gap - 0.01).abs() < 1e-12);
     assert!(Vec3::from(found[0].normal).z > 1.0 - 1e-12);
+}
+
+/// Deep in each other, crossed edges are taken only where they are a hundredth less deep than the best face, and faces of the second box only where they
+/// are that much less deep than those of the first.
+#[test]
+fn crossed_edges_need_a_hundredth_of_the_depth() {
+    let mut random = Random(11);
+    let half = [0.5, 0.4, 0.3];
+    let mut edges = 0;
+    for _ in 0..3000 {
+        let (p, q) = (random.pose(0.05), random.pose(0.5));
+        let found = touch(
+            (Shape::cuboid(half).unwrap(), p),
+            (Shape::cuboid(half).unwrap(), q),
+            0.0,
+        );
+        let Some(n) = found.first().map(|c| Vec3::from(c.normal)) else {
+            continue;
+        };
+        let axes =
+            |pose: &Pose| [Vec3::x(), Vec3::y(), Vec3::z()].map(|e| rotation::rotate(pose.rotation, e));
+        let reach = |pose: &Pose, n: Vec3| -> f64 {
+            let turned = axes(pose).into_iter().zip(half);
+            turned.map(|(e, h)| h * e.dot(&n).abs()).sum::<f64>()
+        };
+        let between = Vec3::from(q.position) - Vec3::from(p.position);
+        let separation = |n: Vec3| n.dot(&between).abs() - reach(&p, n) - reach(&q, n);
+        let [of_p, of_q] = [&p, &q].map(|pose| {
+            axes(pose)
+                .map(separation)
+                .into_iter()
+                .fold(f64::NEG_INFINITY, f64::max)
+        });
+        let face = if of_q > 0.99 * of_p { of_q } else { of_p };
+        let of_face = axes(&p)
+            .into_iter()
+            .chain(axes(&q))
+            .any(|e| e.cross(&n).norm() < 1e-9);
+        if face < 0.0 && !of_face {
+            edges += 1;
+            assert!(separation(n) > 0.99 * face, "{} {face}", separation(n));
+        }
+    }
+    assert!(edges > 100, "{edges}");
 }

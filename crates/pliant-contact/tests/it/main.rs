@@ -7,6 +7,7 @@
 mod analytic;
 mod boxes;
 mod brute;
+mod corners;
 mod garbage;
 mod identity;
 mod meshes;

@@ -29,6 +29,8 @@ pub struct ContactSummary {
     pub overlap: Residuals,
     /// Iterations, all together.
     pub iterations: usize,
+    /// Steps that were taken in halves because their contacts did not converge, halves of halves counted too.
+    pub halvings: usize,
     /// Corrections of positions, all together.
     pub corrections: usize,
     /// Most elements that slept at once.
@@ -41,6 +43,10 @@ pub struct ContactSummary {
     pub work: f64,
     /// Least share of the coefficients of restitution that a step used.
     pub least_restitution: f64,
+    /// Potential energy that corrections of overlap brought in, all together (J).
+    pub lifted: f64,
+    /// What of it was taken from motion (J).
+    pub paid: f64,
     /// By node that collides, of each element: the sum of its contact forces over the last step (N), then for bodies their torque about the
     /// centre of mass (N m), in world axes.
     pub forces: BTreeMap<String, Vec<Vec<f64>>>,
@@ -64,12 +70,15 @@ impl ContactSummary {
         self.residual.add(report.residual);
         self.overlap.add(report.overlap);
         self.iterations += report.iterations;
+        self.halvings += report.halvings;
         self.corrections += report.corrections;
         self.most_asleep = self.most_asleep.max(report.asleep);
         self.asleep = report.asleep;
         self.stilled += report.stilled;
         self.work += report.work;
         self.least_restitution = self.least_restitution.min(report.restitution);
+        self.lifted += report.lifted;
+        self.paid += report.paid;
     }
 }
 

@@ -7,6 +7,7 @@ mod contact;
 mod joints;
 mod net;
 mod pendulums;
+mod verdicts;
 
 use pliant_scene::runner::Runner;
 use pliant_scene::scene::{Format, Number, SceneFile, Settings};

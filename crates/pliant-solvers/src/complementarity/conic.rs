@@ -1,10 +1,11 @@
 //! Saddle-point systems with cones, from statement to answer.
 
 use super::{
-    Auto, AutoOptions, Cone, DelassusChoice, Outcome, Problem, ProblemError, Report, Residual,
+    Auto, AutoOptions, Cone, DelassusChoice, Method, Outcome, Problem, ProblemError, Report, Residual,
     SaddleDelassus, Solver,
 };
 use crate::bounds::BoundState;
+use crate::registry::of_method;
 use crate::{DirectOptions, DirectSolver, Elimination, KktSystem, Solution, SolveReport, Status};
 use pliant_sparse::{Pattern, PatternBuilder};
 
@@ -50,6 +51,8 @@ pub struct ConicReport {
 pub struct ConicSolver {
     /// Of [`Auto`]; may be changed at any time. The tolerance is that of the report, whoever solves.
     pub options: AutoOptions,
+    /// The one method that is to solve, instead of [`Auto`]; made anew for every solve. For comparison.
+    pub only: Option<Method>,
     auto: Auto,
     direct: DirectSolver,
     /// The system without what its rows with cones take of the variables: they act by their multipliers.
@@ -336,11 +339,16 @@ impl ConicSolver {
     ) -> Result<ConicReport, ProblemError> {
         let mut auto = std::mem::take(&mut self.auto);
         auto.options = self.options;
+        let mut own = self.only.and_then(|m| of_method(m, self.options.limits));
+        let solver: &mut dyn Solver = match &mut own {
+            Some(own) => own.as_mut(),
+            None => &mut auto,
+        };
         let warm = self
             .rows
             .iter()
             .any(|i| solution.mu.get(*i).is_some_and(|r| *r != 0.0));
-        let mut found = self.solve_with(&mut auto, system, solution);
+        let mut found = self.solve_with(solver, system, solution);
         if let Ok(first) = &found
             && warm
             && first.outcome != Outcome::Converged
@@ -348,7 +356,7 @@ impl ConicSolver {
             let kept = solution.clone();
             solution.mu.clear();
             let iterations = first.cones.iterations;
-            let again = self.solve_with(&mut auto, system, solution)?;
+            let again = self.solve_with(solver, system, solution)?;
             if again.outcome == Outcome::Converged || again.residual.measure() < first.residual.measure() {
                 found = Ok(again);
             } else {

@@ -47,6 +47,8 @@ pub struct IslandReport {
 pub struct IslandSolver {
     /// Of the cones; may be changed at any time.
     pub options: AutoOptions,
+    /// As [`ConicSolver::only`](super::ConicSolver::only).
+    pub only: Option<Method>,
     /// Of bounded rows and of the linear systems.
     pub bounds: BoxOptions,
     parts: Vec<Part>,
@@ -317,7 +319,7 @@ impl IslandSolver {
             }
             self.threads = Threads::new(threads)?;
         }
-        let (options, bounds) = (self.options, self.bounds);
+        let (options, only, bounds) = (self.options, self.only, self.bounds);
         self.threads.for_each(&mut self.parts, |part| {
             part.take_matrices(system);
             part.take_cones(cones);
@@ -325,7 +327,7 @@ impl IslandSolver {
             if part.dofs.len() + part.rows.len() < SMALL {
                 bounds.direct.threads = 1;
             }
-            part.error = part.prepare(options, bounds).err();
+            part.error = part.prepare(options, only, bounds).err();
         });
         for part in &mut self.parts {
             if let Some(error) = part.error.take() {

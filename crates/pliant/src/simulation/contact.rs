@@ -1,4 +1,5 @@
-//! Contacts in the step: found, made rows ([`solve`]), judged and read ([`read`]), corrected where things overlap ([`overlap`]).
+//! Contacts in the step: found, made rows ([`solve`]), judged and read ([`read`]), corrected where things overlap ([`overlap`]),
+//! which is paid for ([`toll`]).
 
 mod impacts;
 mod laws;
@@ -6,6 +7,7 @@ mod overlap;
 mod poisson;
 mod read;
 mod solve;
+mod toll;
 
 use super::Simulation;
 use crate::contact::{
@@ -69,6 +71,9 @@ pub(super) struct Contacts {
     correction_system: Extended,
     correction_solver: IslandSolver,
     correction: Solution,
+    toll: toll::Toll,
+    /// By one correction of the step (J).
+    most_lifted: f64,
     /// Memory of the finder before the step's first search; empty before that.
     memory: Vec<u64>,
 }
@@ -190,6 +195,8 @@ impl Contacts {
             correction_system: Extended::default(),
             correction_solver: IslandSolver::default(),
             correction: Solution::default(),
+            toll: toll::Toll::default(),
+            most_lifted: 0.0,
             memory: Vec::new(),
         }
     }

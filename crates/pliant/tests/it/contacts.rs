@@ -1,6 +1,7 @@
 //! Contacts and friction of points of bodies on a plane, against closed forms.
 
 mod directions;
+mod halves;
 mod impacts;
 mod poisson;
 mod spin;

@@ -6,6 +6,7 @@
 
 mod attachments;
 mod automatic;
+mod contact_energy;
 mod contacts;
 mod driven_rows;
 mod energy;

@@ -3,13 +3,14 @@
 use super::values::{describe, owner};
 use super::{Builder, Result, RunPlan, Settings};
 use crate::scene::schema::{
-    FormulationSpec, GeometrySpec, GyroscopicSpec, ImpactsSpec, MetricSpec, PartSpec, RestitutionLawSpec,
-    Run, StabilisationSpec,
+    ContactSolverSpec, FormulationSpec, GeometrySpec, GyroscopicSpec, ImpactsSpec, MetricSpec, PartSpec,
+    RestitutionLawSpec, Run, StabilisationSpec,
 };
 use crate::scene::source::Where;
 use crate::scene::{Number, SceneError};
 use pliant::contact::{Impacts, Restitution};
 use pliant::kkt::{Formulation, GeometricStiffness, Geometry, Metric};
+use pliant::solvers::complementarity::Method;
 use pliant::{Gyroscopic, Stabilisation};
 
 /// Every step leaves a line in the energy table.
@@ -52,6 +53,22 @@ impl Builder<'_> {
             let at = Where::Key("contact_iterations");
             self.options.contacts.max_iterations = self.whole(iterations, 1, 1_000_000, at)?;
         }
+        if let Some(halvings) = &run.contact_halvings {
+            let at = Where::Key("contact_halvings");
+            self.options.contacts.halvings = self.whole(halvings, 0, 20, at)?;
+        }
+        self.options.contacts.solver = run.contact_solver.map(|solver| match solver {
+            ContactSolverSpec::GaussSeidel => Method::GaussSeidel,
+            ContactSolverSpec::Jacobi => Method::Jacobi,
+            ContactSolverSpec::NonlinearCg => Method::NonlinearCg,
+            ContactSolverSpec::ModulusSplitting => Method::ModulusSplitting,
+            ContactSolverSpec::AcceleratedGradient => Method::AcceleratedGradient,
+            ContactSolverSpec::BarzilaiBorwein => Method::BarzilaiBorwein,
+            ContactSolverSpec::Admm => Method::Admm,
+            ContactSolverSpec::Newton => Method::Newton,
+            ContactSolverSpec::InteriorPoint => Method::InteriorPoint,
+            ContactSolverSpec::Lemke => Method::Lemke,
+        });
         if let Some(overlap) = &run.overlap {
             self.options.contacts.overlap = self.overlap(overlap)?;
         }

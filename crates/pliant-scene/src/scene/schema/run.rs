@@ -53,6 +53,12 @@ pub struct Run {
     /// Iterations of the last resort for contacts.
     #[serde(default)]
     pub contact_iterations: Option<Number>,
+    /// How often a step is halved whose contacts do not converge; 3 by default.
+    #[serde(default)]
+    pub contact_halvings: Option<Number>,
+    /// The one method that solves contacts; the program chooses, and falls back on others, by default.
+    #[serde(default)]
+    pub contact_solver: Option<ContactSolverSpec>,
     /// What becomes of overlap.
     #[serde(default)]
     pub overlap: Option<OverlapSpec>,
@@ -73,6 +79,32 @@ fn default_step() -> Number {
 
 fn yes() -> bool {
     true
+}
+
+/// A method for contacts.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename = "contact_solver")]
+pub enum ContactSolverSpec {
+    /// Block projected Gauss-Seidel.
+    GaussSeidel,
+    /// Damped projected Jacobi.
+    Jacobi,
+    /// Nonlinear conjugate gradients over Gauss-Seidel.
+    NonlinearCg,
+    /// Modulus-based splitting.
+    ModulusSplitting,
+    /// Accelerated projected gradient.
+    AcceleratedGradient,
+    /// Projected gradient with spectral steps.
+    BarzilaiBorwein,
+    /// Alternating directions.
+    Admm,
+    /// Nonsmooth Newton.
+    Newton,
+    /// Interior points.
+    InteriorPoint,
+    /// Pivoting, with friction as a pyramid.
+    Lemke,
 }
 
 /// How impacts at the same time are taken.

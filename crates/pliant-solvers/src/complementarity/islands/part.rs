@@ -3,7 +3,7 @@
 use super::{IslandReport, NONE, alike};
 use crate::bounds::BoundState;
 use crate::complementarity::{
-    AutoOptions, Cone, ConicMemory, ConicReport, ConicSolver, Outcome, ProblemError,
+    AutoOptions, Cone, ConicMemory, ConicReport, ConicSolver, Method, Outcome, ProblemError,
 };
 use crate::{
     BoxOptions, BoxSolver, Elimination, KktSystem, Solution, SolveError, SolveReport, Status, Variable,
@@ -270,7 +270,12 @@ impl Part {
         ProblemError::Bilateral(inner)
     }
 
-    pub(super) fn prepare(&mut self, options: AutoOptions, bounds: BoxOptions) -> Result<(), ProblemError> {
+    pub(super) fn prepare(
+        &mut self,
+        options: AutoOptions,
+        only: Option<Method>,
+        bounds: BoxOptions,
+    ) -> Result<(), ProblemError> {
         match &mut self.solver {
             PartSolver::Boxed(solver) => {
                 solver.options = bounds;
@@ -278,6 +283,7 @@ impl Part {
             }
             PartSolver::Conic(solver) => {
                 solver.options = options;
+                solver.only = only;
                 solver.set_direct_options(bounds.direct);
                 solver.prepare(&self.system, &self.cones)
             }

@@ -134,7 +134,13 @@ impl Contacts {
                     Overlap::Rows { rate, speed } => (-rate * gap).min(speed),
                     _ => 0.0,
                 };
-                ((1.0 + e) * u - recovery, 0.0)
+                // What separates at first may come back as far as it went: pushed any earlier, it would be pushed along its way.
+                let share = if u > 0.0 {
+                    (1.0 + e).max(1.0 / beta)
+                } else {
+                    1.0 + e
+                };
+                (share * u - recovery, 0.0)
             };
             self.tail.b[row] = b;
             self.tail.r[row] = r;

@@ -11,6 +11,24 @@ use pliant_solvers::complementarity::{Cone, Outcome};
 /// Rounds of corrections of overlap: turning a body may bring others of its corners down.
 const CORRECTIONS: usize = 5;
 
+impl Contacts {
+    /// Remembers the contact that has the largest share `mu_i (J dx)_i` in a correction that lifted by so much, if none lifted more in the step.
+    fn name_lifter(&mut self, base_rows: usize, lifted: f64) {
+        let shares = self.correction.mu[base_rows..]
+            .iter()
+            .zip(&self.correction_tail.b);
+        let hard = self.next.contacts().iter().filter(|c| c.law.compliance == 0.0);
+        let largest = shares
+            .map(|(mu, b)| -mu * b)
+            .zip(hard)
+            .max_by(|a, b| a.0.total_cmp(&b.0));
+        if let (Some((_, contact)), true) = (largest, lifted > self.most_lifted) {
+            self.most_lifted = lifted;
+            self.report.lifted_by = Some(contact.sides);
+        }
+    }
+}
+
 impl Simulation {
     /// Finds the contacts at the end of the step and takes overlap back, if that is asked for.
     pub(in crate::simulation) fn find_contacts_after(&mut self, h: f64) -> Result<(), Error> {
@@ -39,7 +57,7 @@ impl Simulation {
         if let Overlap::Correct { allowed, speed } = self.options.contacts.overlap {
             let deep = |c: &Contact| c.law.compliance == 0.0 && c.gap < -allowed;
             let mut most = h * speed;
-            let before = self.model.energies(&self.state).potential;
+            c.most_lifted = 0.0;
             while c.report.corrections < CORRECTIONS
                 && (c.next.contacts().iter()).any(|c| deep(c) && (most > 0.0 || c.gap >= -h * speed))
             {
@@ -49,18 +67,22 @@ impl Simulation {
                 // What is deeper has had its share in the first round, and is not to sink.
                 most = 0.0;
             }
-            if c.report.corrections > 0 {
-                c.report.lifted = self.model.energies(&self.state).potential - before;
-            }
         }
         c.report.overlap = overlap(&c.next);
         Ok(())
     }
 
     /// `min |dx|_M^2/2` subject to `J dx = -phi` on the hard rows and `N dx >= -phi` on the hard contacts; those deeper than `shallow` (m)
-    /// recover by `most`.
+    /// recover by `most`. What that lifts is paid with velocity.
     fn correct_overlap(&mut self, c: &mut Contacts, shallow: f64, most: f64) -> Result<(), Error> {
-        self.evaluation.evaluate(&self.model, &self.state)?;
+        // At rest: the forces are those of the potential then.
+        c.foreseen.positions.clone_from(&self.state.positions);
+        c.foreseen.velocities.clear();
+        c.foreseen.velocities.resize(self.state.velocities.len(), 0.0);
+        self.evaluation.evaluate(&self.model, &c.foreseen)?;
+        c.toll.force.clear();
+        c.toll.force.extend_from_slice(self.evaluation.force());
+        self.evaluation.pull_back(&self.model, &mut c.toll.force);
         self.fill_correction(Metric::Mass);
         c.correction_tail.clear();
         for (i, contact) in c.next.contacts().iter().enumerate() {
@@ -92,6 +114,7 @@ impl Simulation {
             return Ok(());
         };
         c.correction_solver.options = self.auto_options();
+        c.correction_solver.only = self.options.contacts.solver;
         c.correction_solver.bounds.direct = self.options.solver;
         let words = |e| in_words(e, self);
         c.correction_solver
@@ -108,6 +131,7 @@ impl Simulation {
                 residual: found.residual.measure(),
             });
         }
+        let before = self.model.energies(&self.state).potential;
         for node in self.model.nodes() {
             let Some(first) = node.first_dof() else { continue };
             let step = &c.correction.x[first..first + node.velocity_range().len()];
@@ -116,6 +140,11 @@ impl Simulation {
         }
         self.hold_sleepers();
         self.evaluation.propagate(&self.model, &mut self.state)?;
+        let lifted = self.model.energies(&self.state).potential - before;
+        c.report.lifted += lifted;
+        let solved = (system, &c.correction.mu[..], &c.correction.x[..]);
+        c.report.paid += self.pay(&mut c.toll, solved, lifted)?;
+        c.name_lifter(self.assembler.system().m(), lifted);
         Ok(())
     }
 }

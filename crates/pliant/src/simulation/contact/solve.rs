@@ -150,6 +150,7 @@ impl Simulation {
             .resize(self.assembler.system().m() + c.tail.rows(), 0.0);
         c.bound_spins(self.assembler.system().m());
         c.solver.options = self.auto_options();
+        c.solver.only = self.options.contacts.solver;
         c.solver.bounds = self.options.bounds;
         c.solver.bounds.direct = self.options.solver;
         let Some(system) = c.extended.system() else {

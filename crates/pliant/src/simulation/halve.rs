@@ -1,0 +1,75 @@
+//! Steps that are taken in halves because their contacts do not converge.
+
+use super::Simulation;
+use crate::{Error, StepReport, Timings};
+
+impl Simulation {
+    /// A step; where its contacts do not converge, two halves instead, down to `2^-halvings` of it. If one of them fails, nothing has happened.
+    pub(super) fn step_or_halves(&mut self, h: f64, halvings: usize) -> Result<StepReport, Error> {
+        let end = self.time + h;
+        match self.step_at_once(h) {
+            Err(Error::ContactsNotConverged { .. }) if halvings > 0 => {}
+            result => return result,
+        }
+        let before = self.checkpoint();
+        let result = self.step_or_halves(0.5 * h, halvings - 1).and_then(|first| {
+            let second = self.step_or_halves(0.5 * h, halvings - 1)?;
+            Ok(both(&first, &second))
+        });
+        match result {
+            Ok(mut report) => {
+                // Times do not depend on how often a step was halved.
+                self.time = end;
+                report.time = end;
+                Ok(report)
+            }
+            Err(error) => {
+                self.restore(&before)?;
+                Err(error)
+            }
+        }
+    }
+}
+
+/// What two steps did together.
+fn both(first: &StepReport, second: &StepReport) -> StepReport {
+    let mut out = *second;
+    out.h = first.h + second.h;
+    if first.residual.relative > second.residual.relative {
+        (out.residual, out.status) = (first.residual, first.status);
+    }
+    out.refinements += first.refinements;
+    out.geometry_passes += first.geometry_passes;
+    out.geometry_clamped |= first.geometry_clamped;
+    out.corrections.0 += first.corrections.0;
+    out.corrections.1 += first.corrections.1;
+    out.timings = sum(&first.timings, &second.timings);
+    let (a, b) = (&first.contacts, &mut out.contacts);
+    if a.residual > b.residual {
+        (b.residual, b.velocity_residual) = (a.residual, a.velocity_residual);
+    }
+    b.halvings += a.halvings + 1;
+    b.impacts += a.impacts;
+    b.iterations += a.iterations;
+    b.corrections += a.corrections;
+    if a.lifted > b.lifted {
+        b.lifted_by = a.lifted_by;
+    }
+    b.lifted += a.lifted;
+    b.paid += a.paid;
+    b.work += a.work;
+    b.stilled += a.stilled;
+    b.restitution = b.restitution.min(a.restitution);
+    out
+}
+
+fn sum(a: &Timings, b: &Timings) -> Timings {
+    Timings {
+        fill: a.fill + b.fill,
+        factor: a.factor + b.factor,
+        solve: a.solve + b.solve,
+        stabilise: a.stabilise + b.stabilise,
+        contacts: a.contacts + b.contacts,
+        update: a.update + b.update,
+    }
+}

@@ -1,0 +1,100 @@
+//! Steps whose contacts do not converge, taken in halves.
+
+use pliant::contact::*;
+use pliant::kkt::Support;
+use pliant::prelude::*;
+
+const H: f64 = 0.01;
+
+/// The first of two particles falls towards `z = 0` with 1 m/s, whatever pushes it; there is a floor until the second, which flies with 1 m/s, is
+/// at `x = open`.
+#[derive(Debug)]
+struct Trap {
+    particles: NodeId,
+    open: f64,
+}
+
+impl ContactFinder for Trap {
+    fn nodes(&self) -> Vec<NodeId> {
+        vec![self.particles]
+    }
+
+    fn find(&mut self, m: &Model, s: &State, _: f64, out: &mut ContactList) -> Result<(), Error> {
+        let x = m.positions(s, self.particles);
+        if x[3] < self.open {
+            let contact = Contact {
+                key: ContactKey(0, 0),
+                point: [x[0], x[1], 0.0],
+                normal: [0.0, 0.0, 1.0],
+                gap: x[2],
+                law: ContactLaw::default(),
+                sides: [0, 1],
+            };
+            let support = Support {
+                node: self.particles,
+                element: 0,
+                weight: 1.0,
+                arm: [0.0; 3],
+            };
+            out.push(contact, [], [support]);
+        }
+        Ok(())
+    }
+}
+
+/// The first particle 7.5 mm above the floor: it would be through it after a step, not after half of one.
+fn trap(open: f64, halvings: usize) -> (Simulation, NodeId) {
+    let mut model = Model::new();
+    let start = [[0.0, 0.0, 0.0075], [0.0, 1.0, 0.0]];
+    let particles = model.add_particles("particles", &start).unwrap();
+    model.add_mass("mass", particles, Mass::Uniform(1.0)).unwrap();
+    let mut options = Options::default();
+    options.contacts.halvings = halvings;
+    options.contacts.overlap = Overlap::Keep;
+    let mut s = Simulation::with_options(model, options).unwrap();
+    let mut state = s.state().clone();
+    state.velocities.copy_from_slice(&[0.0, 0.0, -1.0, 1.0, 0.0, 0.0]);
+    s.set_state(&state).unwrap();
+    s.hold(particles, 0, &[true; 3], &[0.0, 0.0, -1.0]).unwrap();
+    s.set_contacts(Trap { particles, open }).unwrap();
+    (s, particles)
+}
+
+#[test]
+fn a_step_is_what_its_halves_are() {
+    let (mut s, particles) = trap(0.004, 0);
+    let before = s.checkpoint();
+    let error = s.step(H).unwrap_err();
+    assert!(matches!(error, Error::ContactsNotConverged { .. }), "{error}");
+    let after = s.checkpoint();
+    assert_eq!((after.time, &after.state), (before.time, &before.state));
+
+    let (mut halves, other) = trap(0.004, 1);
+    let report = halves.step(H).unwrap();
+    assert_eq!((report.contacts.halvings, report.h, report.time), (1, H, H));
+    assert_eq!(report.counters.steps, 2);
+    for _ in 0..2 {
+        let one = s.step(0.5 * H).unwrap();
+        assert_eq!(one.contacts.halvings, 0);
+    }
+    assert_eq!(s.positions(particles), halves.positions(other));
+    assert_eq!(s.velocities(particles), halves.velocities(other));
+    // Uniform motion: 10 mm each.
+    assert!((halves.positions(other)[3] - 0.01).abs() < 1e-15);
+    assert!((halves.positions(other)[2] + 0.0025).abs() < 1e-15);
+}
+
+#[test]
+fn a_half_that_fails_takes_the_step_back() {
+    // The floor opens in the last eighth only, where the particle is through it: no half of a half helps.
+    let (mut s, _) = trap(0.009, 3);
+    let before = s.checkpoint();
+    let error = s.step(H).unwrap_err();
+    assert!(matches!(error, Error::ContactsNotConverged { .. }), "{error}");
+    let after = s.checkpoint();
+    assert_eq!((after.time, &after.state), (before.time, &before.state));
+
+    s.options.contacts.halvings = 21;
+    let error = s.step(H).unwrap_err();
+    assert!(error.to_string().contains("halvings"), "{error}");
+}

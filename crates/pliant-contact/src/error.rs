@@ -155,17 +155,25 @@ pub(crate) fn finite(what: &'static str, value: f64) -> Result<f64, ContactError
     }
 }
 
+/// Lengths whose squares, products and quotients are numbers (m).
+const LENGTHS: std::ops::RangeInclusive<f64> = 1e-100..=1e100;
+
 /// A finite positive number, or an error naming it.
-pub(crate) fn positive(what: &'static str, value: f64) -> Result<f64, ContactError> {
+pub(crate) fn above_zero(what: &'static str, value: f64) -> Result<f64, ContactError> {
     if finite(what, value)? > 0.0 {
-        Ok(value)
-    } else {
-        Err(ContactError::OutOfRange {
-            what,
-            value,
-            bound: "positive",
-        })
+        return Ok(value);
     }
+    let bound = "positive";
+    Err(ContactError::OutOfRange { what, value, bound })
+}
+
+/// A length between 1e-100 and 1e100 m, or an error naming it.
+pub(crate) fn positive(what: &'static str, value: f64) -> Result<f64, ContactError> {
+    if LENGTHS.contains(&above_zero(what, value)?) {
+        return Ok(value);
+    }
+    let bound = "between 1e-100 and 1e100";
+    Err(ContactError::OutOfRange { what, value, bound })
 }
 
 /// A finite number that is not negative, or an error naming it.

@@ -21,21 +21,57 @@ pub(crate) fn hull(points: &[Vec3]) -> Option<(Vec<Vec3>, Vec<[u32; 3]>)> {
     Some((corners.into_iter().map(back).collect(), triangles))
 }
 
-/// A convex set given by the farthest of its points in a direction, seen from `centre`.
+/// A convex set given by the farthest of its points in a direction, seen from `centre` in units of `size`.
 struct Supported<F> {
     centre: Vec3,
+    size: f64,
     support: F,
 }
 
 impl<F: Fn(Vec3) -> Vec3> SupportMap for Supported<F> {
     fn local_support_point(&self, direction: Vector) -> Vector {
-        out((self.support)(back(direction)) - self.centre)
+        out(((self.support)(back(direction)) - self.centre) / self.size)
     }
 }
 
-/// The unit normal from one convex set to the other along which they are farthest apart (or least deep in each other).
+/// Ratio of sizes beyond which the smaller set is lost in the rounding of the larger: parry's polytope then has too few corners, and panics.
+const LOST: f64 = 1e-12;
+
+/// Largest distance of a set from the centre along an axis, and its largest extent.
+fn measures(support: &impl Fn(Vec3) -> Vec3, centre: Vec3) -> (f64, f64) {
+    let (mut far, mut extent) = (0.0f64, 0.0f64);
+    for axis in [Vec3::x(), Vec3::y(), Vec3::z()] {
+        let ends = [axis, -axis].map(|d| (support(d) - centre).dot(&axis));
+        // A NaN must survive.
+        let larger = |a: f64, b: f64| if a > b { a } else { b };
+        far = larger(larger(far, ends[0].abs()), ends[1].abs());
+        extent = larger(extent, (ends[0] - ends[1]).abs());
+    }
+    (far, extent)
+}
+
+/// The unit normal from one convex set to the other along which they are farthest apart (or least deep in each other); none where their sizes and
+/// their distance differ by so many orders that rounding decides.
 pub(crate) fn normal(a: impl Fn(Vec3) -> Vec3, b: impl Fn(Vec3) -> Vec3, centre: Vec3) -> Option<Vec3> {
-    let (a, b) = (Supported { centre, support: a }, Supported { centre, support: b });
+    let ((far_a, extent_a), (far_b, extent_b)) = (measures(&a, centre), measures(&b, centre));
+    let size = far_a.max(far_b);
+    let known = [far_a, far_b, extent_a, extent_b].iter().all(|x| x.is_finite());
+    // Numbers whose squares are numbers.
+    if !known || !(1e-150..1e150).contains(&size) || extent_a.min(extent_b) < LOST * size {
+        return None;
+    }
+    let (a, b) = (
+        Supported {
+            centre,
+            size,
+            support: a,
+        },
+        Supported {
+            centre,
+            size,
+            support: b,
+        },
+    );
     let contact = contact_support_map_support_map(&Pose::IDENTITY, &a, &b, f64::MAX)?;
     let normal = back(contact.normal1);
     let length = normal.norm();

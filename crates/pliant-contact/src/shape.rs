@@ -9,7 +9,7 @@ use pliant_dense::{Vec3, rotation};
 use pliant_model::Pose;
 
 use crate::ContactError;
-use crate::error::{finite, positive};
+use crate::error::{above_zero, finite, positive};
 use mesh::{Mesh, Sides};
 use polytope::Polytope;
 
@@ -56,7 +56,7 @@ impl Shape {
     /// [`ContactError`] if the normal is zero or not finite.
     pub fn half_space(normal: [f64; 3]) -> Result<Self, ContactError> {
         let normal = numbers("a component of the normal of a half space", normal)?;
-        let scale = positive("the length of the normal of a half space", normal.amax())?;
+        let scale = above_zero("the length of the normal of a half space", normal.amax())?;
         Ok(Kind::HalfSpace((normal / scale).normalize()).into())
     }
 

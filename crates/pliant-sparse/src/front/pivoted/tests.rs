@@ -58,7 +58,18 @@ fn backward_error(a: &CsrMatrix, factor: &PivotedFactor) -> f64 {
     largest(&r) / (norm * largest(&x) + largest(&b)).max(f64::MIN_POSITIVE)
 }
 
+/// Whether an eigenvalue is so small that the rounding of one method or the other decides whether it is zero.
+fn undecided(a: &CsrMatrix) -> bool {
+    let n = a.pattern().rows();
+    let dense = Mat::from_fn(n, n, |i, j| a.get(i.max(j), i.min(j)));
+    let values = dense.self_adjoint_eigenvalues(Side::Lower).unwrap();
+    let largest = values.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+    let small = |v: &&f64| v.abs() > 1e-14 * largest && v.abs() < 1e-8 * largest;
+    values.iter().any(|v| small(&v))
+}
+
 fn check(a: &CsrMatrix) -> Result<(), TestCaseError> {
+    prop_assume!(!undecided(a));
     let expected = dense_inertia(a);
     for factor in [
         PivotedFactor::new(a, PivotedFactor::THRESHOLD).unwrap(),

@@ -30,12 +30,13 @@ const fn scene(name: &'static str, make: fn() -> Heap, steps: usize, stands: boo
     }
 }
 
-const SCENES: [Scene; 8] = [
+const SCENES: [Scene; 9] = [
     scene("pyramid10", || Heap::pyramid(4), 120, true, true),
     scene("pyramid55", || Heap::pyramid(10), 120, true, true),
     scene("pyramid210", || Heap::pyramid(20), 60, true, false),
     scene("pyramid528", || Heap::pyramid(32), 60, true, false),
     scene("pyramid1035", || Heap::pyramid(45), 30, true, false),
+    scene("balls150", || Heap::balls(150), 120, false, false),
     scene("balls200", || Heap::balls(200), 120, false, true),
     scene("balls2000", || Heap::balls(2000), 120, false, false),
     scene("cards15", || Heap::cards(3), 120, true, true),

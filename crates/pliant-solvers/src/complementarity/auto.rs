@@ -89,8 +89,6 @@ pub struct Auto {
     gauss_seidel: GaussSeidel,
     interior: InteriorPoint,
     newton: Newton,
-    moreau: Newton,
-    sweeping: Newton,
     cg: NonlinearCg,
     admm: Admm,
     gradient: AcceleratedGradient,
@@ -110,14 +108,15 @@ impl Auto {
     }
 
     /// Orders of elimination of the solvers that factor sparse systems.
-    pub(crate) fn orders(&self) -> [Option<Elimination>; 2] {
-        [self.interior.order(), self.admm.order()]
+    pub(crate) fn orders(&self) -> [Option<Elimination>; 3] {
+        [self.interior.order(), self.admm.order(), self.newton.order()]
     }
 
     /// Orders for the next pattern, where they fit.
-    pub(crate) fn impose(&mut self, [interior, admm]: [Option<Elimination>; 2]) {
+    pub(crate) fn impose(&mut self, [interior, admm, newton]: [Option<Elimination>; 3]) {
         self.interior.impose(interior);
         self.admm.impose(admm);
+        self.newton.impose(newton);
     }
 
     fn configure(&mut self) {
@@ -130,18 +129,6 @@ impl Auto {
         self.gauss_seidel.options = GaussSeidelOptions {
             limits: at_most(8, 8),
             ..GaussSeidelOptions::default()
-        };
-        self.newton.options = NewtonOptions {
-            limits: at_most(150, 100),
-            ..NewtonOptions::default()
-        };
-        self.sweeping.options = NewtonOptions {
-            sweeps: 50,
-            ..self.newton.options
-        };
-        self.moreau.options = NewtonOptions {
-            contact: ContactFunction::JeanMoreau,
-            ..self.newton.options
         };
         self.cg.limits = at_most(500, 200);
         self.admm.options = AdmmOptions {
@@ -245,16 +232,30 @@ impl Solver for Auto {
                     shift,
                 };
             }
+            let plain = NewtonOptions {
+                limits: Limits {
+                    max_iterations: 150,
+                    patience: 100,
+                    ..limits
+                },
+                ..NewtonOptions::default()
+            };
+            self.newton.options = match which {
+                Try::Sweeping => NewtonOptions { sweeps: 50, ..plain },
+                Try::Moreau => NewtonOptions {
+                    contact: ContactFunction::JeanMoreau,
+                    ..plain
+                },
+                _ => plain,
+            };
             let solver: &mut dyn Solver = match which {
                 Try::Pivoting => &mut self.pivoting,
                 Try::Lemke => &mut self.lemke,
                 Try::GaussSeidel => &mut self.gauss_seidel,
-                Try::Newton => &mut self.newton,
+                Try::Newton | Try::Moreau | Try::Sweeping => &mut self.newton,
                 Try::Interior(_) => &mut self.interior,
                 Try::NonlinearCg => &mut self.cg,
                 Try::Admm => &mut self.admm,
-                Try::Moreau => &mut self.moreau,
-                Try::Sweeping => &mut self.sweeping,
                 Try::Gradient => &mut self.gradient,
             };
             let found = solver.solve(problem, &mut self.trial)?;

@@ -81,6 +81,7 @@ pub struct ConicMemory {
     operator: Option<Elimination>,
     interior: Option<Elimination>,
     admm: Option<Elimination>,
+    newton: Option<Elimination>,
 }
 
 /// `J x + R mu + b` of some rows.
@@ -122,12 +123,13 @@ impl ConicSolver {
 
     /// All that one solve with [`Auto`] hands to the next, but for the start: orders of elimination.
     pub fn memory(&self) -> ConicMemory {
-        let [interior, admm] = self.auto.orders();
+        let [interior, admm, newton] = self.auto.orders();
         ConicMemory {
             direct: self.direct.elimination().cloned(),
             operator: self.problem.as_ref().and_then(Problem::order),
             interior,
             admm,
+            newton,
         }
     }
 
@@ -140,7 +142,7 @@ impl ConicSolver {
         self.direct.forget(memory.direct);
         self.operator = memory.operator;
         self.auto = Auto::default();
-        self.auto.impose([memory.interior, memory.admm]);
+        self.auto.impose([memory.interior, memory.admm, memory.newton]);
     }
 
     /// Tolerances of the linear part.

@@ -5,6 +5,7 @@ use super::gauss_seidel::sweep;
 use super::report::Tracker;
 use super::shifted::Shifted;
 use super::{Form, Limits, Method, Outcome, Problem, ProblemError, Report, Solver};
+use crate::Elimination;
 
 /// Function whose zero is the law of a unilateral row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -62,7 +63,8 @@ impl Default for NewtonOptions {
 /// and Marquardt: without that, towers of boxes with a mass ratio of 1000 were not solved. The line search halves the step until `|F|^2` is below the largest of its last five
 /// values (Grippo, Lampariello, Lucidi 1986); when it fails, Gauss-Seidel sweeps take over for a moment. Friction has no descent
 /// guarantee: far from a solution other methods are safer; near one it converges in a handful of steps (Acary, Brémond, Huber 2018
-/// compare). Cost: a dense factorisation `2 m^3/3` each. Nothing is allocated for problems no larger than before.
+/// compare). Cost: where the operator is a [`Form::Saddle`] and there are more than 60 rows, a sparse unsymmetric factorisation of the saddle-point
+/// system; else a dense one, `2 m^3/3`. Nothing is allocated for problems no larger than before.
 #[derive(Clone, Debug, Default)]
 pub struct Newton {
     /// May be changed at any time.
@@ -192,6 +194,16 @@ impl Newton {
 }
 
 impl Newton {
+    /// The order of elimination in use.
+    pub(crate) fn order(&self) -> Option<Elimination> {
+        self.shifted.order()
+    }
+
+    /// The order for the next pattern, if it fits.
+    pub(crate) fn impose(&mut self, order: Option<Elimination>) {
+        self.shifted.impose(order);
+    }
+
     /// The same through the saddle-point system.
     fn sparse_direction(&mut self, problem: &Problem, r: &[f64], e: f64) -> bool {
         self.by_r.clear();

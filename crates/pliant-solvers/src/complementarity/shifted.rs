@@ -39,6 +39,8 @@ pub(crate) struct Shifted {
     imposed: Option<Elimination>,
     /// Made when it is first asked for.
     bent: Option<Bent>,
+    /// Whether the symmetric factor has yet to see this problem.
+    stale: bool,
 }
 
 // A clone makes its factors anew.
@@ -103,6 +105,7 @@ impl Shifted {
     /// Takes the pattern of a problem. Allocates only for a new one.
     pub(crate) fn prepare(&mut self, problem: &Problem) -> Result<(), ProblemError> {
         self.ready = false;
+        self.stale = true;
         if self.fits(problem) {
             return Ok(());
         }

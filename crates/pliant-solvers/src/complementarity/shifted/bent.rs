@@ -2,7 +2,7 @@
 
 use super::{ABSENT, Shifted};
 use crate::complementarity::{Form, Problem};
-use crate::{DirectSolver, KktSystem};
+use crate::{DirectSolver, Elimination, KktSystem};
 use pliant_sparse::{FrontSymbolic, Graph, UnsymmetricFactor};
 
 /// Pivot that stands for infinity: the multiplier of a redundant row.
@@ -11,6 +11,8 @@ const DROPPED: f64 = -1e100;
 /// `[W -J^T; -J -R]` with both triangles, in the order of elimination of the symmetric factor.
 #[derive(Debug)]
 pub(super) struct Bent {
+    /// That of the symmetric factor when this was made.
+    order: Elimination,
     symbolic: FrontSymbolic,
     factor: UnsymmetricFactor,
     /// Position of each variable and each row; `ABSENT` for fixed variables.
@@ -74,6 +76,7 @@ impl Bent {
             }
         }
         Some(Self {
+            order: order.clone(),
             factor: symbolic.allocate_unsymmetric(),
             x: vec![0.0; symbolic.size()],
             symbolic,
@@ -169,7 +172,7 @@ impl Shifted {
             return false;
         };
         let blocks = problem.blocks();
-        if self.bent.is_none() {
+        if self.bent.is_none() || self.stale {
             // Any regular matrix tells the order.
             let (mut turn, mut scale) = (vec![0.0; 9 * blocks], vec![0.0; problem.size()]);
             for k in 0..blocks {
@@ -239,14 +242,19 @@ impl Shifted {
         bent.eliminate(&self.direct)
     }
 
-    /// The plan of the unsymmetric factor: the symmetric one knows the order, and which rows are redundant whatever the contacts do.
+    /// The plan of the unsymmetric factor. The symmetric one knows the order, and in every solve anew which bilateral rows are redundant, whatever the
+    /// contacts do.
     fn analyse_bent(&mut self, problem: &Problem, turn: &[f64], e: &[f64]) -> bool {
-        if self.bent.is_none() {
+        let bilateral = self.place.iter().any(|(block, _)| *block == ABSENT);
+        if self.bent.is_none() || self.stale && bilateral {
             if !self.factor(problem, turn, e) {
                 return false;
             }
+            self.stale = false;
+        }
+        let Some(own) = &self.system else { return false };
+        if self.bent.as_ref().map(|b| &b.order) != self.direct.elimination() {
             let (rows, saddle) = (&self.rows, self.saddle);
-            let Some(own) = &self.system else { return false };
             let unknown = |i: usize| if saddle { own.n() + rows[i] } else { i };
             self.bent = Bent::new(own, &self.direct, problem, unknown);
         }

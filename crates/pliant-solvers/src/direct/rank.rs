@@ -202,24 +202,42 @@ impl DirectSolver {
     /// As [`Self::contradiction`], for another right-hand side, whose part that the rows agree on is `self.b`.
     pub(super) fn contradiction_of(&self, system: &KktSystem, b: &[f64]) -> Option<(usize, f64)> {
         let roundoff = roundoff(system);
-        let allowed = |i: usize| {
+        // Rounding is that of all velocities that add up, those of multipliers too. What rows may disagree by is a share of velocities with or without
+        // rows: a contradiction makes multipliers without bound.
+        let rounding = |i: usize| {
             let size = self.residual.row_floor(system, i) + b[i].abs();
-            (self.options.incompatibility + roundoff) * size + system.b_rounding[i]
+            roundoff * size + system.b_rounding[i]
+        };
+        // Largest in the block of a variable if there were no rows.
+        let free = |k: usize| {
+            let blocks = system.primal_blocks();
+            let block = blocks.partition_point(|first| *first <= k);
+            let own = (blocks[block - 1]..blocks[block]).filter(|i| !system.fixed[*i]);
+            own.fold(0.0f64, |a, i| a.max((system.c[i] / system.w_diagonal(i)).abs()))
+        };
+        let speed = |i: usize| {
+            let without = row_of(&system.j, i).fold(0.0f64, |a, (k, v)| a.max(v.abs() * free(k)));
+            self.residual.row_scale[i] + b[i].abs() + without
         };
         let mut worst = (1.0, None);
+        let mut allowed = 0.0;
         for q in self.null_space.columns() {
+            let involved = || q.iter().enumerate().filter(|(_, n)| **n != 0.0);
+            let size = involved().fold(0.0f64, |a, (i, _)| a.max(speed(i)));
+            let share = self.options.incompatibility * size;
             let (mut sum, mut limit) = (0.0, 0.0);
-            for (i, n) in q.iter().enumerate().filter(|(_, n)| **n != 0.0) {
+            for (i, n) in involved() {
                 sum += n * b[i];
-                limit += n.abs() * allowed(i);
+                limit += n.abs() * (share + rounding(i));
             }
             if sum.abs() > worst.0 * limit {
                 worst = (sum.abs() / limit, Some(q));
+                allowed = share;
             }
         }
         let q = worst.1?;
         let removed = |i: usize| (b[i] - self.b[i]).abs();
-        let share = |i: usize| removed(i) / allowed(i).max(f64::MIN_POSITIVE);
+        let share = |i: usize| removed(i) / (allowed + rounding(i)).max(f64::MIN_POSITIVE);
         let involved = (0..system.m()).filter(|i| q[*i] != 0.0);
         let row = involved.max_by(|a, b| share(*a).total_cmp(&share(*b)))?;
         Some((row, removed(row)))

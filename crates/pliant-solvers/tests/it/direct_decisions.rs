@@ -133,6 +133,20 @@ fn rows_agree_up_to_what_b_is_known_to() {
     assert!(matches!(status(0.0, 1e-10), Status::Incompatible { .. }));
 }
 
+/// Two hard rows that want 0 and 0.06 m/s, beside a third, all but hard, that wants 5 m/s and pushes with 5e6 N s: that its multiplier could make a
+/// velocity of 5e6 m/s is no reason to call 0.06 m/s nothing.
+#[test]
+fn huge_multipliers_do_not_hide_a_contradiction() {
+    let mut s = KktSystem::dense(&[1.0], &[1.0; 3], &[0.0, 0.0, 1e-6]).unwrap();
+    s.b.copy_from_slice(&[0.0, -0.06, -5.0]);
+    let (_, report) = solve(&s);
+    let Status::Incompatible { violation, .. } = report.status else {
+        panic!("{report:?}");
+    };
+    // Least squares: half of it each.
+    assert!((violation - 0.03).abs() < 1e-9, "{violation}");
+}
+
 /// Rows `(3, 1)`, `(1, 7)` and their sum, with `b` for a velocity that is not representable: what roundings make of it is no contradiction even for
 /// those who allow none.
 #[test]

@@ -41,6 +41,11 @@ pub(crate) struct Shifted {
     bent: Option<Bent>,
     /// Whether the symmetric factor has yet to see this problem.
     stale: bool,
+    /// Whether the system has rows without a cone.
+    bilateral: bool,
+    /// Scratch: the identity for every block, and the blocks' scales by row.
+    unit: Vec<f64>,
+    scale: Vec<f64>,
 }
 
 // A clone makes its factors anew.
@@ -118,6 +123,7 @@ impl Shifted {
         self.direct.forget(self.imposed.take());
         let form = problem.delassus().form();
         self.saddle = matches!(form, Form::Saddle { .. });
+        self.bilateral = matches!(form, Form::Saddle { system, rows } if rows.len() < system.m());
         self.system = Some(match form {
             Form::Saddle { system, rows } => self.analyse_saddle(problem, system, rows)?,
             other => self.analyse_matrix(problem, other)?,
@@ -248,6 +254,10 @@ impl Shifted {
             .system
             .as_ref()
             .is_some_and(|own| self.direct.prepare(own).is_ok());
+        // Rows that turned out to be redundant may have changed the order.
+        if self.bent.as_ref().map(|b| &b.order) != self.direct.elimination() {
+            self.bent = None;
+        }
         self.ready
     }
 

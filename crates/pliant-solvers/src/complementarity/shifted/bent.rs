@@ -12,7 +12,7 @@ const DROPPED: f64 = -1e100;
 #[derive(Debug)]
 pub(super) struct Bent {
     /// That of the symmetric factor when this was made.
-    order: Elimination,
+    pub(super) order: Elimination,
     symbolic: FrontSymbolic,
     factor: UnsymmetricFactor,
     /// Position of each variable and each row; `ABSENT` for fixed variables.
@@ -171,16 +171,20 @@ impl Shifted {
         let Form::Saddle { system, .. } = problem.delassus().form() else {
             return false;
         };
-        let blocks = problem.blocks();
-        if self.bent.is_none() || self.stale {
+        if self.needs_symmetric() {
             // Any regular matrix tells the order.
-            let (mut turn, mut scale) = (vec![0.0; 9 * blocks], vec![0.0; problem.size()]);
-            for k in 0..blocks {
+            let (mut turn, mut scale) = (std::mem::take(&mut self.unit), std::mem::take(&mut self.scale));
+            turn.clear();
+            turn.resize(9 * problem.blocks(), 0.0);
+            scale.clear();
+            for k in 0..problem.blocks() {
                 let d = problem.rows(k).len();
                 (0..d).for_each(|i| turn[9 * k + i * d + i] = 1.0);
-                scale[problem.rows(k)].fill(problem.scale(k));
+                scale.extend(std::iter::repeat_n(problem.scale(k), d));
             }
-            if !self.analyse_bent(problem, &turn, &scale) {
+            let done = self.analyse_bent(problem, &turn, &scale);
+            (self.unit, self.scale) = (turn, scale);
+            if !done {
                 return false;
             }
         }
@@ -242,19 +246,23 @@ impl Shifted {
         bent.eliminate(&self.direct)
     }
 
-    /// The plan of the unsymmetric factor. The symmetric one knows the order, and in every solve anew which bilateral rows are redundant, whatever the
+    /// Whether the symmetric factor is to come first: it knows the order, and in every solve anew which bilateral rows are redundant, whatever the
     /// contacts do.
+    fn needs_symmetric(&self) -> bool {
+        self.bent.is_none() || self.stale && self.bilateral
+    }
+
+    /// The plan of the unsymmetric factor.
     fn analyse_bent(&mut self, problem: &Problem, turn: &[f64], e: &[f64]) -> bool {
-        let bilateral = self.place.iter().any(|(block, _)| *block == ABSENT);
-        if self.bent.is_none() || self.stale && bilateral {
+        if self.needs_symmetric() {
             if !self.factor(problem, turn, e) {
                 return false;
             }
             self.stale = false;
         }
-        let Some(own) = &self.system else { return false };
-        if self.bent.as_ref().map(|b| &b.order) != self.direct.elimination() {
+        if self.bent.is_none() {
             let (rows, saddle) = (&self.rows, self.saddle);
+            let Some(own) = &self.system else { return false };
             let unknown = |i: usize| if saddle { own.n() + rows[i] } else { i };
             self.bent = Bent::new(own, &self.direct, problem, unknown);
         }

@@ -42,6 +42,8 @@ pub(super) struct Contacts {
     axes: Vec<[[f64; 3]; 3]>,
     spins: Vec<SpinRow>,
     expansions: Vec<Expansion>,
+    /// Of impacts by Poisson's law.
+    scratch: poisson::Scratch,
     /// The impact of the step did not converge.
     missed: Option<Missed>,
     tail: Tail,
@@ -173,6 +175,7 @@ impl Contacts {
             axes: Vec::new(),
             spins: Vec::new(),
             expansions: Vec::new(),
+            scratch: poisson::Scratch::default(),
             missed: None,
             tail: Tail::default(),
             cones: Vec::new(),

@@ -22,6 +22,17 @@ pub(super) struct Expansion {
     pub(super) rho: f64,
 }
 
+/// Room for an impact.
+#[derive(Debug, Default)]
+pub(super) struct Scratch {
+    /// Multipliers that the solve after the impact starts from.
+    start: Vec<f64>,
+    cones: Vec<Option<Cone>>,
+    /// Impulses of the compression, and those that the expansion has at least (N s).
+    compression: Vec<f64>,
+    forced: Vec<f64>,
+}
+
 /// Whether a contact is part of an impact at the start of a step, with the velocity at which it opens.
 fn closes(contact: &Contact, u: f64, h: f64) -> bool {
     contact.law.compliance == 0.0 && (contact.gap <= 0.0 || contact.gap + h * u < 0.0)
@@ -63,7 +74,7 @@ impl Contacts {
         base: &KktSystem,
         dofs: impl Fn(usize) -> Option<usize>,
     ) {
-        let mut added = Vec::new();
+        let mut added = std::mem::take(&mut self.expansions);
         let u = self.tail.velocity();
         for (i, row, contact) in self.with_rows() {
             let law = &contact.law;
@@ -79,7 +90,7 @@ impl Contacts {
                 });
             }
         }
-        for mut e in added {
+        for e in &mut added {
             let [_, a, b] = self.axes[e.contact];
             let supports = self.list.supports(e.contact);
             e.row = self
@@ -88,8 +99,8 @@ impl Contacts {
                 .start;
             self.cones
                 .push(Some(cone_of(&self.list.contacts()[e.contact].law)));
-            self.expansions.push(e);
         }
+        self.expansions = added;
     }
 
     /// Right-hand sides of an impact at velocities of the moment, `u` on the closing normals and all tangents.
@@ -127,8 +138,9 @@ impl Simulation {
                 why: "impacts in sequence are by Newton's law only",
             }));
         }
-        let started = std::mem::take(&mut c.solution.mu);
-        let cones = c.cones.clone();
+        let mut scratch = std::mem::take(&mut c.scratch);
+        std::mem::swap(&mut scratch.start, &mut c.solution.mu);
+        scratch.cones.clone_from(&c.cones);
         for s in &c.spins {
             let (lower, upper) = (0.0, 0.0);
             c.cones[s.block] = Some(Cone::Box { lower, upper });
@@ -137,42 +149,50 @@ impl Simulation {
         c.fill_impact(h, |_| 0.0);
         c.given.fill(0.0);
         self.solve_impact(c)?;
-        let compression: Vec<f64> = self.contact_impulses(&c.solution).to_vec();
+        scratch.compression.clear();
+        scratch
+            .compression
+            .extend_from_slice(self.contact_impulses(&c.solution));
         let mut most = 1.0;
-        let mut made = self.expand(c, &compression, most)?;
+        let mut made = self.expand(c, &mut scratch, most)?;
         if made {
             // As with Newton's law: the largest common share that makes no energy, to 1/64.
             let mut least = 0.0;
             for _ in 0..6 {
                 let share = 0.5 * (least + most);
-                made = self.expand(c, &compression, share)?;
+                made = self.expand(c, &mut scratch, share)?;
                 if made {
                     most = share;
                 } else {
                     least = share;
                 }
             }
-            self.expand(c, &compression, least)?;
+            self.expand(c, &mut scratch, least)?;
             most = least;
         }
         c.report.restitution = most;
-        c.cones = cones;
+        std::mem::swap(&mut scratch.cones, &mut c.cones);
         c.solver.set_cones(&c.cones).map_err(|e| in_words(e, self))?;
-        c.solution.mu = started;
+        std::mem::swap(&mut scratch.start, &mut c.solution.mu);
+        c.scratch = scratch;
         Ok(())
     }
 
     /// The expansion with a share of the restitution; leaves all impulses of the impact in `given`. Whether it makes energy.
-    fn expand(&mut self, c: &mut Contacts, compression: &[f64], share: f64) -> Result<bool, Error> {
+    fn expand(&mut self, c: &mut Contacts, scratch: &mut Scratch, share: f64) -> Result<bool, Error> {
         let h = self.scheme.h;
-        let mut forced = vec![0.0; compression.len()];
+        let Scratch {
+            compression, forced, ..
+        } = scratch;
+        forced.clear();
+        forced.resize(compression.len(), 0.0);
         for (_, row, contact) in c.with_rows() {
             if closes(contact, c.tail.velocity()[row], h) {
                 forced[row] = share * contact.law.restitution * compression[row];
             }
         }
         c.given.copy_from_slice(compression);
-        c.given.iter_mut().zip(&forced).for_each(|(g, f)| *g += f);
+        c.given.iter_mut().zip(&*forced).for_each(|(g, f)| *g += f);
         c.fill_impact(h, |row| forced[row]);
         // The artificial rows have no Jacobian: what stands there does not act.
         self.solve_impact(c)?;

@@ -1,7 +1,11 @@
 //! The numbers of one step.
 
 mod geometry;
+mod response;
 mod rows;
+mod stiffness;
+
+pub use stiffness::StiffnessRatio;
 
 use crate::jacobian::Place;
 use crate::plan::Plan;
@@ -31,17 +35,6 @@ pub struct RowMotion {
     pub start: (f64, f64),
     /// At its end.
     pub end: (f64, f64),
-}
-
-/// How stiff a force field is against the masses that it moves.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct StiffnessRatio {
-    /// Its place among the force fields.
-    pub force_field: usize,
-    /// Largest `h^2 k / m`.
-    pub ratio: f64,
-    /// Whether all mappings above its node are linear.
-    pub linear: bool,
 }
 
 /// The metric of a position correction.
@@ -262,73 +255,6 @@ impl Assembler {
         }
     }
 
-    /// For every force field whose treatment is open: its largest `h^2 K_ii S_ii`, with the inverse effective mass
-    /// `S = J diag(M)^-1 J^T` of each coordinate. Infinite where a coordinate has no mass.
-    pub fn stiffness_ratios(
-        &mut self,
-        model: &Model,
-        evaluation: &mut Evaluation,
-        state: &State,
-        h: f64,
-    ) -> Vec<StiffnessRatio> {
-        self.plan.jacobians.fill(evaluation);
-        self.system.w.clear();
-        self.fill_response(model, evaluation, &Scheme::implicit_euler(h), state, false);
-        let mut out = Vec::new();
-        for (i, field) in model.force_fields().iter().enumerate() {
-            if !field.component.automatic {
-                continue;
-            }
-            let node = model.node(field.node);
-            let size = node.space.velocity_size();
-            let index = field.node.index();
-            let groups = field.component.law.groups();
-            let lists = groups.lists(node.count);
-            let shapes = lists.iter().map(|l| (l.len() * size, l.len() * size));
-            let mut k = pliant_model::Blocks::new(shapes);
-            let x = &state.positions[node.position_range()];
-            let infinite = field.component.law.stiffness(node.space, x, &mut k).is_err();
-            let mut ratio = if infinite { f64::INFINITY } else { 0.0f64 };
-            for (g, list) in lists.iter().enumerate() {
-                let width = k.width(g);
-                for (c, stiffness) in k.block(g).iter().step_by(width + 1).enumerate() {
-                    let (e, local) = (list[c / size], c % size);
-                    let columns = self.plan.jacobians.columns(index, e);
-                    let dofs = columns.iter().flat_map(|c| c.dof..c.dof + c.size);
-                    let width = self.plan.jacobians.width(index, e);
-                    let block = self.plan.jacobians.block(index, e);
-                    let inverse_mass: f64 = dofs
-                        .enumerate()
-                        .filter(|(_, dof)| !self.system.fixed[*dof])
-                        .map(|(at, dof)| {
-                            let j = block.map_or(f64::from(u8::from(at == local)), |b| b[local * width + at]);
-                            if j == 0.0 {
-                                0.0
-                            } else {
-                                j * j / self.system.w_diagonal(dof)
-                            }
-                        })
-                        .sum();
-                    ratio = ratio.max(h * h * stiffness * inverse_mass);
-                }
-            }
-            let mut linear = true;
-            let mut above = vec![field.node];
-            while let Some(id) = above.pop() {
-                if let NodeKind::Mapped { mapping, parents, .. } = &model.node(id).kind {
-                    linear &= mapping.is_linear();
-                    above.extend(parents);
-                }
-            }
-            out.push(StiffnessRatio {
-                force_field: i,
-                ratio,
-                linear,
-            });
-        }
-        out
-    }
-
     /// Refills the largest coordinate of each node.
     fn measure(&mut self, model: &Model, state: &State) {
         for (largest, node) in self.magnitude.iter_mut().zip(model.nodes()) {
@@ -407,113 +333,6 @@ impl Assembler {
         }
     }
 
-    /// `W += M`, and with `dynamic` `+ h alpha B + h^2 alpha beta (K - G)` and `rhs -= h^2 alpha (K - G) v`.
-    fn fill_response(
-        &mut self,
-        model: &Model,
-        evaluation: &mut Evaluation,
-        scheme: &Scheme,
-        state: &State,
-        dynamic: bool,
-    ) {
-        let (h, beta) = (scheme.h, scheme.beta);
-        let mass_gain = if dynamic {
-            1.0 + h * scheme.alpha * model.rayleigh().mass
-        } else {
-            1.0
-        };
-        for (index, node) in model.nodes().iter().enumerate() {
-            let size = node.space.velocity_size();
-            let first = node.first_velocity;
-            let entry = &self.plan.nodes[index];
-            if entry.masses.is_empty() && entry.stiffnesses.is_empty() {
-                continue;
-            }
-            for (e, site) in entry.sites.iter().enumerate() {
-                let block = &mut self.node_block[..size * size];
-                block.fill(0.0);
-                for m in &entry.masses {
-                    model.masses()[*m].component.add_block(node.space, e, block);
-                }
-                block.iter_mut().for_each(|m| *m *= mass_gain);
-                let v = &state.velocities[first + e * size..][..size];
-                let rhs = &mut self.rhs[first + e * size..][..size];
-                for i in entry.stiffnesses.iter().filter(|_| dynamic) {
-                    let alpha = scheme.alpha_of(ComponentId::ForceField(*i));
-                    let (k, b) = (evaluation.stiffness(*i).block(e), evaluation.damping(*i).block(e));
-                    for (t, (k, b)) in block.iter_mut().zip(k.iter().zip(b)) {
-                        *t += h * alpha * (b + h * beta * k);
-                    }
-                    for (r, k) in rhs.iter_mut().zip(k.chunks_exact(size)) {
-                        *r -= h * h * alpha * k.iter().zip(v).map(|(k, v)| k * v).sum::<f64>();
-                    }
-                }
-                let values = self.system.w.values_mut();
-                match self.plan.jacobians.block(index, e) {
-                    None => self.plan.add_to_response(site, block, values),
-                    Some(j) => {
-                        let width = self.plan.jacobians.width(index, e);
-                        congruence(block, j, size, width, &mut self.product, &mut self.site_block);
-                        self.plan.add_to_response(site, &self.site_block, values);
-                    }
-                }
-            }
-        }
-        for coupled in &self.plan.coupled {
-            let node = &model.nodes()[coupled.node];
-            let size = node.space.velocity_size();
-            let width = coupled.elements.len() * size;
-            let block = &mut self.geometry[..width * width];
-            block.fill(0.0);
-            match coupled.source {
-                ComponentId::Mass(m) => {
-                    model.masses()[m]
-                        .component
-                        .add_block(node.space, coupled.group, block);
-                    block.iter_mut().for_each(|m| *m *= mass_gain);
-                }
-                ComponentId::ForceField(i) if dynamic => {
-                    let alpha = scheme.alpha_of(coupled.source);
-                    let k = evaluation.stiffness(i).block(coupled.group);
-                    let b = evaluation.damping(i).block(coupled.group);
-                    for (t, (k, b)) in block.iter_mut().zip(k.iter().zip(b)) {
-                        *t += h * alpha * (b + h * beta * k);
-                    }
-                    let at = |c: usize| node.first_velocity + coupled.elements[c / size] * size + c % size;
-                    for (r, k) in k.chunks_exact(width).enumerate() {
-                        let sum: f64 = k
-                            .iter()
-                            .enumerate()
-                            .map(|(c, k)| k * state.velocities[at(c)])
-                            .sum();
-                        self.rhs[at(r)] -= h * h * alpha * sum;
-                    }
-                }
-                _ => continue,
-            }
-            let values = self.system.w.values_mut();
-            let jacobians = &self.plan.jacobians;
-            if jacobians.stack_is_identity(coupled.site.place) {
-                self.plan.add_to_response(&coupled.site, block, values);
-            } else {
-                let outer = jacobians.width_of(coupled.site.place);
-                jacobians.stack(coupled.site.place, &mut self.stack[..width * outer]);
-                congruence(
-                    block,
-                    &self.stack,
-                    width,
-                    outer,
-                    &mut self.product,
-                    &mut self.site_block,
-                );
-                self.plan.add_to_response(&coupled.site, &self.site_block, values);
-            }
-        }
-        if dynamic {
-            self.fill_geometry(model, evaluation, scheme, state);
-        }
-    }
-
     fn fill_jacobian_rows(&mut self, group: &RowGroup) {
         let node = group.node.index();
         for e in 0..group.count {
@@ -581,34 +400,4 @@ fn mass_diagonal(model: &Model) -> Vec<f64> {
         }
     }
     out
-}
-
-/// `out = J^T A J` for a symmetric `size x size` block `A` and a `size x width` block `J`; `product` is scratch.
-fn congruence(a: &[f64], j: &[f64], size: usize, width: usize, product: &mut [f64], out: &mut [f64]) {
-    let product = &mut product[..size * width];
-    product.fill(0.0);
-    for i in 0..size {
-        let row = &mut product[i * width..(i + 1) * width];
-        for k in 0..size {
-            let aik = a[i * size + k];
-            if aik != 0.0 {
-                for (p, j) in row.iter_mut().zip(&j[k * width..]) {
-                    *p += aik * j;
-                }
-            }
-        }
-    }
-    let out = &mut out[..width * width];
-    out.fill(0.0);
-    for k in 0..size {
-        let p = &product[k * width..(k + 1) * width];
-        for r in 0..width {
-            let jkr = j[k * width + r];
-            if jkr != 0.0 {
-                for (o, p) in out[r * width..(r + 1) * width].iter_mut().zip(p) {
-                    *o += jkr * p;
-                }
-            }
-        }
-    }
 }

@@ -1,6 +1,6 @@
 //! Geometric stiffness: of the mappings, and of the angular acceleration of bodies.
 
-use super::{Assembler, congruence};
+use super::{Assembler, response::congruence};
 use crate::jacobian::Place;
 use crate::{GeometricStiffness, Scheme};
 use pliant_dense::eigen::map_eigenvalues;

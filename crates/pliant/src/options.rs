@@ -1,5 +1,6 @@
 //! How steps are taken.
 
+use crate::integrator::{Integrator, NewtonOptions};
 use crate::Error;
 use crate::contact::{ContactOptions, Overlap, Sleeping};
 use pliant_kkt::{Formulation, Geometry, Metric, Scheme};
@@ -56,6 +57,10 @@ const MOST_HALVINGS: usize = 20;
 /// damped; `alpha = beta = 1/2` is the trapezoidal rule, second order and without damping.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
+    /// The method.
+    pub integrator: Integrator,
+    /// How nonlinear equations are solved, if the method has any.
+    pub newton: NewtonOptions,
     /// Weight of the end of the step in forces, in `(0, 1]`.
     pub alpha: f64,
     /// Weight of the end of the step in velocities, in `(0, 1]`.
@@ -91,6 +96,8 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Self {
+            integrator: Integrator::default(),
+            newton: NewtonOptions::default(),
             alpha: 1.0,
             beta: 1.0,
             own_alpha: Vec::new(),
@@ -171,6 +178,7 @@ impl Options {
             ("the incompatibility tolerance", incompatibility),
             ("the tolerance of bounded forces", self.bounds.tolerance),
             ("the tolerance of contacts", self.contacts.tolerance),
+            ("the tolerance of Newton's method", self.newton.tolerance),
         ] {
             if value.is_nan() {
                 return Err(Error::OutOfRange {
@@ -180,12 +188,14 @@ impl Options {
                 });
             }
         }
-        if self.contacts.halvings > MOST_HALVINGS {
-            return Err(Error::OutOfRange {
-                what: "the number of halvings of a step",
-                value: self.contacts.halvings as f64,
-                bound: "at most 20",
-            });
+        for halvings in [self.contacts.halvings, self.newton.halvings] {
+            if halvings > MOST_HALVINGS {
+                return Err(Error::OutOfRange {
+                    what: "the number of halvings of a step",
+                    value: halvings as f64,
+                    bound: "at most 20",
+                });
+            }
         }
         let of_overlap = match self.contacts.overlap {
             Overlap::Keep => [0.0; 2],

@@ -2,6 +2,7 @@
 
 mod accelerations;
 mod advance;
+mod anderson;
 mod balance;
 pub(crate) mod contact;
 mod correct;

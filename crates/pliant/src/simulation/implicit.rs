@@ -1,4 +1,4 @@
-//! Steps by an [`ImplicitMethod`]: Newton's method on the equations of the step, with a line search on their residual.
+//! Steps by an [`ImplicitMethod`]: Newton's method on the equations of the step, watched by a merit of their residual.
 //!
 //! Unknown are the velocities `v+` and the multipliers `lambda`. With the relations of the method, `w` its weight and the weight `w_r` of each row
 //! (1 for most methods) the equations are
@@ -16,6 +16,7 @@ mod measure;
 mod residual;
 
 use super::Simulation;
+use super::anderson::Anderson;
 use crate::integrator::{EndWeighted, Finished, ImplicitMethod, Integrator, Past, Relation, Start};
 use crate::report::{NewtonReport, StepReport, Timings};
 use crate::Error;
@@ -29,8 +30,23 @@ use std::time::Instant;
 /// Halvings of a Newton step at most.
 const SEARCHES: usize = 12;
 
+/// Steps at most that may pass without a decrease of the merit before the line search, and by what the merit may rise in them.
+const TENTATIVE: usize = 4;
+const LARGEST_RISE: f64 = 1e8;
+
 /// Share of the decrease that the merit must show (Armijo).
 const DECREASE: f64 = 1e-4;
+
+/// The best iterate so far.
+#[derive(Clone, Copy, Debug, Default)]
+struct Watch {
+    /// Its merit.
+    best: f64,
+    /// Steps since that did not decrease the merit.
+    tentative: usize,
+    /// These did not pay: from the best iterate by line search.
+    searching: bool,
+}
 
 /// What an integrator remembers from step to step.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -66,6 +82,9 @@ pub(super) struct Scratch {
     /// Impulses `lambda/g` of the iterate and of the last accepted one.
     pub(super) mu: Vec<f64>,
     pub(super) accepted_mu: Vec<f64>,
+    /// The best iterate.
+    pub(super) best: Vec<f64>,
+    pub(super) best_mu: Vec<f64>,
     /// On all nodes: accelerations; forces, then what they lack.
     pub(super) acceleration: Vec<f64>,
     pub(super) node_force: Vec<f64>,
@@ -74,6 +93,10 @@ pub(super) struct Scratch {
     pub(super) start_jacobian: Option<CsrMatrix>,
     pub(super) start_force: Vec<f64>,
     pub(super) start_deficit: Vec<f64>,
+    /// Of RATTLE: mixes the iterates, residual and iterate.
+    pub(super) mixer: Anderson,
+    pub(super) mixed_residual: Vec<f64>,
+    pub(super) mixed: Vec<f64>,
     /// What the equations lack: impulses, deformations, and those as velocities.
     pub(super) primal: Vec<f64>,
     pub(super) deficit: Vec<f64>,
@@ -236,14 +259,15 @@ impl Simulation {
         let mut clamped = false;
         self.guess()?;
         self.find_residual()?;
-        let mut merit = f64::INFINITY;
+        let mut watch = Watch::default();
         loop {
             let clock = Instant::now();
             self.fill_newton(false);
             timings.fill += clock.elapsed();
             if newton.iterations == 0 {
                 self.weigh();
-                merit = self.merit();
+                let merit = self.merit();
+                self.keep_best(&mut watch, merit);
             }
             let measured = self.measure();
             let done = measured.relative <= self.options.newton.tolerance;
@@ -257,6 +281,10 @@ impl Simulation {
                     report.status
                 };
                 if done || report.status != Status::Converged {
+                    if !done {
+                        self.return_to_best()?;
+                        report.residual = self.measure();
+                    }
                     return Ok((report, newton, clamped));
                 }
             }
@@ -270,7 +298,7 @@ impl Simulation {
             timings.solve += clock.elapsed();
             newton.iterations += 1;
             let clock = Instant::now();
-            let found = done || self.search(&mut merit, &mut newton)?;
+            let found = done || self.search(&mut watch, &mut newton)?;
             timings.update += clock.elapsed();
             // Until the residual says otherwise.
             solved.status = if found { Status::Converged } else { Status::Stagnated };
@@ -329,41 +357,74 @@ impl Simulation {
         }
     }
 
-    /// Goes along Newton's step as far as the merit decreases enough. False, with the iterate as it was, if it does not.
-    fn search(&mut self, merit: &mut f64, newton: &mut NewtonReport) -> Result<bool, Error> {
+    /// Takes Newton's step: all of it while the merit decreases or for a few steps more, since what decreases one part of the residual may
+    /// increase another for an iteration; if that did not pay, from the best iterate as far as the merit decreases. False, at the best
+    /// iterate, if it does not decrease at all.
+    fn search(&mut self, watch: &mut Watch, newton: &mut NewtonReport) -> Result<bool, Error> {
         let s = &mut self.implicit;
         s.accepted.clone_from(&s.end);
         s.accepted_mu.clone_from(&s.mu);
+        let whole = self.go(1.0)?;
+        if whole <= (1.0 - 2.0 * DECREASE) * watch.best {
+            self.keep_best(watch, whole);
+            return Ok(true);
+        }
+        if !watch.searching && watch.tentative < TENTATIVE && whole <= LARGEST_RISE * watch.best {
+            watch.tentative += 1;
+            return Ok(true);
+        }
+        if watch.tentative > 0 {
+            watch.tentative = 0;
+            watch.searching = true;
+            self.return_to_best()?;
+            return Ok(true);
+        }
         let mut share = 1.0;
-        for attempt in 0..=SEARCHES {
-            let s = &mut self.implicit;
-            for ((end, old), change) in s.end.iter_mut().zip(&s.accepted).zip(&self.solution.x) {
-                *end = old + share * change;
-            }
-            for ((mu, old), new) in s.mu.iter_mut().zip(&s.accepted_mu).zip(&self.solution.mu) {
-                *mu = if attempt == 0 { *new } else { old + share * (new - old) };
-            }
-            match self.place().and_then(|()| self.find_residual()) {
-                Ok(()) => {
-                    let found = self.merit();
-                    if found <= (1.0 - 2.0 * DECREASE * share) * *merit {
-                        *merit = found;
-                        return Ok(true);
-                    }
-                }
-                // A mapping is not defined there: nearer, it may be.
-                Err(Error::Model(ModelError::Degenerate { .. })) if attempt < SEARCHES => {}
-                Err(e) => return Err(e),
-            }
+        for _ in 0..SEARCHES {
             newton.halvings += 1;
             share *= 0.5;
+            let found = self.go(share)?;
+            if found <= (1.0 - 2.0 * DECREASE * share) * watch.best {
+                self.keep_best(watch, found);
+                return Ok(true);
+            }
         }
-        let s = &mut self.implicit;
-        s.end.clone_from(&s.accepted);
-        s.mu.clone_from(&s.accepted_mu);
-        self.place()?;
-        self.find_residual()?;
+        self.return_to_best()?;
         Ok(false)
+    }
+
+    /// Goes a share of Newton's step from the last iterate, and returns the merit there; infinite where a mapping is not defined.
+    fn go(&mut self, share: f64) -> Result<f64, Error> {
+        let s = &mut self.implicit;
+        for ((end, old), change) in s.end.iter_mut().zip(&s.accepted).zip(&self.solution.x) {
+            *end = old + share * change;
+        }
+        for ((mu, old), new) in s.mu.iter_mut().zip(&s.accepted_mu).zip(&self.solution.mu) {
+            *mu = if share == 1.0 { *new } else { old + share * (new - old) };
+        }
+        match self.place().and_then(|()| self.find_residual()) {
+            Ok(()) => Ok(self.merit()),
+            Err(Error::Model(ModelError::Degenerate { .. })) => Ok(f64::INFINITY),
+            Err(e) => Err(e),
+        }
+    }
+
+    fn keep_best(&mut self, watch: &mut Watch, merit: f64) {
+        *watch = Watch {
+            best: merit,
+            ..Watch::default()
+        };
+        let s = &mut self.implicit;
+        s.best.clone_from(&s.end);
+        s.best_mu.clone_from(&s.mu);
+    }
+
+    fn return_to_best(&mut self) -> Result<(), Error> {
+        let s = &mut self.implicit;
+        s.end.clone_from(&s.best);
+        s.mu.clone_from(&s.best_mu);
+        self.place()?;
+        self.find_residual()
     }
 
     /// The first iterate: the velocities of the start, those of fixed coordinates at the end, the last multipliers.

@@ -16,6 +16,7 @@ mod everything;
 mod geometry;
 mod gyroscopics;
 mod known_defects;
+mod integrators;
 mod limits;
 mod loops;
 mod memory;

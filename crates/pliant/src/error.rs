@@ -133,7 +133,7 @@ pub enum Error {
         time: f64,
     },
     /// The integrator has no answer to something in the model or the options.
-    #[error("{integrator} does not take {what}; the linear step (`Integrator::Linear`) does")]
+    #[error("{integrator} does not take {what}; the linear step does")]
     Unsupported {
         /// Its name.
         integrator: String,

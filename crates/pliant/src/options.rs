@@ -126,6 +126,17 @@ impl Options {
         }
     }
 
+    /// The share of a step after which inputs that are set once per step ([`Simulation::set_input`](crate::Simulation::set_input)) best have their
+    /// value: 1 where the equations are those of its end, 1/2 for methods between both ends, 0 for those of its start.
+    pub fn when_inputs_act(&self) -> f64 {
+        match &self.integrator {
+            Integrator::Linear | Integrator::Nonlinear => self.alpha,
+            Integrator::Implicit(method) => method.weight(),
+            Integrator::Rattle | Integrator::RungeKutta4 => 0.5,
+            Integrator::SymplecticEuler => 0.0,
+        }
+    }
+
     /// The scheme of a step of length `h`, checked.
     pub(crate) fn write_scheme(&self, model: &Model, h: f64, scheme: &mut Scheme) -> Result<(), Error> {
         if !(h.is_finite() && h > 0.0) {

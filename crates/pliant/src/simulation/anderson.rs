@@ -29,14 +29,17 @@ impl Anderson {
 
     /// Replaces `g` by the mixed iterate. Cost `O(depth^2 n)`.
     pub(super) fn mix(&mut self, f: &[f64], g: &mut [f64]) {
+        for (lists, size) in [(&mut self.residuals, f.len()), (&mut self.outputs, g.len())] {
+            if lists.len() < DEPTH || lists[0].capacity() < size {
+                lists.clear();
+                lists.resize_with(DEPTH, || Vec::with_capacity(size));
+            }
+        }
         if self.started {
             if self.count == DEPTH {
                 self.residuals.rotate_left(1);
                 self.outputs.rotate_left(1);
                 self.count -= 1;
-            }
-            for list in [&mut self.residuals, &mut self.outputs] {
-                list.resize(DEPTH, Vec::new());
             }
             difference(f, &self.last_residual, &mut self.residuals[self.count]);
             difference(g, &self.last_output, &mut self.outputs[self.count]);

@@ -1,7 +1,7 @@
 //! Everything that changes during a simulation, as plain values.
 
-use crate::{IntegratorMemory, TreatmentChoice};
 use crate::contact::{ContactMemory, SleepMemory};
+use crate::{IntegratorMemory, TreatmentChoice};
 use pliant_model::State;
 use pliant_solvers::{BoundState, Elimination};
 

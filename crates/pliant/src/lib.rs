@@ -54,8 +54,8 @@ pub use simulation::{Axes, IntegratorMemory, On, Simulation, TreatmentChoice, Wr
 /// What most programs need.
 pub mod prelude {
     pub use crate::{
-        Axes, Checkpoint, Error, Gyroscopic, Integrator, On, Options, Settle, SettleReport, Simulation, Stabilisation,
-        StepReport, TreatmentChoice, Wrench,
+        Axes, Checkpoint, Error, Gyroscopic, Integrator, On, Options, Settle, SettleReport, Simulation,
+        Stabilisation, StepReport, TreatmentChoice, Wrench,
     };
     pub use pliant_kkt::{Formulation, GeometricStiffness, Geometry, Metric};
     pub use pliant_model::*;

@@ -1,8 +1,8 @@
 //! How steps are taken.
 
-use crate::integrator::{Integrator, NewtonOptions};
 use crate::Error;
 use crate::contact::{ContactOptions, Overlap, Sleeping};
+use crate::integrator::{Integrator, NewtonOptions};
 use pliant_kkt::{Formulation, Geometry, Metric, Scheme};
 use pliant_model::{ComponentId, Level, Model};
 use pliant_solvers::{BoxOptions, DirectOptions};

@@ -467,7 +467,10 @@ impl Simulation {
         let numbers = numbers
             .into_iter()
             .chain([&checkpoint.lagged[..], &checkpoint.held, &checkpoint.external])
-            .chain([&checkpoint.integrator.vectors[..], checkpoint.integrator.previous.as_slice()])
+            .chain([
+                &checkpoint.integrator.vectors[..],
+                checkpoint.integrator.previous.as_slice(),
+            ])
             .flatten();
         if let Some(value) = numbers.into_iter().find(|x| !x.is_finite()) {
             let name = "the checkpoint".to_owned();

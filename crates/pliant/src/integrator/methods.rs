@@ -77,7 +77,10 @@ impl ImplicitMethod for GeneralisedAlpha {
             (0.0..=0.5).contains(&alpha_f),
             "at least 0 and at most 1/2",
         )?;
-        for (what, value) in [("beta of Newmark's formulas", beta), ("gamma of Newmark's formulas", gamma)] {
+        for (what, value) in [
+            ("beta of Newmark's formulas", beta),
+            ("gamma of Newmark's formulas", gamma),
+        ] {
             in_range(what, value, value > 0.0 && value <= 2.0, "above 0 and at most 2")?;
         }
         Ok(())

@@ -78,7 +78,9 @@ impl Simulation {
         self.assembler
             .shift_right_hand_sides(&implicit.rate, &implicit.primal);
         let in_words = |e| Error::from_solver(e, &self.model, self.time);
-        self.corrector.prepare(self.assembler.system()).map_err(in_words)?;
+        self.corrector
+            .prepare(self.assembler.system())
+            .map_err(in_words)?;
         let solved = self
             .corrector
             .solve(self.assembler.system(), &mut self.solution)

@@ -105,7 +105,8 @@ mod tests {
         let mut z = [0.3, 0.1];
         let mut mixer = Anderson::default();
         for _ in 0..3 {
-            let mut g: [f64; 2] = std::array::from_fn(|i| right[i] + matrix[i][0] * z[0] + matrix[i][1] * z[1]);
+            let mut g: [f64; 2] =
+                std::array::from_fn(|i| right[i] + matrix[i][0] * z[0] + matrix[i][1] * z[1]);
             let f = [g[0] - z[0], g[1] - z[1]];
             mixer.mix(&f, &mut g);
             z = g;

@@ -80,7 +80,10 @@ impl Simulation {
     fn runge_kutta(&mut self, h: f64) -> Result<SolveReport, Error> {
         self.stages.velocity.copy_from_slice(&self.stages.start);
         let mut worst: Option<SolveReport> = None;
-        for (stage, (reach, weight)) in [(0.0, 1.0), (0.5, 2.0), (0.5, 2.0), (1.0, 1.0)].into_iter().enumerate() {
+        for (stage, (reach, weight)) in [(0.0, 1.0), (0.5, 2.0), (0.5, 2.0), (1.0, 1.0)]
+            .into_iter()
+            .enumerate()
+        {
             let at = self.time + reach * h;
             self.fill_motion(at, at);
             if stage > 0 {
@@ -141,7 +144,11 @@ impl Simulation {
             let range = node.velocity_range();
             for (k, v) in self.state.velocities[range.clone()].iter_mut().enumerate() {
                 let i = first + k;
-                *v = if end && fixed[i] { self.held[i] } else { self.stages.velocity[i] };
+                *v = if end && fixed[i] {
+                    self.held[i]
+                } else {
+                    self.stages.velocity[i]
+                };
             }
             let positions = &mut self.state.positions[node.position_range()];
             positions.copy_from_slice(&self.previous.positions[node.position_range()]);

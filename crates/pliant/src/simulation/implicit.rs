@@ -17,9 +17,9 @@ mod residual;
 
 use super::Simulation;
 use super::anderson::Anderson;
+use crate::Error;
 use crate::integrator::{EndWeighted, Finished, ImplicitMethod, Integrator, Past, Relation, Start};
 use crate::report::{NewtonReport, StepReport, Timings};
-use crate::Error;
 use pliant_kkt::{Formulation, GeometricStiffness, Geometry, StepInput};
 use pliant_model::ModelError;
 use pliant_solvers::{KktResidual, SolveError, SolveReport, Status};
@@ -301,7 +301,11 @@ impl Simulation {
             let found = done || self.search(&mut watch, &mut newton)?;
             timings.update += clock.elapsed();
             // Until the residual says otherwise.
-            solved.status = if found { Status::Converged } else { Status::Stagnated };
+            solved.status = if found {
+                Status::Converged
+            } else {
+                Status::Stagnated
+            };
             solved.residual = KktResidual::default();
             last = Some(solved);
         }
@@ -400,7 +404,11 @@ impl Simulation {
             *end = old + share * change;
         }
         for ((mu, old), new) in s.mu.iter_mut().zip(&s.accepted_mu).zip(&self.solution.mu) {
-            *mu = if share == 1.0 { *new } else { old + share * (new - old) };
+            *mu = if share == 1.0 {
+                *new
+            } else {
+                old + share * (new - old)
+            };
         }
         match self.place().and_then(|()| self.find_residual()) {
             Ok(()) => Ok(self.merit()),

@@ -140,9 +140,11 @@ impl Simulation {
         let system = self.assembler.system();
         s.mixed_residual.clear();
         let weighted = |(i, change): (usize, &f64)| system.w_diagonal(i).abs().sqrt() * change;
-        s.mixed_residual.extend(self.solution.x.iter().enumerate().map(weighted));
+        s.mixed_residual
+            .extend(self.solution.x.iter().enumerate().map(weighted));
         s.mixed.clear();
-        s.mixed.extend(s.end.iter().zip(&self.solution.x).map(|(u, change)| u + change));
+        s.mixed
+            .extend(s.end.iter().zip(&self.solution.x).map(|(u, change)| u + change));
         s.mixed.extend_from_slice(&self.solution.mu);
         s.mixer.mix(&s.mixed_residual, &mut s.mixed);
         let (u, mu) = s.mixed.split_at(s.end.len());
@@ -248,7 +250,9 @@ impl Simulation {
         s.rate.extend(halves);
         self.assembler.shift_right_hand_sides(&s.rate, &s.primal);
         let in_words = |e| Error::from_solver(e, &self.model, self.time);
-        self.corrector.prepare(self.assembler.system()).map_err(in_words)?;
+        self.corrector
+            .prepare(self.assembler.system())
+            .map_err(in_words)?;
         let solved = self.corrector.solve(self.assembler.system(), &mut self.solution);
         solved.map_err(|e| Error::from_solver(e, &self.model, self.time))
     }
@@ -264,7 +268,10 @@ impl Simulation {
         self.displacement = second;
         for node in self.model.nodes() {
             let Some(first) = node.first_dof() else { continue };
-            for (k, v) in self.state.velocities[node.velocity_range()].iter_mut().enumerate() {
+            for (k, v) in self.state.velocities[node.velocity_range()]
+                .iter_mut()
+                .enumerate()
+            {
                 let i = first + k;
                 *v = if system.fixed[i] {
                     self.held[i]

@@ -96,7 +96,8 @@ impl Simulation {
                             return Err(self.refused(format!("the hard rows of `{name}`")));
                         }
                         if rattle && (damped || self.model.relaxation_time(i, k) > 0.0) {
-                            let what = format!("the damping of `{name}`, unless it is treated as a stiffness");
+                            let what =
+                                format!("the damping of `{name}`, unless it is treated as a stiffness");
                             return Err(self.refused(what));
                         }
                         if !hard && self.lawless[group.first_row + k] {

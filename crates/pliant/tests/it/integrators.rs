@@ -7,3 +7,4 @@ mod models;
 mod orders;
 mod refusals;
 mod rows;
+mod statics;

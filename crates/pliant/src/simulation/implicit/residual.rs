@@ -41,7 +41,11 @@ impl Simulation {
             }
             self.find_law_forces(|m| m.start);
             self.add_forces_without_inertia(1.0 - weight);
-            gather(&self.model, &self.implicit.node_force, &mut self.implicit.start_force);
+            gather(
+                &self.model,
+                &self.implicit.node_force,
+                &mut self.implicit.start_force,
+            );
         }
         for index in 0..self.model.row_groups().len() {
             let group = self.model.row_groups()[index];
@@ -53,7 +57,10 @@ impl Simulation {
     /// Whether every weight is 1, so that the equations of the start play no part.
     fn start_is_left_out(&self) -> bool {
         let groups = self.model.row_groups().iter();
-        self.scheme.alpha == 1.0 && groups.map(|g| self.scheme.alpha_of(g.component)).all(|w| w == 1.0)
+        self.scheme.alpha == 1.0
+            && groups
+                .map(|g| self.scheme.alpha_of(g.component))
+                .all(|w| w == 1.0)
     }
 
     /// Writes `weight` times the forces of the present state, inertial ones that need no acceleration included, to the scratch of forces, and
@@ -247,9 +254,7 @@ impl Simulation {
                     match (self.model.row_law(group) == RowLaw::Viscous, hard) {
                         (true, true) => u - rate,
                         (true, false) => {
-                            self.strain(group, i, k)
-                                + weight * (u - rate)
-                                + self.implicit.start_deficit[row]
+                            self.strain(group, i, k) + weight * (u - rate) + self.implicit.start_deficit[row]
                         }
                         (false, true) => gap + d * (u - rate),
                         (false, false) => {

@@ -84,7 +84,10 @@ fn rattle_keeps_momentum() {
         let half = usize::from(k >= 2500);
         worst[half] = worst[half].max((report.energies.total() - energy).abs());
     }
-    assert!((worst[1] / worst[0] - 1.0).abs() < 0.01 && worst[0] < 1e-2, "{worst:?}");
+    assert!(
+        (worst[1] / worst[0] - 1.0).abs() < 0.01 && worst[0] < 1e-2,
+        "{worst:?}"
+    );
 }
 
 /// Without forces that depend on time and without damping RATTLE is reversible: back with the velocities turned round.

@@ -17,7 +17,10 @@ fn fast() -> Simulation {
 fn a_step_without_solution_is_an_error_and_changes_nothing() {
     let mut s = fast();
     let before = s.checkpoint();
-    let Err(Error::NotConverged { report, tolerance, .. }) = s.step(0.05) else {
+    let Err(Error::NotConverged {
+        report, tolerance, ..
+    }) = s.step(0.05)
+    else {
         panic!("there is no solution");
     };
     assert!(report.residual.relative > tolerance && report.newton.iterations > 1);

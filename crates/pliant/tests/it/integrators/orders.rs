@@ -24,7 +24,11 @@ fn the_pendulum_has_order_two() {
             distance(&s.state().positions[..2], &PENDULUM_AT_1)
         };
         let errors = [error(0.01), error(0.005)];
-        assert!((order(errors) - 2.0).abs() < 0.15, "{}: {errors:?}", integrator.name());
+        assert!(
+            (order(errors) - 2.0).abs() < 0.15,
+            "{}: {errors:?}",
+            integrator.name()
+        );
         assert!(errors[0] < 5e-3, "{}: {errors:?}", integrator.name());
     }
 }
@@ -37,7 +41,10 @@ fn the_multiplier_of_generalised_alpha_has_order_two() {
         (s.multipliers()[0] - 3.0 * G * PENDULUM_AT_1[1]).abs()
     };
     let errors = [error(0.01), error(0.005)];
-    assert!((order(errors) - 2.0).abs() < 0.25 && errors[0] < 0.1, "{errors:?}");
+    assert!(
+        (order(errors) - 2.0).abs() < 0.25 && errors[0] < 0.1,
+        "{errors:?}"
+    );
 }
 
 /// Newton on the equations of implicit Euler, with the Jacobian of the end: errors of an independent implementation of the same scheme
@@ -120,7 +127,11 @@ fn the_top_has_order_two() {
             distance(&s.state().velocities[3..6], &SPIN_AT_1)
         };
         let errors = [error(0.02), error(0.01)];
-        assert!((order(errors) - 2.0).abs() < 0.1, "{}: {errors:?}", integrator.name());
+        assert!(
+            (order(errors) - 2.0).abs() < 0.1,
+            "{}: {errors:?}",
+            integrator.name()
+        );
     }
 }
 
@@ -139,7 +150,10 @@ fn the_chain_of_ten_links() {
         let errors = [error(0.01), error(0.005), error(0.0025)];
         let name = integrator.name();
         assert!(errors[0] < bound, "{name}: {errors:?}");
-        assert!((order([errors[1], errors[2]]) - 2.0).abs() < 0.15, "{name}: {errors:?}");
+        assert!(
+            (order([errors[1], errors[2]]) - 2.0).abs() < 0.15,
+            "{name}: {errors:?}"
+        );
     }
 }
 

@@ -52,7 +52,10 @@ fn linear_models_take_the_linear_step() {
             .add_mass("m", p, Mass::PerElement(vec![1.0, 2.0, 0.5]))
             .unwrap();
         model.fix(p, 0, &[true; 3]).unwrap();
-        let pairs = [(End::element(0, 1), End::element(0, 0)), (End::element(0, 2), End::element(0, 1))];
+        let pairs = [
+            (End::element(0, 1), End::element(0, 0)),
+            (End::element(0, 2), End::element(0, 1)),
+        ];
         let d = model.add_mapped("d", &[p], Difference::new(&pairs)).unwrap();
         let law = UniformCompliance::new(0.01).with_relaxation_time(0.03);
         let spring = model
@@ -112,7 +115,10 @@ fn redundant_rows_share_alike() {
         let two = taken(model, with(integrator.clone()), 0.01, 0.3);
         let one = taken(pendulum(), with(integrator), 0.01, 0.3);
         let (a, b) = (two.multipliers(), one.multipliers());
-        assert!((a[0] - a[1]).abs() < 1e-8 && (a[0] + a[1] - b[0]).abs() < 1e-7, "{a:?} {b:?}");
+        assert!(
+            (a[0] - a[1]).abs() < 1e-8 && (a[0] + a[1] - b[0]).abs() < 1e-7,
+            "{a:?} {b:?}"
+        );
     }
 }
 

@@ -2,8 +2,8 @@
 
 use crate::patches::dilatation;
 use crate::{
-    ContinuumError, CorotationalStrain, DeformationGradient, GreenLagrange, Hyperelastic, LinearElastic, Mesh,
-    Patches, Projection, SmallStrain, StrainEnergy, VolumeRatio,
+    ContinuumError, CorotationalStrain, DeformationGradient, GreenLagrange, Hyperelastic, LinearElastic,
+    Mesh, Patches, Projection, SmallStrain, StrainEnergy, VolumeRatio,
 };
 use pliant_model::{ComponentId, DiagonalCompliance, Model, NodeId, Treatment};
 
@@ -40,7 +40,11 @@ enum Measure {
 /// The law of the material.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Law {
-    OfStrains { measure: Measure, young: f64, poisson: f64 },
+    OfStrains {
+        measure: Measure,
+        young: f64,
+        poisson: f64,
+    },
     Hyperelastic(StrainEnergy),
 }
 
@@ -212,7 +216,9 @@ impl Solid {
                     Measure::Corotational => {
                         model.add_mapped(&label, &[gradients], CorotationalStrain::new(count))
                     }
-                    Measure::GreenLagrange => model.add_mapped(&label, &[gradients], GreenLagrange::new(count)),
+                    Measure::GreenLagrange => {
+                        model.add_mapped(&label, &[gradients], GreenLagrange::new(count))
+                    }
                 }?;
                 let law = if patches.is_some() {
                     LinearElastic::deviatoric(young / (2.0 * (1.0 + poisson)), &volumes)

@@ -83,11 +83,7 @@ impl Quadrature {
 fn triangle(degree: usize) -> Vec<([f64; 2], f64)> {
     if degree <= 2 {
         let (near, far) = (1.0 / 6.0, 2.0 / 3.0);
-        return vec![
-            ([near, near], near),
-            ([far, near], near),
-            ([near, far], near),
-        ];
+        return vec![([near, near], near), ([far, near], near), ([near, far], near)];
     }
     let mut out = Vec::new();
     for (u, wu) in unit((degree + 2).div_ceil(2)) {
@@ -100,7 +96,10 @@ fn triangle(degree: usize) -> Vec<([f64; 2], f64)> {
 
 /// Gauss's rule of `n` points on `0 .. 1`.
 fn unit(n: usize) -> Vec<(f64, f64)> {
-    gauss(n).into_iter().map(|(x, w)| (0.5 * (x + 1.0), 0.5 * w)).collect()
+    gauss(n)
+        .into_iter()
+        .map(|(x, w)| (0.5 * (x + 1.0), 0.5 * w))
+        .collect()
 }
 
 /// Gauss's rule of `n` points on `-1 .. 1`, exact to degree `2 n - 1`: zeros of Legendre's polynomial by Newton's method.

@@ -105,7 +105,14 @@ impl StrainEnergy {
                 Derivatives {
                     value: c1 * (p * i1 - 3.0) + c2 * (q * i2 - 3.0) + 0.5 * bulk * (j - 1.0) * (j - 1.0),
                     first: [c1 * p, c2 * q, c1 * p1 * i1 + c2 * q1 * i2 + bulk * (j - 1.0)],
-                    second: [0.0, 0.0, c1 * p1, 0.0, c2 * q1, c1 * p2 * i1 + c2 * q2 * i2 + bulk],
+                    second: [
+                        0.0,
+                        0.0,
+                        c1 * p1,
+                        0.0,
+                        c2 * q1,
+                        c1 * p2 * i1 + c2 * q2 * i2 + bulk,
+                    ],
                 }
             }
         }

@@ -1,6 +1,8 @@
 //! Linear materials on strains, as a stiffness or as a compliance.
 
-use super::{STRAINS, check_finite, check_not_negative, check_points, check_positive, check_range, isotropic};
+use super::{
+    STRAINS, check_finite, check_not_negative, check_points, check_positive, check_range, isotropic,
+};
 use nalgebra::Matrix6;
 use pliant_model::{Blocks, ForceField, ModelError, NotInvertible, RowLaw, Space};
 
@@ -24,9 +26,18 @@ pub struct LinearElastic {
 
 #[derive(Clone, Debug, PartialEq)]
 enum Law {
-    Isotropic { young: f64, poisson: f64 },
-    Deviatoric { shear: f64 },
-    Orthotropic { young: [f64; 3], poisson: [f64; 3], shear: [f64; 3] },
+    Isotropic {
+        young: f64,
+        poisson: f64,
+    },
+    Deviatoric {
+        shear: f64,
+    },
+    Orthotropic {
+        young: [f64; 3],
+        poisson: [f64; 3],
+        shear: [f64; 3],
+    },
     Moduli(Box<[[f64; 6]; 6]>),
 }
 
@@ -43,7 +54,12 @@ impl LinearElastic {
         let bulk = young / (3.0 * (1.0 - 2.0 * poisson));
         let d = isotropic(young / (2.0 * (1.0 + poisson)), bulk);
         let moduli = (poisson < 0.5).then(|| Matrix6::from_fn(|i, j| d[i][j]));
-        Self::new(Law::Isotropic { young, poisson }, moduli, Some(compliance), volumes)
+        Self::new(
+            Law::Isotropic { young, poisson },
+            moduli,
+            Some(compliance),
+            volumes,
+        )
     }
 
     /// The change of shape alone: `sigma = 2 mu dev(e)` with the shear modulus (Pa) and the volume (m^3) of each point. It leaves the
@@ -65,7 +81,11 @@ impl LinearElastic {
             c[(j, i)] = c[(i, j)];
             c[(3 + i, 3 + i)] = 1.0 / shear[i];
         }
-        let law = Law::Orthotropic { young, poisson, shear };
+        let law = Law::Orthotropic {
+            young,
+            poisson,
+            shear,
+        };
         Self::new(law, c.try_inverse().map(symmetric), Some(c), volumes)
     }
 
@@ -105,7 +125,11 @@ impl LinearElastic {
     pub fn stresses(&self, strains: &[f64]) -> Vec<f64> {
         let nan = Matrix6::repeat(f64::NAN);
         let d = self.moduli.as_ref().unwrap_or(&nan);
-        let of = |e: &[f64; 6]| (0..6).map(|i| (0..6).map(|j| d[(i, j)] * e[j]).sum()).collect::<Vec<f64>>();
+        let of = |e: &[f64; 6]| {
+            (0..6)
+                .map(|i| (0..6).map(|j| d[(i, j)] * e[j]).sum())
+                .collect::<Vec<f64>>()
+        };
         strains.as_chunks::<6>().0.iter().flat_map(of).collect()
     }
 
@@ -140,20 +164,38 @@ impl ForceField for LinearElastic {
             Law::Isotropic { young, poisson } => {
                 check_positive(name, "Young's modulus", *young)?;
                 let holds = *poisson > -1.0 && *poisson <= 0.5;
-                check_range(name, "Poisson's ratio", *poisson, holds, "above -1 and at most 1/2")
+                check_range(
+                    name,
+                    "Poisson's ratio",
+                    *poisson,
+                    holds,
+                    "above -1 and at most 1/2",
+                )
             }
             Law::Deviatoric { shear } => check_positive(name, "the shear modulus", *shear),
-            Law::Orthotropic { young, poisson, shear } => {
-                young.iter().try_for_each(|e| check_positive(name, "Young's modulus", *e))?;
-                poisson.iter().try_for_each(|n| check_finite(name, "Poisson's ratio", *n))?;
-                shear.iter().try_for_each(|g| check_positive(name, "a shear modulus", *g))?;
+            Law::Orthotropic {
+                young,
+                poisson,
+                shear,
+            } => {
+                young
+                    .iter()
+                    .try_for_each(|e| check_positive(name, "Young's modulus", *e))?;
+                poisson
+                    .iter()
+                    .try_for_each(|n| check_finite(name, "Poisson's ratio", *n))?;
+                shear
+                    .iter()
+                    .try_for_each(|g| check_positive(name, "a shear modulus", *g))?;
                 if self.moduli.as_ref().is_some_and(definite) {
                     return Ok(());
                 }
                 Err(not_semidefinite(name, "Poisson's ratios are too large"))
             }
             Law::Moduli(d) => {
-                d.as_flattened().iter().try_for_each(|x| check_finite(name, "a modulus", *x))?;
+                d.as_flattened()
+                    .iter()
+                    .try_for_each(|x| check_finite(name, "a modulus", *x))?;
                 let d = Matrix6::from_fn(|i, j| d[i][j]);
                 if (d - d.transpose()).amax() > 1e-12 * d.amax() {
                     return Err(not_semidefinite(name, "it is not symmetric"));
@@ -208,7 +250,11 @@ impl ForceField for LinearElastic {
 
     fn damping(&self, _space: Space, _x: &[f64], _v: &[f64], out: &mut Blocks) {
         if self.relaxation_time > 0.0 {
-            Self::write(self.moduli.as_ref(), |q| self.relaxation_time * self.volumes[q], out);
+            Self::write(
+                self.moduli.as_ref(),
+                |q| self.relaxation_time * self.volumes[q],
+                out,
+            );
         }
     }
 

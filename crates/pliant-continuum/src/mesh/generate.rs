@@ -116,7 +116,14 @@ impl Mesh {
             for j in 0..layers {
                 for i in 0..around {
                     // Radially outwards, then round: right-handed with the axis.
-                    let ring = |k| [node(i, j, k), node(i, j + 1, k), node(i + 1, j + 1, k), node(i + 1, j, k)];
+                    let ring = |k| {
+                        [
+                            node(i, j, k),
+                            node(i, j + 1, k),
+                            node(i + 1, j + 1, k),
+                            node(i + 1, j, k),
+                        ]
+                    };
                     let nodes = [ring(k), ring(k + 1)].concat();
                     mesh.elements.push(Element::new(ElementKind::Hex8, &nodes));
                 }
@@ -196,12 +203,7 @@ impl Mesh {
     }
 
     /// Grows `layers` of hexahedra from faces to where `outward` takes their nodes.
-    fn extrude(
-        &mut self,
-        faces: &[[usize; 4]],
-        layers: usize,
-        outward: impl Fn([f64; 3]) -> [f64; 3],
-    ) {
+    fn extrude(&mut self, faces: &[[usize; 4]], layers: usize, outward: impl Fn([f64; 3]) -> [f64; 3]) {
         let mut below: BTreeMap<usize, usize> = faces.iter().flatten().map(|n| (*n, *n)).collect();
         for layer in 1..=layers {
             let share = layer as f64 / layers as f64;
@@ -239,7 +241,14 @@ fn grid(cells: [usize; 3], at: impl Fn(usize, usize, usize) -> [f64; 3]) -> Mesh
     for k in 0..nz {
         for j in 0..ny {
             for i in 0..nx {
-                let ring = |k| [node(i, j, k), node(i + 1, j, k), node(i + 1, j + 1, k), node(i, j + 1, k)];
+                let ring = |k| {
+                    [
+                        node(i, j, k),
+                        node(i + 1, j, k),
+                        node(i + 1, j + 1, k),
+                        node(i, j + 1, k),
+                    ]
+                };
                 let nodes = [ring(k), ring(k + 1)].concat();
                 mesh.elements.push(Element::new(ElementKind::Hex8, &nodes));
             }

@@ -1,6 +1,8 @@
 //! Small strain, Green and Lagrange's strain, volume ratio.
 
-use super::{GreenLagrange, OfGradient, SmallStrain, VolumeRatio, strain_numbers, stress_matrix, write_matrix};
+use super::{
+    GreenLagrange, OfGradient, SmallStrain, VolumeRatio, strain_numbers, stress_matrix, write_matrix,
+};
 use pliant_dense::{Mat3, Vec3, skew};
 
 /// Rows and columns of the two entries that make each strain number: `e_k` is the mean of both on the diagonal, the sum off it.

@@ -113,7 +113,10 @@ fn quadrature_is_exact_up_to_its_degree() {
                 let points = rule.points.iter().zip(&rule.weights);
                 let sum: f64 = points.map(|(p, w)| w * power(*p, e)).sum();
                 // Sums of up to 125 weights of size 1.
-                assert!((sum - integral(kind, e)).abs() < 1e-13, "{kind:?} {degree} {e:?} {sum}");
+                assert!(
+                    (sum - integral(kind, e)).abs() < 1e-13,
+                    "{kind:?} {degree} {e:?} {sum}"
+                );
             }
         }
         let volume = kind.reference_volume();
@@ -164,7 +167,12 @@ fn gradients_of_an_affine_motion_are_that_motion() {
                 assert!((a - b).abs() < 2e-14, "{kind:?}: {a} {b}");
             }
         }
-        let found = check::mapping(&mapping, &[(Space::Real(3), mesh.nodes.len())], mesh.nodes.as_flattened(), 3);
+        let found = check::mapping(
+            &mapping,
+            &[(Space::Real(3), mesh.nodes.len())],
+            mesh.nodes.as_flattened(),
+            3,
+        );
         assert!(found.unwrap().worst() < 1e-8, "{kind:?}");
     }
 }

@@ -42,10 +42,24 @@ fn density(energy: StrainEnergy, f: &[Dual]) -> Dual {
 
 fn energies() -> [StrainEnergy; 4] {
     [
-        StrainEnergy::NeoHookean { shear: 2.0, lame: 3.0 },
-        StrainEnergy::StableNeoHookean { shear: 2.0, lame: 3.0 },
-        StrainEnergy::MooneyRivlin { c1: 0.7, c2: 0.3, bulk: 5.0 },
-        StrainEnergy::MooneyRivlin { c1: 1.0, c2: 0.0, bulk: 0.0 },
+        StrainEnergy::NeoHookean {
+            shear: 2.0,
+            lame: 3.0,
+        },
+        StrainEnergy::StableNeoHookean {
+            shear: 2.0,
+            lame: 3.0,
+        },
+        StrainEnergy::MooneyRivlin {
+            c1: 0.7,
+            c2: 0.3,
+            bulk: 5.0,
+        },
+        StrainEnergy::MooneyRivlin {
+            c1: 1.0,
+            c2: 0.0,
+            bulk: 0.0,
+        },
     ]
 }
 
@@ -108,7 +122,11 @@ fn energies_have_no_stress_at_rest_and_the_moduli_of_small_strains() {
     for energy in [
         StrainEnergy::neo_hookean(young, poisson),
         StrainEnergy::stable_neo_hookean(young, poisson),
-        StrainEnergy::MooneyRivlin { c1: 0.3 * shear, c2: 0.2 * shear, bulk },
+        StrainEnergy::MooneyRivlin {
+            c1: 0.3 * shear,
+            c2: 0.2 * shear,
+            bulk,
+        },
     ] {
         let law = Hyperelastic::new(energy, &[1.0]);
         assert!(law.energy(GRADIENT, &rest).abs() < 1e-14, "{energy:?}");
@@ -170,7 +188,11 @@ fn moduli_are_those_of_the_tests_that_define_them() {
         assert!((found - expected).abs() < 1e-15);
     }
     let law = LinearElastic::isotropic(10.0, 0.3, &[1.0]);
-    for (found, expected) in law.stresses(&[0.1, -0.03, -0.03, 0.0, 0.0, 0.0]).iter().zip([1.0, 0.0, 0.0]) {
+    for (found, expected) in law
+        .stresses(&[0.1, -0.03, -0.03, 0.0, 0.0, 0.0])
+        .iter()
+        .zip([1.0, 0.0, 0.0])
+    {
         assert!((found - expected).abs() < 1e-14);
     }
 }
@@ -178,29 +200,69 @@ fn moduli_are_those_of_the_tests_that_define_them() {
 #[test]
 fn bad_numbers_are_named() {
     let mut model = pliant_model::Model::new();
-    let node = model.add_independent("strains", STRAIN, &[0.0; 6], &[0.0; 6]).unwrap();
+    let node = model
+        .add_independent("strains", STRAIN, &[0.0; 6], &[0.0; 6])
+        .unwrap();
     let mut refused = |law: LinearElastic| {
         let treatment = Treatment::Stiffness;
-        model.add_force_field("material", node, law, treatment).unwrap_err().to_string()
+        model
+            .add_force_field("material", node, law, treatment)
+            .unwrap_err()
+            .to_string()
     };
     for (law, part) in [
-        (LinearElastic::isotropic(-1.0, 0.3, &[1.0]), "Young's modulus of `material` is -1"),
-        (LinearElastic::isotropic(1.0, 0.6, &[1.0]), "Poisson's ratio of `material` is 0.6"),
-        (LinearElastic::isotropic(f64::NAN, 0.3, &[1.0]), "not a finite number"),
+        (
+            LinearElastic::isotropic(-1.0, 0.3, &[1.0]),
+            "Young's modulus of `material` is -1",
+        ),
+        (
+            LinearElastic::isotropic(1.0, 0.6, &[1.0]),
+            "Poisson's ratio of `material` is 0.6",
+        ),
+        (
+            LinearElastic::isotropic(f64::NAN, 0.3, &[1.0]),
+            "not a finite number",
+        ),
         (LinearElastic::isotropic(1.0, 0.3, &[1.0, 1.0]), "needs 1 volumes"),
-        (LinearElastic::isotropic(1.0, 0.3, &[0.0]), "a volume of `material` is 0"),
+        (
+            LinearElastic::isotropic(1.0, 0.3, &[0.0]),
+            "a volume of `material` is 0",
+        ),
         (LinearElastic::isotropic(1.0, 0.5, &[1.0]), "compliance zero"),
-        (LinearElastic::orthotropic([1.0; 3], [0.9; 3], [1.0; 3], &[1.0]), "too large"),
-        (LinearElastic::from_moduli([[1.0, 2.0, 0.0, 0.0, 0.0, 0.0], [0.0; 6], [0.0; 6], [0.0; 6], [0.0; 6], [0.0; 6]], &[1.0]), "not symmetric"),
-        (LinearElastic::isotropic(1.0, 0.3, &[1.0]).with_relaxation_time(-1.0), "the relaxation time"),
+        (
+            LinearElastic::orthotropic([1.0; 3], [0.9; 3], [1.0; 3], &[1.0]),
+            "too large",
+        ),
+        (
+            LinearElastic::from_moduli(
+                [
+                    [1.0, 2.0, 0.0, 0.0, 0.0, 0.0],
+                    [0.0; 6],
+                    [0.0; 6],
+                    [0.0; 6],
+                    [0.0; 6],
+                    [0.0; 6],
+                ],
+                &[1.0],
+            ),
+            "not symmetric",
+        ),
+        (
+            LinearElastic::isotropic(1.0, 0.3, &[1.0]).with_relaxation_time(-1.0),
+            "the relaxation time",
+        ),
     ] {
         let message = refused(law);
         assert!(message.contains(part), "{message} should say {part}");
     }
     // At 1/2 it is a compliance.
     let hard = LinearElastic::isotropic(1.0, 0.5, &[1.0]);
-    model.add_force_field("material", node, hard, Treatment::Compliance).unwrap();
+    model
+        .add_force_field("material", node, hard, Treatment::Compliance)
+        .unwrap();
     let deviatoric = LinearElastic::deviatoric(1.0, &[1.0]);
-    let error = model.add_force_field("other", node, deviatoric, Treatment::Compliance).unwrap_err();
+    let error = model
+        .add_force_field("other", node, deviatoric, Treatment::Compliance)
+        .unwrap_err();
     assert!(matches!(error, ModelError::NoCompliance { .. }));
 }

@@ -46,7 +46,10 @@ fn prisms_and_pyramids_are_cut_into_tetrahedra() {
             nodes: kind.reference_nodes(),
             elements: vec![Element::new(kind, &(0..kind.node_count()).collect::<Vec<_>>())],
         };
-        assert!((enclosed(&mesh) - kind.reference_volume()).abs() < 1e-14, "{kind:?}");
+        assert!(
+            (enclosed(&mesh) - kind.reference_volume()).abs() < 1e-14,
+            "{kind:?}"
+        );
         let cut = mesh.into_tetrahedra();
         assert_eq!(cut.defects(), [], "{kind:?}");
         assert!((cut.volume().unwrap() - kind.reference_volume()).abs() < 1e-14);
@@ -91,7 +94,10 @@ fn masses_add_up_to_density_times_volume() {
         let consistent = mesh.consistent_mass(3.0).unwrap();
         // The volume of a bent quadratic element is beyond the degree of its stiffness.
         let tolerance = if kind.is_quadratic() { 1e-4 } else { 1e-13 };
-        assert!((total(&lumped) - expected).abs() < tolerance * expected, "{kind:?}");
+        assert!(
+            (total(&lumped) - expected).abs() < tolerance * expected,
+            "{kind:?}"
+        );
         assert!((total(&consistent) - total(&lumped)).abs() < 1e-13 * expected);
         let Mass::PerElement(list) = lumped else { panic!() };
         assert!(list.iter().all(|m| *m > 0.0), "{kind:?}: {list:?}");
@@ -105,12 +111,16 @@ fn consistent_masses_of_tetrahedra_are_the_known_ones() {
     let corners = [[0.0, 0.0, 0.0], [2.0, 0.0, 0.0], [0.3, 1.0, 0.0], [0.1, 0.2, 1.5]];
     let mesh = Mesh::of(ElementKind::Tet4, &corners, &[[0, 1, 2, 3]]);
     let m = 3.0 * 0.5;
-    let Mass::Coupled(list) = mesh.consistent_mass(3.0).unwrap() else { panic!() };
+    let Mass::Coupled(list) = mesh.consistent_mass(3.0).unwrap() else {
+        panic!()
+    };
     for k in 0..16 {
         let expected = m / 20.0 * if k % 5 == 0 { 2.0 } else { 1.0 };
         assert!((list[0].matrix[k] - expected).abs() < 1e-15);
     }
-    let Mass::Coupled(list) = mesh.into_quadratic().consistent_mass(3.0).unwrap() else { panic!() };
+    let Mass::Coupled(list) = mesh.into_quadratic().consistent_mass(3.0).unwrap() else {
+        panic!()
+    };
     let edges = ElementKind::Tet10.edges();
     for i in 0..10 {
         for j in 0..10 {
@@ -119,7 +129,11 @@ fn consistent_masses_of_tetrahedra_are_the_known_ones() {
                 (true, true) if i == j => 6.0,
                 (true, true) => 1.0,
                 (true, false) | (false, true) => {
-                    if touches(i.min(j), i.max(j)) { -4.0 } else { -6.0 }
+                    if touches(i.min(j), i.max(j)) {
+                        -4.0
+                    } else {
+                        -6.0
+                    }
                 }
                 (false, false) if i == j => 32.0,
                 (false, false) if edges[i - 4].iter().any(|c| touches(*c, j)) => 16.0,
@@ -133,7 +147,9 @@ fn consistent_masses_of_tetrahedra_are_the_known_ones() {
 
 #[test]
 fn defects_are_named_and_repaired() {
-    let mut mesh = Mesh::hexahedral_box([1.0; 3], [2, 1, 1]).unwrap().into_tetrahedra();
+    let mut mesh = Mesh::hexahedral_box([1.0; 3], [2, 1, 1])
+        .unwrap()
+        .into_tetrahedra();
     mesh.elements[3].nodes.swap(0, 1);
     mesh.nodes.push([5.0, 5.0, 5.0]);
     assert_eq!(
@@ -177,18 +193,43 @@ fn broken_meshes_are_refused() {
     let broken = |change: &dyn Fn(&mut Mesh)| {
         let mut mesh = sound.clone();
         change(&mut mesh);
-        let _ = (mesh.surface(), mesh.repaired(), mesh.clone().into_tetrahedra(), mesh.clone().into_quadratic());
+        let _ = (
+            mesh.surface(),
+            mesh.repaired(),
+            mesh.clone().into_tetrahedra(),
+            mesh.clone().into_quadratic(),
+        );
         mesh.defects().first().copied()
     };
     let nan = broken(&|m| m.nodes[3][1] = f64::NAN);
     assert_eq!(nan, Some(Defect::NotFinite { node: 3 }));
     let short = broken(&|m| m.elements[1].nodes.truncate(3));
-    assert!(matches!(short, Some(Defect::NodeCount { element: 1, found: 3, .. })));
+    assert!(matches!(
+        short,
+        Some(Defect::NodeCount {
+            element: 1,
+            found: 3,
+            ..
+        })
+    ));
     let unknown = broken(&|m| m.elements[1].nodes[2] = 99);
-    assert_eq!(unknown, Some(Defect::UnknownNode { element: 1, node: 99, count: 12 }));
+    assert_eq!(
+        unknown,
+        Some(Defect::UnknownNode {
+            element: 1,
+            node: 99,
+            count: 12
+        })
+    );
     let first = sound.elements[0].nodes[0];
     let twice = broken(&|m| m.elements[0].nodes[7] = first);
-    assert_eq!(twice, Some(Defect::RepeatedNode { element: 0, node: first }));
+    assert_eq!(
+        twice,
+        Some(Defect::RepeatedNode {
+            element: 0,
+            node: first
+        })
+    );
     let flat = broken(&|m| m.nodes.iter_mut().for_each(|x| x[2] = 0.0));
     assert_eq!(flat, Some(Defect::Flat { element: 0 }));
     let folded = broken(&|m| m.nodes[0] = [3.0, 3.0, 3.0]);
@@ -216,7 +257,11 @@ fn broken_meshes_are_refused() {
     }
     let defects = hanging.defects();
     assert_eq!(defects.len(), 2, "{defects:?}");
-    assert!(defects.iter().all(|d| matches!(d, Defect::HangingNode { element: 0, .. })));
+    assert!(
+        defects
+            .iter()
+            .all(|d| matches!(d, Defect::HangingNode { element: 0, .. }))
+    );
     for bad in [
         Mesh::hexahedral_box([1.0, 0.0, 1.0], [1, 1, 1]),
         Mesh::hexahedral_box([1.0; 3], [0, 1, 1]),

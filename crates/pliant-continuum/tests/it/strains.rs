@@ -20,7 +20,8 @@ fn transposed(a: &[Dual]) -> Vec<Dual> {
 }
 
 fn determinant(f: &[Dual]) -> Dual {
-    f[0] * (f[4] * f[8] - f[5] * f[7]) - f[1] * (f[3] * f[8] - f[5] * f[6]) + f[2] * (f[3] * f[7] - f[4] * f[6])
+    f[0] * (f[4] * f[8] - f[5] * f[7]) - f[1] * (f[3] * f[8] - f[5] * f[6])
+        + f[2] * (f[3] * f[7] - f[4] * f[6])
 }
 
 fn inverse(f: &[Dual]) -> Vec<Dual> {
@@ -136,8 +137,12 @@ fn inverted_gradients_have_a_proper_rotation_and_degenerate_ones_are_named() {
     let value = |f: [f64; 9]| {
         let mut model = Model::new();
         let parent = model.add_independent("f", Space::Real(9), &f, &[0.0; 9]).unwrap();
-        let child = model.add_mapped("e", &[parent], CorotationalStrain::new(1)).unwrap();
-        model.initial_state().map(|state| model.positions(&state, child).to_vec())
+        let child = model
+            .add_mapped("e", &[parent], CorotationalStrain::new(1))
+            .unwrap();
+        model
+            .initial_state()
+            .map(|state| model.positions(&state, child).to_vec())
     };
     // Flattened beyond zero along z: the rotation is none, the stretch negative.
     let e = value([1.0, 0.0, 0.0, 0.0, 1.2, 0.0, 0.0, 0.0, -0.5]).unwrap();

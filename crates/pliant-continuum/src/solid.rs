@@ -167,7 +167,8 @@ impl Solid {
         self
     }
 
-    /// Adds the nodes of the mesh at rest under `name`, and all that belongs to them.
+    /// Adds the nodes of the mesh at rest under `name`, and all that belongs to them as `name.mass`, `name.gradients`,
+    /// `name.strains`, `name.material`, `name.volume_ratios`, `name.dilatations`, `name.volume`.
     ///
     /// # Errors
     /// [`ContinuumError`]: what is wrong with the mesh or a number, or what the model says.
@@ -202,15 +203,15 @@ impl Solid {
             Incompressibility::PerNode => Some(Patches::per_node(mesh, &mapping)),
         };
         let count = volumes.len();
-        let mass = model.add_mass(&format!("{name} mass"), nodes, mass)?;
-        let gradients = model.add_mapped(&format!("{name} gradients"), &[nodes], mapping)?;
+        let mass = model.add_mass(&format!("{name}.mass"), nodes, mass)?;
+        let gradients = model.add_mapped(&format!("{name}.gradients"), &[nodes], mapping)?;
         let (strains, material) = match self.law {
             Law::OfStrains {
                 measure,
                 young,
                 poisson,
             } => {
-                let label = format!("{name} strains");
+                let label = format!("{name}.strains");
                 let strains = match measure {
                     Measure::Small => model.add_mapped(&label, &[gradients], SmallStrain::new(count)),
                     Measure::Corotational => {
@@ -226,7 +227,7 @@ impl Solid {
                     LinearElastic::isotropic(young, poisson, &volumes)
                 };
                 let law = law.with_relaxation_time(self.relaxation_time);
-                let label = format!("{name} material");
+                let label = format!("{name}.material");
                 let material = model.add_force_field(&label, strains, law, self.treatment)?;
                 (Some(strains), material)
             }
@@ -238,7 +239,7 @@ impl Solid {
                     _ => energy,
                 };
                 let law = Hyperelastic::new(energy, &volumes).with_projection(self.projection);
-                let label = format!("{name} material");
+                let label = format!("{name}.material");
                 let material = model.add_force_field(&label, gradients, law, Treatment::Stiffness)?;
                 (None, material)
             }
@@ -274,7 +275,7 @@ impl Solid {
             Law::Hyperelastic(_) => 0.0,
         };
         let count = parts.volumes.len();
-        let label = format!("{name} dilatations");
+        let label = format!("{name}.dilatations");
         let means = match (self.law, parts.strains) {
             (
                 Law::OfStrains {
@@ -285,7 +286,7 @@ impl Solid {
             ) => model.add_mapped(&label, &[strains], dilatation(patches, 3))?,
             _ => {
                 let ratios = model.add_mapped(
-                    &format!("{name} volume ratios"),
+                    &format!("{name}.volume_ratios"),
                     &[parts.gradients],
                     VolumeRatio::new(count),
                 )?;
@@ -294,7 +295,7 @@ impl Solid {
         };
         let compliances: Vec<f64> = patches.volumes().iter().map(|v| inverse_bulk / v).collect();
         let law = DiagonalCompliance::new(&compliances).with_relaxation_time(self.relaxation_time);
-        let rows = model.add_force_field(&format!("{name} volume"), means, law, Treatment::Compliance)?;
+        let rows = model.add_force_field(&format!("{name}.volume"), means, law, Treatment::Compliance)?;
         parts.dilatations = Some(means);
         parts.volume = Some(rows);
         parts.patch_volumes = patches.volumes().to_vec();

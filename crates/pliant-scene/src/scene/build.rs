@@ -14,6 +14,7 @@ mod parts;
 mod rod;
 mod run;
 mod shapes;
+mod solids;
 mod values;
 
 pub(crate) use courses::InputCourse;
@@ -237,6 +238,7 @@ impl Builder<'_> {
                 Node::Rod(node) => self.rod(node),
                 Node::Net(node) => self.net(node),
                 Node::Mesh(node) => self.mesh_part(node),
+                Node::Solid(node) => self.solid(node),
             }?;
         }
         Ok(())

@@ -25,6 +25,7 @@ mod row_details;
 mod row_laws;
 mod scenes;
 mod sleep;
+mod solid_references;
 mod solids;
 mod stacks;
 mod tools;

@@ -3,11 +3,13 @@
 mod energies;
 mod hyperelastic;
 mod linear;
+mod tissue;
 mod viscosity;
 
 pub use energies::StrainEnergy;
 pub use hyperelastic::{Hyperelastic, Projection};
 pub use linear::LinearElastic;
+pub use tissue::{Fibres, Fung};
 pub use viscosity::Viscosity;
 
 use pliant_model::{ModelError, Space};

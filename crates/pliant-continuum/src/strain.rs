@@ -23,6 +23,13 @@ pub struct SmallStrain {
     count: usize,
 }
 
+impl SmallStrain {
+    /// Of this many deformation gradients (none), the elements of the only parent.
+    pub const fn new(count: usize) -> Self {
+        Self { count }
+    }
+}
+
 /// Biot's strains: what is left of deformation gradients without their rotations, six per point.
 ///
 /// **Equation.** `e = U - I` (none) as `(xx, yy, zz, 2 xy, 2 yz, 2 zx)` with the polar decomposition `F = R U`, `R` the nearest rotation.
@@ -35,6 +42,13 @@ pub struct SmallStrain {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CorotationalStrain {
     count: usize,
+}
+
+impl CorotationalStrain {
+    /// Of this many deformation gradients (none), the elements of the only parent.
+    pub const fn new(count: usize) -> Self {
+        Self { count }
+    }
 }
 
 /// Green and Lagrange's strains of deformation gradients, six per point.
@@ -51,6 +65,13 @@ pub struct GreenLagrange {
     count: usize,
 }
 
+impl GreenLagrange {
+    /// Of this many deformation gradients (none), the elements of the only parent.
+    pub const fn new(count: usize) -> Self {
+        Self { count }
+    }
+}
+
 /// Volume ratios of deformation gradients less one.
 ///
 /// **Equation.** `x_c = det F - 1` (none); gradient the cofactors of `F`, Hessian linear in `F`. Defined everywhere.
@@ -62,6 +83,13 @@ pub struct GreenLagrange {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VolumeRatio {
     count: usize,
+}
+
+impl VolumeRatio {
+    /// Of this many deformation gradients (none), the elements of the only parent.
+    pub const fn new(count: usize) -> Self {
+        Self { count }
+    }
 }
 
 /// Functions of one deformation gradient, `SIZE` of them.
@@ -141,13 +169,6 @@ fn gradient_at(parents: &Parents<'_>, element: usize) -> Mat3 {
 
 macro_rules! mapping_of_gradients {
     ($name:ident) => {
-        impl $name {
-            /// Of this many deformation gradients, the elements of the only parent (no unit).
-            pub const fn new(count: usize) -> Self {
-                Self { count }
-            }
-        }
-
         impl Mapping for $name {
             fn child(&self) -> (Space, usize) {
                 (Space::Real(<Self as OfGradient>::SIZE), self.count)

@@ -1,6 +1,6 @@
 //! Materials against hyper-dual energies, inverses and small-strain limits.
 
-use pliant_continuum::{Hyperelastic, LinearElastic, Projection, StrainEnergy, Viscosity};
+use pliant_continuum::{Fibres, Fung, Hyperelastic, LinearElastic, Projection, StrainEnergy, Viscosity};
 use pliant_model::dual::{Dual, DualNum};
 use pliant_model::{Blocks, ForceField, ModelError, Potential, Space, Treatment, check};
 use proptest::prelude::*;
@@ -265,4 +265,79 @@ fn bad_numbers_are_named() {
         .add_force_field("other", node, deviatoric, Treatment::Compliance)
         .unwrap_err();
     assert!(matches!(error, ModelError::NoCompliance { .. }));
+}
+
+/// `c (exp(e . A e) - 1)/2` and the energy of fibres, written again on hyper-dual numbers.
+#[test]
+fn tissue_has_the_derivatives_of_its_energy() {
+    let (volume, c) = (0.3, 2.0);
+    let a: [[f64; 6]; 6] =
+        std::array::from_fn(|i| std::array::from_fn(|j| if i == j { 2.0 + i as f64 } else { 0.3 }));
+    let fung = Fung::new(c, a, &[volume]);
+    let fung_energy = Potential::new(move |e: &[Dual]| {
+        let q: Dual = (0..36).map(|k| e[k / 6] * e[k % 6] * a[k / 6][k % 6]).sum();
+        (q.exp() - 1.0) * (0.5 * c * volume)
+    });
+    let (k1, k2, active) = (3.0, 1.5, 0.7);
+    let fibres = Fibres::new(k1, k2, &[[1.0, 2.0, -2.0]], &[volume]).with_active_stress(active);
+    let fibres_energy = Potential::new(move |e: &[Dual]| {
+        let [x, y, z] = [1.0 / 3.0, 2.0 / 3.0, -2.0 / 3.0];
+        let s = e[0] * (x * x)
+            + e[1] * (y * y)
+            + e[2] * (z * z)
+            + e[3] * (x * y)
+            + e[4] * (y * z)
+            + e[5] * (z * x);
+        let passive = if s.re > 0.0 {
+            ((s * s * (4.0 * k2)).exp() - 1.0) * (0.5 * k1 / k2)
+        } else {
+            Dual::from(0.0)
+        };
+        (passive + s * active) * volume
+    });
+    let cases: [(&dyn ForceField, &dyn ForceField); 2] = [(&fung, &fung_energy), (&fibres, &fibres_energy)];
+    // Stretched and compressed along the fibres.
+    for x in [
+        [0.1, 0.2, -0.1, 0.3, -0.2, 0.1],
+        [-0.1, -0.2, -0.1, 0.1, 0.2, 0.1],
+    ] {
+        for (law, other) in cases {
+            let close = |a: f64, b: f64| (a - b).abs() < 1e-13 * (1.0 + b.abs());
+            assert!(close(law.energy(STRAIN, &x), other.energy(STRAIN, &x)));
+            let (mut a, mut b) = ([0.0; 6], [0.0; 6]);
+            law.add_force(STRAIN, &x, &[0.0; 6], &mut a);
+            other.add_force(STRAIN, &x, &[0.0; 6], &mut b);
+            assert!(a.iter().zip(&b).all(|(a, b)| close(*a, *b)), "{a:?} {b:?}");
+            let (a, b) = (tangent(law, STRAIN, &x), tangent(other, STRAIN, &x));
+            assert!(a.iter().zip(&b).all(|(a, b)| close(*a, *b)), "{a:?} {b:?}");
+        }
+    }
+    let mut model = pliant_model::Model::new();
+    let node = model
+        .add_independent("strains", STRAIN, &[0.0; 6], &[0.0; 6])
+        .unwrap();
+    for bad in [
+        Fibres::new(-1.0, 1.0, &[[1.0, 0.0, 0.0]], &[1.0]),
+        Fibres::new(1.0, 1.0, &[[0.0; 3]], &[1.0]),
+        Fibres::new(1.0, 1.0, &[], &[1.0]),
+        Fibres::new(1.0, f64::NAN, &[[1.0, 0.0, 0.0]], &[1.0]),
+    ] {
+        assert!(
+            model
+                .add_force_field("bad", node, bad, Treatment::Stiffness)
+                .is_err()
+        );
+    }
+    let skewed = std::array::from_fn(|i| std::array::from_fn(|j| if i < j { 1.0 } else { 0.0 }));
+    for bad in [
+        Fung::new(0.0, a, &[1.0]),
+        Fung::new(1.0, skewed, &[1.0]),
+        Fung::new(1.0, a, &[]),
+    ] {
+        assert!(
+            model
+                .add_force_field("bad", node, bad, Treatment::Stiffness)
+                .is_err()
+        );
+    }
 }

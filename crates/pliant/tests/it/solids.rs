@@ -1,6 +1,8 @@
 //! Solids at rest: patch tests, locking, and the two forms of one law.
 
-use pliant::continuum::{Element, ElementKind, Incompressibility, Mesh, Solid, SolidParts, StrainEnergy};
+use pliant::continuum::{
+    Element, ElementKind, Incompressibility, Mesh, Projection, Solid, SolidParts, StrainEnergy,
+};
 use pliant::prelude::*;
 
 /// A cube of 2 x 2 x 2 cells with its middle moved, as a mesh of one kind.
@@ -184,5 +186,73 @@ fn a_linear_material_is_the_same_as_stiffness_and_as_compliance() {
             // The sag is 1e-3; h^2 k/m is about 1e5, of which rounding is left.
             assert!(moved > 1e-3 && apart < 1e-11 * moved.max(1e-2), "{moved} {apart}");
         }
+    }
+}
+
+#[test]
+fn steps_of_solids_allocate_nothing_and_repeat_bit_for_bit() {
+    let mesh = Mesh::hexahedral_box([1.0, 0.2, 0.2], [4, 1, 1]).unwrap();
+    let rubber = StrainEnergy::MooneyRivlin {
+        c1: 1e5,
+        c2: 1e5,
+        bulk: 1e7,
+    };
+    for solid in [
+        Solid::corotational(1e6, 0.3),
+        Solid::corotational(1e6, 0.3).with_treatment(Treatment::Compliance),
+        Solid::hyperelastic(StrainEnergy::stable_neo_hookean(1e6, 0.4))
+            .with_projection(Projection::PositiveSemidefinite),
+        Solid::hyperelastic(rubber).with_incompressibility(Incompressibility::PerElement),
+        Solid::corotational(1e6, 0.5).with_incompressibility(Incompressibility::PerNode),
+    ] {
+        let (one, mut simulation, _) = beam(solid, &mesh, 0.01, 10);
+        let (two, ..) = beam(solid, &mesh, 0.01, 10);
+        assert_eq!(one, two, "{solid:?}");
+        let found = allocation_counter::measure(|| {
+            for _ in 0..5 {
+                simulation.step(0.01).unwrap();
+            }
+        });
+        assert_eq!(found.count_total, 0, "{solid:?}");
+    }
+}
+
+/// Without damping and with the trapezoidal rule a swinging beam of rubber keeps its energy.
+#[test]
+fn a_swinging_solid_keeps_its_energy() {
+    let mesh = Mesh::hexahedral_box([1.0, 0.2, 0.2], [4, 1, 1]).unwrap();
+    for solid in [
+        Solid::linear(1e6, 0.3),
+        Solid::corotational(1e6, 0.3),
+        Solid::st_venant_kirchhoff(1e6, 0.3),
+        Solid::hyperelastic(StrainEnergy::stable_neo_hookean(1e6, 0.3)),
+    ] {
+        let mut model = Model::new();
+        model.set_gravity([0.0, 0.0, -9.81]).unwrap();
+        let parts = solid.add_to(&mut model, "beam", &mesh).unwrap();
+        for (k, x) in mesh.nodes.iter().enumerate() {
+            if x[0] == 0.0 {
+                model.fix(parts.nodes, k, &[true; 3]).unwrap();
+            }
+        }
+        let mut simulation = Simulation::with_options(model, Options::trapezoidal()).unwrap();
+        // The first period is about 1 s; what swings is the energy of the sag, about 2 J.
+        let mut energies = Vec::new();
+        for _ in 0..400 {
+            energies.push(simulation.step(0.005).unwrap().energies);
+        }
+
+        let kinetic = energies.iter().map(|e| e.kinetic).fold(0.0, f64::max);
+        let drift = energies
+            .iter()
+            .map(|e| (e.total() - energies[0].total()).abs())
+            .fold(0.0, f64::max);
+        // The linearised rule is of second order: exact for the linear law, bounded for the others.
+        let bound = if solid == Solid::linear(1e6, 0.3) {
+            1e-9
+        } else {
+            0.03
+        };
+        assert!(drift < bound * kinetic, "{solid:?}: {drift} of {kinetic}");
     }
 }

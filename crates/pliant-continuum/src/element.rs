@@ -10,7 +10,7 @@ pub use shapes::{ShapeFunctions, ShapeValues};
 ///
 /// The order of the nodes is that of VTK; of prisms, that of Gmsh. Corners come first, then the middles of edges, of faces,
 /// of the cell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ElementKind {
     /// Tetrahedron of four nodes, linear: corners `(0 0 0)`, `(1 0 0)`, `(0 1 0)`, `(0 0 1)`.
     Tet4,

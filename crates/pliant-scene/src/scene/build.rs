@@ -238,7 +238,7 @@ impl Builder<'_> {
                 Node::Rod(node) => self.rod(node),
                 Node::Net(node) => self.net(node),
                 Node::Mesh(node) => self.mesh_part(node),
-                Node::Solid(node) => self.solid(node),
+                Node::Solid(node) => self.solid_part(node),
             }?;
         }
         Ok(())

@@ -2,19 +2,19 @@
 
 use super::{Builder, Result, Skin};
 use crate::import::Mesh as FileMesh;
-use crate::scene::SceneError;
 use crate::scene::picture::PointRef;
 use crate::scene::schema::{
     IncompressibilitySpec, MassMatrix as MatrixSpec, Solid as Spec, SolidElements, SolidMaterial, SolidShape,
     TreatmentSpec, YoungSpec,
 };
 use crate::scene::source::Where;
+use crate::scene::{Number, SceneError};
 use pliant::continuum::{ContinuumError, Incompressibility, MassMatrix, Mesh, Solid, StrainEnergy};
 use pliant::dense::{Vec3, rotation};
 use pliant::model::Treatment;
 
 impl Builder<'_> {
-    pub(super) fn solid(&mut self, spec: &Spec) -> Result<()> {
+    pub(super) fn solid_part(&mut self, spec: &Spec) -> Result<()> {
         let name = spec.name.as_str();
         let field = |key| Where::Field(name, key);
         let (mesh, file) = self.solid_mesh(name, &spec.shape)?;
@@ -117,7 +117,7 @@ impl Builder<'_> {
 
     fn solid_of(&self, spec: &Spec) -> Result<Solid> {
         let name = spec.name.as_str();
-        let number = |value, key| self.number(value, Where::Field(name, key));
+        let number = |value: &Number, key| self.number(value, Where::Field(name, key));
         let moduli = |y: &YoungSpec| Ok((number(&y.young, "young")?, number(&y.poisson, "poisson")?));
         let of = |make: fn(f64, f64) -> Solid, y: &YoungSpec| {
             let (young, poisson) = moduli(y)?;

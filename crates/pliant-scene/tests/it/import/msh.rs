@@ -190,9 +190,9 @@ fn volumes_of_all_kinds_are_read_in_the_order_of_the_library() {
         let tagged: Vec<_> = nodes
             .iter()
             .enumerate()
-            .map(|(k, x)| (k as i64 + 1, *x))
+            .map(|(k, x)| (k as i32 + 1, *x))
             .collect();
-        let tags: Vec<i64> = tagged.iter().map(|(tag, _)| *tag).collect();
+        let tags: Vec<i32> = tagged.iter().map(|(tag, _)| *tag).collect();
         for flavour in Flavour::all() {
             let mut writer = Writer::new(flavour);
             writer.nodes(&tagged);

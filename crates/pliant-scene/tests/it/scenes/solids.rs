@@ -1,6 +1,6 @@
 //! Solids of finite elements.
 
-use super::{advance, points, runner, scene};
+use super::{advance, edited as scene_edited, points, runner};
 use pliant_scene::scene::{Format, SceneFile, Settings};
 
 /// At rest the beam hangs where another program says, `benches/reference/beam.py`.
@@ -12,7 +12,7 @@ fn a_solid_beam_comes_to_rest_where_it_should() {
         .find(|l| l.starts_with("corotational 1e+07"))
         .unwrap();
     let expected: f64 = line.split_whitespace().last().unwrap().parse().unwrap();
-    let mut run = scene("solid_beam", &[], None);
+    let mut run = runner(&scene_edited("solid_beam", &[]), &[], None);
     advance(&mut run, 200);
     let x = points(&run, "beam");
     let tip: Vec<f64> = x.iter().skip(39).step_by(40).map(|x| x[2]).collect();
@@ -24,7 +24,7 @@ fn a_solid_beam_comes_to_rest_where_it_should() {
 
 #[test]
 fn soft_balls_come_to_rest_in_the_bowl() {
-    let mut run = scene("soft_balls", &[], None);
+    let mut run = runner(&scene_edited("soft_balls", &[]), &[], None);
     let mut worst = 0.0f64;
     for _ in 0..240 {
         let report = run.step().unwrap();

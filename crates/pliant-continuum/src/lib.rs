@@ -31,7 +31,7 @@ mod strain;
 pub use element::{ElementKind, Quadrature, ShapeFunctions, ShapeValues};
 pub use error::ContinuumError;
 pub use gradient::DeformationGradient;
-pub use material::{Fibres, Fung, Hyperelastic, LinearElastic, Projection, StrainEnergy, Viscosity};
+pub use material::{Fibres, Fung, Hyperelastic, LinearElastic, StrainEnergy, Tangent, Viscosity};
 pub use mesh::{Defect, Element, Mesh, Repair};
 pub use patches::{Patches, dilatation};
 pub use solid::{Incompressibility, MassMatrix, Solid, SolidParts};

@@ -7,7 +7,7 @@ mod tissue;
 mod viscosity;
 
 pub use energies::StrainEnergy;
-pub use hyperelastic::{Hyperelastic, Projection};
+pub use hyperelastic::{Hyperelastic, Tangent};
 pub use linear::LinearElastic;
 pub use tissue::{Fibres, Fung};
 pub use viscosity::Viscosity;

@@ -3,7 +3,7 @@
 use crate::patches::dilatation;
 use crate::{
     ContinuumError, CorotationalStrain, DeformationGradient, GreenLagrange, Hyperelastic, LinearElastic,
-    Mesh, Patches, Projection, SmallStrain, StrainEnergy, VolumeRatio,
+    Mesh, Patches, SmallStrain, StrainEnergy, Tangent, VolumeRatio,
 };
 use pliant_model::{ComponentId, DiagonalCompliance, Model, NodeId, Treatment};
 
@@ -57,7 +57,7 @@ pub struct Solid {
     treatment: Treatment,
     incompressibility: Incompressibility,
     relaxation_time: f64,
-    projection: Projection,
+    tangent: Tangent,
 }
 
 /// What a solid became in a model.
@@ -120,7 +120,7 @@ impl Solid {
             treatment: Treatment::Stiffness,
             incompressibility: Incompressibility::None,
             relaxation_time: 0.0,
-            projection: Projection::None,
+            tangent: Tangent::Exact,
         }
     }
 
@@ -162,8 +162,8 @@ impl Solid {
 
     /// Sets what is made of an indefinite tangent of a hyperelastic material.
     #[must_use]
-    pub fn with_projection(mut self, projection: Projection) -> Self {
-        self.projection = projection;
+    pub fn with_tangent(mut self, tangent: Tangent) -> Self {
+        self.tangent = tangent;
         self
     }
 
@@ -238,7 +238,7 @@ impl Solid {
                     }
                     _ => energy,
                 };
-                let law = Hyperelastic::new(energy, &volumes).with_projection(self.projection);
+                let law = Hyperelastic::new(energy, &volumes).with_tangent(self.tangent);
                 let label = format!("{name}.material");
                 let material = model.add_force_field(&label, gradients, law, Treatment::Stiffness)?;
                 (None, material)
@@ -333,7 +333,7 @@ impl Solid {
                 }
             }
             Law::OfStrains { young, poisson, .. } => {
-                if self.projection != Projection::None {
+                if self.tangent != Tangent::Exact {
                     return conflict("a projection", "a law of strains", "its tangent is semidefinite");
                 }
                 if rows && self.treatment == Treatment::Compliance {

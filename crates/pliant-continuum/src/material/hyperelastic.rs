@@ -9,10 +9,10 @@ use pliant_model::{Blocks, ForceField, ModelError, NotInvertible, Space};
 
 /// What is made of the tangent of a material where it is indefinite.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Projection {
+pub enum Tangent {
     /// Nothing: it is exact.
     #[default]
-    None,
+    Exact,
     /// Negative eigenvalues of each point become zero. The force stays exact; a step is another, more damped one where
     /// [`Hyperelastic::indefinite_points`] is not zero.
     PositiveSemidefinite,
@@ -28,7 +28,7 @@ pub enum Projection {
 pub struct Hyperelastic {
     energy: StrainEnergy,
     volumes: Vec<f64>,
-    projection: Projection,
+    tangent: Tangent,
 }
 
 impl Hyperelastic {
@@ -37,14 +37,14 @@ impl Hyperelastic {
         Self {
             energy,
             volumes: volumes.to_vec(),
-            projection: Projection::None,
+            tangent: Tangent::Exact,
         }
     }
 
     /// What is made of an indefinite tangent.
     #[must_use]
-    pub fn with_projection(mut self, projection: Projection) -> Self {
-        self.projection = projection;
+    pub fn with_tangent(mut self, tangent: Tangent) -> Self {
+        self.tangent = tangent;
         self
     }
 
@@ -62,7 +62,7 @@ impl Hyperelastic {
         let (mut k, mut v) = ([0.0; 81], [0.0; 81]);
         let mut indefinite = |f: &&[f64]| {
             k.fill(0.0);
-            self.tangent(&matrix(f), &mut k);
+            self.add_tangent(&matrix(f), &mut k);
             symmetric_eigen(9, &mut k, &mut v);
             let values = || (0..9).map(|i| k[10 * i]);
             // Rotations of a point without stress are eigenvectors of zero.
@@ -78,7 +78,7 @@ impl Hyperelastic {
     }
 
     /// Adds the exact tangent, 9 x 9 over the entries of `F`, rows first.
-    fn tangent(&self, f: &Mat3, out: &mut [f64]) {
+    fn add_tangent(&self, f: &Mat3, out: &mut [f64]) {
         let at = Invariants::of(f);
         let Derivatives { first, second, .. } = self.energy.at(at.i1, at.i2, at.j);
         let [g1, g2, gj] = at.gradients.map(|g| {
@@ -180,8 +180,8 @@ impl ForceField for Hyperelastic {
         let mut scratch = [0.0; 162];
         for (q, (f, volume)) in x.as_chunks::<9>().0.iter().zip(&self.volumes).enumerate() {
             let block = out.block_mut(q);
-            self.tangent(&matrix(f), block);
-            if self.projection == Projection::PositiveSemidefinite {
+            self.add_tangent(&matrix(f), block);
+            if self.tangent == Tangent::PositiveSemidefinite {
                 map_eigenvalues(9, block, &mut scratch, |d| d.max(0.0));
             }
             block.iter_mut().for_each(|k| *k *= volume);

@@ -1,6 +1,6 @@
 //! Materials against hyper-dual energies, inverses and small-strain limits.
 
-use pliant_continuum::{Fibres, Fung, Hyperelastic, LinearElastic, Projection, StrainEnergy, Viscosity};
+use pliant_continuum::{Fibres, Fung, Hyperelastic, LinearElastic, StrainEnergy, Tangent, Viscosity};
 use pliant_model::dual::{Dual, DualNum};
 use pliant_model::{Blocks, ForceField, ModelError, Potential, Space, Treatment, check};
 use proptest::prelude::*;
@@ -102,7 +102,7 @@ proptest! {
         let f: [f64; 9] = std::array::from_fn(|k| 0.4 * seed[k] + if k % 4 == 0 { 0.7 } else { 0.0 });
         let law = Hyperelastic::new(StrainEnergy::StableNeoHookean { shear: 2.0, lame: 3.0 }, &[1.0]);
         let exact = nalgebra::DMatrix::from_row_slice(9, 9, &tangent(&law, GRADIENT, &f));
-        let projected = law.clone().with_projection(Projection::PositiveSemidefinite);
+        let projected = law.clone().with_tangent(Tangent::PositiveSemidefinite);
         let found = nalgebra::DMatrix::from_row_slice(9, 9, &tangent(&projected, GRADIENT, &f));
         let eigen = exact.clone().symmetric_eigen();
         let positive = nalgebra::DVector::from_iterator(9, eigen.eigenvalues.iter().map(|e| e.max(0.0)));

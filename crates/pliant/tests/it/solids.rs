@@ -1,7 +1,7 @@
 //! Solids at rest: patch tests, locking, and the two forms of one law.
 
 use pliant::continuum::{
-    Element, ElementKind, Incompressibility, Mesh, Projection, Solid, SolidParts, StrainEnergy,
+    Element, ElementKind, Incompressibility, Mesh, Solid, SolidParts, StrainEnergy, Tangent,
 };
 use pliant::prelude::*;
 
@@ -201,7 +201,7 @@ fn steps_of_solids_allocate_nothing_and_repeat_bit_for_bit() {
         Solid::corotational(1e6, 0.3),
         Solid::corotational(1e6, 0.3).with_treatment(Treatment::Compliance),
         Solid::hyperelastic(StrainEnergy::stable_neo_hookean(1e6, 0.4))
-            .with_projection(Projection::PositiveSemidefinite),
+            .with_tangent(Tangent::PositiveSemidefinite),
         Solid::hyperelastic(rubber).with_incompressibility(Incompressibility::PerElement),
         Solid::corotational(1e6, 0.5).with_incompressibility(Incompressibility::PerNode),
     ] {

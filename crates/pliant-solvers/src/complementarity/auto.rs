@@ -169,7 +169,8 @@ impl Solver for Auto {
         let rows = !problem.has_friction();
         // Those that know friction as a circle only step aside.
         let round = problem.first_pyramid().is_none();
-        let slips = round && !rows;
+        let curved = round && !rows;
+        let slips = round && !problem.is_convex();
         let sweeps = problem.blocks() <= SWEPT || r.iter().any(|r| *r != 0.0);
         let small = problem.size() <= SMALL;
         let pivots = problem.size() <= PIVOTS;
@@ -178,7 +179,7 @@ impl Solver for Auto {
             (rows && few, Try::Pivoting, From::Best),
             ((rows || !round) && few, Try::Lemke, From::Best),
             (round && sweeps, Try::GaussSeidel, From::Best),
-            (slips && small, Try::Newton, From::Best),
+            (curved && small, Try::Newton, From::Best),
             (round, Try::Interior(ShiftStep::Newton), From::Best),
             (round && near, Try::Newton, From::Best),
             (slips, Try::Interior(ShiftStep::Alternating), From::Rest),

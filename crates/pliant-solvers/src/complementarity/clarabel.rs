@@ -236,7 +236,7 @@ impl Solver for ClarabelOracle {
                 }
                 problem.project(r);
                 end = self.tracker.look(problem, r);
-                if end.is_none() && !problem.has_friction() {
+                if end.is_none() && problem.is_convex() {
                     end = Some(Outcome::Stagnated);
                 }
                 if self.tracker.last > 0.9 * level {

@@ -23,6 +23,13 @@ pub enum Cone {
         /// Coefficient of friction, without unit, `0 <= mu < infinity`.
         mu: f64,
     },
+    /// Contact in space, three rows, the normal first, with the *associated* law: `u` in the dual cone `K*`, `r` in `K = {|r_t| <= mu r_n}`, `u . r = 0`, without De Saxcé's shift.
+    /// It sticks like [`Cone::Coulomb`], with the same friction where it slips, but then it opens with `u_n = mu |u_t|`. For a semidefinite `A` the problem is a convex cone program; with the shift of
+    /// a slip that is known beforehand in `b_n`, it is one step of the fixed point on De Saxcé's shift.
+    Associated {
+        /// Coefficient of friction, without unit, `0 <= mu < infinity`.
+        mu: f64,
+    },
     /// Contact in the plane, two rows, the normal first: the law of [`Cone::Coulomb`] with one tangent.
     PlanarCoulomb {
         /// Coefficient of friction, without unit, `0 <= mu < infinity`.
@@ -56,7 +63,7 @@ impl Cone {
     pub fn rows(&self) -> usize {
         match self {
             Self::Free | Self::NonNegative | Self::Box { .. } => 1,
-            Self::Coulomb { .. } | Self::Pyramid { .. } => 3,
+            Self::Coulomb { .. } | Self::Associated { .. } | Self::Pyramid { .. } => 3,
             Self::PlanarCoulomb { .. } => 2,
         }
     }
@@ -64,7 +71,7 @@ impl Cone {
     /// The coefficient of friction of a contact with the circular cone.
     pub fn friction(&self) -> Option<f64> {
         match self {
-            Self::Coulomb { mu } | Self::PlanarCoulomb { mu } => Some(*mu),
+            Self::Coulomb { mu } | Self::Associated { mu } | Self::PlanarCoulomb { mu } => Some(*mu),
             _ => None,
         }
     }
@@ -75,12 +82,23 @@ impl Cone {
             Self::Free => Some((f64::NEG_INFINITY, f64::INFINITY)),
             Self::NonNegative => Some((0.0, f64::INFINITY)),
             Self::Box { lower, upper } => Some((lower, upper)),
-            Self::Coulomb { .. } | Self::PlanarCoulomb { .. } | Self::Pyramid { .. } => None,
+            Self::Coulomb { .. }
+            | Self::Associated { .. }
+            | Self::PlanarCoulomb { .. }
+            | Self::Pyramid { .. } => None,
+        }
+    }
+
+    /// Whether the law is that of a convex program for a semidefinite `A`: no shift depends on the velocity.
+    pub fn is_convex(&self) -> bool {
+        match self {
+            Self::Free | Self::NonNegative | Self::Box { .. } | Self::Associated { .. } => true,
+            Self::Coulomb { mu } | Self::PlanarCoulomb { mu } | Self::Pyramid { mu, .. } => *mu == 0.0,
         }
     }
 
     /// The shift of the normal velocity that makes the law one of complementarity, De Saxcé's `mu |u_t|` or that of the polygon; zero without
-    /// friction, m/s.
+    /// friction and for the associated law, m/s.
     ///
     /// # Panics
     /// If `u` is shorter than [`rows`](Self::rows).
@@ -134,7 +152,7 @@ impl Cone {
             Self::Free => {}
             Self::NonNegative => r[0] = r[0].max(0.0),
             Self::Box { lower, upper } => r[0] = r[0].max(lower).min(upper),
-            Self::Coulomb { mu } => project_friction(mu, &mut r[..3]),
+            Self::Coulomb { mu } | Self::Associated { mu } => project_friction(mu, &mut r[..3]),
             Self::PlanarCoulomb { mu } => project_friction(mu, &mut r[..2]),
             Self::Pyramid { mu, facets, first } => project_pyramid(mu, facets, first, &mut r[..3]),
         }

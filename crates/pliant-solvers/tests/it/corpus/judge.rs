@@ -110,6 +110,7 @@ pub(super) fn law(cone: &Cone, s: f64, r: &[f64], u: &[f64]) -> f64 {
             y[0] -= mu * tangent(u) / s;
             projected(mu, &y)
         }
+        Cone::Associated { mu } => projected(mu, &step),
         Cone::Pyramid { .. } => unreachable!("the corpus has no pyramids"),
     };
     let square: f64 = onto.iter().zip(r).map(|(p, r)| (p - r) * (p - r)).sum();

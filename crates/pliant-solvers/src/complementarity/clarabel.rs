@@ -226,7 +226,8 @@ impl Solver for ClarabelOracle {
             let program = Program::new(problem);
             // From none: the slip without impulses is no guess.
             self.shift.clear();
-            self.shift.resize(problem.blocks(), 0.0);
+            self.shift
+                .extend(problem.cones().iter().map(|c| c.shift(&[0.0; 3])));
             let (mut relaxation, mut level) = (1.0, f64::INFINITY);
             while end.is_none() && iterations < self.limits.max_iterations {
                 iterations += 1;

@@ -23,12 +23,14 @@ pub enum Cone {
         /// Coefficient of friction, without unit, `0 <= mu < infinity`.
         mu: f64,
     },
-    /// Contact in space, three rows, the normal first, with the *associated* law: `u` in the dual cone `K*`, `r` in `K = {|r_t| <= mu r_n}`, `u . r = 0`, without De Saxcé's shift.
-    /// It sticks like [`Cone::Coulomb`], with the same friction where it slips, but then it opens with `u_n = mu |u_t|`. For a semidefinite `A` the problem is a convex cone program; with the shift of
-    /// a slip that is known beforehand in `b_n`, it is one step of the fixed point on De Saxcé's shift.
-    Associated {
+    /// Contact in space, three rows, the normal first, with a shift that is known: `u + s n` in the dual cone `K*`, `r` in `K = {|r_t| <= mu r_n}`, `r . (u + s n) = 0`. With
+    /// De Saxcé's `s = mu |u_t|` that is [`Cone::Coulomb`]; with any other it has the same friction, but where it slips it opens with `u_n = mu |u_t| - s`: with `s = 0` it is the *associated* law. For a
+    /// semidefinite `A` the problem is a convex cone program.
+    Shifted {
         /// Coefficient of friction, without unit, `0 <= mu < infinity`.
         mu: f64,
+        /// `s`, m/s, `0 <= s < infinity`.
+        shift: f64,
     },
     /// Contact in the plane, two rows, the normal first: the law of [`Cone::Coulomb`] with one tangent.
     PlanarCoulomb {
@@ -63,7 +65,7 @@ impl Cone {
     pub fn rows(&self) -> usize {
         match self {
             Self::Free | Self::NonNegative | Self::Box { .. } => 1,
-            Self::Coulomb { .. } | Self::Associated { .. } | Self::Pyramid { .. } => 3,
+            Self::Coulomb { .. } | Self::Shifted { .. } | Self::Pyramid { .. } => 3,
             Self::PlanarCoulomb { .. } => 2,
         }
     }
@@ -71,7 +73,7 @@ impl Cone {
     /// The coefficient of friction of a contact with the circular cone.
     pub fn friction(&self) -> Option<f64> {
         match self {
-            Self::Coulomb { mu } | Self::Associated { mu } | Self::PlanarCoulomb { mu } => Some(*mu),
+            Self::Coulomb { mu } | Self::Shifted { mu, .. } | Self::PlanarCoulomb { mu } => Some(*mu),
             _ => None,
         }
     }
@@ -83,28 +85,37 @@ impl Cone {
             Self::NonNegative => Some((0.0, f64::INFINITY)),
             Self::Box { lower, upper } => Some((lower, upper)),
             Self::Coulomb { .. }
-            | Self::Associated { .. }
+            | Self::Shifted { .. }
             | Self::PlanarCoulomb { .. }
             | Self::Pyramid { .. } => None,
+        }
+    }
+
+    /// The law with the shift of its own slip in place of one that is known.
+    pub fn exact(&self) -> Self {
+        match *self {
+            Self::Shifted { mu, .. } => Self::Coulomb { mu },
+            other => other,
         }
     }
 
     /// Whether the law is that of a convex program for a semidefinite `A`: no shift depends on the velocity.
     pub fn is_convex(&self) -> bool {
         match self {
-            Self::Free | Self::NonNegative | Self::Box { .. } | Self::Associated { .. } => true,
+            Self::Free | Self::NonNegative | Self::Box { .. } | Self::Shifted { .. } => true,
             Self::Coulomb { mu } | Self::PlanarCoulomb { mu } | Self::Pyramid { mu, .. } => *mu == 0.0,
         }
     }
 
     /// The shift of the normal velocity that makes the law one of complementarity, De Saxcé's `mu |u_t|` or that of the polygon; zero without
-    /// friction and for the associated law, m/s.
+    /// friction, m/s.
     ///
     /// # Panics
     /// If `u` is shorter than [`rows`](Self::rows).
     pub fn shift(&self, u: &[f64]) -> f64 {
         match *self {
             Self::Coulomb { mu } | Self::PlanarCoulomb { mu } => mu * tangential(u),
+            Self::Shifted { shift, .. } => shift,
             Self::Pyramid { mu, facets, first } => {
                 let side = TAU / facets as f64;
                 let nearest = (((-u[2]).atan2(-u[1]) - first) / side).round();
@@ -124,6 +135,12 @@ impl Cone {
                 () if !first.is_finite() => option("the angle of the first corner", first),
                 () => Ok(()),
             };
+        }
+        if let Self::Shifted { shift, .. } = *self
+            && !(0.0..f64::INFINITY).contains(&shift)
+        {
+            let what = "the shift of a contact, not negative and finite,";
+            return Err(ProblemError::Option { what, value: shift });
         }
         if let Some(mu) = self.friction() {
             // NaN fails every comparison.
@@ -152,7 +169,7 @@ impl Cone {
             Self::Free => {}
             Self::NonNegative => r[0] = r[0].max(0.0),
             Self::Box { lower, upper } => r[0] = r[0].max(lower).min(upper),
-            Self::Coulomb { mu } | Self::Associated { mu } => project_friction(mu, &mut r[..3]),
+            Self::Coulomb { mu } | Self::Shifted { mu, .. } => project_friction(mu, &mut r[..3]),
             Self::PlanarCoulomb { mu } => project_friction(mu, &mut r[..2]),
             Self::Pyramid { mu, facets, first } => project_pyramid(mu, facets, first, &mut r[..3]),
         }

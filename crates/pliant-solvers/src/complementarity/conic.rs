@@ -18,6 +18,8 @@ pub struct ConicReport {
     pub linear: SolveReport,
     /// Rows with cones, from their velocities `J x + R mu + b` as given (not from a Delassus operator).
     pub residual: Residual,
+    /// The same by the [exact](Cone::exact) laws of contacts whose shift is known; equal to [`residual`](Self::residual) without such.
+    pub exact: Residual,
     /// What the complementarity solver did.
     pub cones: Report,
 }
@@ -412,6 +414,7 @@ impl ConicSolver {
         let linear = self.direct.solve_held(held, solution)?;
         velocities(system, &self.rows, solution, &mut self.u);
         let residual = problem.residual_at(&self.r, &self.u);
+        let exact = problem.residual_by(Cone::exact, &self.r, &self.u);
         let holds = residual.measure() <= self.options.limits.tolerance;
         let outcome = match (linear.status, cones.outcome) {
             (Status::Converged, _) if holds => Outcome::Converged,
@@ -422,6 +425,7 @@ impl ConicSolver {
             outcome,
             linear,
             residual,
+            exact,
             cones,
         })
     }

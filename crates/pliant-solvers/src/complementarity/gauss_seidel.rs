@@ -74,6 +74,7 @@ fn descend(cone: &Cone, a: &[f64], b: &[f64; 3], r: &mut [f64; 3]) -> bool {
     }
     for _ in 0..STEPS {
         let mut next = *r;
+        next[0] -= step * cone.shift(b);
         for i in 0..3 {
             let u = b[i] + (0..3).map(|l| a[3 * i + l] * r[l]).sum::<f64>();
             next[i] -= step * u;
@@ -103,7 +104,7 @@ pub(crate) fn sweep(problem: &Problem, r: &mut [f64], relaxation: f64, reverse: 
             }
         }
         let solved = match cone {
-            Cone::Associated { .. } => descend(cone, a, &b, &mut new),
+            Cone::Shifted { .. } => descend(cone, a, &b, &mut new),
             _ => solve_block(cone, a, &b, &mut new),
         };
         if relaxation != 1.0 {

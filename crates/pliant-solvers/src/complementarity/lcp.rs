@@ -75,10 +75,10 @@ impl Lcp {
                         push((first, -1.0), none);
                     }
                 }
-                Cone::Associated { .. } => {
+                Cone::Shifted { .. } => {
                     return Err(ProblemError::Unsuitable {
                         block: k,
-                        why: "the associated law has no pyramid here",
+                        why: "a contact whose shift is known has no pyramid here",
                     });
                 }
                 Cone::PlanarCoulomb { mu } => {

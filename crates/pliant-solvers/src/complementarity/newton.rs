@@ -109,8 +109,8 @@ impl Newton {
         let s = problem.scale(k);
         let (r, u) = (&r[rows.clone()], &u[rows]);
         let cone = &problem.cones()[k];
-        if let Cone::Associated { mu } = *cone {
-            return associated(mu, s, r, u);
+        if let Cone::Shifted { mu, shift } = *cone {
+            return shifted_friction(mu, shift, s, r, u);
         }
         if let Some(mu) = cone.friction() {
             return friction(self.options.contact, mu, s, r, u);
@@ -306,10 +306,11 @@ fn friction(function: ContactFunction, mu: f64, s: f64, r: &[f64], u: &[f64]) ->
     out
 }
 
-/// The natural map `s r - P_K(s r - u)` of the associated law, and its derivatives.
-fn associated(mu: f64, s: f64, r: &[f64], u: &[f64]) -> Local {
+/// The natural map `s r - P_K(s r - u - shift n)` of a contact whose shift is known, and its derivatives.
+fn shifted_friction(mu: f64, shift: f64, s: f64, r: &[f64], u: &[f64]) -> Local {
     let mut out = Local::default();
-    let y: [f64; 3] = std::array::from_fn(|i| s * r[i] - u[i]);
+    let mut y: [f64; 3] = std::array::from_fn(|i| s * r[i] - u[i]);
+    y[0] -= shift;
     let length = tangential(&y);
     let mut p = y;
     project_friction(mu, &mut p);

@@ -237,8 +237,8 @@ pub enum FrictionCoupling {
     /// `s = mu |u_t|` at the end of the step (De Saxcé): Coulomb's law, `u_n = 0` where it slips.
     #[default]
     Exact,
-    /// `s = mu |u_t|` at the start of the step if the contact had an impulse in the last one, else zero. Of first order: where the slip changes by `d` in a step, `u_n` is off by `mu d`. What slows down
-    /// sinks by `h mu d`, which [`Overlap`] deals with; what is new lifts as with `Convex`, for one step.
+    /// `s = mu |u_t|` at the start of the step. Of first order: where the slip changes by `d` in a step, `u_n` is off by at most `mu d`. What slows down sinks by that much in the step, which
+    /// [`Overlap`] deals with; what speeds up hovers.
     Lagged,
     /// `s = 0`, the associated law: what slips hovers, at a gap of `h mu |u_t|`. (Anitescu 2006; the default of other programs.)
     Convex,

@@ -7,8 +7,8 @@ use super::{Builder, Result};
 use crate::recording::Shape as Drawn;
 use crate::scene::picture::DrawnCollider;
 use crate::scene::schema::{
-    AxesSpec, BodiesColliderSpec, ColliderSpec, FrictionModelSpec, FrictionRuleSpec, OverlapSpec, Scene,
-    SleepingSpec,
+    AxesSpec, BodiesColliderSpec, ColliderSpec, FrictionCouplingSpec, FrictionModelSpec, FrictionRuleSpec,
+    OverlapSpec, Scene, SleepingSpec,
 };
 use crate::scene::source::Where;
 use crate::scene::{Number, SceneError, suggest};
@@ -244,6 +244,14 @@ impl Builder<'_> {
         if direction.is_some_and(|d| Vec3::from(d).amax() == 0.0) {
             let message = format!("the direction of friction of the material `{name}` is zero");
             return self.wrong(&places("direction"), message, None);
+        }
+        let exact = self.scene.run.friction_coupling == FrictionCouplingSpec::Exact;
+        if !exact && matches!(model, FrictionModel::Pyramid { .. }) {
+            let message = format!(
+                "the friction pyramid of the material `{name}` is for `friction_coupling: Exact` only"
+            );
+            let help = Some("take `Cone` or `Ellipse`".to_owned());
+            return self.wrong(&places("directions"), message, help);
         }
         if let Err(error) = model.check(friction) {
             return self.wrong(&places("across"), format!("material `{name}`: {error}"), None);

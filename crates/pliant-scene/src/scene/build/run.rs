@@ -3,12 +3,12 @@
 use super::values::{describe, owner};
 use super::{Builder, Result, RunPlan, Settings};
 use crate::scene::schema::{
-    ContactSolverSpec, FormulationSpec, GeometrySpec, GyroscopicSpec, ImpactsSpec, MetricSpec, PartSpec,
-    RestitutionLawSpec, Run, StabilisationSpec,
+    ContactSolverSpec, FormulationSpec, FrictionCouplingSpec, GeometrySpec, GyroscopicSpec, ImpactsSpec,
+    MetricSpec, PartSpec, RestitutionLawSpec, Run, StabilisationSpec,
 };
 use crate::scene::source::Where;
 use crate::scene::{Number, SceneError};
-use pliant::contact::{Impacts, Restitution};
+use pliant::contact::{FrictionCoupling, Impacts, Restitution};
 use pliant::kkt::{Formulation, GeometricStiffness, Geometry, Metric};
 use pliant::solvers::complementarity::Method;
 use pliant::{Gyroscopic, Stabilisation};
@@ -87,6 +87,26 @@ impl Builder<'_> {
                 return self.wrong(&[Where::Key("restitution_law"), Where::Key("run")], message, help);
             }
         };
+        let contacts = &mut self.options.contacts;
+        contacts.friction_coupling = match run.friction_coupling {
+            FrictionCouplingSpec::Exact => FrictionCoupling::Exact,
+            FrictionCouplingSpec::Lagged => FrictionCoupling::Lagged,
+            FrictionCouplingSpec::Convex => FrictionCoupling::Convex,
+        };
+        let wants_exact = match (contacts.impacts, contacts.restitution) {
+            (Impacts::InSequence, _) => Some("`impacts: InSequence` are"),
+            (_, Restitution::Poisson) => Some("`restitution_law: Poisson` is"),
+            _ => None,
+        };
+        if let (true, Some(what)) = (contacts.friction_coupling != FrictionCoupling::Exact, wants_exact) {
+            let message = format!("{what} for `friction_coupling: Exact` only");
+            let help = Some("leave one of the two out".to_owned());
+            return self.wrong(
+                &[Where::Key("friction_coupling"), Where::Key("run")],
+                message,
+                help,
+            );
+        }
         if let Some(sleeping) = &run.sleeping {
             self.options.contacts.sleeping = Some(self.sleeping(sleeping)?);
         }

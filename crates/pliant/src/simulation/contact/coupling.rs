@@ -23,10 +23,10 @@ impl Contacts {
             let (points, spin) = rows_of(contact);
             match self.cones[block] {
                 Some(Cone::Coulomb { mu }) => {
-                    let known = coupling == FrictionCoupling::Lagged
-                        && self.forces.binary_search_by_key(&contact.key, |f| f.0).is_ok();
-                    let slip = if known { u[row + 1].hypot(u[row + 2]) } else { 0.0 };
-                    let shift = mu * slip / unit;
+                    let shift = match coupling {
+                        FrictionCoupling::Lagged => mu * u[row + 1].hypot(u[row + 2]) / unit,
+                        _ => 0.0,
+                    };
                     self.cones[block] = Some(Cone::Shifted { mu, shift });
                 }
                 Some(Cone::Pyramid { .. }) => {

@@ -332,7 +332,7 @@ impl ConicSolver {
         Ok(())
     }
 
-    /// Solves with [`Auto`]; where that fails from the multipliers in the solution, once more from none, and the better answer is kept.
+    /// Solves with [`Auto`]; where that fails from the multipliers in the solution, once more from none (unless that was all the [`work`](AutoOptions::work) allowed), and the better answer is kept.
     ///
     /// # Errors
     /// [`SolveError::NotPrepared`](crate::SolveError::NotPrepared) without a matching `prepare`, and what the direct and the complementarity solver refuse.
@@ -355,6 +355,7 @@ impl ConicSolver {
         let mut found = self.solve_with(solver, system, solution);
         if let Ok(first) = &found
             && warm
+            && first.cones.iterations * self.rows.len() < self.options.work
             && first.outcome != Outcome::Converged
         {
             let kept = solution.clone();

@@ -7,8 +7,8 @@ use super::{Builder, Result};
 use crate::recording::Shape as Drawn;
 use crate::scene::picture::DrawnCollider;
 use crate::scene::schema::{
-    AxesSpec, BodiesColliderSpec, ColliderSpec, FrictionCouplingSpec, FrictionModelSpec, FrictionRuleSpec,
-    OverlapSpec, Scene, SleepingSpec,
+    AxesSpec, BodiesColliderSpec, ColliderSpec, FrictionModelSpec, FrictionRuleSpec, OverlapSpec, Scene,
+    SleepingSpec,
 };
 use crate::scene::source::Where;
 use crate::scene::{Number, SceneError, suggest};
@@ -16,7 +16,7 @@ use pliant::collision::{
     Collider, ColliderId, ContactError, Direction, FrictionModel, FrictionRule, Groups, Material, MaterialId,
     Place, Shape, World,
 };
-use pliant::contact::{ContactOptions, Overlap, Sleeping};
+use pliant::contact::{ContactOptions, FrictionCoupling, Overlap, Sleeping};
 use pliant::dense::{Vec3, rotation};
 use pliant::model::{NodeId, Pose, Space};
 use std::collections::BTreeMap;
@@ -245,7 +245,7 @@ impl Builder<'_> {
             let message = format!("the direction of friction of the material `{name}` is zero");
             return self.wrong(&places("direction"), message, None);
         }
-        let exact = self.scene.run.friction_coupling == FrictionCouplingSpec::Exact;
+        let exact = self.options.contacts.friction_coupling == FrictionCoupling::Exact;
         if !exact && matches!(model, FrictionModel::Pyramid { .. }) {
             let message = format!(
                 "the friction pyramid of the material `{name}` is for `friction_coupling: Exact` only"

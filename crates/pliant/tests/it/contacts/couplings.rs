@@ -26,8 +26,8 @@ fn the_associated_law_hovers() {
         let (z, u) = (s.positions(p)[2], s.velocities(p)[0]);
         assert!((z - h * mu * u).abs() < 1e-12, "{z} {u}");
         assert!(report.residual <= 1e-13);
-        // The law of Coulomb wants the normal velocity, with the gap, to be zero: it is off by about mu u_t of at most v.
-        assert!(report.de_saxce > 0.1 * mu * u / v, "{report:?}");
+        // Coulomb's law has no impulse at a gap that does not close: what there is makes the velocity g h, of v.
+        assert!(report.de_saxce > 0.5 * G * h / v, "{report:?}");
         assert_eq!(report.friction_coupling, FrictionCoupling::Convex);
     }
     let (mut s, p) = particle(0.0, friction(mu), [0.0; 3], [v, 0.0, 0.0]);
@@ -68,9 +68,9 @@ fn the_lagged_shift_is_of_first_order() {
             // Of first order, and the end of the slide falls anywhere in a step.
             assert!((1.6..2.5).contains(&ratio), "{angle}: {ratio} {runs:?} {exact}");
         }
-        // No further off than twice what implicit Euler is with the exact law, and off the plane by h mu times the change of slip in a step, of second order.
+        // No further off than three times what implicit Euler is with the exact law, and off the plane by h mu times the change of slip in a step, of second order.
         let euler = slide(FrictionCoupling::Exact, angle, v, 1.0, 400)[0] - exact;
-        assert!((runs[3][0] - exact).abs() < 2.0 * euler.abs(), "{runs:?} {euler}");
+        assert!((runs[3][0] - exact).abs() < 3.0 * euler.abs(), "{runs:?} {euler}");
         let h = 1.0 / 400.0;
         assert!(runs[3][1] <= 0.5 * G * h * h, "{runs:?}");
     }

@@ -136,14 +136,6 @@ fn run(
         row.deepest = row.deepest.max(overlap);
         // Of the falling ones what is left at the end.
         row.overlap = if scene.stands { row.deepest } else { overlap };
-        if std::env::var("STEPS").is_ok() {
-            println!(
-                "{k} {:.1} ms overlap {overlap:.1e} speed {:.1e} {}",
-                1e3 * (row.time - taken).as_secs_f64(),
-                row.speed,
-                row.de_saxce.last().copied().unwrap_or(0.0)
-            );
-        }
     }
     Ok(row)
 }

@@ -114,7 +114,14 @@ impl Assembler {
 }
 
 /// `out = J^T A J` for a symmetric `size x size` block `A` and a `size x width` block `J`; `product` is scratch.
-pub(super) fn congruence(a: &[f64], j: &[f64], size: usize, width: usize, product: &mut [f64], out: &mut [f64]) {
+pub(super) fn congruence(
+    a: &[f64],
+    j: &[f64],
+    size: usize,
+    width: usize,
+    product: &mut [f64],
+    out: &mut [f64],
+) {
     let product = &mut product[..size * width];
     product.fill(0.0);
     for i in 0..size {

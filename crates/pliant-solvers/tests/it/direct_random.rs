@@ -170,30 +170,42 @@ fn truth(family: &Family, s: &KktSystem) -> Option<(usize, bool)> {
     (!(1e-10..1e-2).contains(&off)).then_some((hard.len() - rank, off < 1e-10))
 }
 
-/// Seeds of the first so many systems that the solver misjudges, of those that are beyond doubt; and how many these are.
-fn misjudged(family: &Family, count: u64) -> (Vec<u64>, usize) {
-    let (mut wrong, mut judged) = (Vec::new(), 0);
+/// Seeds of the systems that the solver misjudges, of those that are beyond doubt.
+struct Misjudged {
+    judged: usize,
+    /// Called converged though contradictory, or contradictory though not: wrong, and says nothing of it.
+    lies: Vec<u64>,
+    /// Ended without an answer, and says so.
+    unsolved: Vec<u64>,
+    /// The right answer, with another count of redundant rows.
+    miscounted: Vec<u64>,
+}
+
+fn misjudged(family: &Family, count: u64) -> Misjudged {
+    let mut out = Misjudged {
+        judged: 0,
+        lies: Vec::new(),
+        unsolved: Vec::new(),
+        miscounted: Vec::new(),
+    };
     for seed in 0..count {
         let s = system(family, seed);
         let Some((redundant, agree)) = truth(family, &s) else {
             continue;
         };
-        judged += 1;
+        out.judged += 1;
         let (mut solver, mut solution) = (DirectSolver::default(), Solution::default());
         let found = solver.prepare(&s).and_then(|()| solver.solve(&s, &mut solution));
-        let right = found.is_ok_and(|report| {
-            let status = match report.status {
-                Status::Converged => agree,
-                Status::Incompatible { .. } => !agree,
-                _ => false,
-            };
-            status && report.redundant_rows == redundant
-        });
-        if !right {
-            wrong.push(seed);
-        }
+        let list = match found.map(|report| (report.status, report.redundant_rows)) {
+            Ok((Status::Converged, _)) if !agree => &mut out.lies,
+            Ok((Status::Incompatible { .. }, _)) if agree => &mut out.lies,
+            Ok((Status::Converged | Status::Incompatible { .. }, found)) if found == redundant => continue,
+            Ok((Status::Converged | Status::Incompatible { .. }, _)) => &mut out.miscounted,
+            _ => &mut out.unsolved,
+        };
+        list.push(seed);
     }
-    (wrong, judged)
+    out
 }
 
 #[test]
@@ -204,11 +216,17 @@ fn moderate_systems_are_judged_right() {
         compliance: -3.0,
         independent: 0.1,
     };
-    let (wrong, judged) = misjudged(&family, 6000);
-    assert!(judged > 5000 && wrong.is_empty(), "{judged}: {wrong:?}");
+    let found = misjudged(&family, 6000);
+    let wrong = [found.lies, found.unsolved, found.miscounted].concat();
+    assert!(
+        found.judged > 5000 && wrong.is_empty(),
+        "{}: {wrong:?}",
+        found.judged
+    );
 }
 
-/// Springs up to 1e8 times as stiff as their masses and a million between masses: roundings decide some of them. How many are misjudged may only fall; all but a few are.
+/// Springs up to 1e8 times as stiff as their masses and a million between masses: roundings decide some of them. None is judged wrong without a word; how
+/// many end unsolved or with a redundant row too few may only fall.
 #[test]
 fn stiff_systems_are_misjudged_as_rarely_as_ever() {
     let family = Family {
@@ -217,10 +235,9 @@ fn stiff_systems_are_misjudged_as_rarely_as_ever() {
         compliance: -4.0,
         independent: 0.01,
     };
-    let (wrong, judged) = misjudged(&family, 6000);
-    assert!(
-        judged > 5900 && wrong.len() <= 14,
-        "{judged}: {} {wrong:?}",
-        wrong.len()
-    );
+    let found = misjudged(&family, 6000);
+    assert!(found.judged > 5900, "{}", found.judged);
+    assert!(found.lies.is_empty(), "{:?}", found.lies);
+    assert!(found.unsolved.len() <= 2, "{:?}", found.unsolved);
+    assert!(found.miscounted.len() <= 11, "{:?}", found.miscounted);
 }

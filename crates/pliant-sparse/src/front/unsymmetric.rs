@@ -373,6 +373,47 @@ mod tests {
         }
     }
 
+    /// A binary tree of blocks that stay fronts of their own, with rows below them that are larger than their pivots: these may not become pivots, and what
+    /// fronts of one branch leave must not be taken by another.
+    #[test]
+    fn fronts_of_a_tree_with_larger_rows_below() {
+        let (blocks, width) = (31, 24);
+        let edges: Vec<(usize, usize)> = (0..blocks - 1)
+            .map(|k| (k, blocks - 1 - (blocks - 2 - k) / 2))
+            .collect();
+        let (bounds, graph, mut a) = matrix(&vec![width; blocks], &edges, 3);
+        let n = bounds[blocks];
+        for (p, q) in edges {
+            for i in bounds[p]..bounds[p + 1] {
+                for j in bounds[q]..bounds[q + 1] {
+                    a[i][j] *= 0.01;
+                    a[j][i] *= 200.0;
+                }
+            }
+        }
+        let symbolic = FrontSymbolic::new(&bounds, &graph).unwrap();
+        assert!(symbolic.fronts.len() > blocks / 2);
+        let mut factor = symbolic.allocate_unsymmetric();
+        for (i, row) in a.iter().enumerate() {
+            for (j, a) in row.iter().enumerate().filter(|(_, a)| **a != 0.0) {
+                factor.values_mut()[symbolic.unsymmetric_slot(i, j).unwrap()] = *a;
+            }
+        }
+        let held = factor.stack.capacity();
+        factor.factor(&symbolic).unwrap();
+        assert_eq!(factor.stack.capacity(), held, "the stack has to be large enough");
+        let b: Vec<f64> = (0..n).map(|i| (i as f64).sin()).collect();
+        let mut x = b.clone();
+        factor.solve_in_place(&symbolic, &mut x);
+        for (row, b) in a.iter().zip(&b) {
+            let (sum, size) = row.iter().zip(&x).fold((-b, b.abs()), |(sum, size), (a, x)| {
+                (sum + a * x, size + (a * x).abs())
+            });
+            // Multipliers up to 2.5 a level, five levels: a hundred times the roundings of a product of up to 96 entries.
+            assert!(sum.abs() < 1e-12 * size, "{sum:e} of {size}");
+        }
+    }
+
     #[test]
     fn one_front_of_several_panels() {
         let n = 3 * PANEL - 5;

@@ -1,6 +1,6 @@
 //! Couplings of friction: Coulomb's law, the lagged shift, the associated law.
 
-use super::{body, box_mass, corners, exactly, friction, particle, slope};
+use super::{body, box_mass, corners, exactly, friction, particle};
 use crate::worlds::{ground, rough};
 use pliant::collision::*;
 use pliant::contact::*;

@@ -1,6 +1,7 @@
 //! Times whole steps of scenes of many contacts, and says how right they are.
 //!
-//! `cargo xtask bench contact-scenes [--peers] [--quick] [scene ...]`
+//! `cargo xtask bench contact-scenes [--peers] [--quick] [--split] [--exact] [--lagged] [--convex] [scene ...]`: of the couplings of friction those that are named, else all for
+//! what falls and Coulomb's law for what stands.
 
 use pliant::contact::FrictionCoupling;
 use pliant::prelude::*;
@@ -246,7 +247,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let named = couplings.iter().any(|c| c.1);
             for (coupling, asked) in couplings {
                 let default = coupling == FrictionCoupling::Exact || !scene.stands;
-                if if named { asked } else { default } {
+                let chosen = if named { asked } else { default };
+                if chosen {
                     ours(&scene, coupling, has("--split"))?;
                 }
             }

@@ -31,6 +31,20 @@ impl References {
         out
     }
 
+    /// All numbers of one input, flattened.
+    ///
+    /// # Panics
+    /// If there is no such case or key: a defect of the caller.
+    pub fn input(&self, case: &str, key: &str) -> Vec<f64> {
+        let found = self.case(case).and_then(|c| c["inputs"].get(key));
+        let mut out = Vec::new();
+        flatten(
+            found.unwrap_or_else(|| panic!("case {case} has no input `{key}`")),
+            &mut out,
+        );
+        out
+    }
+
     /// The keys of one case.
     pub fn keys(&self, case: &str) -> Vec<String> {
         let expected = self.case(case).and_then(|c| c["expected"].as_object());

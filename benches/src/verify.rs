@@ -7,6 +7,7 @@ mod complementarity;
 mod contact;
 mod loops;
 mod oscillators;
+mod solids;
 mod systems;
 
 use crate::reference::References;
@@ -123,6 +124,7 @@ pub fn run() -> Result<Vec<Row>, pliant::Error> {
     bodies::run(&mut checks)?;
     loops::run(&mut checks)?;
     beams::run(&mut checks)?;
+    solids::run(&mut checks)?;
     systems::run(&mut checks)?;
     complementarity::run(&mut checks)?;
     contact::run(&mut checks)?;

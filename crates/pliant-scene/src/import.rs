@@ -4,6 +4,7 @@
 //! readers take anything a user can feed them: they never panic, and never reserve memory for more than the
 //! file can hold.
 
+use pliant::continuum::{Element, ElementKind};
 use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
 
@@ -23,7 +24,16 @@ pub use obj::parse_obj;
 /// The file name extensions that [`read_mesh`] knows.
 pub const MESH_EXTENSIONS: [&str; 2] = ["obj", "msh"];
 
-/// A mesh of points, lines, triangles and tetrahedra. All indices count from zero.
+/// A volume cell that is no linear tetrahedron, with its nodes in the order of [`ElementKind`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VolumeCell {
+    /// The kind.
+    pub kind: ElementKind,
+    /// Indices into [`Mesh::vertices`].
+    pub nodes: Vec<u32>,
+}
+
+/// A mesh of points, lines, triangles, tetrahedra and other volumes. All indices count from zero.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Mesh {
     /// Positions, in the file's unit of length and in the file's order; also those in no cell.
@@ -34,6 +44,8 @@ pub struct Mesh {
     pub triangles: Vec<[u32; 3]>,
     /// Tetrahedron cells.
     pub tetrahedra: Vec<[u32; 4]>,
+    /// Other volume cells.
+    pub volumes: Vec<VolumeCell>,
     /// Named groups that have at least one cell, in order of first mention.
     pub groups: Vec<MeshGroup>,
     /// Sides of triangles that the fan of a polygon made up, as pairs (triangle, side): side `k` goes from
@@ -55,11 +67,13 @@ pub struct MeshGroup {
     pub triangles: Vec<u32>,
     /// Indices into [`Mesh::tetrahedra`].
     pub tetrahedra: Vec<u32>,
+    /// Indices into [`Mesh::volumes`].
+    pub volumes: Vec<u32>,
 }
 
 impl Mesh {
-    /// All distinct edges: line cells, sides of polygons as in the file, and the six edges of each
-    /// tetrahedron.
+    /// All distinct edges: line cells, sides of polygons as in the file, and the edges of each tetrahedron and volume, from corner to
+    /// corner.
     ///
     /// Each edge has its smaller index first; the list is sorted. Diagonals of split polygons are left out
     /// (unless another cell has the same edge), and so are edges from a vertex to itself. Cost: `O(n log n)`
@@ -77,6 +91,11 @@ impl Mesh {
         }
         for tetrahedron in &self.tetrahedra {
             edges.extend(SIDES.iter().map(|&(a, b)| [tetrahedron[a], tetrahedron[b]]));
+        }
+        for cell in &self.volumes {
+            let corner = |k: &usize| cell.nodes.get(*k).copied();
+            let sides = cell.kind.edges().iter();
+            edges.extend(sides.filter_map(|[a, b]| Some([corner(a)?, corner(b)?])));
         }
         edges.retain(|[a, b]| a != b);
         for edge in &mut edges {
@@ -123,7 +142,29 @@ impl Mesh {
                 .filter_map(|&i| self.tetrahedra.get(i as usize))
                 .flatten(),
         );
+        found.extend(
+            group
+                .volumes
+                .iter()
+                .filter_map(|&i| self.volumes.get(i as usize))
+                .flat_map(|cell| &cell.nodes),
+        );
         found.into_iter().collect()
+    }
+
+    /// The volumes as a mesh of finite elements, tetrahedra first, with all vertices times `scale`, in m.
+    pub fn solid(&self, scale: f64) -> pliant::continuum::Mesh {
+        let indices = |nodes: &[u32]| nodes.iter().map(|n| *n as usize).collect::<Vec<_>>();
+        let tetrahedra = self.tetrahedra.iter();
+        let tetrahedra = tetrahedra.map(|t| Element::new(ElementKind::Tet4, &indices(t)));
+        let others = self
+            .volumes
+            .iter()
+            .map(|c| Element::new(c.kind, &indices(&c.nodes)));
+        pliant::continuum::Mesh {
+            nodes: self.vertices.iter().map(|x| x.map(|x| x * scale)).collect(),
+            elements: tetrahedra.chain(others).collect(),
+        }
     }
 }
 

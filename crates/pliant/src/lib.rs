@@ -42,6 +42,7 @@ pub use error::Error;
 pub use integrator::Integrator;
 pub use options::{Gyroscopic, Options, Stabilisation};
 pub use pliant_contact as collision;
+pub use pliant_continuum as continuum;
 pub use pliant_dense as dense;
 pub use pliant_kkt as kkt;
 pub use pliant_model as model;

@@ -9,7 +9,11 @@ use crate::sources::Sources;
 use crate::tidy::Finding;
 
 /// Where the code of components is.
-const FOLDERS: &[&str] = &["crates/pliant-model/src/", "crates/pliant/src/"];
+const FOLDERS: &[&str] = &[
+    "crates/pliant-model/src/",
+    "crates/pliant-continuum/src/",
+    "crates/pliant/src/",
+];
 
 /// Traits whose implementations are components.
 const TRAITS: &[(&str, Section)] = &[

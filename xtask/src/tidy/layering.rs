@@ -20,6 +20,7 @@ const TABLE: &[(&str, Allowed)] = &[
     ("pliant-sparse", These(&["pliant-dense"])),
     ("pliant-solvers", These(&["pliant-dense", "pliant-sparse"])),
     ("pliant-model", These(&["pliant-dense", "pliant-sparse"])),
+    ("pliant-continuum", These(&["pliant-dense", "pliant-model"])),
     (
         "pliant-kkt",
         These(&["pliant-dense", "pliant-sparse", "pliant-solvers", "pliant-model"]),
@@ -32,6 +33,7 @@ const TABLE: &[(&str, Allowed)] = &[
             "pliant-sparse",
             "pliant-solvers",
             "pliant-model",
+            "pliant-continuum",
             "pliant-kkt",
             "pliant-contact",
         ]),
@@ -43,6 +45,7 @@ const TABLE: &[(&str, Allowed)] = &[
             "pliant-sparse",
             "pliant-solvers",
             "pliant-model",
+            "pliant-continuum",
             "pliant-kkt",
             "pliant-contact",
             "pliant",
@@ -59,6 +62,7 @@ const LIBRARIES: &[&str] = &[
     "pliant-sparse",
     "pliant-solvers",
     "pliant-model",
+    "pliant-continuum",
     "pliant-kkt",
     "pliant-contact",
     "pliant",
@@ -76,6 +80,7 @@ const NEVER_REACHES: &[(&str, &str)] = &[
     ("pliant-solvers", "pliant"),
     ("pliant-model", "pliant-solvers"),
     ("pliant-model", "pliant-kkt"),
+    ("pliant-continuum", "pliant-solvers"),
     ("pliant-contact", "pliant-solvers"),
 ];
 

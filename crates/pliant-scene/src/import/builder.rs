@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::elements::Kind;
 use super::error::MeshError;
-use super::{Mesh, MeshGroup};
+use super::{Mesh, MeshGroup, VolumeCell};
 
 /// Most groups that one cell may be in. Without a bound, a small file of many groups times many cells asks
 /// for the product in memory.
@@ -88,6 +88,15 @@ impl Builder {
         Ok(())
     }
 
+    pub(super) fn volume(&mut self, cell: VolumeCell, groups: &[usize]) -> Result<(), MeshError> {
+        let index = next_index(self.mesh.volumes.len(), "volumes")?;
+        self.mesh.volumes.push(cell);
+        for &group in groups {
+            self.mesh.groups[group].volumes.push(index);
+        }
+        Ok(())
+    }
+
     /// Index that the next cell of that kind gets; a point has none.
     pub(super) fn next_cell(&self, kind: Kind) -> usize {
         match kind {
@@ -95,6 +104,7 @@ impl Builder {
             Kind::Line => self.mesh.edges.len(),
             Kind::Triangle | Kind::Quadrangle => self.mesh.triangles.len(),
             Kind::Tetrahedron => self.mesh.tetrahedra.len(),
+            Kind::Volume(_) => self.mesh.volumes.len(),
         }
     }
 
@@ -110,6 +120,7 @@ impl Builder {
                 Kind::Triangle => group.triangles.push(cell),
                 Kind::Quadrangle => group.triangles.extend([cell, cell + 1]),
                 Kind::Tetrahedron => group.tetrahedra.push(cell),
+                Kind::Volume(_) => group.volumes.push(cell),
             }
         }
     }
@@ -125,6 +136,7 @@ impl Builder {
                 &mut group.edges,
                 &mut group.triangles,
                 &mut group.tetrahedra,
+                &mut group.volumes,
             ];
             for list in &mut cells {
                 list.sort_unstable();

@@ -1,5 +1,10 @@
 //! Gmsh's element types.
 
+use pliant::continuum::ElementKind;
+
+/// Most nodes of one element.
+pub(super) const MOST_NODES: usize = 27;
+
 /// The element types that a [`Mesh`](super::Mesh) can hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Kind {
@@ -8,6 +13,8 @@ pub(super) enum Kind {
     Triangle,
     Quadrangle,
     Tetrahedron,
+    /// A volume that is no linear tetrahedron.
+    Volume(ElementKind),
 }
 
 impl Kind {
@@ -18,6 +25,12 @@ impl Kind {
             2 => Ok(Self::Triangle),
             3 => Ok(Self::Quadrangle),
             4 => Ok(Self::Tetrahedron),
+            5 => Ok(Self::Volume(ElementKind::Hex8)),
+            6 => Ok(Self::Volume(ElementKind::Prism6)),
+            7 => Ok(Self::Volume(ElementKind::Pyramid5)),
+            11 => Ok(Self::Volume(ElementKind::Tet10)),
+            12 => Ok(Self::Volume(ElementKind::Hex27)),
+            17 => Ok(Self::Volume(ElementKind::Hex20)),
             15 => Ok(Self::Point),
             _ => Err(other(number)),
         }
@@ -29,6 +42,7 @@ impl Kind {
             Self::Line => 2,
             Self::Triangle => 3,
             Self::Quadrangle | Self::Tetrahedron => 4,
+            Self::Volume(kind) => kind.node_count(),
         }
     }
 
@@ -38,26 +52,35 @@ impl Kind {
             Self::Point => 0,
             Self::Line => 1,
             Self::Triangle | Self::Quadrangle => 2,
-            Self::Tetrahedron => 3,
+            Self::Tetrahedron | Self::Volume(_) => 3,
         }
+    }
+}
+
+/// The place in Gmsh's order of each node of an element.
+pub(super) fn gmsh_order(kind: ElementKind) -> &'static [usize] {
+    // Gmsh numbers edges by their first corners, then their last ones; the library as VTK does.
+    match kind {
+        ElementKind::Tet10 => &[0, 1, 2, 3, 4, 5, 6, 7, 9, 8],
+        ElementKind::Hex20 => &[
+            0, 1, 2, 3, 4, 5, 6, 7, 8, 11, 13, 9, 16, 18, 19, 17, 10, 12, 14, 15,
+        ],
+        ElementKind::Hex27 => &[
+            0, 1, 2, 3, 4, 5, 6, 7, 8, 11, 13, 9, 16, 18, 19, 17, 10, 12, 14, 15, 22, 23, 21, 24, 20, 25, 26,
+        ],
+        _ => &[0, 1, 2, 3, 4, 5, 6, 7],
     }
 }
 
 /// Names of the other types in the table of the Gmsh manual.
 fn other(number: i64) -> &'static str {
     match number {
-        5 => "8-node hexahedron",
-        6 => "6-node prism",
-        7 => "5-node pyramid",
         8 => "3-node line",
         9 => "6-node triangle",
         10 => "9-node quadrangle",
-        11 => "10-node tetrahedron",
-        12 => "27-node hexahedron",
         13 => "18-node prism",
         14 => "14-node pyramid",
         16 => "8-node quadrangle",
-        17 => "20-node hexahedron",
         18 => "15-node prism",
         19 => "13-node pyramid",
         20 => "9-node triangle",

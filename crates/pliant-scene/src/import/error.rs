@@ -96,20 +96,21 @@ pub enum MeshError {
     /// A kind of element that this reader does not take.
     #[error(
         "{place}: element type {number} ({name}) is not supported \
-         (points, lines, triangles, quadrangles and tetrahedra of first order are)"
+         (points, lines, triangles and quadrangles of first order are, tetrahedra of 4 and 10 nodes, pyramids of 5, \
+         prisms of 6, hexahedra of 8, 20 and 27)"
     )]
     UnsupportedElement {
         /// Where.
         place: Place,
         /// Gmsh's number of the type.
         number: i64,
-        /// What that is, as `"10-node tetrahedron"`.
+        /// What that is, as `"20-node tetrahedron"`.
         name: &'static str,
     },
     /// More vertices or cells than 32-bit indices can count.
     #[error("the mesh has more than 2^32 - 1 {what}")]
     TooLarge {
-        /// `"vertices"`, `"edges"`, `"triangles"` or `"tetrahedra"`.
+        /// `"vertices"`, `"edges"`, `"triangles"`, `"tetrahedra"` or `"volumes"`.
         what: &'static str,
     },
 }

@@ -5,14 +5,14 @@ use std::collections::hash_map::Entry;
 
 use super::builder::{Builder, MAX_GROUPS_PER_CELL};
 use super::cursor::{Cursor, Encoding, place};
-use super::elements::Kind;
+use super::elements::{Kind, MOST_NODES, gmsh_order};
 use super::error::{MeshError, excerpt};
-use super::{Mesh, msh2, msh4};
+use super::{Mesh, VolumeCell, msh2, msh4};
 
 /// Reads a Gmsh mesh file of version 2.2 or 4.1, ASCII or binary of either byte order.
 ///
 /// Nodes keep the file's order; their tags need not be contiguous. Points, lines, triangles, quadrangles (as
-/// two triangles) and tetrahedra of first order are read; their physical groups become [`Mesh::groups`],
+/// two triangles) of first order and the volumes of [`ElementKind`](pliant::continuum::ElementKind) are read; their physical groups become [`Mesh::groups`],
 /// where groups of the same name in several dimensions are one. Version 2.2 repeats an element for each of
 /// its groups: that is one cell here. Sections other than `$MeshFormat`, `$PhysicalNames`, `$Entities`,
 /// `$Nodes` and `$Elements` are skipped; so elements on partitioned entities (`$PartitionedEntities`) are in
@@ -213,7 +213,7 @@ pub(super) struct Msh {
     /// Groups by dimension and physical tag.
     groups: HashMap<(i64, i64), usize>,
     /// Cells by kind and sorted corners, where a file may repeat them (2.2).
-    seen: Option<HashMap<(Kind, [u32; 4]), usize>>,
+    seen: Option<HashMap<(Kind, [u32; MOST_NODES]), usize>>,
 }
 
 impl Msh {
@@ -286,7 +286,7 @@ impl Msh {
         tags: &[i64],
         groups: &[usize],
     ) -> Result<(), MeshError> {
-        let mut corners = [0_u32; 4];
+        let mut corners = [0_u32; MOST_NODES];
         for (corner, &tag) in corners.iter_mut().zip(tags) {
             let vertices = self.builder.vertices();
             *corner = *self.nodes.get(&tag).ok_or_else(|| MeshError::BadIndex {
@@ -308,7 +308,7 @@ impl Msh {
             }
             _ => {}
         }
-        let [a, b, ..] = corners;
+        let [a, b, c, d, ..] = corners;
         match kind {
             Kind::Point => {
                 self.builder.point(a, groups);
@@ -316,8 +316,13 @@ impl Msh {
             }
             Kind::Line => self.builder.edge([a, b], groups),
             Kind::Triangle => self.builder.polygon(&corners[..3], groups),
-            Kind::Quadrangle => self.builder.polygon(&corners, groups),
-            Kind::Tetrahedron => self.builder.tetrahedron(corners, groups),
+            Kind::Quadrangle => self.builder.polygon(&corners[..4], groups),
+            Kind::Tetrahedron => self.builder.tetrahedron([a, b, c, d], groups),
+            Kind::Volume(kind) => {
+                let order = &gmsh_order(kind)[..kind.node_count()];
+                let nodes = order.iter().map(|k| corners[*k]).collect();
+                self.builder.volume(VolumeCell { kind, nodes }, groups)
+            }
         }
     }
 }

@@ -88,7 +88,7 @@ fn read_element(
         physical.get_or_insert(tag);
     }
     let groups = msh.group_ids(cursor, kind.dimension(), physical.as_slice())?;
-    let mut nodes = [0; 4];
+    let mut nodes = [0; super::elements::MOST_NODES];
     let nodes = &mut nodes[..kind.nodes()];
     for node in nodes.iter_mut() {
         *node = cursor.int("a node tag of an element")?;

@@ -90,7 +90,7 @@ pub(super) fn read_elements(cursor: &mut Cursor<'_>, msh: &mut Msh) -> Result<()
             .cloned()
             .unwrap_or_default();
         let groups = msh.group_ids(cursor, dimension, &physical)?;
-        let mut nodes = [0; 4];
+        let mut nodes = [0; super::elements::MOST_NODES];
         let nodes = &mut nodes[..kind.nodes()];
         for _ in 0..count {
             cursor.size("an element tag")?;

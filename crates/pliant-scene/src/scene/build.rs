@@ -14,6 +14,7 @@ mod parts;
 mod rod;
 mod run;
 mod shapes;
+mod solids;
 mod values;
 
 pub(crate) use courses::InputCourse;
@@ -188,6 +189,7 @@ pub(super) fn build(file: &SceneFile, settings: &Settings) -> Result<BuiltScene>
     builder.joints(scene)?;
     builder.components(scene)?;
     builder.fixed(scene)?;
+    builder.laws_of_contact(&scene.run)?;
     let world = builder.contacts(scene)?;
     let plan = builder.run(&scene.run, settings)?;
     // In the order of the scene.
@@ -237,6 +239,7 @@ impl Builder<'_> {
                 Node::Rod(node) => self.rod(node),
                 Node::Net(node) => self.net(node),
                 Node::Mesh(node) => self.mesh_part(node),
+                Node::Solid(node) => self.solid_part(node),
             }?;
         }
         Ok(())

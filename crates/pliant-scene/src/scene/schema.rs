@@ -11,6 +11,7 @@ mod mappings;
 mod nodes;
 mod parts;
 mod run;
+mod solids;
 
 pub use components::{
     Axis, BaumgarteSpec, BoundsSpec, ConstraintSpec, FixedSpec, ForceFieldSpec, LevelSpec, MassSpec,
@@ -44,8 +45,14 @@ pub use nodes::{
 };
 pub use parts::{Cable, CableEnd, MassMatrix, MeshPart, Net, Rod};
 pub use run::{
-    ContactSolverSpec, FormulationSpec, GeneralisedAlphaSpec, GeometrySpec, GyroscopicSpec, ImpactsSpec,
-    IntegratorSpec, MetricSpec, NewmarkSpec, PartSpec, RestitutionLawSpec, Run, StabilisationSpec,
+    ContactSolverSpec, FormulationSpec, FrictionCouplingSpec, GeneralisedAlphaSpec, GeometrySpec,
+    GyroscopicSpec, ImpactsSpec, IntegratorSpec, MetricSpec, NewmarkSpec, PartSpec, RestitutionLawSpec, Run,
+    StabilisationSpec,
+};
+
+pub use solids::{
+    IncompressibilitySpec, MooneyRivlinSpec, Solid, SolidBall, SolidBox, SolidCylinder, SolidElements,
+    SolidFile, SolidMaterial, SolidShape, SolidTube, YoungSpec,
 };
 
 use super::course::Course;
@@ -134,6 +141,8 @@ pub enum Node {
     Net(Net),
     /// Particles at the vertices of a mesh.
     Mesh(MeshPart),
+    /// A solid of finite elements.
+    Solid(Box<Solid>),
 }
 
 fn one() -> Number {

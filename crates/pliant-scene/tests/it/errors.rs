@@ -287,7 +287,7 @@ fn missing_files_are_named() {
 }
 
 #[test]
-fn tetrahedra_are_refused_with_a_reason() {
+fn a_net_of_tetrahedra_is_refused_with_a_reason() {
     let dir = tempfile::tempdir().unwrap();
     let mesh = "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n4\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 1\n$EndNodes\n\
                 $Elements\n1\n1 4 2 0 1 1 2 3 4\n$EndElements\n";
@@ -300,7 +300,10 @@ fn tetrahedra_are_refused_with_a_reason() {
         .build(&Settings::default())
         .unwrap_err()
         .to_string();
-    assert!(error.contains("deformable solids are not built yet"), "{error}");
+    assert!(
+        error.contains("a.msh holds a solid") && error.contains("`Solid` takes volumes"),
+        "{error}"
+    );
 }
 
 #[test]

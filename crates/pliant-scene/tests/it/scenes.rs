@@ -7,6 +7,7 @@ mod contact;
 mod joints;
 mod net;
 mod pendulums;
+mod solids;
 mod verdicts;
 
 use pliant_scene::runner::Runner;

@@ -26,6 +26,8 @@ mod row_details;
 mod row_laws;
 mod scenes;
 mod sleep;
+mod solid_references;
+mod solids;
 mod stacks;
 mod tools;
 mod worlds;

@@ -19,12 +19,10 @@ impl Builder<'_> {
     pub(super) fn net(&mut self, spec: &Net) -> Result<()> {
         let name = spec.name.as_str();
         let mesh = self.mesh(name, "mesh", &spec.mesh)?;
-        if !mesh.tetrahedra.is_empty() {
-            let message = format!(
-                "{} holds tetrahedra, and deformable solids are not built yet",
-                spec.mesh
-            );
-            let help = "a `Net` takes meshes of lines, triangles and polygons".to_owned();
+        if !(mesh.tetrahedra.is_empty() && mesh.volumes.is_empty()) {
+            let message = format!("{} holds a solid", spec.mesh);
+            let help =
+                "a `Net` takes meshes of lines, triangles and polygons; a `Solid` takes volumes".to_owned();
             let places = [Where::Field(name, "mesh"), Where::Thing(name)];
             return self.wrong(&places, message, Some(help));
         }
@@ -141,19 +139,26 @@ impl Builder<'_> {
         for vertex in fix {
             fixed.push(self.whole(vertex, 0, mesh.vertices.len() - 1, field("fix"))?);
         }
-        for group in groups {
-            let Some(found) = mesh.group(group) else {
-                let known = mesh.groups.iter().map(|g| g.name.as_str());
-                let help = suggest::hint(group, "its groups", known);
-                let places = [Where::Literal(name, group), field("fix_groups")];
-                return self.wrong(&places, format!("the mesh has no group `{group}`"), help);
-            };
-            fixed.extend(mesh.group_vertices(found).iter().map(|v| *v as usize));
-        }
+        fixed.extend(self.group_vertices(name, mesh, groups)?);
         if !fixed.is_empty() {
             self.fix_always(node, fixed);
         }
         Ok(())
+    }
+
+    /// The vertices of groups of a mesh, by the key `fix_groups`.
+    pub(super) fn group_vertices(&self, name: &str, mesh: &Mesh, groups: &[String]) -> Result<Vec<usize>> {
+        let mut out = Vec::new();
+        for group in groups {
+            let Some(found) = mesh.group(group) else {
+                let known = mesh.groups.iter().map(|g| g.name.as_str());
+                let help = suggest::hint(group, "its groups", known);
+                let places = [Where::Literal(name, group), Where::Field(name, "fix_groups")];
+                return self.wrong(&places, format!("the mesh has no group `{group}`"), help);
+            };
+            out.extend(mesh.group_vertices(found).iter().map(|v| *v as usize));
+        }
+        Ok(out)
     }
 
     /// Reads a mesh beside the scene.
@@ -187,31 +192,42 @@ fn mass_of_cells(
     points: &[[f64; 3]],
     density: f64,
     matrix: MassMatrix,
-) -> std::result::Result<Mass, ModelError> {
+) -> std::result::Result<Mass, String> {
     fn indices<const N: usize>(cells: &[[u32; N]]) -> Vec<[usize; N]> {
         cells.iter().map(|cell| cell.map(|v| v as usize)).collect()
     }
     let consistent = matrix == MassMatrix::Consistent;
+    if !mesh.volumes.is_empty() {
+        let mut solid = mesh.solid(1.0);
+        solid.nodes = points.to_vec();
+        let mass = if consistent {
+            solid.consistent_mass(density)
+        } else {
+            solid.lumped_mass(density)
+        };
+        return mass.map_err(|e| e.to_string());
+    }
+    let text = |mass: std::result::Result<Mass, ModelError>| mass.map_err(|e| e.to_string());
     if !mesh.tetrahedra.is_empty() {
         let cells = indices(&mesh.tetrahedra);
-        return if consistent {
+        return text(if consistent {
             Mass::consistent_tetrahedra(points, &cells, density)
         } else {
             Mass::lumped_tetrahedra(points, &cells, density)
-        };
+        });
     }
     if !mesh.triangles.is_empty() {
         let cells = indices(&mesh.triangles);
-        return if consistent {
+        return text(if consistent {
             Mass::consistent_triangles(points, &cells, density)
         } else {
             Mass::lumped_triangles(points, &cells, density)
-        };
+        });
     }
     let cells = indices(&mesh.unique_edges());
-    if consistent {
+    text(if consistent {
         Mass::consistent_segments(points, &cells, density)
     } else {
         Mass::lumped_segments(points, &cells, density)
-    }
+    })
 }

@@ -164,7 +164,7 @@ impl Builder<'_> {
     }
 
     /// A quaternion, of any length if it is given as one.
-    fn rotation(&self, name: &str, spec: Option<&Rotation>) -> Result<Quaternion> {
+    pub(super) fn rotation(&self, name: &str, spec: Option<&Rotation>) -> Result<Quaternion> {
         let at = Where::Field(name, "rotation");
         match spec {
             None => Ok(rotation::IDENTITY),

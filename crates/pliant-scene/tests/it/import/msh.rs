@@ -146,12 +146,77 @@ fn wrong_nodes_are_named() {
     }
 }
 
+/// Volumes of second order, their nodes as the manual of Gmsh draws them: corners, then middles of these edges, then of faces.
+#[test]
+fn volumes_of_all_kinds_are_read_in_the_order_of_the_library() {
+    use pliant::continuum::ElementKind;
+    type Pairs = &'static [&'static [usize]];
+    const TET: Pairs = &[&[0, 1], &[1, 2], &[2, 0], &[3, 0], &[2, 3], &[1, 3]];
+    const HEX: Pairs = &[
+        &[0, 1],
+        &[0, 3],
+        &[0, 4],
+        &[1, 2],
+        &[1, 5],
+        &[2, 3],
+        &[2, 6],
+        &[3, 7],
+        &[4, 5],
+        &[4, 7],
+        &[5, 6],
+        &[6, 7],
+        &[0, 1, 2, 3],
+        &[0, 1, 4, 5],
+        &[0, 3, 4, 7],
+        &[1, 2, 5, 6],
+        &[2, 3, 6, 7],
+        &[4, 5, 6, 7],
+        &[0, 1, 2, 3, 4, 5, 6, 7],
+    ];
+    for (number, kind, middles) in [
+        (5, ElementKind::Hex8, &[] as Pairs),
+        (6, ElementKind::Prism6, &[]),
+        (7, ElementKind::Pyramid5, &[]),
+        (11, ElementKind::Tet10, TET),
+        (17, ElementKind::Hex20, &HEX[..12]),
+        (12, ElementKind::Hex27, HEX),
+    ] {
+        let mut nodes = kind.reference_nodes();
+        let corners = nodes[..kind.corner_count()].to_vec();
+        nodes.truncate(corners.len());
+        nodes.extend(middles.iter().map(|list| -> [f64; 3] {
+            std::array::from_fn(|k| list.iter().map(|c| corners[*c][k]).sum::<f64>() / list.len() as f64)
+        }));
+        let tagged: Vec<_> = nodes
+            .iter()
+            .enumerate()
+            .map(|(k, x)| (k as i32 + 1, *x))
+            .collect();
+        let tags: Vec<i32> = tagged.iter().map(|(tag, _)| *tag).collect();
+        for flavour in Flavour::all() {
+            let mut writer = Writer::new(flavour);
+            writer.nodes(&tagged);
+            writer.elements(&[(number, 3, 1, 0, &tags)]);
+            let mesh = parse_msh(&writer.bytes).unwrap();
+            assert_eq!(mesh.volumes.len(), 1);
+            let read: Vec<_> = mesh.volumes[0]
+                .nodes
+                .iter()
+                .map(|n| mesh.vertices[*n as usize])
+                .collect();
+            assert_eq!(read, kind.reference_nodes(), "{flavour:?} {kind:?}");
+            assert_eq!(mesh.solid(1.0).defects(), []);
+            assert_eq!(mesh.unique_edges().len(), kind.edges().len());
+        }
+    }
+}
+
 #[test]
 fn unsupported_elements_are_named() {
     for flavour in Flavour::all() {
         for (kind, wanted) in [
-            (11, "10-node tetrahedron"),
-            (5, "8-node hexahedron"),
+            (29, "20-node tetrahedron"),
+            (92, "64-node hexahedron"),
             (4711, "unknown"),
         ] {
             let mut writer = Writer::new(flavour);

@@ -1,0 +1,116 @@
+//! The stiff beam at every stiffness, and where the time of a step of a solid goes.
+//!
+//! `cargo run --release -p pliant-benches --bin solids`. The first table is that of `benches/reference/beam.txt`: a beam of 39 x 3 x 3
+//! hexahedra under its weight, steps of 0.01 s, then brought to rest. The second has solids of about 3,000 and 30,000 degrees of freedom.
+//! Least times of all steps.
+
+use pliant::continuum::{Mesh, Solid, StrainEnergy};
+use pliant::prelude::*;
+
+const BEAM: &str = include_str!("../../reference/beam.txt");
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    println!(
+        "| E (Pa) | tip (m) | reference (m) | error / sag | worst residual | ms per step | passes to rest |"
+    );
+    println!("|---|---|---|---|---|---|---|");
+    for exponent in 5..=12 {
+        stiff_beam(10f64.powi(exponent))?;
+    }
+    println!();
+    println!("| solid | dofs | fill ms | factor ms | solve ms | other ms | fill / factor |");
+    println!("|---|---|---|---|---|---|---|");
+    for cells in [[30, 5, 4], [99, 9, 9]] {
+        let hexes = Mesh::hexahedral_box([1.0, 0.1, 0.1], cells)?;
+        let tetrahedra = hexes.clone().into_tetrahedra();
+        let rubber = Solid::hyperelastic(StrainEnergy::stable_neo_hookean(1e6, 0.3));
+        for (name, solid, mesh) in [
+            ("hexahedra, linear", Solid::linear(1e6, 0.3), &hexes),
+            ("hexahedra, corotational", Solid::corotational(1e6, 0.3), &hexes),
+            ("hexahedra, neo-Hookean", rubber, &hexes),
+            (
+                "tetrahedra, corotational",
+                Solid::corotational(1e6, 0.3),
+                &tetrahedra,
+            ),
+            ("tetrahedra, neo-Hookean", rubber, &tetrahedra),
+        ] {
+            timed(name, &solid, mesh)?;
+        }
+    }
+    Ok(())
+}
+
+/// A beam clamped at its end at x = 0.
+fn clamped(solid: &Solid, mesh: &Mesh) -> Result<(Simulation, NodeId), Box<dyn std::error::Error>> {
+    let mut model = Model::new();
+    model.set_gravity([0.0, 0.0, -9.81])?;
+    let parts = solid.add_to(&mut model, "beam", mesh)?;
+    for (k, x) in mesh.nodes.iter().enumerate() {
+        if x[0] == 0.0 {
+            model.fix(parts.nodes, k, &[true; 3])?;
+        }
+    }
+    Ok((Simulation::new(model)?, parts.nodes))
+}
+
+fn stiff_beam(young: f64) -> Result<(), Box<dyn std::error::Error>> {
+    let mesh = Mesh::hexahedral_box([1.0, 0.1, 0.1], [39, 3, 3])?;
+    let (mut simulation, nodes) = clamped(&Solid::corotational(young, 0.3), &mesh)?;
+    let (mut worst, mut least) = (0.0f64, f64::INFINITY);
+    for _ in 0..50 {
+        let report = simulation.step(0.01)?;
+        worst = worst.max(report.residual.relative);
+        least = least.min(report.timings.total().as_secs_f64());
+    }
+    // Soft beams swing far: short pseudo-static steps first.
+    let mut passes = 0;
+    let swing = if young < 1e7 { 40 } else { 0 };
+    for _ in 0..swing {
+        simulation.settle_once(1.0, 0.0)?;
+        passes += 1;
+    }
+    let how = Settle {
+        h: if young < 1e7 { 10.0 } else { 1.0 },
+        tolerance: 1e-11,
+        max_steps: 200,
+        ..Settle::default()
+    };
+    passes += simulation.settle(how)?.steps;
+    let tip: Vec<f64> = mesh
+        .nodes
+        .iter()
+        .zip(simulation.positions(nodes).chunks(3))
+        .filter(|(x, _)| x[0] == 1.0)
+        .map(|(_, x)| x[2])
+        .collect();
+    let tip = tip.iter().sum::<f64>() / tip.len() as f64;
+    let name = format!("corotational 1e+{:02} ", young.log10().round());
+    let line = BEAM.lines().find(|l| l.starts_with(&name)).unwrap_or_default();
+    let exact: f64 = line.split_whitespace().last().unwrap_or("nan").parse()?;
+    println!(
+        "| {young:.0e} | {tip:.12} | {exact:.12} | {:.1e} | {worst:.1e} | {:.2} | {passes} |",
+        (tip - exact) / (0.05 - exact),
+        least * 1e3
+    );
+    Ok(())
+}
+
+fn timed(name: &str, solid: &Solid, mesh: &Mesh) -> Result<(), Box<dyn std::error::Error>> {
+    let (mut simulation, _) = clamped(solid, mesh)?;
+    let mut least = [f64::INFINITY; 4];
+    for _ in 0..8 {
+        let t = simulation.step(0.01)?.timings;
+        let other = t.total() - t.fill - t.factor - t.solve;
+        for (least, time) in least.iter_mut().zip([t.fill, t.factor, t.solve, other]) {
+            *least = least.min(time.as_secs_f64() * 1e3);
+        }
+    }
+    let [fill, factor, solve, other] = least;
+    println!(
+        "| {name} | {} | {fill:.1} | {factor:.1} | {solve:.1} | {other:.1} | {:.2} |",
+        3 * mesh.nodes.len(),
+        fill / factor
+    );
+    Ok(())
+}

@@ -1,0 +1,52 @@
+//! What can be wrong with meshes and materials, in the user's terms.
+
+use crate::Defect;
+use pliant_model::ModelError;
+
+/// A defect of a mesh, a material or the model that they go into.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ContinuumError {
+    /// A number is NaN or infinite.
+    #[error("{what} is {value}, not a finite number")]
+    NotFinite {
+        /// Which number.
+        what: &'static str,
+        /// Its value.
+        value: f64,
+    },
+    /// A number outside its range.
+    #[error("{what} is {value}, but must be {bound}")]
+    OutOfRange {
+        /// Which number.
+        what: &'static str,
+        /// Its value.
+        value: f64,
+        /// What it must be.
+        bound: &'static str,
+    },
+    /// A mesh that no solid can be made of: its first defect, and how many there are.
+    #[error("{defect} ({count} such defects in the mesh)")]
+    Mesh {
+        /// The first defect.
+        defect: Defect,
+        /// Defects in all.
+        count: usize,
+    },
+    /// A mesh without elements.
+    #[error("the mesh has no volume elements")]
+    Empty,
+    /// A choice that does not go with another.
+    #[error("{what} cannot be had with {with}: {reason}")]
+    Conflict {
+        /// What was asked for.
+        what: &'static str,
+        /// What it does not go with.
+        with: &'static str,
+        /// Why, as a clause.
+        reason: &'static str,
+    },
+    /// What the model says.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+}

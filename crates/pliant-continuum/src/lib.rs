@@ -1,0 +1,38 @@
+//! Solids: finite elements, deformation gradients and strains as mappings, materials as force fields.
+//!
+//! What this crate is: the mechanics of continua in the terms of `pliant-model`. A [`Mesh`] gives a [`DeformationGradient`], a
+//! mapping from its nodes to one element of nine coordinates per quadrature point; [`SmallStrain`], [`CorotationalStrain`],
+//! [`GreenLagrange`] and [`VolumeRatio`] are mappings of that, and a material is a force field on the strains
+//! ([`LinearElastic`], as a stiffness or as a compliance) or on the gradients ([`Hyperelastic`]). [`Solid`] puts these together.
+//! What it is not: it reads no files, and knows no time step and no linear system.
+//!
+//! ```
+//! use pliant_continuum::{Mesh, Solid};
+//! use pliant_model::Model;
+//! // A block of rubber, 1 m x 0.1 m x 0.1 m, of 10 x 1 x 1 hexahedra.
+//! let mesh = Mesh::hexahedral_box([1.0, 0.1, 0.1], [10, 1, 1])?;
+//! let mut model = Model::new();
+//! model.set_gravity([0.0, 0.0, -9.81])?;
+//! let parts = Solid::corotational(1e6, 0.3).with_density(1000.0).add_to(&mut model, "block", &mesh)?;
+//! assert_eq!(model.node(parts.nodes).count, 44);
+//! assert!((mesh.volume()? - 0.01).abs() < 1e-15);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod element;
+mod error;
+mod gradient;
+mod material;
+mod mesh;
+mod patches;
+mod solid;
+mod strain;
+
+pub use element::{ElementKind, Quadrature, ShapeFunctions, ShapeValues};
+pub use error::ContinuumError;
+pub use gradient::DeformationGradient;
+pub use material::{Fibres, Fung, Hyperelastic, LinearElastic, StrainEnergy, Tangent, Viscosity};
+pub use mesh::{Defect, Element, Mesh, Repair};
+pub use patches::{Patches, dilatation};
+pub use solid::{Incompressibility, MassMatrix, Solid, SolidParts};
+pub use strain::{CorotationalStrain, GreenLagrange, SmallStrain, VolumeRatio};

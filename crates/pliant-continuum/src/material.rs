@@ -1,0 +1,96 @@
+//! Materials: force fields on strains and on deformation gradients.
+
+mod energies;
+mod hyperelastic;
+mod linear;
+mod tissue;
+mod viscosity;
+
+pub use energies::StrainEnergy;
+pub use hyperelastic::{Hyperelastic, Tangent};
+pub use linear::LinearElastic;
+pub use tissue::{Fibres, Fung};
+pub use viscosity::Viscosity;
+
+use pliant_model::{ModelError, Space};
+
+/// Checks the node of a material: elements of `size` coordinates, one volume for each.
+fn check_points(
+    name: &str,
+    (size, wanted): (usize, &'static str),
+    space: Space,
+    volumes: &[f64],
+    count: usize,
+) -> Result<(), ModelError> {
+    if space != Space::Real(size) {
+        return Err(ModelError::Space {
+            name: name.into(),
+            expected: wanted,
+            found: space,
+        });
+    }
+    if volumes.len() != count {
+        return Err(ModelError::Size {
+            name: name.into(),
+            what: "volumes, one for each quadrature point",
+            expected: count,
+            found: volumes.len(),
+        });
+    }
+    volumes
+        .iter()
+        .try_for_each(|v| check_positive(name, "a volume", *v))
+}
+
+const STRAINS: (usize, &str) = (6, "strains (elements of six coordinates)");
+const GRADIENTS: (usize, &str) = (9, "deformation gradients (elements of nine coordinates)");
+
+fn check_finite(name: &str, what: &'static str, value: f64) -> Result<(), ModelError> {
+    if value.is_finite() {
+        return Ok(());
+    }
+    Err(ModelError::NotFinite {
+        name: name.into(),
+        what,
+        value,
+    })
+}
+
+fn check_range(
+    name: &str,
+    what: &'static str,
+    value: f64,
+    holds: bool,
+    bound: &'static str,
+) -> Result<(), ModelError> {
+    check_finite(name, what, value)?;
+    if holds {
+        return Ok(());
+    }
+    Err(ModelError::OutOfRange {
+        name: name.into(),
+        what,
+        value,
+        bound,
+    })
+}
+
+fn check_positive(name: &str, what: &'static str, value: f64) -> Result<(), ModelError> {
+    check_range(name, what, value, value > 0.0, "positive")
+}
+
+fn check_not_negative(name: &str, what: &'static str, value: f64) -> Result<(), ModelError> {
+    check_range(name, what, value, value >= 0.0, "zero or more")
+}
+
+/// Moduli of an isotropic material over six strains with shears as angles: `sigma = k tr(e) I + 2 mu dev(e)`.
+fn isotropic(mu: f64, k: f64) -> [[f64; 6]; 6] {
+    std::array::from_fn(|i| {
+        std::array::from_fn(|j| match (i < 3, j < 3, i == j) {
+            (true, true, true) => k + 4.0 / 3.0 * mu,
+            (true, true, false) => k - 2.0 / 3.0 * mu,
+            (false, false, true) => mu,
+            _ => 0.0,
+        })
+    })
+}

@@ -1,0 +1,195 @@
+//! Hyperelastic materials on deformation gradients.
+
+use super::energies::Derivatives;
+use super::{GRADIENTS, StrainEnergy, check_points};
+use crate::strain::{add_determinant_hessian, cofactors, matrix, write_matrix};
+use pliant_dense::Mat3;
+use pliant_dense::eigen::{map_eigenvalues, symmetric_eigen};
+use pliant_model::{Blocks, ForceField, ModelError, NotInvertible, Space};
+
+/// What is made of the tangent of a material where it is indefinite.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tangent {
+    /// Nothing: it is exact.
+    #[default]
+    Exact,
+    /// Negative eigenvalues of each point become zero. The force stays exact; a step is another, more damped one where
+    /// [`Hyperelastic::indefinite_points`] is not zero.
+    PositiveSemidefinite,
+}
+
+/// A hyperelastic material on deformation gradients.
+///
+/// **Equation.** Energy `V w(F)` (J) with the density `w` (Pa) of a [`StrainEnergy`] and the volume `V` (m^3) of the point; force `-V P` with the
+/// first Piola-Kirchhoff stress `P = dw/dF`, `K = V d2w/dF2` exactly, through the derivatives of the invariants.
+///
+/// **Use.** Rubber and tissue at large strains: neo-Hookean, stable neo-Hookean, Mooney-Rivlin.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hyperelastic {
+    energy: StrainEnergy,
+    volumes: Vec<f64>,
+    tangent: Tangent,
+}
+
+impl Hyperelastic {
+    /// The energy density (Pa) and the volume (m^3) of each point.
+    pub fn new(energy: StrainEnergy, volumes: &[f64]) -> Self {
+        Self {
+            energy,
+            volumes: volumes.to_vec(),
+            tangent: Tangent::Exact,
+        }
+    }
+
+    /// What is made of an indefinite tangent.
+    #[must_use]
+    pub fn with_tangent(mut self, tangent: Tangent) -> Self {
+        self.tangent = tangent;
+        self
+    }
+
+    /// First Piola-Kirchhoff stress (Pa) of each point at these gradients (none), nine numbers each, rows first.
+    pub fn stresses(&self, gradients: &[f64]) -> Vec<f64> {
+        let mut out = vec![0.0; gradients.len()];
+        for (f, out) in gradients.chunks_exact(9).zip(out.chunks_exact_mut(9)) {
+            write_matrix(&self.stress(&matrix(f)), out);
+        }
+        out
+    }
+
+    /// Number of points at these gradients (none) whose exact tangent has a negative eigenvalue.
+    pub fn indefinite_points(&self, gradients: &[f64]) -> usize {
+        let (mut k, mut v) = ([0.0; 81], [0.0; 81]);
+        let mut indefinite = |f: &&[f64]| {
+            k.fill(0.0);
+            self.add_tangent(&matrix(f), &mut k);
+            symmetric_eigen(9, &mut k, &mut v);
+            let values = || (0..9).map(|i| k[10 * i]);
+            // Rotations of a point without stress are eigenvectors of zero.
+            values().fold(0.0, f64::min) < -1e-12 * values().fold(0.0, f64::max)
+        };
+        gradients.chunks_exact(9).filter(|f| indefinite(f)).count()
+    }
+
+    fn stress(&self, f: &Mat3) -> Mat3 {
+        let at = Invariants::of(f);
+        let w = self.energy.at(at.i1, at.i2, at.j).first;
+        at.gradients[0] * w[0] + at.gradients[1] * w[1] + at.gradients[2] * w[2]
+    }
+
+    /// Adds the exact tangent, 9 x 9 over the entries of `F`, rows first.
+    fn add_tangent(&self, f: &Mat3, out: &mut [f64]) {
+        let at = Invariants::of(f);
+        let Derivatives { first, second, .. } = self.energy.at(at.i1, at.i2, at.j);
+        let [g1, g2, gj] = at.gradients.map(|g| {
+            let mut list = [0.0; 9];
+            write_matrix(&g, &mut list);
+            list
+        });
+        let [w11, w12, w1j, w22, w2j, wjj] = second;
+        for a in 0..9 {
+            let (h1, h2, hj) = (
+                w11 * g1[a] + w12 * g2[a] + w1j * gj[a],
+                w12 * g1[a] + w22 * g2[a] + w2j * gj[a],
+                w1j * g1[a] + w2j * g2[a] + wjj * gj[a],
+            );
+            for b in 0..9 {
+                out[9 * a + b] += h1 * g1[b] + h2 * g2[b] + hj * gj[b];
+            }
+            out[10 * a] += 2.0 * first[0];
+        }
+        add_determinant_hessian(f, first[2], out);
+        if first[1] != 0.0 {
+            add_second_invariant_hessian(f, at.i1, first[1], out);
+        }
+    }
+}
+
+/// Invariants of `F` and their gradients.
+struct Invariants {
+    i1: f64,
+    i2: f64,
+    j: f64,
+    gradients: [Mat3; 3],
+}
+
+impl Invariants {
+    fn of(f: &Mat3) -> Self {
+        let c = f.transpose() * f;
+        let i1 = c.trace();
+        Self {
+            i1,
+            i2: 0.5 * (i1 * i1 - c.norm_squared()),
+            j: f.determinant(),
+            gradients: [f * 2.0, (f * i1 - f * c) * 2.0, cofactors(f)],
+        }
+    }
+}
+
+/// Adds `s` times the second derivative of `I2`: `dF -> 2 (2 (F : dF) F + I1 dF - dF C - F dF^T F - F F^T dF)`.
+fn add_second_invariant_hessian(f: &Mat3, i1: f64, s: f64, out: &mut [f64]) {
+    let (b, c) = (f * f.transpose(), f.transpose() * f);
+    for i in 0..3 {
+        for j in 0..3 {
+            for k in 0..3 {
+                for l in 0..3 {
+                    let mut sum = 2.0 * f[(i, j)] * f[(k, l)] - f[(i, l)] * f[(k, j)];
+                    if i == k {
+                        sum -= c[(l, j)];
+                    }
+                    if j == l {
+                        sum -= b[(i, k)];
+                    }
+                    if i == k && j == l {
+                        sum += i1;
+                    }
+                    out[(3 * i + j) * 9 + 3 * k + l] += 2.0 * s * sum;
+                }
+            }
+        }
+    }
+}
+
+impl ForceField for Hyperelastic {
+    fn check(&self, name: &str, space: Space, count: usize) -> Result<(), ModelError> {
+        self.energy.check(name)?;
+        check_points(name, GRADIENTS, space, &self.volumes, count)
+    }
+
+    fn energy(&self, _space: Space, x: &[f64]) -> f64 {
+        let one = |(f, volume): (&[f64; 9], &f64)| {
+            let at = Invariants::of(&matrix(f));
+            volume * self.energy.at(at.i1, at.i2, at.j).value
+        };
+        x.as_chunks::<9>().0.iter().zip(&self.volumes).map(one).sum()
+    }
+
+    fn add_force(&self, _space: Space, x: &[f64], _v: &[f64], f: &mut [f64]) {
+        let points = x.as_chunks::<9>().0.iter().zip(&self.volumes);
+        for (out, (f, volume)) in f.as_chunks_mut::<9>().0.iter_mut().zip(points) {
+            let stress = self.stress(&matrix(f));
+            for i in 0..3 {
+                for j in 0..3 {
+                    out[3 * i + j] -= volume * stress[(i, j)];
+                }
+            }
+        }
+    }
+
+    fn stiffness(&self, _space: Space, x: &[f64], out: &mut Blocks) -> Result<(), NotInvertible> {
+        let mut scratch = [0.0; 162];
+        for (q, (f, volume)) in x.as_chunks::<9>().0.iter().zip(&self.volumes).enumerate() {
+            let block = out.block_mut(q);
+            self.add_tangent(&matrix(f), block);
+            if self.tangent == Tangent::PositiveSemidefinite {
+                map_eigenvalues(9, block, &mut scratch, |d| d.max(0.0));
+            }
+            block.iter_mut().for_each(|k| *k *= volume);
+        }
+        Ok(())
+    }
+
+    fn is_linear(&self) -> bool {
+        false
+    }
+}

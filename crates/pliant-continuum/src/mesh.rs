@@ -1,0 +1,128 @@
+//! Meshes of volume elements: nodes, elements, their volumes and masses.
+
+mod check;
+mod generate;
+mod mass;
+mod surface;
+
+pub use check::{Defect, Repair};
+
+use crate::{ContinuumError, ElementKind};
+use pliant_dense::Mat3;
+
+/// One element: its kind and its nodes in the order of [`ElementKind`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Element {
+    /// The kind.
+    pub kind: ElementKind,
+    /// Nodes of the mesh, as many as the kind has.
+    pub nodes: Vec<usize>,
+}
+
+impl Element {
+    /// An element of these nodes.
+    pub fn new(kind: ElementKind, nodes: &[usize]) -> Self {
+        Self {
+            kind,
+            nodes: nodes.to_vec(),
+        }
+    }
+}
+
+/// A mesh at rest: positions (m) and elements, of any kinds together.
+///
+/// Plain values, so it may be anything; [`defects`](Self::defects) says what is wrong, and whatever is made of it checks it first.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Mesh {
+    /// Positions of the nodes at rest (m).
+    pub nodes: Vec<[f64; 3]>,
+    /// The elements.
+    pub elements: Vec<Element>,
+}
+
+/// A quadrature point of an element at rest.
+pub(crate) struct RestPoint {
+    pub(crate) element: usize,
+    /// Volume that it stands for (m^3): weight times Jacobian determinant.
+    pub(crate) volume: f64,
+    /// Shape functions there.
+    pub(crate) values: Vec<f64>,
+    /// `dN_a/dX` (1/m).
+    pub(crate) gradients: Vec<[f64; 3]>,
+}
+
+impl Mesh {
+    /// A mesh of elements of one kind.
+    pub fn of<const N: usize>(kind: ElementKind, nodes: &[[f64; 3]], elements: &[[usize; N]]) -> Self {
+        Self {
+            nodes: nodes.to_vec(),
+            elements: elements.iter().map(|list| Element::new(kind, list)).collect(),
+        }
+    }
+
+    /// Volume (m^3).
+    ///
+    /// # Errors
+    /// [`ContinuumError::Mesh`], [`ContinuumError::Empty`].
+    pub fn volume(&self) -> Result<f64, ContinuumError> {
+        self.check()?;
+        Ok(self
+            .rest_points(ElementKind::stiffness_degree)
+            .iter()
+            .map(|q| q.volume)
+            .sum())
+    }
+
+    /// The quadrature points of all elements of a checked mesh, in order, by the degree that each kind is to be integrated to.
+    pub(crate) fn rest_points(&self, degree: impl Fn(ElementKind) -> usize) -> Vec<RestPoint> {
+        let tables: Vec<_> = ElementKind::ALL
+            .iter()
+            .map(|kind| {
+                if !self.elements.iter().any(|e| e.kind == *kind) {
+                    return None;
+                }
+                let (shapes, rule) = (kind.shape_functions(), kind.quadrature(degree(*kind)));
+                let at: Vec<_> = rule.points.iter().map(|p| shapes.at(*p)).collect();
+                Some((rule, at))
+            })
+            .collect();
+        let mut out = Vec::new();
+        for (index, element) in self.elements.iter().enumerate() {
+            let place = ElementKind::ALL.iter().position(|k| *k == element.kind);
+            let Some((rule, at)) = place.and_then(|k| tables[k].as_ref()) else {
+                continue;
+            };
+            for (weight, shape) in rule.weights.iter().zip(at) {
+                let jacobian = self.jacobian(element, &shape.gradients);
+                let inverse = jacobian.try_inverse().unwrap_or_else(|| Mat3::repeat(f64::NAN));
+                // dN/dX_j = sum_k dN/dxi_k dxi_k/dX_j.
+                let gradient = |g: &[f64; 3]| {
+                    std::array::from_fn(|j| (0..3).map(|k| g[k] * inverse[(k, j)]).sum::<f64>())
+                };
+                out.push(RestPoint {
+                    element: index,
+                    volume: weight * jacobian.determinant(),
+                    values: shape.values.clone(),
+                    gradients: shape.gradients.iter().map(gradient).collect(),
+                });
+            }
+        }
+        out
+    }
+
+    /// `dX_i/dxi_j` of an element whose shape functions have these gradients.
+    fn jacobian(&self, element: &Element, gradients: &[[f64; 3]]) -> Mat3 {
+        // Differences from the first node: exact for elements far from the origin.
+        let origin = self.nodes[element.nodes[0]];
+        let mut out = Mat3::zeros();
+        for (node, g) in element.nodes.iter().zip(gradients) {
+            let x = self.nodes[*node];
+            for i in 0..3 {
+                for j in 0..3 {
+                    out[(i, j)] += (x[i] - origin[i]) * g[j];
+                }
+            }
+        }
+        out
+    }
+}

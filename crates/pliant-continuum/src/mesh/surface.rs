@@ -1,0 +1,79 @@
+//! The surface of a mesh.
+
+use super::Mesh;
+use std::collections::BTreeMap;
+
+/// A face of the surface.
+pub(super) struct Face {
+    pub(super) element: usize,
+    /// Corners, which come first in [`nodes`](Self::nodes).
+    pub(super) corners: usize,
+    /// Corners going round to the left when seen from outside, then the middles of the edges that leave them.
+    pub(super) nodes: Vec<usize>,
+}
+
+impl Mesh {
+    /// Faces that belong to one element only, in the order of the elements.
+    pub(super) fn boundary_faces(&self) -> Vec<Face> {
+        let mut count: BTreeMap<Vec<usize>, usize> = BTreeMap::new();
+        let key = |corners: &[usize]| {
+            let mut key = corners.to_vec();
+            key.sort_unstable();
+            key
+        };
+        let corners = |e: usize| {
+            let element = &self.elements[e];
+            let faces = element.kind.faces().iter();
+            faces.map(move |face| face.iter().map(|k| element.nodes[*k]).collect::<Vec<_>>())
+        };
+        for e in 0..self.elements.len() {
+            for face in corners(e) {
+                *count.entry(key(&face)).or_default() += 1;
+            }
+        }
+        let mut out = Vec::new();
+        for (e, element) in self.elements.iter().enumerate() {
+            for (local, mut nodes) in element.kind.faces().iter().zip(corners(e)) {
+                if count.get(&key(&nodes)) != Some(&1) {
+                    continue;
+                }
+                let n = nodes.len();
+                if element.kind.is_quadratic() {
+                    for k in 0..n {
+                        let (a, b) = (local[k], local[(k + 1) % n]);
+                        let is_it = |e: &[usize; 2]| *e == [a, b] || *e == [b, a];
+                        if let Some(edge) = element.kind.edges().iter().position(is_it) {
+                            nodes.push(element.nodes[element.kind.corner_count() + edge]);
+                        }
+                    }
+                }
+                out.push(Face {
+                    element: e,
+                    corners: n,
+                    nodes,
+                });
+            }
+        }
+        out
+    }
+
+    /// Triangles of the surface, by nodes of the mesh, going round to the left when seen from outside; each face of a
+    /// quadratic element gives those between its corners and the middles of its edges.
+    pub fn surface(&self) -> Vec<[usize; 3]> {
+        if !self.broken().is_empty() {
+            return Vec::new();
+        }
+        let mut out = Vec::new();
+        for face in self.boundary_faces() {
+            let (n, f) = (face.corners, &face.nodes);
+            if f.len() == 2 * n {
+                let middle = |k: usize| f[n + k % n];
+                out.extend((0..n).map(|k| [middle(k + n - 1), f[k], middle(k)]));
+                out.extend((1..n - 1).map(|k| [middle(0), middle(k), middle(k + 1)]));
+            } else {
+                out.extend((1..n - 1).map(|k| [f[0], f[k], f[k + 1]]));
+            }
+        }
+        out
+    }
+}

@@ -1,0 +1,363 @@
+//! A solid in a model: nodes, mass, gradients, strains and material, put together.
+
+use crate::patches::dilatation;
+use crate::{
+    ContinuumError, CorotationalStrain, DeformationGradient, GreenLagrange, Hyperelastic, LinearElastic,
+    Mesh, Patches, SmallStrain, StrainEnergy, Tangent, VolumeRatio,
+};
+use pliant_model::{ComponentId, DiagonalCompliance, Model, NodeId, Treatment};
+
+/// How the mass of a solid is given to its nodes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MassMatrix {
+    /// [`Mesh::lumped_mass`].
+    #[default]
+    Lumped,
+    /// [`Mesh::consistent_mass`].
+    Consistent,
+}
+
+/// Whether the resistance to change of volume is part of the material, or rows of their own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Incompressibility {
+    /// Part of the material.
+    #[default]
+    None,
+    /// A compliant row per finite element; see [`Patches::per_element`].
+    PerElement,
+    /// A compliant row per corner of the mesh; see [`Patches::per_node`].
+    PerNode,
+}
+
+/// The strains of a linear law.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Measure {
+    Small,
+    Corotational,
+    GreenLagrange,
+}
+
+/// The law of the material.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Law {
+    OfStrains {
+        measure: Measure,
+        young: f64,
+        poisson: f64,
+    },
+    Hyperelastic(StrainEnergy),
+}
+
+/// What a solid is made of; [`add_to`](Self::add_to) puts it into a model.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Solid {
+    law: Law,
+    density: f64,
+    mass: MassMatrix,
+    treatment: Treatment,
+    incompressibility: Incompressibility,
+    relaxation_time: f64,
+    tangent: Tangent,
+}
+
+/// What a solid became in a model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SolidParts {
+    /// The nodes of the mesh: points of space.
+    pub nodes: NodeId,
+    /// Deformation gradients, one element per quadrature point.
+    pub gradients: NodeId,
+    /// Strains, where the material is a law of strains.
+    pub strains: Option<NodeId>,
+    /// Mean changes of volume, where these are rows.
+    pub dilatations: Option<NodeId>,
+    /// The material.
+    pub material: ComponentId,
+    /// The rows of volume.
+    pub volume: Option<ComponentId>,
+    /// The mass.
+    pub mass: ComponentId,
+    /// Volume (m^3) of each quadrature point at rest.
+    pub volumes: Vec<f64>,
+    /// Volume (m^3) at rest of each patch of volume rows.
+    pub patch_volumes: Vec<f64>,
+}
+
+impl Solid {
+    /// Small strains and rotations: Young's modulus (Pa), Poisson's ratio.
+    pub fn linear(young: f64, poisson: f64) -> Self {
+        Self::of_strains(Measure::Small, young, poisson)
+    }
+
+    /// Small strains, any rotation: Young's modulus (Pa), Poisson's ratio.
+    pub fn corotational(young: f64, poisson: f64) -> Self {
+        Self::of_strains(Measure::Corotational, young, poisson)
+    }
+
+    /// St Venant and Kirchhoff's material: Young's modulus (Pa), Poisson's ratio.
+    pub fn st_venant_kirchhoff(young: f64, poisson: f64) -> Self {
+        Self::of_strains(Measure::GreenLagrange, young, poisson)
+    }
+
+    /// A hyperelastic material.
+    pub fn hyperelastic(energy: StrainEnergy) -> Self {
+        Self::of(Law::Hyperelastic(energy))
+    }
+
+    fn of_strains(measure: Measure, young: f64, poisson: f64) -> Self {
+        Self::of(Law::OfStrains {
+            measure,
+            young,
+            poisson,
+        })
+    }
+
+    fn of(law: Law) -> Self {
+        Self {
+            law,
+            density: 1000.0,
+            mass: MassMatrix::Lumped,
+            treatment: Treatment::Stiffness,
+            incompressibility: Incompressibility::None,
+            relaxation_time: 0.0,
+            tangent: Tangent::Exact,
+        }
+    }
+
+    /// Sets the density (kg/m^3); 1000 if not set.
+    #[must_use]
+    pub fn with_density(mut self, density: f64) -> Self {
+        self.density = density;
+        self
+    }
+
+    /// Sets how the mass is given to the nodes; lumped if not set.
+    #[must_use]
+    pub fn with_mass(mut self, mass: MassMatrix) -> Self {
+        self.mass = mass;
+        self
+    }
+
+    /// Sets the treatment of a law of strains; a stiffness if not set.
+    #[must_use]
+    pub fn with_treatment(mut self, treatment: Treatment) -> Self {
+        self.treatment = treatment;
+        self
+    }
+
+    /// Makes the resistance to change of volume compliant rows; of a Poisson's ratio of 1/2 hard ones. What is left of the material is a
+    /// stiffness on the change of shape.
+    #[must_use]
+    pub fn with_incompressibility(mut self, rows: Incompressibility) -> Self {
+        self.incompressibility = rows;
+        self
+    }
+
+    /// Adds damping through the relaxation time (s) of a law of strains.
+    #[must_use]
+    pub fn with_relaxation_time(mut self, d: f64) -> Self {
+        self.relaxation_time = d;
+        self
+    }
+
+    /// Sets what is made of an indefinite tangent of a hyperelastic material.
+    #[must_use]
+    pub fn with_tangent(mut self, tangent: Tangent) -> Self {
+        self.tangent = tangent;
+        self
+    }
+
+    /// Adds the nodes of the mesh at rest under `name`, and all that belongs to them as `name.mass`, `name.gradients`,
+    /// `name.strains`, `name.material`, `name.volume_ratios`, `name.dilatations`, `name.volume`.
+    ///
+    /// # Errors
+    /// [`ContinuumError`]: what is wrong with the mesh or a number, or what the model says.
+    pub fn add_to(&self, model: &mut Model, name: &str, mesh: &Mesh) -> Result<SolidParts, ContinuumError> {
+        mesh.check()?;
+        self.check()?;
+        let nodes = model.add_particles(name, &mesh.nodes)?;
+        self.add_on(model, name, nodes, mesh)
+    }
+
+    /// The same on a node that is there: points of space, one for each node of the mesh, which is at rest where the mesh is.
+    ///
+    /// # Errors
+    /// As [`add_to`](Self::add_to).
+    pub fn add_on(
+        &self,
+        model: &mut Model,
+        name: &str,
+        nodes: NodeId,
+        mesh: &Mesh,
+    ) -> Result<SolidParts, ContinuumError> {
+        self.check()?;
+        let mass = match self.mass {
+            MassMatrix::Lumped => mesh.lumped_mass(self.density)?,
+            MassMatrix::Consistent => mesh.consistent_mass(self.density)?,
+        };
+        let mapping = DeformationGradient::new(mesh)?;
+        let volumes = mapping.volumes().to_vec();
+        let patches = match self.incompressibility {
+            Incompressibility::None => None,
+            Incompressibility::PerElement => Some(Patches::per_element(&mapping)),
+            Incompressibility::PerNode => Some(Patches::per_node(mesh, &mapping)),
+        };
+        let count = volumes.len();
+        let mass = model.add_mass(&format!("{name}.mass"), nodes, mass)?;
+        let gradients = model.add_mapped(&format!("{name}.gradients"), &[nodes], mapping)?;
+        let (strains, material) = match self.law {
+            Law::OfStrains {
+                measure,
+                young,
+                poisson,
+            } => {
+                let label = format!("{name}.strains");
+                let strains = match measure {
+                    Measure::Small => model.add_mapped(&label, &[gradients], SmallStrain::new(count)),
+                    Measure::Corotational => {
+                        model.add_mapped(&label, &[gradients], CorotationalStrain::new(count))
+                    }
+                    Measure::GreenLagrange => {
+                        model.add_mapped(&label, &[gradients], GreenLagrange::new(count))
+                    }
+                }?;
+                let law = if patches.is_some() {
+                    LinearElastic::deviatoric(young / (2.0 * (1.0 + poisson)), &volumes)
+                } else {
+                    LinearElastic::isotropic(young, poisson, &volumes)
+                };
+                let law = law.with_relaxation_time(self.relaxation_time);
+                let label = format!("{name}.material");
+                let material = model.add_force_field(&label, strains, law, self.treatment)?;
+                (Some(strains), material)
+            }
+            Law::Hyperelastic(energy) => {
+                let energy = match energy {
+                    StrainEnergy::MooneyRivlin { c1, c2, .. } if patches.is_some() => {
+                        StrainEnergy::MooneyRivlin { c1, c2, bulk: 0.0 }
+                    }
+                    _ => energy,
+                };
+                let law = Hyperelastic::new(energy, &volumes).with_tangent(self.tangent);
+                let label = format!("{name}.material");
+                let material = model.add_force_field(&label, gradients, law, Treatment::Stiffness)?;
+                (None, material)
+            }
+        };
+        let mut parts = SolidParts {
+            nodes,
+            gradients,
+            strains,
+            dilatations: None,
+            material,
+            volume: None,
+            mass,
+            volumes,
+            patch_volumes: Vec::new(),
+        };
+        if let Some(patches) = patches {
+            self.add_volume_rows(model, name, &patches, &mut parts)?;
+        }
+        Ok(parts)
+    }
+
+    /// One row per patch: mean dilatation, with the compliance `1/(k V)` of the bulk modulus `k`.
+    fn add_volume_rows(
+        &self,
+        model: &mut Model,
+        name: &str,
+        patches: &Patches,
+        parts: &mut SolidParts,
+    ) -> Result<(), ContinuumError> {
+        let inverse_bulk = match self.law {
+            Law::OfStrains { young, poisson, .. } => 3.0 * (1.0 - 2.0 * poisson) / young,
+            Law::Hyperelastic(StrainEnergy::MooneyRivlin { bulk, .. }) => bulk.recip(),
+            Law::Hyperelastic(_) => 0.0,
+        };
+        let count = parts.volumes.len();
+        let label = format!("{name}.dilatations");
+        let means = match (self.law, parts.strains) {
+            (
+                Law::OfStrains {
+                    measure: Measure::Small,
+                    ..
+                },
+                Some(strains),
+            ) => model.add_mapped(&label, &[strains], dilatation(patches, 3))?,
+            _ => {
+                let ratios = model.add_mapped(
+                    &format!("{name}.volume_ratios"),
+                    &[parts.gradients],
+                    VolumeRatio::new(count),
+                )?;
+                model.add_mapped(&label, &[ratios], dilatation(patches, 1))?
+            }
+        };
+        let compliances: Vec<f64> = patches.volumes().iter().map(|v| inverse_bulk / v).collect();
+        let law = DiagonalCompliance::new(&compliances).with_relaxation_time(self.relaxation_time);
+        let rows = model.add_force_field(&format!("{name}.volume"), means, law, Treatment::Compliance)?;
+        parts.dilatations = Some(means);
+        parts.volume = Some(rows);
+        parts.patch_volumes = patches.volumes().to_vec();
+        Ok(())
+    }
+
+    /// Whether the choices go together; the numbers are checked by the components.
+    fn check(&self) -> Result<(), ContinuumError> {
+        let conflict = |what, with, reason| Err(ContinuumError::Conflict { what, with, reason });
+        let rows = self.incompressibility != Incompressibility::None;
+        match self.law {
+            Law::Hyperelastic(energy) => {
+                let with = "a hyperelastic material";
+                if self.treatment == Treatment::Compliance {
+                    return conflict("a compliance", with, "its law is not one of strains");
+                }
+                if self.relaxation_time != 0.0 {
+                    return conflict("a relaxation time", with, "add a viscosity on strains beside it");
+                }
+                match energy {
+                    StrainEnergy::MooneyRivlin { bulk, .. } if rows && (bulk.is_nan() || bulk <= 0.0) => {
+                        Err(ContinuumError::OutOfRange {
+                            what: "the bulk modulus",
+                            value: bulk,
+                            bound: "positive, if the volume is to be rows",
+                        })
+                    }
+                    StrainEnergy::MooneyRivlin { .. } => Ok(()),
+                    _ if rows => conflict(
+                        "volume rows",
+                        "this energy",
+                        "it has no part that is of the volume alone; take Mooney and Rivlin's",
+                    ),
+                    _ => Ok(()),
+                }
+            }
+            Law::OfStrains { young, poisson, .. } => {
+                if self.tangent != Tangent::Exact {
+                    return conflict("a projection", "a law of strains", "its tangent is semidefinite");
+                }
+                if rows && self.treatment == Treatment::Compliance {
+                    let reason = "what is left of the material has no stiffness against change of volume";
+                    return conflict("a compliance", "volume rows", reason);
+                }
+                for (what, value, holds, bound) in [
+                    ("Young's modulus", young, young > 0.0, "positive"),
+                    (
+                        "Poisson's ratio",
+                        poisson,
+                        poisson > -1.0 && poisson <= 0.5,
+                        "above -1 and at most 1/2",
+                    ),
+                ] {
+                    if !value.is_finite() {
+                        return Err(ContinuumError::NotFinite { what, value });
+                    }
+                    if !holds {
+                        return Err(ContinuumError::OutOfRange { what, value, bound });
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+}

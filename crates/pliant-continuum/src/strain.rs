@@ -1,0 +1,221 @@
+//! Strains as mappings of deformation gradients.
+
+mod corotational;
+mod measures;
+mod polar;
+
+pub(crate) use measures::{add_determinant_hessian, cofactors};
+pub(crate) use polar::Polar;
+
+use pliant_dense::Mat3;
+use pliant_model::{Blocks, Degenerate, Dependency, Mapping, ModelError, Parents, Space};
+
+/// Small strains of deformation gradients: six per point, shears as angles.
+///
+/// **Equation.** `e = sym(F) - I` (none) as `(xx, yy, zz, 2 xy, 2 yz, 2 zx)`, so that its force is the stress of the same order, without
+/// factors. Linear, so `G = 0`.
+///
+/// **Parents.** Any elements of nine coordinates: deformation gradients, rows first.
+///
+/// **Use.** Linear elasticity: small deformations and small rotations. A rotation by `a` is taken for a strain of `a^2/2`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SmallStrain {
+    count: usize,
+}
+
+impl SmallStrain {
+    /// Of this many deformation gradients (none), the elements of the only parent.
+    pub const fn new(count: usize) -> Self {
+        Self { count }
+    }
+}
+
+/// Biot's strains: what is left of deformation gradients without their rotations, six per point.
+///
+/// **Equation.** `e = U - I` (none) as `(xx, yy, zz, 2 xy, 2 yz, 2 zx)` with the polar decomposition `F = R U`, `R` the nearest rotation.
+/// `J` and `G` are exact: `dU = R^T dF - [w] U`, `(tr(U) I - U) w = axl(R^T dF - dF^T R)`. Defined also for inverted gradients, as long as the
+/// two smallest principal stretches do not add up to zero (the smallest has the sign of the determinant).
+///
+/// **Parents.** Any elements of nine coordinates: deformation gradients, rows first.
+///
+/// **Use.** Corotational elasticity: linear materials at any rotation, as a stiffness or as a compliance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CorotationalStrain {
+    count: usize,
+}
+
+impl CorotationalStrain {
+    /// Of this many deformation gradients (none), the elements of the only parent.
+    pub const fn new(count: usize) -> Self {
+        Self { count }
+    }
+}
+
+/// Green and Lagrange's strains of deformation gradients, six per point.
+///
+/// **Equation.** `E = (F^T F - I)/2` (none) as `(xx, yy, zz, 2 xy, 2 yz, 2 zx)`; its force is the second Piola-Kirchhoff stress. `dE = sym(F^T dF)`,
+/// `d2E = sym(dF^T dF)`; defined everywhere.
+///
+/// **Parents.** Any elements of nine coordinates: deformation gradients, rows first.
+///
+/// **Use.** St Venant and Kirchhoff's material, viscosity that no rotation feels. A material of it weakens in compression and does not
+/// resist inversion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GreenLagrange {
+    count: usize,
+}
+
+impl GreenLagrange {
+    /// Of this many deformation gradients (none), the elements of the only parent.
+    pub const fn new(count: usize) -> Self {
+        Self { count }
+    }
+}
+
+/// Volume ratios of deformation gradients less one.
+///
+/// **Equation.** `x_c = det F - 1` (none); gradient the cofactors of `F`, Hessian linear in `F`. Defined everywhere.
+///
+/// **Parents.** Any elements of nine coordinates: deformation gradients, rows first.
+///
+/// **Use.** Incompressible and nearly incompressible solids: bulk stiffness or compliance down to zero, of each point or, as means, of
+/// [patches](crate::Patches).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VolumeRatio {
+    count: usize,
+}
+
+impl VolumeRatio {
+    /// Of this many deformation gradients (none), the elements of the only parent.
+    pub const fn new(count: usize) -> Self {
+        Self { count }
+    }
+}
+
+/// Functions of one deformation gradient, `SIZE` of them.
+trait OfGradient {
+    const SIZE: usize;
+    const LINEAR: bool = false;
+
+    fn value(f: &Mat3, out: &mut [f64]) -> Result<(), &'static str>;
+
+    /// `SIZE x 9`, row-major, cleared before.
+    fn jacobian(f: &Mat3, out: &mut [f64]) -> Result<(), &'static str>;
+
+    /// The Hessian of `force . value`, 9 x 9, cleared before; nothing where it has none.
+    fn hessian(_f: &Mat3, _force: &[f64], _out: &mut [f64]) {}
+}
+
+/// The six numbers of a symmetric matrix, shears doubled.
+fn strain_numbers(e: &Mat3) -> [f64; 6] {
+    [
+        e[(0, 0)],
+        e[(1, 1)],
+        e[(2, 2)],
+        e[(0, 1)] + e[(1, 0)],
+        e[(1, 2)] + e[(2, 1)],
+        e[(2, 0)] + e[(0, 2)],
+    ]
+}
+
+/// The symmetric matrix `S` with `S : E` the product of `s` with the [strain numbers](strain_numbers) of `E`.
+pub(crate) fn stress_matrix(s: &[f64]) -> Mat3 {
+    Mat3::new(s[0], s[3], s[5], s[3], s[1], s[4], s[5], s[4], s[2])
+}
+
+/// Nine numbers, rows first.
+pub(crate) fn matrix(f: &[f64]) -> Mat3 {
+    Mat3::from_row_slice(&f[..9])
+}
+
+/// The same the other way.
+pub(crate) fn write_matrix(m: &Mat3, out: &mut [f64]) {
+    for i in 0..3 {
+        for j in 0..3 {
+            out[3 * i + j] = m[(i, j)];
+        }
+    }
+}
+
+fn check_parent(name: &str, count: usize, parents: &[(Space, usize)]) -> Result<(), ModelError> {
+    let Some((space, found)) = parents.first() else {
+        return Err(ModelError::Parent {
+            name: name.into(),
+            parent: 0,
+            count: 0,
+        });
+    };
+    if *space != Space::Real(9) {
+        return Err(ModelError::Space {
+            name: name.into(),
+            expected: "deformation gradients (elements of nine coordinates)",
+            found: *space,
+        });
+    }
+    if *found != count {
+        return Err(ModelError::Size {
+            name: name.into(),
+            what: "deformation gradients",
+            expected: count,
+            found: *found,
+        });
+    }
+    Ok(())
+}
+
+fn gradient_at(parents: &Parents<'_>, element: usize) -> Mat3 {
+    matrix(parents.position(Dependency::new(0, element)))
+}
+
+macro_rules! mapping_of_gradients {
+    ($name:ident) => {
+        impl Mapping for $name {
+            fn child(&self) -> (Space, usize) {
+                (Space::Real(<Self as OfGradient>::SIZE), self.count)
+            }
+
+            fn check(&self, name: &str, parents: &[(Space, usize)]) -> Result<(), ModelError> {
+                check_parent(name, self.count, parents)
+            }
+
+            fn dependencies(&self, element: usize, out: &mut Vec<Dependency>) {
+                out.push(Dependency::new(0, element));
+            }
+
+            fn apply(&self, parents: Parents<'_>, child: &mut [f64]) -> Result<(), Degenerate> {
+                let size = <Self as OfGradient>::SIZE;
+                for (element, x) in child.chunks_exact_mut(size).enumerate() {
+                    let f = gradient_at(&parents, element);
+                    <Self as OfGradient>::value(&f, x).map_err(|reason| Degenerate { element, reason })?;
+                }
+                Ok(())
+            }
+
+            fn jacobian(&self, parents: Parents<'_>, out: &mut Blocks) -> Result<(), Degenerate> {
+                for element in 0..self.count {
+                    let f = gradient_at(&parents, element);
+                    <Self as OfGradient>::jacobian(&f, out.block_mut(element))
+                        .map_err(|reason| Degenerate { element, reason })?;
+                }
+                Ok(())
+            }
+
+            fn is_linear(&self) -> bool {
+                <Self as OfGradient>::LINEAR
+            }
+
+            fn geometric_stiffness(&self, parents: Parents<'_>, force: &[f64], out: &mut Blocks) {
+                let size = <Self as OfGradient>::SIZE;
+                for (element, force) in force.chunks_exact(size).enumerate() {
+                    let f = gradient_at(&parents, element);
+                    <Self as OfGradient>::hessian(&f, force, out.block_mut(element));
+                }
+            }
+        }
+    };
+}
+
+mapping_of_gradients!(SmallStrain);
+mapping_of_gradients!(CorotationalStrain);
+mapping_of_gradients!(GreenLagrange);
+mapping_of_gradients!(VolumeRatio);

@@ -1,0 +1,76 @@
+//! The polar decomposition with a proper rotation.
+
+use nalgebra::Matrix4;
+use pliant_dense::eigen::symmetric_eigen;
+use pliant_dense::{Mat3, Vec3, rotation};
+
+/// `F = R U` with a rotation `R` (determinant 1) and a symmetric `U`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Polar {
+    /// The rotation nearest to `F`.
+    pub(crate) r: Mat3,
+    /// What is left; its smallest eigenvalue has the sign of the determinant of `F`.
+    pub(crate) u: Mat3,
+    /// The inverse of `tr(U) I - U`, whose eigenvalues are the sums of two principal stretches.
+    pub(crate) turn: Mat3,
+}
+
+impl Polar {
+    /// Decomposes `F`; none where two principal stretches add up to zero (relative to the largest), or a number is not finite.
+    ///
+    /// Newton's iteration `R <- (R + R^-T)/2` (Higham 1986) near a rotation, otherwise the quaternion `q` that maximises
+    /// `tr(R(q)^T F)`, an eigenvector of a 4 x 4 matrix (Davenport 1968), which also knows inverted gradients.
+    pub(crate) fn of(f: &Mat3) -> Option<Self> {
+        let r = near_rotation(f).or_else(|| by_quaternion(f))?;
+        let u = r.transpose() * f;
+        let u = 0.5 * (u + u.transpose());
+        let sums = Mat3::identity() * u.trace() - u;
+        let turn = sums.try_inverse()?;
+        let bound = 1e-8 * sums.norm() * turn.norm();
+        (bound < 1.0).then_some(Self { r, u, turn })
+    }
+}
+
+fn near_rotation(f: &Mat3) -> Option<Mat3> {
+    // Where the determinant is not small against the size, the iteration converges within a few steps.
+    if f.determinant() <= 0.02 * f.norm().powi(3) {
+        return None;
+    }
+    let mut r = *f;
+    for _ in 0..12 {
+        let next = 0.5 * (r + r.try_inverse()?.transpose());
+        let change = (next - r).norm();
+        r = next;
+        // Quadratic: the next change would be below rounding.
+        if change < 1e-9 {
+            return Some(r);
+        }
+    }
+    None
+}
+
+fn by_quaternion(f: &Mat3) -> Option<Mat3> {
+    let axis = Vec3::new(
+        f[(2, 1)] - f[(1, 2)],
+        f[(0, 2)] - f[(2, 0)],
+        f[(1, 0)] - f[(0, 1)],
+    );
+    let mut k = Matrix4::zeros();
+    k[(0, 0)] = f.trace();
+    for i in 0..3 {
+        k[(0, 1 + i)] = axis[i];
+        k[(1 + i, 0)] = axis[i];
+        for j in 0..3 {
+            k[(1 + i, 1 + j)] = f[(i, j)] + f[(j, i)];
+        }
+        k[(1 + i, 1 + i)] -= f.trace();
+    }
+    let (mut d, mut v) = ([0.0; 16], [0.0; 16]);
+    d.copy_from_slice(k.as_slice());
+    if !symmetric_eigen(4, &mut d, &mut v) {
+        return None;
+    }
+    let largest = (1..4).fold(0, |best, i| if d[5 * i] > d[5 * best] { i } else { best });
+    let q = rotation::normalize([v[largest], v[4 + largest], v[8 + largest], v[12 + largest]])?;
+    Some(rotation::matrix(q))
+}

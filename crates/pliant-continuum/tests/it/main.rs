@@ -1,0 +1,8 @@
+//! Integration tests of the continuum: each against closed forms, other programs or independent computation.
+
+#![allow(missing_docs, clippy::unwrap_used)]
+
+mod elements;
+mod materials;
+mod meshes;
+mod strains;

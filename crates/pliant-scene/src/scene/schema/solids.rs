@@ -1,0 +1,207 @@
+//! Solids of finite elements.
+
+use super::{MassMatrix, Number, Rotation, TreatmentSpec, Triple, zero};
+use serde::Deserialize;
+
+/// A solid: particles at the nodes of a mesh of finite elements, as the node `name`; its mass is `name.mass`, its material `name.material` on
+/// `name.strains` or `name.gradients`, and its volume rows, if any, are `name.volume`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Solid {
+    /// Name of the part and of its nodes.
+    pub name: String,
+    /// The mesh: made, or read from a file.
+    pub shape: SolidShape,
+    /// The elements; as the shape has them by default.
+    #[serde(default)]
+    pub elements: SolidElements,
+    /// Where its origin is; the origin by default.
+    #[serde(default)]
+    pub position: Option<Triple>,
+    /// How it is turned about its origin; not by default.
+    #[serde(default)]
+    pub rotation: Option<Rotation>,
+    /// Velocity of all its nodes; at rest by default.
+    #[serde(default)]
+    pub velocity: Option<Triple>,
+    /// The material.
+    pub material: SolidMaterial,
+    /// Density in kg/m^3.
+    pub density: Number,
+    /// How a density becomes a mass matrix.
+    #[serde(default)]
+    pub mass_matrix: MassMatrix,
+    /// The treatment of a law of strains; a stiffness by default.
+    #[serde(default)]
+    pub treatment: Option<TreatmentSpec>,
+    /// Compliant rows for the volume instead of a part of the material; none by default.
+    #[serde(default)]
+    pub incompressibility: IncompressibilitySpec,
+    /// Damping of a law of strains by a relaxation time in s.
+    #[serde(default = "zero")]
+    pub relaxation_time: Number,
+    /// Put elements right that are inside out, and leave out nodes of no element; an error otherwise.
+    #[serde(default)]
+    pub repair: bool,
+    /// Nodes that do not move, counted from zero.
+    #[serde(default)]
+    pub fix: Vec<Number>,
+    /// Boxes in the axes of the shape, from the least corner to the largest: nodes inside do not move.
+    #[serde(default)]
+    pub fix_boxes: Vec<(Triple, Triple)>,
+    /// Groups of the mesh file whose nodes do not move.
+    #[serde(default)]
+    pub fix_groups: Vec<String>,
+}
+
+/// The mesh of a solid.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "shape")]
+pub enum SolidShape {
+    /// A box with a corner at the origin, in hexahedra.
+    Box(SolidBox),
+    /// A ball about the origin, in hexahedra.
+    Ball(SolidBall),
+    /// A cylinder along z from the origin, in hexahedra.
+    Cylinder(SolidCylinder),
+    /// A tube along z from the origin, in hexahedra.
+    Tube(SolidTube),
+    /// The volumes of a mesh file.
+    File(SolidFile),
+}
+
+/// A box.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "Box", deny_unknown_fields)]
+pub struct SolidBox {
+    /// Its edges.
+    pub size: Triple,
+    /// Cells along each.
+    pub cells: Triple,
+}
+
+/// A ball.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "Ball", deny_unknown_fields)]
+pub struct SolidBall {
+    /// Its radius.
+    pub radius: Number,
+    /// Cells along an edge of the cube in its middle.
+    pub cells: Number,
+    /// Layers of cells around that cube.
+    pub layers: Number,
+}
+
+/// A cylinder.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "Cylinder", deny_unknown_fields)]
+pub struct SolidCylinder {
+    /// Its radius.
+    pub radius: Number,
+    /// Its length.
+    pub length: Number,
+    /// Cells along a side of the square in its middle.
+    pub cells: Number,
+    /// Layers of cells around that square.
+    pub layers: Number,
+    /// Cells along its axis.
+    pub slices: Number,
+}
+
+/// A tube.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "Tube", deny_unknown_fields)]
+pub struct SolidTube {
+    /// Its inner radius.
+    pub inner_radius: Number,
+    /// Its outer radius.
+    pub outer_radius: Number,
+    /// Its length.
+    pub length: Number,
+    /// Cells around, three or more.
+    pub around: Number,
+    /// Cells through its wall.
+    pub layers: Number,
+    /// Cells along its axis.
+    pub slices: Number,
+}
+
+/// A mesh file.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "File", deny_unknown_fields)]
+pub struct SolidFile {
+    /// The file, relative to the scene file.
+    pub file: String,
+    /// Factor on its coordinates; 1 by default.
+    #[serde(default = "super::one")]
+    pub scale: Number,
+}
+
+/// The elements of a solid.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename = "elements")]
+pub enum SolidElements {
+    /// As the shape or the file has them.
+    #[default]
+    AsMade,
+    /// Linear elements cut into tetrahedra of four nodes.
+    Tetrahedra,
+    /// Tetrahedra of ten nodes, hexahedra of twenty in the place of linear ones.
+    Quadratic,
+    /// Linear elements cut into tetrahedra of ten nodes.
+    QuadraticTetrahedra,
+}
+
+/// The material of a solid.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "material")]
+pub enum SolidMaterial {
+    /// Linear elasticity: small strains, small rotations.
+    Linear(YoungSpec),
+    /// The same at any rotation.
+    Corotational(YoungSpec),
+    /// St Venant and Kirchhoff's.
+    StVenantKirchhoff(YoungSpec),
+    /// Neo-Hookean, infinite where the volume vanishes.
+    NeoHookean(YoungSpec),
+    /// Neo-Hookean with a force also where it is inside out.
+    StableNeoHookean(YoungSpec),
+    /// Mooney and Rivlin's.
+    MooneyRivlin(MooneyRivlinSpec),
+}
+
+/// Moduli of small strains.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "moduli", deny_unknown_fields)]
+pub struct YoungSpec {
+    /// Young's modulus in Pa.
+    pub young: Number,
+    /// Poisson's ratio, above -1 and up to 1/2.
+    pub poisson: Number,
+}
+
+/// Coefficients of Mooney and Rivlin's material.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "MooneyRivlin", deny_unknown_fields)]
+pub struct MooneyRivlinSpec {
+    /// Of the first invariant, in Pa.
+    pub c1: Number,
+    /// Of the second invariant, in Pa; zero by default.
+    #[serde(default = "zero")]
+    pub c2: Number,
+    /// Bulk modulus in Pa.
+    pub bulk: Number,
+}
+
+/// Where the volume has rows of its own.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename = "incompressibility")]
+pub enum IncompressibilitySpec {
+    /// Nowhere: it is part of the material.
+    #[default]
+    None,
+    /// In each element: hexahedra, quadratic elements.
+    PerElement,
+    /// About each corner of the mesh: linear tetrahedra.
+    PerNode,
+}

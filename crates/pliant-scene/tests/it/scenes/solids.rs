@@ -1,0 +1,223 @@
+//! Solids of finite elements.
+
+use super::{advance, edited as scene_edited, points, runner};
+use pliant_scene::scene::{Format, SceneFile, Settings};
+
+/// At rest the beam hangs where another program says, `benches/reference/beam.py`.
+#[test]
+fn a_solid_beam_comes_to_rest_where_it_should() {
+    let table = include_str!("../../../../../benches/reference/beam.txt");
+    let line = table
+        .lines()
+        .find(|l| l.starts_with("corotational 1e+07"))
+        .unwrap();
+    let expected: f64 = line.split_whitespace().last().unwrap().parse().unwrap();
+    let mut run = runner(&scene_edited("solid_beam", &[]), &[], Some(0.1));
+    advance(&mut run, 24);
+    let x = points(&run, "beam");
+    let tip: Vec<f64> = x.iter().skip(39).step_by(40).map(|x| x[2]).collect();
+    assert_eq!(tip.len(), 16);
+    let found = tip.iter().sum::<f64>() / 16.0;
+    // Steps of 0.1 s take at least 0.37 of the swing each, and the sag is 0.14 m.
+    assert!((found - expected).abs() < 2e-5, "{found} {expected}");
+}
+
+#[test]
+fn soft_balls_come_to_rest_in_the_bowl() {
+    let mut run = runner(&scene_edited("soft_balls", &[]), &[], None);
+    let mut worst = 0.0f64;
+    for _ in 0..240 {
+        let report = run.step().unwrap();
+        worst = worst.max(report.contacts.residual);
+    }
+    assert!(worst < 1e-8, "{worst}");
+    for name in ["foam", "jelly", "rubber"] {
+        let x = points(&run, name);
+        let low = x.iter().map(|x| x[2]).fold(f64::INFINITY, f64::min);
+        let wide = x
+            .iter()
+            .flat_map(|x| [x[0].abs(), x[1].abs()])
+            .fold(0.0, f64::max);
+        assert!(low > -0.01 && wide < 0.3, "{name}: {low} {wide}");
+    }
+    // What is incompressible kept the volume of each element.
+    let simulation = run.simulation();
+    let node = simulation.model().node_named("rubber.dilatations").unwrap();
+    let change = simulation
+        .positions(node)
+        .iter()
+        .map(|d| d.abs())
+        .fold(0.0, f64::max);
+    assert!(change < 1e-4, "{change}");
+}
+
+const SOLID: &str = "(gravity: (0, 0, -9.81), run: (duration: 0.02, step: 0.01), nodes: [Solid(name: \"s\",
+    shape: Box(size: (1, 1, 1), cells: (1, 1, 1)), material: Corotational(young: 1e6, poisson: 0.3), density: 1000,
+    fix_boxes: [((-1, -1, -1), (2, 2, 0.1))])])";
+
+fn edited(from: &str, to: &str) -> SceneFile {
+    assert!(SOLID.contains(from), "{from}");
+    SceneFile::from_text("s.ron".as_ref(), &SOLID.replace(from, to), Format::Ron)
+        .unwrap_or_else(|e| panic!("{e}"))
+}
+
+#[test]
+fn every_word_of_solids_builds_and_runs() {
+    let shape = "Box(size: (1, 1, 1), cells: (1, 1, 1))";
+    let material = "Corotational(young: 1e6, poisson: 0.3)";
+    let density = "density: 1000";
+    for (from, to) in [
+        (shape, "Ball(radius: 0.5, cells: 1, layers: 1)"),
+        (
+            shape,
+            "Cylinder(radius: 0.5, length: 1, cells: 2, layers: 1, slices: 1)",
+        ),
+        (
+            shape,
+            "Tube(inner_radius: 0.3, outer_radius: 0.5, length: 1, around: 8, layers: 1, slices: 1)",
+        ),
+        (material, "Linear(young: 1e6, poisson: 0.3)"),
+        (material, "StVenantKirchhoff(young: 1e6, poisson: 0.3)"),
+        (material, "NeoHookean(young: 1e6, poisson: 0.3)"),
+        (material, "StableNeoHookean(young: 1e6, poisson: 0.3)"),
+        (material, "MooneyRivlin(c1: 1e5, bulk: 1e6)"),
+        (
+            material,
+            "MooneyRivlin(c1: 1e5, c2: 1e5, bulk: 1e6), incompressibility: PerElement",
+        ),
+        (
+            density,
+            "density: 1000, elements: Tetrahedra, incompressibility: PerNode",
+        ),
+        (
+            density,
+            "density: 1000, elements: Quadratic, mass_matrix: Consistent",
+        ),
+        (
+            density,
+            "density: 1000, elements: QuadraticTetrahedra, relaxation_time: 0.1",
+        ),
+        (
+            density,
+            "density: 1000, elements: AsMade, treatment: Compliance, repair: true, incompressibility: None",
+        ),
+        (
+            density,
+            "density: 1000, treatment: Auto, mass_matrix: Lumped, fix: [0]",
+        ),
+        (
+            density,
+            "density: 1000, position: (0, 0, 1), rotation: Axis(around: (1, 0, 0), degrees: 20), velocity: (0, 0, 1), treatment: Stiffness",
+        ),
+    ] {
+        let file = edited(from, to);
+        let mut run = runner(&file, &[], None);
+        advance(&mut run, 2);
+        assert!(
+            points(&run, "s").as_flattened().iter().all(|x| x.is_finite()),
+            "{to}"
+        );
+    }
+}
+
+#[test]
+fn mistakes_in_solids_are_shown_where_they_are() {
+    for (from, to, message, caret) in [
+        (
+            "poisson: 0.3",
+            "poisson: 0.6",
+            "Poisson's ratio is 0.6, but must be above -1 and at most 1/2",
+            "0.6",
+        ),
+        (
+            "young: 1e6",
+            "young: -1",
+            "Young's modulus is -1, but must be positive",
+            "-1",
+        ),
+        ("density: 1000", "density: 0", "must be positive", "0"),
+        (
+            "cells: (1, 1, 1)",
+            "cells: (1, 0, 1)",
+            "whole number",
+            "(1, 0, 1)",
+        ),
+        (
+            "size: (1, 1, 1)",
+            "size: (1, -1, 1)",
+            "an edge of a box is -1",
+            "(1, -1, 1)",
+        ),
+        (
+            "(2, 2, 0.1)",
+            "(-0.5, -0.5, -0.5)",
+            "no node of `s` lies in one of its `fix_boxes`",
+            "",
+        ),
+        ("density: 1000", "density: 1000, fix: [8]", "8", "8"),
+        (
+            "density: 1000",
+            "density: 1000, fix_groups: [\"clamp\"]",
+            "the mesh has no group `clamp`",
+            "\"clamp\"",
+        ),
+        (
+            "density: 1000",
+            "density: 1000, treatment: Compliance, incompressibility: PerElement",
+            "cannot be had with volume rows",
+            "Compliance",
+        ),
+        (
+            "Corotational(young: 1e6, poisson: 0.3)",
+            "StableNeoHookean(young: 1e6, poisson: 0.3), relaxation_time: 0.1",
+            "cannot be had with a hyperelastic material",
+            "0.1",
+        ),
+    ] {
+        let error = edited(from, to)
+            .build(&Settings::default())
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains(message), "{to}: {error}");
+        assert!(error.contains(caret) && error.contains("s.ron"), "{to}: {error}");
+    }
+    let unknown = SOLID.replace("density", "densitty");
+    let error = SceneFile::from_text("s.ron".as_ref(), &unknown, Format::Ron)
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains("densitty"), "{error}");
+}
+
+/// A mesh file with one tetrahedron inside out, a node of no element and a named group.
+#[test]
+fn a_mesh_file_is_checked_and_repaired_on_request() {
+    let dir = tempfile::tempdir().unwrap();
+    let mesh = "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$PhysicalNames\n1\n2 7 \"clamp\"\n$EndPhysicalNames\n\
+                $Nodes\n6\n9 5 5 5\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 1\n5 1 1 1\n$EndNodes\n\
+                $Elements\n3\n1 2 2 7 1 1 2 3\n2 4 2 0 1 2 1 3 4\n3 4 2 0 1 2 3 4 5\n$EndElements\n";
+    std::fs::write(dir.path().join("a.msh"), mesh).unwrap();
+    let scene = dir.path().join("a.ron");
+    let text = |repair: &str| {
+        format!(
+            "(gravity: (0, 0, -9.81), run: (duration: 0.1, step: 0.01), nodes: [Solid(name: \"s\", {repair}
+                shape: File(file: \"a.msh\"), material: Linear(young: 1e6, poisson: 0.3), density: 1000, fix_groups: [\"clamp\"])])"
+        )
+    };
+    let load = |repair: &str| {
+        std::fs::write(&scene, text(repair)).unwrap();
+        SceneFile::load(&scene).unwrap()
+    };
+    let error = load("").build(&Settings::default()).unwrap_err().to_string();
+    assert!(
+        error.contains("element 0 is inside out") && error.contains("`repair: true`"),
+        "{error}"
+    );
+    let mut run = runner(&load("repair: true,"), &[], None);
+    let start = points(&run, "s");
+    assert_eq!(start.len(), 5);
+    advance(&mut run, 10);
+    let end = points(&run, "s");
+    // The clamped face stays, the rest sinks.
+    assert_eq!(start[..3], end[..3]);
+    assert!(end[3][2] < start[3][2]);
+}

@@ -1,7 +1,9 @@
 //! Times whole steps of scenes of many contacts, and says how right they are.
 //!
-//! `cargo xtask bench contact-scenes [--peers] [--quick] [scene ...]`
+//! `cargo xtask bench contact-scenes [--peers] [--quick] [--split] [--exact] [--lagged] [--convex] [scene ...]`: of the couplings of friction those that are named, else all for
+//! what falls and Coulomb's law for what stands.
 
+use pliant::contact::FrictionCoupling;
 use pliant::prelude::*;
 use pliant_benches::heaps::{Heap, Judge, moment, speed};
 use pliant_benches::timing::clock;
@@ -57,6 +59,10 @@ struct Row {
     /// Largest rise of the energy in a step as a share of the energy at the start.
     rise: f64,
     residual: Option<f64>,
+    /// De Saxcé's residual of every step.
+    de_saxce: Vec<f64>,
+    /// Largest overlap after any step.
+    deepest: f64,
     note: String,
 }
 
@@ -76,13 +82,19 @@ impl Row {
         } else {
             String::new()
         };
+        let mut de_saxce = self.de_saxce.clone();
+        de_saxce.sort_by(f64::total_cmp);
+        let middle = de_saxce
+            .get(de_saxce.len() / 2)
+            .map_or_else(String::new, |r| format!("{r:.1e}"));
         let residual = self.residual.map_or_else(String::new, |r| format!("{r:.1e}"));
         println!(
-            "| {} | {} | {time:.2} | {:.1} | {counts} {:.1e} | {moved} | {:.1e} | {:.1e} | {residual} | {}",
+            "| {} | {} | {time:.2} | {:.1} | {counts} {:.1e} | {:.1e} | {moved} | {:.1e} | {:.1e} | {residual} | {middle} | {}",
             scene.name,
             self.program,
             1e3 * self.slowest.as_secs_f64(),
             self.overlap,
+            self.deepest,
             self.speed,
             self.rise,
             self.note
@@ -121,18 +133,25 @@ fn run(
         before = Some((before.map_or(energy, |b| b.0), energy));
         row.moved = heap.moved(&now);
         row.speed = speed(&now);
-        // Of the falling ones only what is left at the end counts; there the way through the walls would, too.
-        if scene.stands || k + 1 == scene.steps {
-            row.overlap = row.overlap.max(judge.overlap(&now)?);
-        }
+        let overlap = judge.overlap(&now)?;
+        row.deepest = row.deepest.max(overlap);
+        // Of the falling ones what is left at the end.
+        row.overlap = if scene.stands { row.deepest } else { overlap };
     }
     Ok(row)
 }
 
-fn ours(scene: &Scene, split: bool) -> Result<Row, Error> {
-    let (mut s, node) = (scene.make)().simulation(Options::default())?;
+fn ours(scene: &Scene, coupling: FrictionCoupling, split: bool) -> Result<Row, Error> {
+    let mut options = Options::default();
+    options.contacts.friction_coupling = coupling;
+    let (mut s, node) = (scene.make)().simulation(options)?;
     let mut parts = [Duration::ZERO; 5];
-    let row = run(scene, "pliant", |row| {
+    let name = match coupling {
+        FrictionCoupling::Exact => "pliant",
+        FrictionCoupling::Lagged => "pliant, lagged",
+        FrictionCoupling::Convex => "pliant, convex",
+    };
+    let row = run(scene, name, |row| {
         let (time, report) = clock(|| s.step(H));
         row.time += Duration::from_secs_f64(time);
         let report = report?;
@@ -142,6 +161,7 @@ fn ours(scene: &Scene, split: bool) -> Result<Row, Error> {
         counts[1] += c.islands as f64;
         counts[2] += c.count as f64;
         row.residual = Some(row.residual.unwrap_or(0.0).max(c.residual));
+        row.de_saxce.push(c.de_saxce);
         let t = report.timings;
         for (sum, t) in parts
             .iter_mut()
@@ -209,9 +229,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     let has = |flag: &str| flags.iter().any(|f| f == flag);
     println!(
-        "| scene | program | ms per 1/60 s | slowest | iterations | islands | contacts | overlap m | moved m | speed m/s | rise of energy | residual |"
+        "| scene | program | ms per 1/60 s | slowest | iterations | islands | contacts | overlap m | deepest m | moved m | speed m/s | rise of energy | residual | De Saxce, median |"
     );
-    println!("|---|---|---|---|---|---|---|---|---|---|---|---|");
+    println!("|---|---|---|---|---|---|---|---|---|---|---|---|---|---|");
     for scene in SCENES {
         let chosen = if names.is_empty() {
             scene.quick || !has("--quick")
@@ -219,7 +239,19 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             names.iter().any(|n| n == scene.name)
         };
         if chosen {
-            ours(&scene, has("--split"))?;
+            let couplings = [
+                (FrictionCoupling::Exact, has("--exact")),
+                (FrictionCoupling::Lagged, has("--lagged")),
+                (FrictionCoupling::Convex, has("--convex")),
+            ];
+            let named = couplings.iter().any(|c| c.1);
+            for (coupling, asked) in couplings {
+                let default = coupling == FrictionCoupling::Exact || !scene.stands;
+                let chosen = if named { asked } else { default };
+                if chosen {
+                    ours(&scene, coupling, has("--split"))?;
+                }
+            }
             peers(&scene)?;
         }
     }

@@ -220,6 +220,13 @@ fn report(summary: &Summary, files: Option<&(PathBuf, Vec<PathBuf>)>) -> Table {
             number(c.work)
         );
         table.row("", quality);
+        if c.friction_coupling != "Exact" {
+            let law = format!(
+                "friction is coupled by `{}`; De Saxcé's residual {:.1e} at worst",
+                c.friction_coupling, c.de_saxce.worst
+            );
+            table.row("", law);
+        }
         if c.most_asleep > 0 {
             let (asleep, taken) = (c.asleep, number(c.stilled));
             let sleep = format!(

@@ -27,6 +27,7 @@
 //!
 //! Friction is bounded by a circle unless one says otherwise: a [`Cone::Pyramid`] has a polygon instead ([`Jacobi`], [`AcceleratedGradient`], [`BarzilaiBorwein`],
 //! [`Admm`], [`ModulusSplitting`], [`Lemke`] and [`Auto`] take it), an ellipse becomes a circle by [`Elliptic`].
+//! A [`Cone::Shifted`] has a shift of De Saxcé that is known beforehand, so that the problem is a convex program: all but the pivoting methods take it.
 //!
 //! With the feature `clarabel` there is `ClarabelOracle` too, another program's interior points, to check these with.
 //!

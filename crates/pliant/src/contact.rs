@@ -225,6 +225,25 @@ pub enum Restitution {
     Poisson,
 }
 
+/// How the normal part of a contact knows of its slip.
+///
+/// **Equation.** With the shift `s` (m/s) of a contact, `K = {|r_t| <= mu r_n}` and its dual `K*`: `u + s n` in `K*`, `r` in `K`, `r . (u + s n) = 0`. Friction opposes the slip with
+/// `mu r_n` in all three, and a slipping contact has `u_n = mu |u_t| - s`.
+///
+/// **Use.** `Exact` as long as it converges: it is Coulomb's law, but not a convex problem, and steps of some heaps have no answer that a solver finds. The other two are convex: each step has an answer, which is found.
+/// What sticks is the same in all three. They take circles and ellipses of friction, and Newton's law of simultaneous impacts. Nothing changes from one to another by itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FrictionCoupling {
+    /// `s = mu |u_t|` at the end of the step (De Saxcé): Coulomb's law, `u_n = 0` where it slips.
+    #[default]
+    Exact,
+    /// `s = mu |u_t|` at the start of the step. Of first order: where the slip changes by `d` in a step, `u_n` is off by at most `mu d`. What slows down sinks by that much in the step, which
+    /// [`Overlap`] deals with; what speeds up hovers.
+    Lagged,
+    /// `s = 0`, the associated law: what slips hovers, at a gap of `h mu |u_t|`. (Anitescu 2006; the default of other programs.)
+    Convex,
+}
+
 /// When islands fall asleep: things that constraints, forces or contacts connect, near contacts too, and of which every element has been slow for a time.
 ///
 /// A sleeper is held exactly as it is, and takes no part in the search for contacts and in the system. Its island wakes when something that moves touches it,
@@ -254,7 +273,7 @@ impl Default for Sleeping {
 /// How contacts are solved.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ContactOptions {
-    /// Largest residual of a step that is taken: De Saxcé's, relative to the largest velocity that its island has without contact impulses.
+    /// Largest residual of a step that is taken: De Saxcé's (or that of another [`FrictionCoupling`]), relative to the largest velocity that its island has without contact impulses.
     pub tolerance: f64,
     /// Iterations of the last resort of [`Auto`](pliant_solvers::complementarity::Auto).
     pub max_iterations: usize,
@@ -266,6 +285,8 @@ pub struct ContactOptions {
     pub solver: Option<Method>,
     /// What becomes of overlap.
     pub overlap: Overlap,
+    /// How the normal part of a contact knows of its slip.
+    pub friction_coupling: FrictionCoupling,
     /// How impacts at the same time are taken.
     pub impacts: Impacts,
     /// The law of impacts.
@@ -285,6 +306,7 @@ impl Default for ContactOptions {
                 allowed: 1e-6,
                 speed: 1.0,
             },
+            friction_coupling: FrictionCoupling::default(),
             impacts: Impacts::default(),
             restitution: Restitution::default(),
             sleeping: None,
@@ -305,9 +327,13 @@ pub struct ContactsReport {
     pub islands: usize,
     /// Those of them for which the forces of the last step were the answer.
     pub settled: usize,
-    /// De Saxcé's residual, relative; what [`ContactOptions::tolerance`] bounds.
+    /// The law that was solved.
+    pub friction_coupling: FrictionCoupling,
+    /// Residual of that law, relative; what [`ContactOptions::tolerance`] bounds.
     pub residual: f64,
-    /// The same in m/s.
+    /// De Saxcé's residual, that of Coulomb's law, relative; the same as [`residual`](Self::residual) with [`FrictionCoupling::Exact`].
+    pub de_saxce: f64,
+    /// [`residual`](Self::residual) in m/s.
     pub velocity_residual: f64,
     /// Impacts that were taken one by one ([`Impacts::InSequence`]).
     pub impacts: usize,

@@ -1,6 +1,7 @@
 //! What can go wrong, in the user's names.
 
 use crate::StepReport;
+use crate::contact::FrictionCoupling;
 use pliant_kkt::KktError;
 use pliant_model::{Model, ModelError};
 use pliant_solvers::{SolveError, Variable};
@@ -107,6 +108,14 @@ pub enum Error {
         time: f64,
         /// Impacts taken.
         impacts: usize,
+    },
+    /// A [`FrictionCoupling`] that does not go with something.
+    #[error("the friction coupling {coupling:?} does not go with {what}; `Exact` does")]
+    FrictionCoupling {
+        /// Which.
+        coupling: FrictionCoupling,
+        /// With what.
+        what: String,
     },
     /// Shapes, colliders, or where they are.
     #[error(transparent)]

@@ -1,7 +1,7 @@
 //! How steps are taken.
 
 use crate::Error;
-use crate::contact::{ContactOptions, Overlap, Sleeping};
+use crate::contact::{ContactOptions, FrictionCoupling, Impacts, Overlap, Restitution, Sleeping};
 use pliant_kkt::{Formulation, Geometry, Metric, Scheme};
 use pliant_model::{ComponentId, Level, Model};
 use pliant_solvers::{BoxOptions, DirectOptions};
@@ -186,6 +186,18 @@ impl Options {
                 value: self.contacts.halvings as f64,
                 bound: "at most 20",
             });
+        }
+        let coupling = self.contacts.friction_coupling;
+        if coupling != FrictionCoupling::Exact {
+            let what = match (self.contacts.impacts, self.contacts.restitution) {
+                (Impacts::InSequence, _) => Some("impacts in sequence"),
+                (_, Restitution::Poisson) => Some("Poisson's law of impact"),
+                _ => None,
+            };
+            if let Some(what) = what {
+                let what = what.to_owned();
+                return Err(Error::FrictionCoupling { coupling, what });
+            }
         }
         let of_overlap = match self.contacts.overlap {
             Overlap::Keep => [0.0; 2],

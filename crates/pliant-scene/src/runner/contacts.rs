@@ -3,7 +3,7 @@
 use super::summary::{Residuals, Summary};
 use crate::recording::{ContactLine, ContactTable};
 use pliant::collision::World;
-use pliant::contact::{ContactFinder, ContactsReport};
+use pliant::contact::{ContactFinder, ContactsReport, FrictionCoupling};
 use pliant::model::NodeId;
 use pliant::{Simulation, StepReport};
 use serde::Serialize;
@@ -23,8 +23,12 @@ pub struct ContactSummary {
     pub most_slipping: usize,
     /// Most groups of things that contacts and constraints connect.
     pub most_islands: usize,
-    /// De Saxcé's residual of the steps, relative.
+    /// The law of friction that was solved.
+    pub friction_coupling: &'static str,
+    /// Residual of that law over the steps, relative.
     pub residual: Residuals,
+    /// De Saxcé's residual of the steps, relative.
+    pub de_saxce: Residuals,
     /// Largest overlap at the end of the steps (m).
     pub overlap: Residuals,
     /// Iterations, all together.
@@ -58,6 +62,7 @@ impl ContactSummary {
     pub(super) fn new() -> Self {
         Self {
             least_restitution: 1.0,
+            friction_coupling: "Exact",
             ..Self::default()
         }
     }
@@ -67,7 +72,13 @@ impl ContactSummary {
         self.most_active = self.most_active.max(report.active);
         self.most_slipping = self.most_slipping.max(report.slipping);
         self.most_islands = self.most_islands.max(report.islands);
+        self.friction_coupling = match report.friction_coupling {
+            FrictionCoupling::Exact => "Exact",
+            FrictionCoupling::Lagged => "Lagged",
+            FrictionCoupling::Convex => "Convex",
+        };
         self.residual.add(report.residual);
+        self.de_saxce.add(report.de_saxce);
         self.overlap.add(report.overlap);
         self.iterations += report.iterations;
         self.halvings += report.halvings;

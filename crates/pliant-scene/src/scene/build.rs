@@ -189,6 +189,7 @@ pub(super) fn build(file: &SceneFile, settings: &Settings) -> Result<BuiltScene>
     builder.joints(scene)?;
     builder.components(scene)?;
     builder.fixed(scene)?;
+    builder.laws_of_contact(&scene.run)?;
     let world = builder.contacts(scene)?;
     let plan = builder.run(&scene.run, settings)?;
     // In the order of the scene.

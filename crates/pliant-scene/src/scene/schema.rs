@@ -45,8 +45,8 @@ pub use nodes::{
 };
 pub use parts::{Cable, CableEnd, MassMatrix, MeshPart, Net, Rod};
 pub use run::{
-    ContactSolverSpec, FormulationSpec, GeometrySpec, GyroscopicSpec, ImpactsSpec, MetricSpec, PartSpec,
-    RestitutionLawSpec, Run, StabilisationSpec,
+    ContactSolverSpec, FormulationSpec, FrictionCouplingSpec, GeometrySpec, GyroscopicSpec, ImpactsSpec,
+    MetricSpec, PartSpec, RestitutionLawSpec, Run, StabilisationSpec,
 };
 
 pub use solids::{

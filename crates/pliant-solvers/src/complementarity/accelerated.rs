@@ -88,7 +88,7 @@ impl Solver for AcceleratedGradient {
             v.clear();
             v.resize(m, 0.0);
         }
-        let friction = problem.has_friction();
+        let friction = !problem.is_convex();
         let (mut relaxation, mut level, mut since) = (1.0, f64::INFINITY, 0);
         self.set_shift(problem, 1.0);
         self.gradient.copy_from_slice(&self.tracker.u);

@@ -16,6 +16,9 @@ pub struct AutoOptions {
     pub limits: Limits,
     /// Rows up to which a dense factorisation is thought cheap.
     pub dense_rows: usize,
+    /// Iterations times rows, of all methods together, after which no other method is begun: the outcome is then that of the best one. A count and no time, so that answers do not depend on
+    /// the machine.
+    pub work: usize,
 }
 
 impl Default for AutoOptions {
@@ -26,9 +29,13 @@ impl Default for AutoOptions {
                 ..Limits::default()
             },
             dense_rows: 600,
+            work: WORK,
         }
     }
 }
+
+/// What all methods in turn take for some 1,300 rows.
+const WORK: usize = 4_000_000;
 
 /// From where interior points end, Newton takes a dozen factorisations: where they are dense, up to this many times the rows that are few.
 const ENDED: usize = 4;
@@ -78,6 +85,8 @@ enum From {
 ///   tenths of the new shift, Newton with both functions from rest (if few rows), conjugate
 ///   gradients over Gauss-Seidel, alternating directions, accelerated gradients. With a [`Cone::Pyramid`](super::Cone::Pyramid): Lemke (if few
 ///   rows), alternating directions, accelerated gradients.
+///
+/// None of them is begun once [`work`](AutoOptions::work) has been done.
 ///
 /// [`Report::stages`] lists what was tried, [`Report::method`] is the one whose answer it is, [`Report::iterations`] sums over the
 /// stages. If none converges, the answer is the best one, and the outcome a ray if one was found, else that of the best stage.
@@ -169,7 +178,8 @@ impl Solver for Auto {
         let rows = !problem.has_friction();
         // Those that know friction as a circle only step aside.
         let round = problem.first_pyramid().is_none();
-        let slips = round && !rows;
+        let curved = round && !rows;
+        let slips = round && !problem.is_convex();
         let sweeps = problem.blocks() <= SWEPT || r.iter().any(|r| *r != 0.0);
         let small = problem.size() <= SMALL;
         let pivots = problem.size() <= PIVOTS;
@@ -178,7 +188,7 @@ impl Solver for Auto {
             (rows && few, Try::Pivoting, From::Best),
             ((rows || !round) && few, Try::Lemke, From::Best),
             (round && sweeps, Try::GaussSeidel, From::Best),
-            (slips && small, Try::Newton, From::Best),
+            (curved && small, Try::Newton, From::Best),
             (round, Try::Interior(ShiftStep::Newton), From::Best),
             (round && near, Try::Newton, From::Best),
             (slips, Try::Interior(ShiftStep::Alternating), From::Rest),
@@ -204,6 +214,9 @@ impl Solver for Auto {
         let mut ray = false;
         let mut pyramid = false;
         for (_, which, from) in stages.into_iter().filter(|(wanted, ..)| *wanted) {
+            if !tried.is_empty() && iterations * problem.size() >= self.options.work {
+                break;
+            }
             self.trial.clear();
             match from {
                 From::Best => self.trial.extend_from_slice(r),

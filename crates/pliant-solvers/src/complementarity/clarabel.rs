@@ -226,7 +226,8 @@ impl Solver for ClarabelOracle {
             let program = Program::new(problem);
             // From none: the slip without impulses is no guess.
             self.shift.clear();
-            self.shift.resize(problem.blocks(), 0.0);
+            self.shift
+                .extend(problem.cones().iter().map(|c| c.shift(&[0.0; 3])));
             let (mut relaxation, mut level) = (1.0, f64::INFINITY);
             while end.is_none() && iterations < self.limits.max_iterations {
                 iterations += 1;
@@ -236,7 +237,7 @@ impl Solver for ClarabelOracle {
                 }
                 problem.project(r);
                 end = self.tracker.look(problem, r);
-                if end.is_none() && !problem.has_friction() {
+                if end.is_none() && problem.is_convex() {
                     end = Some(Outcome::Stagnated);
                 }
                 if self.tracker.last > 0.9 * level {

@@ -23,6 +23,15 @@ pub enum Cone {
         /// Coefficient of friction, without unit, `0 <= mu < infinity`.
         mu: f64,
     },
+    /// Contact in space, three rows, the normal first, with a shift that is known: `u + s n` in the dual cone `K*`, `r` in `K = {|r_t| <= mu r_n}`, `r . (u + s n) = 0`. With
+    /// De Saxcé's `s = mu |u_t|` that is [`Cone::Coulomb`]; with any other it has the same friction, but where it slips it opens with `u_n = mu |u_t| - s`: with `s = 0` it is the *associated* law. For a
+    /// semidefinite `A` the problem is a convex cone program.
+    Shifted {
+        /// Coefficient of friction, without unit, `0 <= mu < infinity`.
+        mu: f64,
+        /// `s`, m/s, `0 <= s < infinity`.
+        shift: f64,
+    },
     /// Contact in the plane, two rows, the normal first: the law of [`Cone::Coulomb`] with one tangent.
     PlanarCoulomb {
         /// Coefficient of friction, without unit, `0 <= mu < infinity`.
@@ -56,7 +65,7 @@ impl Cone {
     pub fn rows(&self) -> usize {
         match self {
             Self::Free | Self::NonNegative | Self::Box { .. } => 1,
-            Self::Coulomb { .. } | Self::Pyramid { .. } => 3,
+            Self::Coulomb { .. } | Self::Shifted { .. } | Self::Pyramid { .. } => 3,
             Self::PlanarCoulomb { .. } => 2,
         }
     }
@@ -64,7 +73,7 @@ impl Cone {
     /// The coefficient of friction of a contact with the circular cone.
     pub fn friction(&self) -> Option<f64> {
         match self {
-            Self::Coulomb { mu } | Self::PlanarCoulomb { mu } => Some(*mu),
+            Self::Coulomb { mu } | Self::Shifted { mu, .. } | Self::PlanarCoulomb { mu } => Some(*mu),
             _ => None,
         }
     }
@@ -75,7 +84,26 @@ impl Cone {
             Self::Free => Some((f64::NEG_INFINITY, f64::INFINITY)),
             Self::NonNegative => Some((0.0, f64::INFINITY)),
             Self::Box { lower, upper } => Some((lower, upper)),
-            Self::Coulomb { .. } | Self::PlanarCoulomb { .. } | Self::Pyramid { .. } => None,
+            Self::Coulomb { .. }
+            | Self::Shifted { .. }
+            | Self::PlanarCoulomb { .. }
+            | Self::Pyramid { .. } => None,
+        }
+    }
+
+    /// The law with the shift of its own slip in place of one that is known.
+    pub fn exact(&self) -> Self {
+        match *self {
+            Self::Shifted { mu, .. } => Self::Coulomb { mu },
+            other => other,
+        }
+    }
+
+    /// Whether the law is that of a convex program for a semidefinite `A`: no shift depends on the velocity.
+    pub fn is_convex(&self) -> bool {
+        match self {
+            Self::Free | Self::NonNegative | Self::Box { .. } | Self::Shifted { .. } => true,
+            Self::Coulomb { mu } | Self::PlanarCoulomb { mu } | Self::Pyramid { mu, .. } => *mu == 0.0,
         }
     }
 
@@ -87,6 +115,7 @@ impl Cone {
     pub fn shift(&self, u: &[f64]) -> f64 {
         match *self {
             Self::Coulomb { mu } | Self::PlanarCoulomb { mu } => mu * tangential(u),
+            Self::Shifted { shift, .. } => shift,
             Self::Pyramid { mu, facets, first } => {
                 let side = TAU / facets as f64;
                 let nearest = (((-u[2]).atan2(-u[1]) - first) / side).round();
@@ -106,6 +135,12 @@ impl Cone {
                 () if !first.is_finite() => option("the angle of the first corner", first),
                 () => Ok(()),
             };
+        }
+        if let Self::Shifted { shift, .. } = *self
+            && !(0.0..f64::INFINITY).contains(&shift)
+        {
+            let what = "the shift of a contact, not negative and finite,";
+            return Err(ProblemError::Option { what, value: shift });
         }
         if let Some(mu) = self.friction() {
             // NaN fails every comparison.
@@ -134,7 +169,7 @@ impl Cone {
             Self::Free => {}
             Self::NonNegative => r[0] = r[0].max(0.0),
             Self::Box { lower, upper } => r[0] = r[0].max(lower).min(upper),
-            Self::Coulomb { mu } => project_friction(mu, &mut r[..3]),
+            Self::Coulomb { mu } | Self::Shifted { mu, .. } => project_friction(mu, &mut r[..3]),
             Self::PlanarCoulomb { mu } => project_friction(mu, &mut r[..2]),
             Self::Pyramid { mu, facets, first } => project_pyramid(mu, facets, first, &mut r[..3]),
         }

@@ -18,6 +18,8 @@ pub struct ConicReport {
     pub linear: SolveReport,
     /// Rows with cones, from their velocities `J x + R mu + b` as given (not from a Delassus operator).
     pub residual: Residual,
+    /// The same by the [exact](Cone::exact) laws of contacts whose shift is known; equal to [`residual`](Self::residual) without such.
+    pub exact: Residual,
     /// What the complementarity solver did.
     pub cones: Report,
 }
@@ -330,7 +332,7 @@ impl ConicSolver {
         Ok(())
     }
 
-    /// Solves with [`Auto`]; where that fails from the multipliers in the solution, once more from none, and the better answer is kept.
+    /// Solves with [`Auto`]; where that fails from the multipliers in the solution, once more from none (unless that was all the [`work`](AutoOptions::work) allowed), and the better answer is kept.
     ///
     /// # Errors
     /// [`SolveError::NotPrepared`](crate::SolveError::NotPrepared) without a matching `prepare`, and what the direct and the complementarity solver refuse.
@@ -353,6 +355,7 @@ impl ConicSolver {
         let mut found = self.solve_with(solver, system, solution);
         if let Ok(first) = &found
             && warm
+            && first.cones.iterations * self.rows.len() < self.options.work
             && first.outcome != Outcome::Converged
         {
             let kept = solution.clone();
@@ -412,6 +415,7 @@ impl ConicSolver {
         let linear = self.direct.solve_held(held, solution)?;
         velocities(system, &self.rows, solution, &mut self.u);
         let residual = problem.residual_at(&self.r, &self.u);
+        let exact = problem.residual_by(Cone::exact, &self.r, &self.u);
         let holds = residual.measure() <= self.options.limits.tolerance;
         let outcome = match (linear.status, cones.outcome) {
             (Status::Converged, _) if holds => Outcome::Converged,
@@ -422,6 +426,7 @@ impl ConicSolver {
             outcome,
             linear,
             residual,
+            exact,
             cones,
         })
     }

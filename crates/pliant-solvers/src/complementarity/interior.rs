@@ -157,7 +157,8 @@ impl InteriorPoint {
             if let Some(mu) = cone.friction() {
                 let rows = problem.rows(k);
                 let (first, rows_len) = (rows.start, rows.len());
-                let s = mu * tangential(&self.w[rows]);
+                let s = cone.shift(&self.w[rows]);
+                let moves = newton && !cone.is_convex();
                 let s = match self.options.shift {
                     ShiftStep::Newton | ShiftStep::Alternating => s,
                     ShiftStep::Lagged { share } => share * s + (1.0 - share) * self.shift[k],
@@ -169,7 +170,7 @@ impl InteriorPoint {
                 self.shift[k] = s;
                 let length = tangential(&self.w[first..first + rows_len]);
                 for l in 1..rows_len {
-                    self.slope[k][l - 1] = if newton && length > 0.0 {
+                    self.slope[k][l - 1] = if moves && length > 0.0 {
                         mu * self.w[first + l] / length
                     } else {
                         0.0

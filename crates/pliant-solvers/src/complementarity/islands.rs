@@ -24,6 +24,8 @@ pub struct IslandReport {
     pub linear: SolveReport,
     /// The cones of the part with the largest measure.
     pub residual: Residual,
+    /// [`Residual::measure`] by the [exact](Cone::exact) laws of contacts whose shift is known, the largest of all parts.
+    pub exact: f64,
     /// Row block of the whole system that misses its cone most, in that part.
     pub worst: usize,
     /// Iterations of all parts.
@@ -435,6 +437,7 @@ impl IslandReport {
             outcome: Outcome::Converged,
             linear,
             residual: Residual::default(),
+            exact: 0.0,
             worst: 0,
             iterations: 0,
             method: None,
@@ -453,6 +456,7 @@ impl IslandReport {
             self.residual = other.residual;
             self.worst = other.worst;
         }
+        self.exact = super::residual::larger(self.exact, other.exact);
         if self.method.is_none() || other.iterations > *most {
             *most = other.iterations;
             self.method = other.method.or(self.method);

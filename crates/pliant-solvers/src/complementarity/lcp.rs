@@ -75,6 +75,12 @@ impl Lcp {
                         push((first, -1.0), none);
                     }
                 }
+                Cone::Shifted { .. } => {
+                    return Err(ProblemError::Unsuitable {
+                        block: k,
+                        why: "a contact whose shift is known has no pyramid here",
+                    });
+                }
                 Cone::PlanarCoulomb { mu } => {
                     push((first, 1.0), none);
                     push((first + 1, 1.0), none);

@@ -15,7 +15,7 @@ use super::Cone;
 /// and `|r_t| = mu r_n` is one scalar equation for `lambda`; it sticks if `|r_t(0)| <= mu r_n(0)`. For `b_n < 0` and a
 /// positive definite `A` the root exists: `|r_t| - mu r_n` is positive at zero and `mu b_n / A_nn` at infinity. Newton's method within a bracket.
 /// (Bonnefon and Daviet 2011 solve the same law as a quartic; this needs no choice among its roots.) For `b_n >= 0` it opens, `r = 0`,
-/// although other solutions may exist beside that if `A_nt` is large. For a [`Cone::Pyramid`] it finds none.
+/// although other solutions may exist beside that if `A_nt` is large. For a [`Cone::Pyramid`] and a [`Cone::Shifted`] it finds none.
 ///
 /// # Panics
 /// If `a`, `b` or `r` are shorter than the block.

@@ -1,10 +1,10 @@
 //! Nonsmooth Newton methods.
 
-use super::cone::tangential;
+use super::cone::{project_friction, tangential};
 use super::gauss_seidel::sweep;
 use super::report::Tracker;
 use super::shifted::Shifted;
-use super::{Form, Limits, Method, Outcome, Problem, ProblemError, Report, Solver};
+use super::{Cone, Form, Limits, Method, Outcome, Problem, ProblemError, Report, Solver};
 use crate::Elimination;
 
 /// Function whose zero is the law of a unilateral row.
@@ -109,6 +109,9 @@ impl Newton {
         let s = problem.scale(k);
         let (r, u) = (&r[rows.clone()], &u[rows]);
         let cone = &problem.cones()[k];
+        if let Cone::Shifted { mu, shift } = *cone {
+            return shifted_friction(mu, shift, s, r, u);
+        }
         if let Some(mu) = cone.friction() {
             return friction(self.options.contact, mu, s, r, u);
         }
@@ -298,6 +301,40 @@ fn friction(function: ContactFunction, mu: f64, s: f64, r: &[f64], u: &[f64]) ->
             let turn = radius / length * (unit - t * y[l] / length);
             out.by_r[3 * i + l] = s * (unit - turn);
             out.by_u[3 * i + l] = turn;
+        }
+    }
+    out
+}
+
+/// The natural map `s r - P_K(s r - u - shift n)` of a contact whose shift is known, and its derivatives.
+fn shifted_friction(mu: f64, shift: f64, s: f64, r: &[f64], u: &[f64]) -> Local {
+    let mut out = Local::default();
+    let mut y: [f64; 3] = std::array::from_fn(|i| s * r[i] - u[i]);
+    y[0] -= shift;
+    let length = tangential(&y);
+    let mut p = y;
+    project_friction(mu, &mut p);
+    let inside = p == y;
+    let (n, share) = (p[0], 1.0 / (1.0 + mu * mu));
+    let edge = [1.0, mu * y[1] / length, mu * y[2] / length];
+    for i in 0..3 {
+        out.value[i] = s * r[i] - p[i];
+        for l in 0..3 {
+            let unit = f64::from(u8::from(i == l));
+            let slope = if inside {
+                unit
+            } else if n == 0.0 {
+                0.0
+            } else {
+                let across = if i > 0 && l > 0 {
+                    n * mu / length * (unit - y[i] * y[l] / (length * length))
+                } else {
+                    0.0
+                };
+                share * edge[i] * edge[l] + across
+            };
+            out.by_r[3 * i + l] = s * (unit - slope);
+            out.by_u[3 * i + l] = slope;
         }
     }
     out

@@ -322,6 +322,11 @@ impl Problem {
         self.cones.iter().any(|c| c.bounds().is_none())
     }
 
+    /// Whether every law is [convex](Cone::is_convex).
+    pub fn is_convex(&self) -> bool {
+        self.cones.iter().all(Cone::is_convex)
+    }
+
     /// The first block with a [`Cone::Pyramid`].
     pub fn first_pyramid(&self) -> Option<usize> {
         let pyramid = |c: &Cone| matches!(c, Cone::Pyramid { .. });

@@ -72,8 +72,22 @@ impl Problem {
         self.residual_at(r, u)
     }
 
+    /// The residual of an impulse by the [exact](Cone::exact) laws of contacts whose shift is known; `u` takes `A r + b`. Cost: one product.
+    ///
+    /// # Panics
+    /// As [`residual`](Self::residual).
+    pub fn exact_residual(&self, r: &[f64], u: &mut [f64]) -> Residual {
+        self.velocity_into(r, u);
+        self.residual_by(Cone::exact, r, u)
+    }
+
     /// The residual of an impulse whose velocity is known. Cost `O(m)`.
     pub(crate) fn residual_at(&self, r: &[f64], u: &[f64]) -> Residual {
+        self.residual_by(|cone| *cone, r, u)
+    }
+
+    /// The same by laws made of those of the problem.
+    pub(crate) fn residual_by(&self, law: impl Fn(&Cone) -> Cone, r: &[f64], u: &[f64]) -> Residual {
         let mut out = Residual::default();
         let mut impulse = 0.0;
         let largest = |v: &[f64]| v.iter().fold(0.0, |a, x| larger(a, x.abs()));
@@ -81,20 +95,20 @@ impl Problem {
         if out.velocity == 0.0 {
             out.velocity = largest(u);
         }
-        for (k, cone) in self.cones().iter().enumerate() {
+        for (k, cone) in self.cones().iter().map(law).enumerate() {
             let rows = self.rows(k);
             let s = self.scale(k);
             let (r, u) = (&r[rows.clone()], &u[rows.clone()]);
             for (r, b) in r.iter().zip(&self.b()[rows]) {
                 impulse = larger(larger(impulse, r.abs()), b.abs() / s);
             }
-            let (miss, work) = block_residual(cone, s, r, u);
+            let (miss, work) = block_residual(&cone, s, r, u);
             if miss.is_nan() || miss > out.natural {
                 out.natural = miss;
                 out.worst = k;
             }
             out.complementarity = larger(out.complementarity, work);
-            if *cone == Cone::NonNegative || cone.bounds().is_none() {
+            if cone == Cone::NonNegative || cone.bounds().is_none() {
                 out.negative_impulse = larger(out.negative_impulse, (-r[0]).max(0.0));
                 out.approach = larger(out.approach, (-u[0]).max(0.0));
             }

@@ -93,6 +93,8 @@ pub(super) enum Law {
     Nonnegative,
     Box(Real, Real),
     Coulomb(Real),
+    /// Coefficient, shift.
+    Shifted(Real, Real),
     Planar(Real),
     /// Coefficient at the corners, number of sides, angle of the first corner.
     Pyramid(Real, usize, Real),
@@ -105,6 +107,7 @@ impl From<Cone> for Law {
             Cone::NonNegative => Self::Nonnegative,
             Cone::Box { lower, upper } => Self::Box(Real(lower), Real(upper)),
             Cone::Coulomb { mu } => Self::Coulomb(Real(mu)),
+            Cone::Shifted { mu, shift } => Self::Shifted(Real(mu), Real(shift)),
             Cone::PlanarCoulomb { mu } => Self::Planar(Real(mu)),
             Cone::Pyramid { mu, facets, first } => Self::Pyramid(Real(mu), facets, Real(first)),
         }
@@ -121,6 +124,10 @@ impl From<Law> for Cone {
                 upper: upper.0,
             },
             Law::Coulomb(mu) => Self::Coulomb { mu: mu.0 },
+            Law::Shifted(mu, shift) => Self::Shifted {
+                mu: mu.0,
+                shift: shift.0,
+            },
             Law::Planar(mu) => Self::PlanarCoulomb { mu: mu.0 },
             Law::Pyramid(mu, facets, first) => Self::Pyramid {
                 mu: mu.0,

@@ -80,7 +80,7 @@ pub(crate) fn solvers(tolerance: f64) -> Vec<Box<dyn Solver>> {
         Box::new(Dantzig::new(limits(tolerance, 5000))),
         Box::new(Auto::new(AutoOptions {
             limits: limits(tolerance, 5000),
-            dense_rows: 600,
+            ..AutoOptions::default()
         })),
     ]
 }

@@ -1,6 +1,7 @@
 //! Contacts in the step: found, made rows ([`solve`]), judged and read ([`read`]), corrected where things overlap ([`overlap`]),
 //! which is paid for ([`toll`]).
 
+mod coupling;
 mod impacts;
 mod laws;
 mod overlap;
@@ -286,7 +287,10 @@ impl Simulation {
     }
 
     fn find_contacts_of(&self, c: &mut Contacts, h: f64) -> Result<(), Error> {
-        c.report = ContactsReport::default();
+        c.report = ContactsReport {
+            friction_coupling: self.options.contacts.friction_coupling,
+            ..ContactsReport::default()
+        };
         c.outcome = Outcome::Converged;
         if c.horizon.is_none_or(|horizon| horizon < h) {
             c.horizon = None;

@@ -48,6 +48,7 @@ fn both(first: &StepReport, second: &StepReport) -> StepReport {
     if a.residual > b.residual {
         (b.residual, b.velocity_residual) = (a.residual, a.velocity_residual);
     }
+    b.de_saxce = b.de_saxce.max(a.de_saxce);
     b.halvings += a.halvings + 1;
     b.impacts += a.impacts;
     b.iterations += a.iterations;

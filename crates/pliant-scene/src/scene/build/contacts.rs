@@ -16,7 +16,7 @@ use pliant::collision::{
     Collider, ColliderId, ContactError, Direction, FrictionModel, FrictionRule, Groups, Material, MaterialId,
     Place, Shape, World,
 };
-use pliant::contact::{ContactOptions, Overlap, Sleeping};
+use pliant::contact::{ContactOptions, FrictionCoupling, Overlap, Sleeping};
 use pliant::dense::{Vec3, rotation};
 use pliant::model::{NodeId, Pose, Space};
 use std::collections::BTreeMap;
@@ -244,6 +244,14 @@ impl Builder<'_> {
         if direction.is_some_and(|d| Vec3::from(d).amax() == 0.0) {
             let message = format!("the direction of friction of the material `{name}` is zero");
             return self.wrong(&places("direction"), message, None);
+        }
+        let exact = self.options.contacts.friction_coupling == FrictionCoupling::Exact;
+        if !exact && matches!(model, FrictionModel::Pyramid { .. }) {
+            let message = format!(
+                "the friction pyramid of the material `{name}` is for `friction_coupling: Exact` only"
+            );
+            let help = Some("take `Cone` or `Ellipse`".to_owned());
+            return self.wrong(&places("directions"), message, help);
         }
         if let Err(error) = model.check(friction) {
             return self.wrong(&places("across"), format!("material `{name}`: {error}"), None);

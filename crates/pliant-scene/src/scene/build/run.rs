@@ -3,12 +3,12 @@
 use super::values::{describe, owner};
 use super::{Builder, Result, RunPlan, Settings};
 use crate::scene::schema::{
-    ContactSolverSpec, FormulationSpec, GeometrySpec, GyroscopicSpec, ImpactsSpec, MetricSpec, PartSpec,
-    RestitutionLawSpec, Run, StabilisationSpec,
+    ContactSolverSpec, FormulationSpec, FrictionCouplingSpec, GeometrySpec, GyroscopicSpec, ImpactsSpec,
+    MetricSpec, PartSpec, RestitutionLawSpec, Run, StabilisationSpec,
 };
 use crate::scene::source::Where;
 use crate::scene::{Number, SceneError};
-use pliant::contact::{Impacts, Restitution};
+use pliant::contact::{FrictionCoupling, Impacts, Restitution};
 use pliant::kkt::{Formulation, GeometricStiffness, Geometry, Metric};
 use pliant::solvers::complementarity::Method;
 use pliant::{Gyroscopic, Stabilisation};
@@ -21,6 +21,46 @@ const PICTURES: f64 = 50.0;
 const MOST_RECORDED: usize = (1 << 30) / 8;
 
 impl Builder<'_> {
+    /// Laws of impact and the coupling of friction, before the materials that depend on it.
+    pub(super) fn laws_of_contact(&mut self, run: &Run) -> Result<()> {
+        self.options.contacts.impacts = match run.impacts {
+            ImpactsSpec::Together => Impacts::Together,
+            ImpactsSpec::InSequence => Impacts::InSequence,
+        };
+        self.options.contacts.restitution = match run.restitution_law {
+            RestitutionLawSpec::Newton => Restitution::Newton,
+            RestitutionLawSpec::Poisson if matches!(run.impacts, ImpactsSpec::Together) => {
+                Restitution::Poisson
+            }
+            RestitutionLawSpec::Poisson => {
+                let message = "`impacts: InSequence` are by Newton's law only".to_owned();
+                let help = Some("take them together, or leave `restitution_law` out".to_owned());
+                return self.wrong(&[Where::Key("restitution_law"), Where::Key("run")], message, help);
+            }
+        };
+        let contacts = &mut self.options.contacts;
+        contacts.friction_coupling = match run.friction_coupling {
+            FrictionCouplingSpec::Exact => FrictionCoupling::Exact,
+            FrictionCouplingSpec::Lagged => FrictionCoupling::Lagged,
+            FrictionCouplingSpec::Convex => FrictionCoupling::Convex,
+        };
+        let wants_exact = match (contacts.impacts, contacts.restitution) {
+            (Impacts::InSequence, _) => Some("`impacts: InSequence` are"),
+            (_, Restitution::Poisson) => Some("`restitution_law: Poisson` is"),
+            _ => None,
+        };
+        if let (true, Some(what)) = (contacts.friction_coupling != FrictionCoupling::Exact, wants_exact) {
+            let message = format!("{what} for `friction_coupling: Exact` only");
+            let help = Some("leave one of the two out".to_owned());
+            return self.wrong(
+                &[Where::Key("friction_coupling"), Where::Key("run")],
+                message,
+                help,
+            );
+        }
+        Ok(())
+    }
+
     pub(super) fn run(&mut self, run: &Run, settings: &Settings) -> Result<RunPlan> {
         self.options.alpha = self.weight(&run.alpha, Where::Key("alpha"))?;
         self.options.beta = self.weight(&run.beta, Where::Key("beta"))?;
@@ -72,21 +112,6 @@ impl Builder<'_> {
         if let Some(overlap) = &run.overlap {
             self.options.contacts.overlap = self.overlap(overlap)?;
         }
-        self.options.contacts.impacts = match run.impacts {
-            ImpactsSpec::Together => Impacts::Together,
-            ImpactsSpec::InSequence => Impacts::InSequence,
-        };
-        self.options.contacts.restitution = match run.restitution_law {
-            RestitutionLawSpec::Newton => Restitution::Newton,
-            RestitutionLawSpec::Poisson if matches!(run.impacts, ImpactsSpec::Together) => {
-                Restitution::Poisson
-            }
-            RestitutionLawSpec::Poisson => {
-                let message = "`impacts: InSequence` are by Newton's law only".to_owned();
-                let help = Some("take them together, or leave `restitution_law` out".to_owned());
-                return self.wrong(&[Where::Key("restitution_law"), Where::Key("run")], message, help);
-            }
-        };
         if let Some(sleeping) = &run.sleeping {
             self.options.contacts.sleeping = Some(self.sleeping(sleeping)?);
         }

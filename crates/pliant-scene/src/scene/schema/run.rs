@@ -62,6 +62,9 @@ pub struct Run {
     /// What becomes of overlap.
     #[serde(default)]
     pub overlap: Option<OverlapSpec>,
+    /// How the normal part of a contact knows of its slip.
+    #[serde(default)]
+    pub friction_coupling: FrictionCouplingSpec,
     /// How impacts at the same time are taken.
     #[serde(default)]
     pub impacts: ImpactsSpec,
@@ -105,6 +108,19 @@ pub enum ContactSolverSpec {
     InteriorPoint,
     /// Pivoting, with friction as a pyramid.
     Lemke,
+}
+
+/// How the normal part of a contact knows of its slip.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename = "friction_coupling")]
+pub enum FrictionCouplingSpec {
+    /// By Coulomb's law.
+    #[default]
+    Exact,
+    /// By the slip at the start of the step.
+    Lagged,
+    /// Not at all: what slips hovers.
+    Convex,
 }
 
 /// How impacts at the same time are taken.

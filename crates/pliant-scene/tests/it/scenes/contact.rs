@@ -77,6 +77,34 @@ fn a_block_on_a_slope_stays_or_slides() {
     }
 }
 
+/// Other couplings of friction stick as Coulomb's law does, and slide as it does but for an error of first order in the step: the normal impulse is off by the change of `u_n`,
+/// at most `mu` times the slip of the end that `Convex` throws up, or its change in a step.
+#[test]
+fn other_couplings_of_friction_stick_and_slide() {
+    for (coupling, allowed) in [("Lagged", 0.01 * 9.81), ("Convex", 0.1 * 9.81)] {
+        let step = format!("step: 0.01, friction_coupling: {coupling}");
+        let scene = edited("incline", &[("step: 0.01", &step)]);
+        let mut run = runner(&scene, &[("angle", 26.5)], None);
+        to_the_end(&mut run);
+        assert!(body(&run, "block", 0).1.iter().all(|v| v.abs() < 1e-8));
+        let mut run = runner(&scene, &[("angle", 45.0)], None);
+        to_the_end(&mut run);
+        let v = body(&run, "block", 0).1;
+        let half = 0.5f64.sqrt();
+        let (along, expected) = ((v[0] - v[2]) * half, 0.5 * 9.81 * half);
+        assert!(
+            (along - expected).abs() < allowed,
+            "{coupling}: {along} {expected}"
+        );
+        let contacts = run.finish(None).summary.contacts.unwrap();
+        assert_eq!(contacts.friction_coupling, coupling);
+        assert!(
+            contacts.residual.worst <= 1e-8 && contacts.de_saxce.worst > 1e-4,
+            "{contacts:?}"
+        );
+    }
+}
+
 #[test]
 fn towers_carry_what_is_above() {
     for top in [1.0, 1000.0] {

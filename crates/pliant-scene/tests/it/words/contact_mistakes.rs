@@ -1,7 +1,7 @@
 //! Mistakes in the scene that holds every word of what touches.
 
 /// Change of the words, message, help.
-pub(super) const CONTACT_MISTAKES: [(&str, &str, &str, &str); 46] = [
+pub(super) const CONTACT_MISTAKES: [(&str, &str, &str, &str); 49] = [
     (
         "restitution_law: Newton",
         "restitution_law: Poisson",
@@ -13,6 +13,24 @@ pub(super) const CONTACT_MISTAKES: [(&str, &str, &str, &str); 46] = [
         "restitution_law: Neuton",
         "unknown kind `Neuton`",
         "did you mean `Newton`?",
+    ),
+    (
+        "friction_coupling: Exact",
+        "friction_coupling: Lagged",
+        "`impacts: InSequence` are for `friction_coupling: Exact` only",
+        "leave one of the two out",
+    ),
+    (
+        "impacts: InSequence, friction_coupling: Exact",
+        "friction_coupling: Convex",
+        "is for `friction_coupling: Exact` only",
+        "take `Cone` or `Ellipse`",
+    ),
+    (
+        "friction_coupling: Exact",
+        "friction_coupling: Convx",
+        "unknown kind `Convx`",
+        "did you mean `Convex`?",
     ),
     ("speed: 0.001", "speed: -0.001", "`speed` is -0.001", ""),
     ("directions: 6", "directions: 2", "`directions`", ""),

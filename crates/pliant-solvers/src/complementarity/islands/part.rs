@@ -214,6 +214,7 @@ impl Part {
             outcome: found.outcome,
             linear: self.linear_in_whole(found.linear),
             residual: found.residual,
+            exact: found.exact.measure(),
             worst: self.worst_block(found.residual.worst),
             iterations: found.cones.iterations,
             method: Some(found.cones.method),

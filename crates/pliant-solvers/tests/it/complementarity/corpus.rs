@@ -45,7 +45,7 @@ fn solver(name: &str) -> Box<dyn Solver> {
         })),
         "auto" => Box::new(Auto::new(AutoOptions {
             limits: limits(TOLERANCE, 5000),
-            dense_rows: 600,
+            ..AutoOptions::default()
         })),
         other => panic!("no solver {other}"),
     }

@@ -30,6 +30,20 @@ fn pair(random: &mut Random, cone: &Cone) -> (Vec<f64>, Vec<f64>) {
             1 => (vec![size, -mu * size], vec![0.0, 0.3]),
             _ => (vec![size, 0.7 * mu * size], vec![0.0, 0.0]),
         },
+        Cone::Shifted { mu, shift } => {
+            let (s, c) = (3.0 * random.number()).sin_cos();
+            match kind {
+                0 => (vec![0.0; 3], vec![0.2 * mu + size - shift, 0.2 * c, 0.2 * s]),
+                1 => (
+                    vec![size, -mu * size * c, -mu * size * s],
+                    vec![0.2 * mu - shift, 0.2 * c, 0.2 * s],
+                ),
+                _ => (
+                    vec![size, 0.6 * mu * size * c, 0.6 * mu * size * s],
+                    vec![-shift, 0.0, 0.0],
+                ),
+            }
+        }
         Cone::Coulomb { mu } | Cone::Pyramid { mu, .. } => {
             // A pyramid slips so that a corner is opposite.
             let angle = match *cone {
@@ -112,6 +126,62 @@ fn answers_with_friction_are_found_by_all_that_take_it() {
             }
         }
     }
+}
+
+/// The answer of a convex problem is one, whatever the coupling: tightly coupled contacts too, and to the condition of the matrix.
+#[test]
+fn answers_with_known_shifts_are_found_by_all_that_take_them() {
+    let mut random = Random(12);
+    let mut slips = 0;
+    for case in 0..20 {
+        let all = [
+            Cone::Shifted { mu: 0.3, shift: 0.0 },
+            Cone::Shifted { mu: 0.7, shift: 0.25 },
+            Cone::Shifted { mu: 0.0, shift: 0.1 },
+            UNILATERAL,
+        ];
+        let cones: Vec<Cone> = (0..1 + case % 8).map(|_| all[random.below(4)]).collect();
+        let (a, b, r, u) = planted(&mut random, &cones);
+        let problem = Problem::dense(&a, &b, &cones).unwrap();
+        assert!(problem.is_convex());
+        let mut scratch = vec![0.0; r.len()];
+        assert!(problem.residual(&r, &mut scratch).measure() < 1e-14);
+        near(&scratch, &u, 1e-13);
+        // The law of its own slip: these answers obey it where nothing slips and no shift stands.
+        let exact = problem.exact_residual(&r, &mut scratch).measure();
+        let coulomb: Vec<Cone> = cones.iter().map(Cone::exact).collect();
+        let other = Problem::dense(&a, &b, &coulomb).unwrap();
+        assert_eq!(exact, other.residual(&r, &mut scratch).measure());
+        slips += usize::from(exact > 1e-3);
+        for mut solver in solvers(1e-10) {
+            if takes_friction(solver.method()) && solver.method() != Method::Lemke {
+                let (found, report) = solve(solver.as_mut(), &problem);
+                assert_eq!(report.outcome, Outcome::Converged, "{case} {report:?}");
+                near(&found, &r, 1e-7);
+            }
+        }
+    }
+    assert!(slips > 5, "{slips}");
+}
+
+#[test]
+fn known_shifts_are_refused_by_pyramids_and_checked() {
+    let identity = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0];
+    let make = |mu, shift| Problem::dense(&identity, &[-1.0; 3], &[Cone::Shifted { mu, shift }]);
+    for (mu, shift) in [
+        (-1.0, 0.0),
+        (f64::NAN, 0.0),
+        (0.5, -1.0),
+        (0.5, f64::NAN),
+        (0.5, INF),
+    ] {
+        assert!(make(mu, shift).is_err(), "{mu} {shift}");
+    }
+    let refused = Lemke::default().solve(&make(0.5, 0.0).unwrap(), &mut [0.0; 3]);
+    assert!(
+        matches!(refused, Err(ProblemError::Unsuitable { block: 0, .. })),
+        "{refused:?}"
+    );
 }
 
 #[test]

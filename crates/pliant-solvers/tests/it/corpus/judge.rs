@@ -110,6 +110,11 @@ pub(super) fn law(cone: &Cone, s: f64, r: &[f64], u: &[f64]) -> f64 {
             y[0] -= mu * tangent(u) / s;
             projected(mu, &y)
         }
+        Cone::Shifted { mu, shift } => {
+            let mut y = step;
+            y[0] -= shift / s;
+            projected(mu, &y)
+        }
         Cone::Pyramid { .. } => unreachable!("the corpus has no pyramids"),
     };
     let square: f64 = onto.iter().zip(r).map(|(p, r)| (p - r) * (p - r)).sum();

@@ -105,6 +105,12 @@ impl Simulation {
             }
         }
         self.assembler.project(&self.model, &self.state, &mut c.tail)?;
+        let unit = h / self.per_force(h);
+        c.couple(
+            self.options.contacts.friction_coupling,
+            base.row_blocks().len() - 1,
+            unit,
+        )?;
         let poisson = self.options.contacts.restitution == Restitution::Poisson;
         let hits = poisson && c.hits(h);
         if hits {
@@ -318,6 +324,7 @@ impl Simulation {
         // Spin rows whose bounds are not those of their loads miss their law by that share.
         let spin = if off > SPIN_TOLERANCE { off } else { 0.0 };
         c.report.residual = found.residual.measure().max(spin).max(missed.0);
+        c.report.de_saxce = found.exact.max(spin).max(missed.0);
         c.report.velocity_residual = (found.residual.natural * unit).max(missed.1);
         c.report.iterations += iterations;
         c.report.method = found.method;

@@ -32,7 +32,7 @@ fn pair(random: &mut Random, cone: &Cone) -> (Vec<f64>, Vec<f64>) {
             ),
             _ => (vec![size, 0.36 * mu * size, 0.48 * mu * size], vec![0.0; 3]),
         },
-        Cone::Pyramid { .. } => unreachable!("the corpus has no pyramids"),
+        Cone::Pyramid { .. } | Cone::Shifted { .. } => unreachable!("not in the corpus"),
     }
 }
 

@@ -1,0 +1,273 @@
+//! Couplings of friction: Coulomb's law, the lagged shift, the associated law.
+
+use super::{body, box_mass, corners, exactly, friction, particle};
+use crate::worlds::{ground, rough};
+use pliant::collision::*;
+use pliant::contact::*;
+use pliant::prelude::*;
+
+const G: f64 = 9.81;
+const ALL: [FrictionCoupling; 3] = [
+    FrictionCoupling::Exact,
+    FrictionCoupling::Lagged,
+    FrictionCoupling::Convex,
+];
+
+/// A block of the associated law that starts where this law has it stays there while it brakes: at the gap `h mu u_t`. One that starts on the plane is thrown up,
+/// with `u_n = mu u_t` and `u_t (1 + mu^2) = v - mu g h`.
+#[test]
+fn the_associated_law_hovers() {
+    let (h, mu, v) = (0.01, 0.5, 3.0);
+    let (mut s, p) = particle(0.0, friction(mu), [0.0, 0.0, h * mu * v], [v, 0.0, 0.0]);
+    s.options.contacts.friction_coupling = FrictionCoupling::Convex;
+    for _ in 0..50 {
+        let report = s.step(h).unwrap().contacts;
+        assert_eq!(report.slipping, 1);
+        let (z, u) = (s.positions(p)[2], s.velocities(p)[0]);
+        assert!((z - h * mu * u).abs() < 1e-12, "{z} {u}");
+        assert!(report.residual <= 1e-13);
+        // Coulomb's law has no impulse at a gap that does not close: what there is makes the velocity g h, of v.
+        assert!(report.de_saxce > 0.5 * G * h / v, "{report:?}");
+        assert_eq!(report.friction_coupling, FrictionCoupling::Convex);
+    }
+    let (mut s, p) = particle(0.0, friction(mu), [0.0; 3], [v, 0.0, 0.0]);
+    s.options.contacts.friction_coupling = FrictionCoupling::Convex;
+    s.step(h).unwrap();
+    let u = (v - mu * G * h) / (1.0 + mu * mu);
+    let found = s.velocities(p);
+    assert!(
+        (found[0] - u).abs() < 1e-12 && (found[2] - mu * u).abs() < 1e-12,
+        "{found:?}"
+    );
+}
+
+/// How far a particle comes in `time`, and how far off the plane it was at most.
+fn slide(coupling: FrictionCoupling, angle: f64, v: f64, time: f64, steps: u32) -> [f64; 2] {
+    let (mut s, p) = particle(angle, friction(0.5), [0.0; 3], [v, 0.0, 0.0]);
+    s.options.contacts.friction_coupling = coupling;
+    let mut off = 0.0f64;
+    for _ in 0..steps {
+        s.step(time / f64::from(steps)).unwrap();
+        off = off.max(s.positions(p)[2].abs());
+    }
+    [s.positions(p)[0], off]
+}
+
+/// The exact motion: `v^2/(2 mu g)` to the stop of a block that brakes, and `g (sin - mu cos) t^2/2` down an incline.
+#[test]
+fn the_lagged_shift_is_of_first_order() {
+    let lagged = FrictionCoupling::Lagged;
+    let steep = 0.8f64;
+    for (angle, v, exact) in [
+        (0.0, 3.0, 9.0 / G),
+        (steep, 0.0, 0.5 * G * (steep.sin() - 0.5 * steep.cos())),
+    ] {
+        let runs = [50, 100, 200, 400].map(|steps| slide(lagged, angle, v, 1.0, steps));
+        for (coarse, fine) in runs.iter().zip(&runs[1..]) {
+            let ratio = (coarse[0] - exact) / (fine[0] - exact);
+            // Of first order, and the end of the slide falls anywhere in a step.
+            assert!((1.6..2.5).contains(&ratio), "{angle}: {ratio} {runs:?} {exact}");
+        }
+        // No further off than three times what implicit Euler is with the exact law, and off the plane by h mu times the change of slip in a step, of second order.
+        let euler = slide(FrictionCoupling::Exact, angle, v, 1.0, 400)[0] - exact;
+        assert!((runs[3][0] - exact).abs() < 3.0 * euler.abs(), "{runs:?} {euler}");
+        let h = 1.0 / 400.0;
+        assert!(runs[3][1] <= 0.5 * G * h * h, "{runs:?}");
+    }
+}
+
+/// What does not slip has no shift to be wrong about.
+#[test]
+fn what_sticks_is_the_same() {
+    let run = |coupling| {
+        let mass = box_mass(10.0, [0.5, 0.3, 0.2]);
+        let (mut s, b) = body(0.4, mass, 0.2, &corners(0.5, 0.3, 0.2), friction(0.5), [0.0; 3]);
+        s.options = exactly();
+        s.options.contacts.friction_coupling = coupling;
+        let mut residual = 0.0f64;
+        for _ in 0..50 {
+            let report = s.step(0.01).unwrap().contacts;
+            assert_eq!((report.active, report.slipping), (4, 0));
+            residual = residual.max(report.de_saxce);
+        }
+        assert!(residual <= 1e-12, "{residual}");
+        (s.positions(b).to_vec(), s.contact_force(b, 0))
+    };
+    let (x, (f, _)) = run(FrictionCoupling::Exact);
+    for coupling in [FrictionCoupling::Lagged, FrictionCoupling::Convex] {
+        let (y, (g, _)) = run(coupling);
+        assert!(
+            x.iter().zip(&y).all(|(a, b)| (a - b).abs() < 1e-12),
+            "{coupling:?}"
+        );
+        assert!(
+            f.iter().zip(&g).all(|(a, b)| (a - b).abs() < 1e-9),
+            "{coupling:?} {f:?} {g:?}"
+        );
+    }
+}
+
+/// Balls that fall into a narrow pit.
+fn pit(options: Options, count: usize) -> (Simulation, NodeId) {
+    let radius = 0.05;
+    let mut model = Model::new();
+    model.set_gravity([0.0, 0.0, -G]).unwrap();
+    let poses: Vec<Pose> = (0..count)
+        .map(|k| {
+            let off = |a: f64| 0.02 * (a * k as f64).sin();
+            let side = |i: usize| if i == 0 { -0.06 } else { 0.06 };
+            let at = [
+                side(k % 2) + off(1.3),
+                side(k / 2 % 2) + off(2.1),
+                0.1 + 0.12 * (k / 4) as f64,
+            ];
+            Pose::turned(at, [0.0, 0.0, 1.0], 0.0)
+        })
+        .collect();
+    let node = model.add_rigid_bodies("balls", &poses).unwrap();
+    let masses = vec![RigidMass::sphere(1.0, radius); count];
+    model.add_mass("mass", node, Mass::Rigid(masses)).unwrap();
+    let mut world = World::new();
+    let material = world.add_material(rough(0.5)).unwrap();
+    ground(&mut world, material);
+    for (k, normal) in [
+        [1.0, 0.0, 0.3],
+        [-1.0, 0.0, 0.3],
+        [0.0, 1.0, 0.3],
+        [0.0, -1.0, 0.3],
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let at = normal.map(|n| -0.12 * n);
+        let wall = Shape::half_space(normal).unwrap();
+        let wall = Collider::new(&format!("wall {k}"), wall, Place::Fixed(Pose::at(at)));
+        world.add(wall.with_material(material)).unwrap();
+    }
+    for element in 0..count {
+        let place = Place::Body {
+            node,
+            element,
+            pose: Pose::default(),
+        };
+        let ball = Collider::new(&format!("ball {element}"), Shape::ball(radius).unwrap(), place);
+        world.add(ball.with_material(material)).unwrap();
+    }
+    let mut s = Simulation::with_options(model, options).unwrap();
+    s.set_contacts(world).unwrap();
+    (s, node)
+}
+
+/// Implicit Euler changes the energy by `-|dv|^2/2 + sum r . u+`, and `r . u+ = -s r_n - gap r_n/h`: with a shift that is not negative it never rises. No position is corrected here.
+#[test]
+fn no_coupling_makes_energy() {
+    for coupling in ALL {
+        let mut options = Options::default();
+        options.contacts.friction_coupling = coupling;
+        options.contacts.overlap = Overlap::Keep;
+        let (mut s, _) = pit(options, 16);
+        let energy = |s: &Simulation| s.model().energies(s.state()).total();
+        let (start, mut before, mut slipping) = (energy(&s), energy(&s), 0);
+        for _ in 0..80 {
+            let report = s.step(0.01).unwrap().contacts;
+            assert!(report.residual <= 1e-8);
+            slipping += report.slipping;
+            let after = energy(&s);
+            // To the residual.
+            assert!(after <= before + 1e-7 * start, "{coupling:?}: {before} {after}");
+            before = after;
+        }
+        assert!(
+            slipping > 100 && before < 0.6 * start,
+            "{coupling:?} {slipping} {before} {start}"
+        );
+    }
+}
+
+/// The lagged shifts are those of the state: nothing is lost in a checkpoint, and threads change no bit.
+#[test]
+fn couplings_go_on_from_a_checkpoint_bit_for_bit() {
+    for coupling in [FrictionCoupling::Lagged, FrictionCoupling::Convex] {
+        let mut options = Options::default();
+        options.contacts.friction_coupling = coupling;
+        let (mut s, p) = pit(options.clone(), 12);
+        (0..25).for_each(|_| drop(s.step(0.01).unwrap()));
+        options.solver.threads = 2;
+        let (mut t, _) = pit(options, 12);
+        t.restore(&s.checkpoint()).unwrap();
+        for _ in 0..10 {
+            let [a, b] = [&mut s, &mut t].map(|s| s.step(0.01).unwrap().contacts);
+            assert_eq!(a, b);
+            assert!(a.slipping > 0);
+        }
+        assert_eq!(s.positions(p), t.positions(p));
+        assert_eq!(s.contacts(), t.contacts());
+    }
+}
+
+/// An ellipse that is a circle has the shift of the circle, in any formulation.
+#[test]
+fn ellipses_and_formulations_have_the_same_shift() {
+    let run = |model, formulation| {
+        let law = ContactLaw {
+            friction_model: model,
+            ..friction(0.3)
+        };
+        let (mut s, p) = particle(0.7, law, [0.0; 3], [1.0, 2.0, 0.0]);
+        s.options.formulation = formulation;
+        s.options.contacts.friction_coupling = FrictionCoupling::Lagged;
+        (0..20).for_each(|_| drop(s.step(0.01).unwrap()));
+        s.positions(p).to_vec()
+    };
+    let expected = run(FrictionModel::Cone, Formulation::VelocityChange);
+    for (model, formulation) in [
+        (
+            FrictionModel::Ellipse { across: 0.3 },
+            Formulation::VelocityChange,
+        ),
+        (FrictionModel::Cone, Formulation::Velocity),
+        (FrictionModel::Cone, Formulation::Acceleration),
+    ] {
+        let found = run(model, formulation);
+        assert!(
+            expected.iter().zip(&found).all(|(a, b)| (a - b).abs() < 1e-11),
+            "{model:?} {formulation:?} {expected:?} {found:?}"
+        );
+    }
+}
+
+#[test]
+fn what_a_coupling_does_not_go_with_is_refused() {
+    for coupling in [FrictionCoupling::Lagged, FrictionCoupling::Convex] {
+        let refused = |change: &dyn Fn(&mut Options), law| {
+            let (mut s, _) = particle(0.1, law, [0.0; 3], [1.0, 0.0, 0.0]);
+            s.options.contacts.friction_coupling = coupling;
+            change(&mut s.options);
+            let error = s.step(0.01).unwrap_err();
+            assert!(matches!(error, Error::FrictionCoupling { .. }), "{error}");
+            error.to_string()
+        };
+        let none = |_: &mut Options| ();
+        let pyramid = ContactLaw {
+            friction_model: FrictionModel::Pyramid {
+                directions: 4,
+                outer: false,
+            },
+            ..friction(0.5)
+        };
+        assert!(refused(&none, pyramid).contains("pyramid of the contact of thing 0 and thing 0"));
+        let poisson = |o: &mut Options| o.contacts.restitution = Restitution::Poisson;
+        assert!(refused(&poisson, friction(0.5)).contains("Poisson"));
+        let sequence = |o: &mut Options| o.contacts.impacts = Impacts::InSequence;
+        assert!(refused(&sequence, friction(0.5)).contains("in sequence"));
+        // Without friction there is nothing to couple.
+        let (mut s, _) = particle(0.1, friction(0.0), [0.0; 3], [1.0, 0.0, 0.0]);
+        s.options.contacts.friction_coupling = coupling;
+        assert_eq!(s.step(0.01).unwrap().contacts.de_saxce, 0.0);
+        // A method that knows no shift is told so, and refuses.
+        let (mut s, _) = particle(0.1, friction(0.5), [0.0; 3], [1.0, 0.0, 0.0]);
+        s.options.contacts.friction_coupling = coupling;
+        s.options.contacts.solver = Some(pliant::solvers::complementarity::Method::Lemke);
+        assert!(matches!(s.step(0.01), Err(Error::Contacts(_))));
+    }
+}

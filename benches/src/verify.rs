@@ -132,7 +132,7 @@ pub fn run() -> Result<Vec<Row>, pliant::Error> {
 }
 
 /// Cases of the collection that wait for later capabilities.
-pub const LEFT: &str = "Left: E02 (solid elements), F03, F08, F09 (static Newton, nonlinear step), and of A01 the rows with alpha = 0 \
+pub const LEFT: &str = "Left: F03, F08, F09 (static Newton, nonlinear step), and of A01 the rows with alpha = 0 \
 or beta = 0, which are outside (0, 1].";
 
 /// Euclidean distance of two points.

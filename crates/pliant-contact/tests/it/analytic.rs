@@ -298,3 +298,37 @@ fn a_rim_over_an_edge_is_round() {
         }
     }
 }
+
+#[test]
+fn caps_that_overlap_touch_at_the_tips_of_the_lens() {
+    // Two circles of 0.2 m, the axes apart: the lens that they share ends where they cross, at half way. The narrow one has no fixed point of a rim in it.
+    for aside in [0.3_f64, 0.399] {
+        let cylinder = Shape::cylinder(0.5, 0.2).unwrap();
+        let found = touch(
+            (cylinder.clone(), Pose::turned([0.0; 3], [0.0, 0.0, 1.0], 0.2)),
+            (cylinder, Pose::turned([aside, 0.0, 1.0], [0.0, 0.0, 1.0], 0.3)),
+            1e-3,
+        );
+        for sign in [-1.0, 1.0] {
+            let tip = [aside / 2.0, sign * (0.04 - aside * aside / 4.0).sqrt(), 0.5];
+            assert!(
+                found.iter().any(|c| distance3(c.b.point, tip) < 1e-9),
+                "{tip:?} {found:?}"
+            );
+        }
+    }
+    // A capsule across a cap rests on its rim.
+    let found = touch(
+        (Shape::cylinder(0.5, 0.2).unwrap(), at(0.0, 0.0, 0.0)),
+        (
+            Shape::capsule(0.6, 0.1).unwrap(),
+            Pose::turned([0.1, 0.0, 0.6], [0.0, 1.0, 0.0], std::f64::consts::FRAC_PI_2),
+        ),
+        1e-3,
+    );
+    assert_eq!(found.len(), 2);
+    for c in &found {
+        near(c.gap, 0.0);
+        near(c.a.point[0].abs(), 0.2);
+    }
+}

@@ -84,7 +84,8 @@ pub struct StepReport {
     pub newton: NewtonReport,
     /// Iterations of the position corrections, before and after.
     pub corrections: (usize, usize),
-    /// Energies at the end of the step.
+    /// Energies at the end of the step; the potential one has that of compliant contacts ([`ContactsReport::stored`]), which
+    /// [`Model::energies`](pliant_model::Model::energies) does not know.
     pub energies: Energies,
     /// Energy taken out by damping forces since the start (J). What the scheme itself
     /// damps, moving supports put in and position corrections change is the rest of the balance.

@@ -25,7 +25,7 @@ impl Simulation {
         worst
     }
 
-    /// Energies of the present state. A stiff compliant row of a linear law stores `lambda^T C lambda / 2`, with the
+    /// Energies of the present state, with those of compliant contacts at the end of the step. A stiff compliant row of a linear law stores `lambda^T C lambda / 2`, with the
     /// multiplier less its damping: its deformation, of which
     /// that would be the quotient with its compliance, is mostly curvature and rounding. Driven springs store their deformation from
     /// where they are driven.
@@ -90,6 +90,7 @@ impl Simulation {
                 out.potential += self.model.force_fields()[i].component.law.energy(space, shifted);
             }
         }
+        out.potential += self.contacts.as_ref().map_or(0.0, |c| c.report.stored);
         out
     }
 

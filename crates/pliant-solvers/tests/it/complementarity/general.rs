@@ -96,7 +96,7 @@ fn the_work_of_auto_is_bounded() {
         };
         solve(&mut Auto::new(options), &problem).1
     };
-    let stages = [1, 30 * problem.size(), usize::MAX].map(|work| {
+    let stages = [1, 150 * problem.size(), usize::MAX].map(|work| {
         let report = run(work);
         assert_ne!(report.outcome, Outcome::Converged);
         let done: usize = report.stages[..report.stages.len() - 1]

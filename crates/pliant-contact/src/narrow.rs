@@ -8,6 +8,7 @@ pub(crate) mod part;
 pub(crate) mod plane;
 mod polish;
 pub(crate) mod reduce;
+mod rim;
 
 use pliant_dense::Vec3;
 

@@ -30,11 +30,15 @@ pub enum Quantity {
     Spin,
 }
 
+/// Most rows of a block.
+const ROWS: usize = 6;
+
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Block {
-    quantity: Quantity,
-    axes: [[f64; 3]; 3],
+    axes: [[f64; 3]; ROWS],
     rows: usize,
+    /// The first of them that measures spin.
+    first_spin: usize,
     supports: (usize, usize),
     columns: (usize, usize),
     width: usize,
@@ -42,7 +46,7 @@ struct Block {
     first_value: usize,
 }
 
-/// Blocks of one to three rows along axes in the world, on any elements of a model. Emptied and filled again every step; nothing is
+/// Blocks of one to six rows along axes in the world, on any elements of a model. Emptied and filled again every step; nothing is
 /// allocated when it has been as long before.
 #[derive(Clone, Debug, Default)]
 pub struct Tail {
@@ -72,23 +76,44 @@ impl Tail {
     /// # Panics
     /// If there are no or more than three axes.
     pub fn push(&mut self, quantity: Quantity, axes: &[[f64; 3]], supports: &[Support]) -> Range<usize> {
-        assert!((1..=3).contains(&axes.len()), "one to three axes");
+        match quantity {
+            Quantity::Velocity => self.push_both(axes, &[], supports),
+            Quantity::Spin => self.push_both(&[], axes, supports),
+        }
+    }
+
+    /// The same with rows of both kinds, at most three of each: velocities along some axes, then spins about others.
+    ///
+    /// # Panics
+    /// If there are no axes at all, or more than three of a kind.
+    pub fn push_both(
+        &mut self,
+        velocities: &[[f64; 3]],
+        spins: &[[f64; 3]],
+        supports: &[Support],
+    ) -> Range<usize> {
+        let count = velocities.len() + spins.len();
+        assert!(
+            velocities.len() <= 3 && spins.len() <= 3 && count > 0,
+            "one to three axes"
+        );
         let first_row = self.b.len();
         let first = self.supports.len();
         self.supports.extend_from_slice(supports);
-        let mut own = [[0.0; 3]; 3];
-        own[..axes.len()].copy_from_slice(axes);
+        let mut own = [[0.0; 3]; ROWS];
+        own[..velocities.len()].copy_from_slice(velocities);
+        own[velocities.len()..count].copy_from_slice(spins);
         self.blocks.push(Block {
-            quantity,
             axes: own,
-            rows: axes.len(),
+            rows: count,
+            first_spin: velocities.len(),
             supports: (first, self.supports.len()),
             columns: (0, 0),
             width: 0,
             first_row,
             first_value: 0,
         });
-        let rows = first_row..first_row + axes.len();
+        let rows = first_row..first_row + count;
         self.b.resize(rows.end, 0.0);
         self.r.resize(rows.end, 0.0);
         rows
@@ -147,7 +172,7 @@ impl Tail {
 }
 
 impl Assembler {
-    /// Jacobians and velocities of transient rows, with the model's own Jacobians as [`Assembler::fill`] left them. Cost: a product of three rows with the
+    /// Jacobians and velocities of transient rows, with the model's own Jacobians as [`Assembler::fill`] left them. Cost: a product of its rows with the
     /// Jacobian of every element that is acted on.
     ///
     /// # Errors
@@ -192,10 +217,15 @@ impl Assembler {
             tail.values.resize(first_value + block.rows * width, 0.0);
             for i in 0..block.rows {
                 let axis = Vec3::from(block.axes[i]);
+                let quantity = if i < block.first_spin {
+                    Quantity::Velocity
+                } else {
+                    Quantity::Spin
+                };
                 let mut velocity = 0.0;
                 let row = &mut tail.values[first_value + i * width..][..width];
                 for s in supports {
-                    let (local, size) = local_row(model, state, block.quantity, &axis, s);
+                    let (local, size) = local_row(model, state, quantity, &axis, s);
                     let node = model.node(s.node);
                     let at = node.first_velocity + s.element * size;
                     let v = &state.velocities[at..at + size];

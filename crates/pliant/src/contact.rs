@@ -20,7 +20,8 @@ pub struct ContactKey(pub u64, pub u64);
 ///
 /// **Equation.** Signorini: `0 <= phi`, `r_n >= 0`, `phi r_n = 0`, with compliance `C` and relaxation time `d`
 /// `r_n = max(0, -h (phi + d u_n)/C)`; Coulomb: `|r_t| <= mu r_n`, and `r_t = -mu r_n u_t/|u_t|` where it slips (an ellipse or a polygon: the friction in it
-/// that takes most from the slip, [`FrictionModel`]); Newton: `u_n+ >= -e u_n-`, or Poisson ([`Restitution`]).
+/// that takes most from the slip, [`FrictionModel`]); in the same way for the torque about the normal, `|m_s| <= torsion r_n`, against spin, and for that across,
+/// `|m_r| <= rolling r_n`, against rolling (not with a polygon); Newton: `u_n+ >= -e u_n-`, or Poisson ([`Restitution`]).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ContactLaw {
     /// Coefficient of friction `mu` (none).
@@ -37,7 +38,7 @@ pub struct ContactLaw {
     pub relaxation_time: f64,
     /// Torque about the normal that friction can take, per normal force (m): `2/3 mu a` for an area of contact of radius `a`.
     pub torsion: f64,
-    /// Torque against rolling, per normal force (m), about each of two axes, of which the first is that of the rolling.
+    /// Torque against rolling in any direction, per normal force (m).
     pub rolling: f64,
 }
 
@@ -231,7 +232,7 @@ pub enum Restitution {
 /// `mu r_n` in all three, and a slipping contact has `u_n = mu |u_t| - s`.
 ///
 /// **Use.** `Exact` as long as it converges: it is Coulomb's law, but not a convex problem, and steps of some heaps have no answer that a solver finds. The other two are convex: each step has an answer, which is found.
-/// What sticks is the same in all three. They take circles and ellipses of friction, and Newton's law of simultaneous impacts. Nothing changes from one to another by itself.
+/// What sticks is the same in all three. They take circles and ellipses of friction without resistance to spin or rolling, and Newton's law of simultaneous impacts. Nothing changes from one to another by itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FrictionCoupling {
     /// `s = mu |u_t|` at the end of the step (De Saxcé): Coulomb's law, `u_n = 0` where it slips.
@@ -345,7 +346,10 @@ pub struct ContactsReport {
     pub halvings: usize,
     /// Largest overlap at the end of the step (m).
     pub overlap: f64,
-    /// Corrections of positions because of it.
+    /// Energy in compliant contacts at the end of the step, `sum phi^2/(2 C)` of those in overlap (J), part of the potential energy of the
+    /// [`StepReport`](crate::StepReport). Without what is between sleepers.
+    pub stored: f64,
+    /// Corrections of positions because of overlap.
     pub corrections: usize,
     /// Potential energy that corrections of overlap brought in (J), mostly by lifting.
     pub lifted: f64,

@@ -4,7 +4,8 @@ use pliant_dense::Vec3;
 
 use super::axis::{Axis, Source, TOUCH};
 use super::closest::of_segments;
-use super::part::{Drum, Part};
+use super::part::Part;
+use super::rim::{Circle, Rim, side_line, within};
 use super::{Scratch, Touch};
 
 /// A corner of a polygon that is clipped: its place, and what made it.
@@ -12,18 +13,27 @@ use super::{Scratch, Touch};
 pub(crate) struct Corner {
     pub(crate) place: Vec3,
     pub(crate) id: u64,
+    /// Whether the way to the next corner is an arc of a rim, not a straight edge.
+    pub(crate) arc: bool,
 }
 
-const CUT: u64 = 1 << 63;
-const ENTERS: u64 = 1 << 62;
+impl Corner {
+    pub(super) fn new(place: Vec3, id: u64) -> Self {
+        Self {
+            place,
+            id,
+            arc: false,
+        }
+    }
+}
+
+pub(super) const CUT: u64 = 1 << 63;
+pub(super) const ENTERS: u64 = 1 << 62;
 const FLIPPED: u64 = 1 << 61;
 const CROSSED: u64 = 1 << 60;
 
 /// Sine of the angle below which edges count as parallel, or as lying in the plane of contact.
 pub(super) const LEVEL: f64 = 0.05;
-
-/// Corners of the polygon that stands for the rim of a cylinder.
-const RIM: usize = 8;
 
 /// Adds the points of contact along an axis that are nearer than `limit`.
 pub(crate) fn manifold(
@@ -63,31 +73,39 @@ fn against_face(
         clipped,
         face,
     } = scratch;
-    face.clear();
-    match (source, &part.drum) {
-        (Source::FaceA(k) | Source::FaceB(k), _) => {
-            face.extend(part.shape.faces[k].iter().map(|&i| Corner {
-                place: part.points[i as usize],
-                id: 0,
-            }));
-        }
-        (_, Some(drum)) => rim(drum, part.points[0], n, true, face),
-        _ => return false,
-    }
-    facing(other, -n, polygon);
+    let circle = facing(other, -n, polygon);
     let slack = 1e-9 * (part.extent() + other.extent());
-    for k in 0..face.len() {
-        let (start, end) = (face[k].place, face[(k + 1) % face.len()].place);
-        let inward = n.cross(&(end - start));
-        let length = inward.norm();
-        if length > 0.0 {
-            clip(polygon, clipped, start, inward / length, slack, k as u64);
-            std::mem::swap(polygon, clipped);
+    let origin = match (source, &part.drum) {
+        (Source::FaceA(k) | Source::FaceB(k), _) => {
+            let place = |i: &u32| part.points[*i as usize];
+            face.clear();
+            face.extend(part.shape.faces[k].iter().map(|i| Corner::new(place(i), 0)));
+            for k in 0..face.len() {
+                let (start, end) = (face[k].place, face[(k + 1) % face.len()].place);
+                let inward = n.cross(&(end - start));
+                let length = inward.norm();
+                if length > 0.0 {
+                    let plane = (start, inward / length);
+                    clip(polygon, clipped, plane, circle.as_ref(), slack, k as u64);
+                    std::mem::swap(polygon, clipped);
+                }
+            }
+            face[0].place
         }
-    }
+        (_, Some(drum)) => {
+            let cap = Rim {
+                drum,
+                centre: part.points[0],
+            };
+            within(&cap, n, polygon, circle.as_ref(), slack, face, clipped);
+            std::mem::swap(polygon, clipped);
+            cap.circle(n).middle
+        }
+        _ => return false,
+    };
     let flipped = matches!(source, Source::FaceB(_) | Source::CapB);
     for corner in polygon.iter() {
-        let height = n.dot(&(corner.place - face[0].place));
+        let height = n.dot(&(corner.place - origin));
         let foot = corner.place - n * height;
         let touch = if flipped {
             Touch::new(a, b, corner.place, foot, -n, corner.id | FLIPPED)
@@ -101,27 +119,51 @@ fn against_face(
     !polygon.is_empty()
 }
 
-/// Cuts a polygon (or a segment, or a point) with a half space (Sutherland and Hodgman 1974).
-fn clip(from: &[Corner], to: &mut Vec<Corner>, origin: Vec3, inward: Vec3, slack: f64, side: u64) {
+/// Cuts a polygon (or a segment, or a point) with a half space (Sutherland and Hodgman 1974), whose edges may be arcs of a circle.
+fn clip(
+    from: &[Corner],
+    to: &mut Vec<Corner>,
+    (origin, inward): (Vec3, Vec3),
+    circle: Option<&Circle>,
+    slack: f64,
+    side: u64,
+) {
     to.clear();
-    let height = |c: &Corner| inward.dot(&(c.place - origin));
+    let height = |p: Vec3| inward.dot(&(p - origin));
     let closed = from.len() > 2;
     for (k, corner) in from.iter().enumerate() {
-        let here = height(corner);
+        let here = height(corner.place);
         if k > 0 || closed {
             let last = &from[(k + from.len() - 1) % from.len()];
-            let before = height(last);
-            if (before < -slack) != (here < -slack) {
-                let t = (before / (before - here)).clamp(0.0, 1.0);
-                let enters = if before < here { ENTERS } else { 0 };
-                let id = CUT
-                    | enters
+            let before = height(last.place);
+            let (mut inside, ends) = (before >= -slack, here >= -slack);
+            let cut = |place: Vec3, inside: bool, arc: bool| Corner {
+                place,
+                id: CUT
+                    | if inside { 0 } else { ENTERS }
                     | side << 32
-                    | (if before < here { corner.id } else { last.id } & 0xffff_ffff);
-                to.push(Corner {
-                    place: last.place + (corner.place - last.place) * t,
-                    id,
-                });
+                    | (if inside { last.id } else { corner.id } & 0xffff_ffff),
+                arc: arc && !inside,
+            };
+            let arc = circle.filter(|_| last.arc);
+            let crossings = arc.map(|c| c.crossings(last.place, corner.place, origin, inward));
+            match crossings {
+                // An arc may leave and come back between two corners.
+                Some(list) if (list.iter().flatten().count() % 2 == 1) == (inside != ends) => {
+                    for place in list.into_iter().flatten() {
+                        to.push(cut(place, inside, true));
+                        inside = !inside;
+                    }
+                }
+                _ if inside != ends => {
+                    let t = (before / (before - here)).clamp(0.0, 1.0);
+                    to.push(cut(
+                        last.place + (corner.place - last.place) * t,
+                        inside,
+                        arc.is_some(),
+                    ));
+                }
+                _ => {}
             }
         }
         if here >= -slack {
@@ -130,22 +172,21 @@ fn clip(from: &[Corner], to: &mut Vec<Corner>, origin: Vec3, inward: Vec3, slack
     }
 }
 
-/// The face, segment or point of a part that faces a direction.
-fn facing(part: &Part<'_>, direction: Vec3, out: &mut Vec<Corner>) {
+/// The face, segment or point of a part that faces a direction; the circle of the cap, if it is one.
+fn facing(part: &Part<'_>, direction: Vec3, out: &mut Vec<Corner>) -> Option<Circle> {
     out.clear();
     if let Some(drum) = &part.drum {
+        let centre = part.points[0];
         if direction.dot(&drum.axis).abs() > 0.7 {
-            rim(drum, part.points[0], direction, false, out);
-        } else {
-            let line = side_line(drum, part.points[0], direction);
-            out.extend(line.iter().zip(0..).map(|(p, id)| Corner { place: *p, id }));
+            let rim = Rim { drum, centre };
+            rim.corners(direction, out);
+            return Some(rim.circle(direction));
         }
-        return;
+        let line = side_line(drum, centre, direction);
+        out.extend(line.iter().zip(0..).map(|(p, id)| Corner::new(*p, id)));
+        return None;
     }
-    let corner = |i: u32| Corner {
-        place: part.points[i as usize],
-        id: u64::from(i),
-    };
+    let corner = |i: u32| Corner::new(part.points[i as usize], u64::from(i));
     let nearest = part.farthest(direction) as u32;
     let mut best: Option<(f64, usize)> = None;
     for (k, (face, n)) in part.shape.faces.iter().zip(part.normals).enumerate() {
@@ -158,79 +199,14 @@ fn facing(part: &Part<'_>, direction: Vec3, out: &mut Vec<Corner>) {
         Some((_, k)) => out.extend(part.shape.faces[k].iter().map(|&i| corner(i))),
         None => out.extend((0..part.points.len() as u32).map(corner)),
     }
-}
-
-/// The line on the side of a cylinder that faces a direction.
-fn side_line(drum: &Drum, centre: Vec3, direction: Vec3) -> [Vec3; 2] {
-    let middle = centre + drum.rim(direction) * drum.radius;
-    [middle - drum.axis * drum.half, middle + drum.axis * drum.half]
-}
-
-/// Points of the rim of the cap that faces a direction, in order: some fixed in the body, so that a cylinder that stands touches at
-/// points that stay, and the outermost one, so that one that leans touches where it should.
-pub(super) fn rim(drum: &Drum, centre: Vec3, direction: Vec3, wide: bool, out: &mut Vec<Corner>) {
-    let sign = if direction.dot(&drum.axis) < 0.0 {
-        -1.0
-    } else {
-        1.0
-    };
-    let middle = centre + drum.axis * (drum.half * sign);
-    let across = direction - drum.axis * direction.dot(&drum.axis);
-    let step = std::f64::consts::TAU / RIM as f64;
-    let lowest = (across.norm() > 1e-9 && !wide).then(|| {
-        let angle = across.dot(&drum.other).atan2(across.dot(&drum.side));
-        if angle < 0.0 {
-            angle + std::f64::consts::TAU
-        } else {
-            angle
-        }
-    });
-    // As a face to clip by, the polygon is drawn about the circle in the order that its normal asks for.
-    let scale = if wide {
-        drum.radius / (step / 2.0).cos()
-    } else {
-        drum.radius
-    };
-    let place = |angle: f64| middle + (drum.side * angle.cos() + drum.other * angle.sin()) * scale;
-    for k in 0..RIM {
-        let angle = k as f64 * step;
-        let near =
-            |low: f64| (low - angle).abs() < 1e-3 || (low - angle - std::f64::consts::TAU).abs() < 1e-3;
-        match lowest {
-            Some(low) if near(low) => out.push(Corner {
-                place: place(low),
-                id: k as u64,
-            }),
-            _ => out.push(Corner {
-                place: place(angle),
-                id: k as u64,
-            }),
-        }
-        if let Some(low) = lowest
-            && low > angle + 1e-3
-            && low < angle + step - 1e-3
-        {
-            out.push(Corner {
-                place: place(low),
-                id: RIM as u64,
-            });
-        }
-    }
-    if sign < 0.0 {
-        out.reverse();
-    }
+    None
 }
 
 /// All points of a part that can lie lowest: its corners, or of a cylinder both rims.
 pub(crate) fn lowest(part: &Part<'_>, direction: Vec3, out: &mut Vec<Corner>) {
     out.clear();
     let Some(drum) = &part.drum else {
-        out.extend(
-            part.points
-                .iter()
-                .zip(0..)
-                .map(|(p, id)| Corner { place: *p, id }),
-        );
+        out.extend(part.points.iter().zip(0..).map(|(p, id)| Corner::new(*p, id)));
         return;
     };
     let across = direction - drum.axis * direction.dot(&drum.axis);
@@ -240,19 +216,14 @@ pub(crate) fn lowest(part: &Part<'_>, direction: Vec3, out: &mut Vec<Corner>) {
             side_line(drum, part.points[0], across)
                 .iter()
                 .zip([8, 24])
-                .map(|(p, id)| Corner { place: *p, id }),
+                .map(|(p, id)| Corner::new(*p, id)),
         );
         return;
     }
     for cap in [-1.0, 1.0] {
         let first = out.len();
-        rim(
-            drum,
-            part.points[0],
-            across + drum.axis * (cap * 1e-3),
-            false,
-            out,
-        );
+        let centre = part.points[0];
+        Rim { drum, centre }.corners(across + drum.axis * (cap * 1e-3), out);
         for corner in &mut out[first..] {
             corner.id |= if cap > 0.0 { 16 } else { 0 };
         }

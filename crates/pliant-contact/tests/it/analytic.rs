@@ -248,3 +248,87 @@ fn rims_of_two_cylinders_in_one_plane() {
         );
     }
 }
+
+#[test]
+fn caps_touch_within_their_circles() {
+    // A narrow cylinder on a wide one, and the other way round, the axes apart: points on both circles at most, and around the area that they share.
+    for (lower, upper, aside) in [
+        (0.2, 0.1, 0.0),
+        (0.1, 0.2, 0.05),
+        (0.2, 0.2, 0.1),
+        (0.1, 0.2, 0.15),
+    ] {
+        let found = touch(
+            (
+                Shape::cylinder(0.5, lower).unwrap(),
+                Pose::turned([0.0; 3], [0.0, 0.0, 1.0], 0.2),
+            ),
+            (Shape::cylinder(0.5, upper).unwrap(), at(aside, 0.0, 1.0)),
+            1e-3,
+        );
+        assert!(found.len() >= 3, "{found:?}");
+        for c in &found {
+            near(c.gap, 0.0);
+            near3(c.normal, [0.0, 0.0, 1.0]);
+            let [x, y, _] = c.b.point;
+            let (a, b) = (x.hypot(y) - lower, (x - aside).hypot(y) - upper);
+            // On one of the two rims, and not beyond the other.
+            assert!(a < 1e-8 && b < 1e-8 && a.max(b) > -1e-8, "{a} {b} {c:?}");
+        }
+    }
+}
+
+#[test]
+fn a_rim_over_an_edge_is_round() {
+    // A cylinder stands over the edge x = 0 of a box: it touches where its rim, a circle, goes over the edge, and on the rim elsewhere.
+    for (x, turn) in [(-0.05_f64, 0.0), (0.1, 0.3), (-0.15, 0.1)] {
+        let found = touch(
+            (Shape::cuboid([1.0, 1.0, 1.0]).unwrap(), at(-1.0, 0.0, -1.0)),
+            (
+                Shape::cylinder(0.5, 0.2).unwrap(),
+                Pose::turned([x, 0.0, 0.5], [0.0, 0.0, 1.0], turn),
+            ),
+            1e-3,
+        );
+        assert!(found.len() >= 3, "{found:?}");
+        assert!(found.iter().any(|c| c.b.point[0].abs() < 1e-9), "{found:?}");
+        for c in &found {
+            let [px, py, _] = c.b.point;
+            assert!(px < 1e-9 && ((px - x).hypot(py) - 0.2).abs() < 1e-9, "{c:?}");
+        }
+    }
+}
+
+#[test]
+fn caps_that_overlap_touch_at_the_tips_of_the_lens() {
+    // Two circles of 0.2 m, the axes apart: the lens that they share ends where they cross, at half way. The narrow one has no fixed point of a rim in it.
+    for aside in [0.3_f64, 0.399] {
+        let cylinder = Shape::cylinder(0.5, 0.2).unwrap();
+        let found = touch(
+            (cylinder.clone(), Pose::turned([0.0; 3], [0.0, 0.0, 1.0], 0.2)),
+            (cylinder, Pose::turned([aside, 0.0, 1.0], [0.0, 0.0, 1.0], 0.3)),
+            1e-3,
+        );
+        for sign in [-1.0, 1.0] {
+            let tip = [aside / 2.0, sign * (0.04 - aside * aside / 4.0).sqrt(), 0.5];
+            assert!(
+                found.iter().any(|c| distance3(c.b.point, tip) < 1e-9),
+                "{tip:?} {found:?}"
+            );
+        }
+    }
+    // A capsule across a cap rests on its rim.
+    let found = touch(
+        (Shape::cylinder(0.5, 0.2).unwrap(), at(0.0, 0.0, 0.0)),
+        (
+            Shape::capsule(0.6, 0.1).unwrap(),
+            Pose::turned([0.1, 0.0, 0.6], [0.0, 1.0, 0.0], std::f64::consts::FRAC_PI_2),
+        ),
+        1e-3,
+    );
+    assert_eq!(found.len(), 2);
+    for c in &found {
+        near(c.gap, 0.0);
+        near(c.a.point[0].abs(), 0.2);
+    }
+}

@@ -1,5 +1,6 @@
 //! Alternating directions with an automatic penalty.
 
+use super::cone::ROWS;
 use super::report::Tracker;
 use super::shifted::Shifted;
 use super::spectrum::inverse_scales;
@@ -102,10 +103,10 @@ impl Solver for Admm {
             let m = problem.size();
             let mut penalty = options.penalty;
             self.turn.clear();
-            self.turn.resize(9 * problem.blocks(), 0.0);
+            self.turn.resize(problem.squares(), 0.0);
             for k in 0..problem.blocks() {
-                let d = problem.rows(k).len();
-                (0..d).for_each(|i| self.turn[9 * k + i * d + i] = 1.0);
+                let (d, first) = (problem.rows(k).len(), problem.square(k).start);
+                (0..d).for_each(|i| self.turn[first + i * d + i] = 1.0);
             }
             self.shifted.prepare(problem)?;
             let mut ready = self.factor(problem, penalty);
@@ -140,7 +141,7 @@ impl Solver for Admm {
                 }
                 for (k, cone) in problem.cones().iter().enumerate() {
                     // Multipliers are minus the shifted velocities.
-                    let (rows, mut u) = (problem.rows(k), [0.0; 3]);
+                    let (rows, mut u) = (problem.rows(k), [0.0; ROWS]);
                     let first = rows.start;
                     for (u, y) in u.iter_mut().zip(&y[rows]) {
                         *u = -y;

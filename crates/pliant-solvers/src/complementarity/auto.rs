@@ -84,7 +84,7 @@ enum From {
 ///   [lagged](ShiftStep::Lagged), Newton, the same with half of the new shift, Newton with many sweeps, from Lemke's pyramids (up to 200 rows) with both functions, a tenth and three
 ///   tenths of the new shift, Newton with both functions from rest (if few rows), conjugate
 ///   gradients over Gauss-Seidel, alternating directions, accelerated gradients. With a [`Cone::Pyramid`](super::Cone::Pyramid): Lemke (if few
-///   rows), alternating directions, accelerated gradients.
+///   rows), alternating directions, accelerated gradients. With a [`Cone::Rolling`](super::Cone::Rolling): the same without interior points.
 ///
 /// None of them is begun once [`work`](AutoOptions::work) has been done.
 ///
@@ -180,7 +180,8 @@ impl Solver for Auto {
         let round = problem.first_pyramid().is_none();
         let curved = round && !rows;
         let slips = round && !problem.is_convex();
-        let sweeps = problem.blocks() <= SWEPT || r.iter().any(|r| *r != 0.0);
+        let rolls = problem.first_rolling().is_some();
+        let sweeps = problem.blocks() <= SWEPT || rolls || r.iter().any(|r| *r != 0.0);
         let small = problem.size() <= SMALL;
         let pivots = problem.size() <= PIVOTS;
         let lagged = |share| Try::Interior(ShiftStep::Lagged { share });
@@ -209,14 +210,22 @@ impl Solver for Auto {
             (true, Try::Admm, From::Best),
             (few || rows || !round, Try::Gradient, From::Best),
         ];
+        // Interior points know one disc of friction per contact; what they stand between is tried once.
+        let wanted = |which: Try| !(rolls && matches!(which, Try::Interior(_)));
+        let mut newton_last = false;
         let mut tried = Vec::new();
         let mut iterations = 0;
         let mut ray = false;
         let mut pyramid = false;
-        for (_, which, from) in stages.into_iter().filter(|(wanted, ..)| *wanted) {
+        for (_, which, from) in stages.into_iter().filter(|s| s.0 && wanted(s.1)) {
             if !tried.is_empty() && iterations * problem.size() >= self.options.work {
                 break;
             }
+            let newton = matches!((which, from), (Try::Newton, From::Best));
+            if newton && newton_last {
+                continue;
+            }
+            newton_last = newton;
             self.trial.clear();
             match from {
                 From::Best => self.trial.extend_from_slice(r),

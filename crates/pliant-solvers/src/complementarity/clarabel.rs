@@ -118,6 +118,13 @@ impl Program {
                     let all = [(0, mu, 0.0), (1, 1.0, 0.0), (2, 1.0, 0.0)];
                     law(&all[..rows.len()], 1, SecondOrderConeT(rows.len()));
                 }
+                (Cone::Rolling { .. }, _) => {
+                    for (mu, own) in cone.discs() {
+                        let mut all = vec![(0, mu, 0.0)];
+                        all.extend(own.map(|i| (i, 1.0, 0.0)));
+                        law(&all, 1, SecondOrderConeT(all.len()));
+                    }
+                }
                 (Cone::Pyramid { mu, facets, first }, _) => {
                     let side = std::f64::consts::TAU / facets as f64;
                     for l in 0..facets {

@@ -2,6 +2,10 @@
 
 use super::ProblemError;
 use std::f64::consts::TAU;
+use std::ops::Range;
+
+/// Most rows of a block.
+pub(crate) const ROWS: usize = 6;
 
 /// The law between impulse `r` (N s) and velocity `u` (m/s) of one block of rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -49,6 +53,23 @@ pub enum Cone {
         /// Angle of the first corner from the first tangent, rad.
         first: f64,
     },
+    /// Contact in space with resistance to spin and rolling, six rows: the normal, two tangents, the torque about the normal and the two across it, with the relative angular
+    /// velocity `w` for `u` (all moments and angular velocities in units of one length `l`: `r_s = m_s/l` in N s, `u_s = l w_s` in m/s, so that the diagonal of `A` is of one
+    /// size). Each part is bounded by the same normal impulse and opposes its own slip:
+    ///
+    /// ```math
+    /// 0 <= u_n, r_n >= 0, u_n r_n = 0,   |r_i| <= mu_i r_n,   r_i = -mu_i r_n u_i/|u_i| where it slips,   i = t, s, r
+    /// ```
+    ///
+    /// In the form of De Saxcé: `u + (sum mu_i |u_i|) n` in the dual of `K = {|r_i| <= mu_i r_n}`, orthogonal to `r` in `K`. Interior points do not take it, and say so.
+    Rolling {
+        /// Coefficient of friction, without unit, `0 <= mu < infinity`.
+        mu: f64,
+        /// Arm of the resistance to spin in units of `l`, at least 0 and finite.
+        torsion: f64,
+        /// Arm of the resistance to rolling in units of `l`, at least 0 and finite.
+        rolling: f64,
+    },
 }
 
 impl Cone {
@@ -67,10 +88,21 @@ impl Cone {
             Self::Free | Self::NonNegative | Self::Box { .. } => 1,
             Self::Coulomb { .. } | Self::Shifted { .. } | Self::Pyramid { .. } => 3,
             Self::PlanarCoulomb { .. } => 2,
+            Self::Rolling { .. } => ROWS,
         }
     }
 
-    /// The coefficient of friction of a contact with the circular cone.
+    /// The parts of the impulse of a contact that a ball around zero bounds: coefficient and rows, some of them none.
+    pub(crate) fn discs(&self) -> [(f64, Range<usize>); 3] {
+        match *self {
+            Self::Coulomb { mu } | Self::Shifted { mu, .. } => [(mu, 1..3), (0.0, 3..3), (0.0, 3..3)],
+            Self::PlanarCoulomb { mu } => [(mu, 1..2), (0.0, 2..2), (0.0, 2..2)],
+            Self::Rolling { mu, torsion, rolling } => [(mu, 1..3), (torsion, 3..4), (rolling, 4..6)],
+            _ => [(0.0, 1..1), (0.0, 1..1), (0.0, 1..1)],
+        }
+    }
+
+    /// The coefficient of friction of a contact with the circular cone and nothing else.
     pub fn friction(&self) -> Option<f64> {
         match self {
             Self::Coulomb { mu } | Self::Shifted { mu, .. } | Self::PlanarCoulomb { mu } => Some(*mu),
@@ -87,7 +119,8 @@ impl Cone {
             Self::Coulomb { .. }
             | Self::Shifted { .. }
             | Self::PlanarCoulomb { .. }
-            | Self::Pyramid { .. } => None,
+            | Self::Pyramid { .. }
+            | Self::Rolling { .. } => None,
         }
     }
 
@@ -103,18 +136,23 @@ impl Cone {
     pub fn is_convex(&self) -> bool {
         match self {
             Self::Free | Self::NonNegative | Self::Box { .. } | Self::Shifted { .. } => true,
-            Self::Coulomb { mu } | Self::PlanarCoulomb { mu } | Self::Pyramid { mu, .. } => *mu == 0.0,
+            Self::Pyramid { mu, .. } => *mu == 0.0,
+            Self::Coulomb { .. } | Self::PlanarCoulomb { .. } | Self::Rolling { .. } => {
+                self.discs().iter().all(|(mu, _)| *mu == 0.0)
+            }
         }
     }
 
-    /// The shift of the normal velocity that makes the law one of complementarity, De Saxcé's `mu |u_t|` or that of the polygon; zero without
-    /// friction, m/s.
+    /// The shift of the normal velocity that makes the law one of complementarity: De Saxcé's `mu |u_t|`, its sum over the parts of
+    /// [`Cone::Rolling`], or that of the polygon; zero without friction, m/s.
     ///
     /// # Panics
     /// If `u` is shorter than [`rows`](Self::rows).
     pub fn shift(&self, u: &[f64]) -> f64 {
         match *self {
-            Self::Coulomb { mu } | Self::PlanarCoulomb { mu } => mu * tangential(u),
+            Self::Coulomb { .. } | Self::PlanarCoulomb { .. } | Self::Rolling { .. } => {
+                self.discs().into_iter().map(|(mu, i)| mu * length(&u[i])).sum()
+            }
             Self::Shifted { shift, .. } => shift,
             Self::Pyramid { mu, facets, first } => {
                 let side = TAU / facets as f64;
@@ -142,13 +180,13 @@ impl Cone {
             let what = "the shift of a contact, not negative and finite,";
             return Err(ProblemError::Option { what, value: shift });
         }
-        if let Some(mu) = self.friction() {
-            // NaN fails every comparison.
-            return if (0.0..f64::INFINITY).contains(&mu) {
-                Ok(())
-            } else {
-                Err(ProblemError::Friction { block, mu })
-            };
+        // NaN fails every comparison.
+        let wrong = self
+            .discs()
+            .into_iter()
+            .find(|(mu, _)| !(0.0..f64::INFINITY).contains(mu));
+        if let Some((mu, _)) = wrong {
+            return Err(ProblemError::Friction { block, mu });
         }
         match self.bounds() {
             Some((lower, upper))
@@ -172,17 +210,23 @@ impl Cone {
             Self::Coulomb { mu } | Self::Shifted { mu, .. } => project_friction(mu, &mut r[..3]),
             Self::PlanarCoulomb { mu } => project_friction(mu, &mut r[..2]),
             Self::Pyramid { mu, facets, first } => project_pyramid(mu, facets, first, &mut r[..3]),
+            Self::Rolling { .. } => project_discs(&self.discs(), &mut r[..ROWS]),
         }
+    }
+}
+
+/// Euclidean length of one or two numbers, without overflow; zero of none.
+pub(crate) fn length(v: &[f64]) -> f64 {
+    match v {
+        [a] => a.abs(),
+        [a, b] => a.hypot(*b),
+        _ => 0.0,
     }
 }
 
 /// Euclidean length of the tangential part, without overflow for one or two tangents.
 pub(crate) fn tangential(v: &[f64]) -> f64 {
-    match v {
-        [_, a] => a.abs(),
-        [_, a, b] => a.hypot(*b),
-        _ => 0.0,
-    }
+    length(v.get(1..).unwrap_or_default())
 }
 
 /// Replaces `r`, normal first, by its projection on `K = {|r_t| <= mu r_n}`. Cost: one root.
@@ -201,6 +245,39 @@ pub fn project_friction(mu: f64, r: &mut [f64]) {
     r[0] = normal;
     for x in &mut r[1..] {
         *x *= share;
+    }
+}
+
+/// Replaces `r` by its projection on `|r_i| <= mu_i r_n`. With the parts `i` that are on their bounds,
+///
+/// ```math
+/// p_n = (r_n + sum_i mu_i |r_i|)/(1 + sum_i mu_i^2),   p_i = mu_i p_n r_i/|r_i|
+/// ```
+///
+/// Those are found from all of them: a part that is within its bound held the normal back, and without it no other one gets nearer to its own.
+fn project_discs(discs: &[(f64, Range<usize>); 3], r: &mut [f64]) {
+    let sizes = [0, 1, 2].map(|i: usize| length(&r[discs[i].1.clone()]));
+    let mut bound = [true; 3];
+    let mut normal = r[0];
+    for _ in 0..=discs.len() {
+        let (mut sum, mut weight) = (r[0], 1.0);
+        for i in (0..3).filter(|i| bound[*i]) {
+            sum += discs[i].0 * sizes[i];
+            weight += discs[i].0 * discs[i].0;
+        }
+        normal = (sum / weight).max(0.0);
+        let still = [0, 1, 2].map(|i: usize| bound[i] && sizes[i] > discs[i].0 * normal);
+        if still == bound {
+            break;
+        }
+        bound = still;
+    }
+    r[0] = normal;
+    for (i, (mu, rows)) in discs.iter().enumerate() {
+        if bound[i] {
+            let share = mu * normal / sizes[i];
+            r[rows.clone()].iter_mut().for_each(|x| *x *= share);
+        }
     }
 }
 

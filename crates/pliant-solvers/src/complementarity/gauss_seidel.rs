@@ -1,5 +1,6 @@
 //! Block projected Gauss-Seidel.
 
+use super::cone::ROWS;
 use super::report::Tracker;
 use super::{Cone, Limits, Method, Outcome, Problem, ProblemError, Report, Solver, solve_block};
 
@@ -66,21 +67,21 @@ pub(crate) fn check_relaxation(value: f64) -> Result<(), ProblemError> {
 const STEPS: usize = 10;
 
 /// Projected gradients on `r . A r/2 + b . r` of one block: what a block is for whose law there is no closed form. Always admissible.
-fn descend(cone: &Cone, a: &[f64], b: &[f64; 3], r: &mut [f64; 3]) -> bool {
+fn descend(cone: &Cone, a: &[f64], b: &[f64], r: &mut [f64]) -> bool {
     // No eigenvalue is larger than the trace of a semidefinite block.
     let step = 1.0 / (a[0] + a[4] + a[8]);
     if !(step > 0.0 && step.is_finite()) {
         return false;
     }
     for _ in 0..STEPS {
-        let mut next = *r;
+        let mut next: [f64; 3] = std::array::from_fn(|i| r[i]);
         next[0] -= step * cone.shift(b);
         for i in 0..3 {
             let u = b[i] + (0..3).map(|l| a[3 * i + l] * r[l]).sum::<f64>();
             next[i] -= step * u;
         }
         cone.project(&mut next);
-        *r = next;
+        r[..3].copy_from_slice(&next);
     }
     true
 }
@@ -93,9 +94,9 @@ pub(crate) fn sweep(problem: &Problem, r: &mut [f64], relaxation: f64, reverse: 
         let rows = problem.rows(k);
         let (cone, a) = (&problem.cones()[k], problem.diagonal_block(k));
         let d = rows.len();
-        let mut b = [0.0; 3];
+        let mut b = [0.0; ROWS];
         problem.delassus().rows_times(rows.clone(), r, &mut b[..d]);
-        let mut new = [0.0; 3];
+        let mut new = [0.0; ROWS];
         new[..d].copy_from_slice(&r[rows.clone()]);
         for i in 0..d {
             b[i] += problem.b()[rows.start + i];

@@ -250,7 +250,7 @@ impl InteriorPoint {
             let d = rows.len();
             let scale = problem.scale(k);
             let (r, inner) = (&self.r[rows.clone()], &mut self.blocks[k]);
-            let (e, turn) = (&mut self.e[rows], &mut self.turn[9 * k..9 * k + d * d]);
+            let (e, turn) = (&mut self.e[rows], &mut self.turn[problem.square(k)]);
             for i in 0..d {
                 turn[i * d + i] = 1.0;
             }
@@ -376,6 +376,7 @@ impl Solver for InteriorPoint {
 
     fn solve(&mut self, problem: &Problem, r: &mut [f64]) -> Result<Report, ProblemError> {
         problem.refuse_pyramids(self.method())?;
+        problem.refuse_rolling()?;
         let InteriorPointOptions { limits, shift } = self.options;
         if let ShiftStep::Lagged { share } = shift
             && !(share > 0.0 && share <= 1.0)
@@ -409,7 +410,7 @@ impl Solver for InteriorPoint {
                 v.resize(m, 0.0);
             }
             self.turn.clear();
-            self.turn.resize(9 * problem.blocks(), 0.0);
+            self.turn.resize(problem.squares(), 0.0);
             self.shift.clear();
             self.shift.resize(problem.blocks(), 0.0);
             self.slope.clear();

@@ -2,6 +2,7 @@
 
 use super::{Cone, Problem, ProblemError};
 use nalgebra::DMatrix;
+use std::ops::Range;
 
 /// `w = M z + q`, `0 <= z`, `w >= 0`, `z . w = 0`, made of a [`Problem`].
 ///
@@ -14,6 +15,7 @@ use nalgebra::DMatrix;
 /// w_n = u_n,   w_k = d_k . u_t + sigma,   w_sigma = mu r_n - sum beta_k
 /// ```
 ///
+/// For a [`Cone::Rolling`] there are pushes and a slip for each of its parts.
 /// In the plane, with two directions, that is Coulomb's law, and for a [`Cone::Pyramid`] it is its law. For the circular cone in space it is not: the impulse of a pyramid with `k`
 /// facets is between `cos(pi/k) mu r_n` and `mu r_n`, and up to `pi/k` off its direction.
 ///
@@ -46,7 +48,7 @@ impl Lcp {
         let mut directions: Vec<[(usize, f64); 2]> = Vec::new();
         let mut base = vec![0.0; problem.size()];
         // Variables beside the impulses, with the impulse variables that they go with: sigma of a contact, upper bounds of boxes.
-        let mut slips: Vec<(usize, usize, f64)> = Vec::new();
+        let mut slips: Vec<(usize, Range<usize>, f64)> = Vec::new();
         let mut uppers: Vec<(usize, f64, f64)> = Vec::new();
         for (k, cone) in problem.cones().iter().enumerate() {
             let first = problem.rows(k).start;
@@ -85,7 +87,8 @@ impl Lcp {
                     push((first, 1.0), none);
                     push((first + 1, 1.0), none);
                     push((first + 1, -1.0), none);
-                    slips.push((directions.len() - 3, 2, mu));
+                    let end = directions.len();
+                    slips.push((end - 3, end - 2..end, mu));
                 }
                 Cone::Coulomb { mu } | Cone::Pyramid { mu, .. } => {
                     let (sides, start) = match *cone {
@@ -98,7 +101,32 @@ impl Lcp {
                         let (sine, cosine) = angle.sin_cos();
                         push((first + 1, cosine), (first + 2, sine));
                     }
-                    slips.push((directions.len() - sides - 1, sides, mu));
+                    let end = directions.len();
+                    slips.push((end - sides - 1, end - sides..end, mu));
+                }
+                Cone::Rolling { .. } => {
+                    push((first, 1.0), none);
+                    let discs = cone.discs();
+                    for (_, rows) in &discs {
+                        let at = first + rows.start;
+                        if rows.len() == 1 {
+                            push((at, 1.0), none);
+                            push((at, -1.0), none);
+                        } else {
+                            for l in 0..facets {
+                                let angle = std::f64::consts::TAU * l as f64 / facets as f64;
+                                let (sine, cosine) = angle.sin_cos();
+                                push((at, cosine), (at + 1, sine));
+                            }
+                        }
+                    }
+                    let normal = directions.len() - 2 * facets - 3;
+                    let mut start = normal + 1;
+                    for (mu, rows) in discs {
+                        let end = start + if rows.len() == 1 { 2 } else { facets };
+                        slips.push((normal, start..end, mu));
+                        start = end;
+                    }
                 }
             }
         }
@@ -121,10 +149,10 @@ impl Lcp {
                 m[(i, j)] = sum;
             }
         }
-        for (l, (normal, count, mu)) in slips.iter().enumerate() {
+        for (l, (normal, pushes, mu)) in slips.iter().enumerate() {
             let sigma = impulses + l;
             m[(sigma, *normal)] = *mu;
-            for k in normal + 1..=normal + count {
+            for k in pushes.clone() {
                 m[(k, sigma)] = 1.0;
                 m[(sigma, k)] = -1.0;
             }

@@ -1,6 +1,9 @@
 //! One block alone, exactly.
 
+mod rolling;
+
 use super::Cone;
+use super::cone::ROWS;
 
 /// Solves `u = A r + b` with the law of one block for `r`, where `A` (row by row) is the diagonal block and `b` the velocity that the
 /// others leave. False if the block alone has no solution that could be found: then `r` stays.
@@ -16,12 +19,14 @@ use super::Cone;
 /// positive definite `A` the root exists: `|r_t| - mu r_n` is positive at zero and `mu b_n / A_nn` at infinity. Newton's method within a bracket.
 /// (Bonnefon and Daviet 2011 solve the same law as a quartic; this needs no choice among its roots.) For `b_n >= 0` it opens, `r = 0`,
 /// although other solutions may exist beside that if `A_nt` is large. For a [`Cone::Pyramid`] and a [`Cone::Shifted`] it finds none.
+/// For a [`Cone::Rolling`] it is Newton's method from `r`, to rounding.
 ///
 /// # Panics
 /// If `a`, `b` or `r` are shorter than the block.
 pub fn solve_block(cone: &Cone, a: &[f64], b: &[f64], r: &mut [f64]) -> bool {
     let found = match *cone {
         Cone::Coulomb { mu } => spatial(mu, a, b).map(|x| r[..3].copy_from_slice(&x)),
+        Cone::Rolling { .. } => rolling::rolling(cone, a, b, r).map(|x| r[..ROWS].copy_from_slice(&x)),
         Cone::PlanarCoulomb { mu } => planar(mu, a, b).map(|x| r[..2].copy_from_slice(&x)),
         _ => cone
             .bounds()

@@ -1,6 +1,7 @@
 //! Modulus-based matrix splitting with Anderson's acceleration.
 
 use super::anderson::{Anderson, DEEPEST};
+use super::cone::ROWS;
 use super::report::Tracker;
 use super::{Cone, Limits, Method, Outcome, Problem, ProblemError, Report, Solver};
 
@@ -52,7 +53,7 @@ pub struct ModulusSplitting {
     z: Vec<f64>,
     /// `z` after the sweep.
     swept: Vec<f64>,
-    /// `omega + D`, inverted, nine numbers per block, and `omega` of each row.
+    /// `omega + D`, inverted, one square matrix per block, and `omega` of each row.
     inverse: Vec<f64>,
     omega: Vec<f64>,
 }
@@ -60,26 +61,33 @@ pub struct ModulusSplitting {
 /// Steps of a block of several rows in a sweep.
 const TURNS: usize = 3;
 
-/// Inverse of a matrix of at most three rows, row by row, by its adjugate; false if there is none.
-fn invert(d: usize, a: &[f64], out: &mut [f64]) -> bool {
-    let at = |i: usize, k: usize| {
-        if i < d && k < d {
-            a[i * d + k]
-        } else {
-            f64::from(u8::from(i == k))
-        }
-    };
-    let minor = |i: usize, k: usize| {
-        let (p, q, r, s) = ((i + 1) % 3, (i + 2) % 3, (k + 1) % 3, (k + 2) % 3);
-        at(p, r) * at(q, s) - at(p, s) * at(q, r)
-    };
-    let det: f64 = (0..3).map(|k| at(0, k) * minor(0, k)).sum();
-    for i in 0..d {
+/// Inverse of a small matrix, row by row, by elimination with partial pivoting, which uses up the matrix; false if there is none.
+fn invert(d: usize, a: &mut [f64], out: &mut [f64]) -> bool {
+    let out = &mut out[..d * d];
+    for (at, x) in out.iter_mut().enumerate() {
+        *x = f64::from(u8::from(at / d == at % d));
+    }
+    for p in 0..d {
+        let size = |i: &usize| a[i * d + p].abs();
+        let pivot = (p..d).max_by(|i, k| size(i).total_cmp(&size(k))).unwrap_or(p);
         for k in 0..d {
-            out[i * d + k] = minor(k, i) / det;
+            a.swap(p * d + k, pivot * d + k);
+            out.swap(p * d + k, pivot * d + k);
+        }
+        let inverse = 1.0 / a[p * d + p];
+        for k in 0..d {
+            a[p * d + k] *= inverse;
+            out[p * d + k] *= inverse;
+        }
+        for i in (0..d).filter(|i| *i != p) {
+            let factor = a[i * d + p];
+            for k in 0..d {
+                a[i * d + k] -= factor * a[p * d + k];
+                out[i * d + k] -= factor * out[p * d + k];
+            }
         }
     }
-    out[..d * d].iter().all(|x| x.is_finite())
+    out.iter().all(|x| x.is_finite())
 }
 
 impl ModulusSplitting {
@@ -95,7 +103,7 @@ impl ModulusSplitting {
     fn begin(&mut self, problem: &Problem, r: &[f64]) -> bool {
         let mut fine = true;
         self.inverse.clear();
-        self.inverse.resize(9 * problem.blocks(), 0.0);
+        self.inverse.resize(problem.squares(), 0.0);
         for v in [&mut self.z, &mut self.swept, &mut self.omega] {
             v.clear();
             v.resize(r.len(), 0.0);
@@ -105,10 +113,10 @@ impl ModulusSplitting {
             let d = rows.len();
             let omega = self.options.shift * problem.scale(k);
             self.omega[rows.clone()].fill(omega);
-            let mut sum = [0.0; 9];
+            let mut sum = [0.0; ROWS * ROWS];
             sum[..d * d].copy_from_slice(problem.diagonal_block(k));
             (0..d).for_each(|i| sum[i * d + i] += omega);
-            fine &= invert(d, &sum, &mut self.inverse[9 * k..]);
+            fine &= invert(d, &mut sum, &mut self.inverse[problem.square(k)]);
             let u = &self.tracker.u[rows.clone()];
             let s = cone.shift(u);
             for (l, i) in rows.enumerate() {
@@ -127,9 +135,9 @@ impl ModulusSplitting {
         for (k, cone) in problem.cones().iter().enumerate() {
             let rows = problem.rows(k);
             let d = rows.len();
-            let (a, inverse) = (problem.diagonal_block(k), &self.inverse[9 * k..]);
+            let (a, inverse) = (problem.diagonal_block(k), &self.inverse[problem.square(k)]);
             let omega = self.omega[rows.start];
-            let mut c = [0.0; 3];
+            let mut c = [0.0; ROWS];
             problem.delassus().rows_times(rows.clone(), r, &mut c[..d]);
             let (z, r) = (&mut self.swept[rows.clone()], &mut r[rows.clone()]);
             for i in 0..d {
@@ -146,15 +154,15 @@ impl ModulusSplitting {
 fn turn(cone: &Cone, (a, inverse): (&[f64], &[f64]), omega: f64, c: &[f64], z: &mut [f64], r: &mut [f64]) {
     let d = z.len();
     let of = |x: &[f64], i: usize| (0..d).map(|l| a[i * d + l] * x[l]).sum::<f64>();
-    let mut x = [0.0; 3];
+    let mut x = [0.0; ROWS];
     if d > 1 {
-        let mut u = [0.0; 3];
+        let mut u = [0.0; ROWS];
         for i in 1..d {
             u[i] = c[i] + of(r, i);
         }
         x[0] = -2.0 * cone.shift(&u[..d]);
     }
-    let mut modulus = [0.0; 3];
+    let mut modulus = [0.0; ROWS];
     for i in 0..d {
         modulus[i] = 2.0 * r[i] - z[i];
     }
@@ -210,15 +218,13 @@ mod tests {
     #[test]
     fn inverses() {
         let mut out = [0.0; 9];
-        assert!(invert(1, &[4.0], &mut out) && out[0] == 0.25);
-        assert!(invert(2, &[2.0, 1.0, 1.0, 1.0], &mut out));
+        assert!(invert(1, &mut [4.0], &mut out) && out[0] == 0.25);
+        assert!(invert(2, &mut [2.0, 1.0, 1.0, 1.0], &mut out));
         assert_eq!(out[..4], [1.0, -1.0, -1.0, 2.0]);
-        assert!(invert(
-            3,
-            &[2.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0],
-            &mut out
-        ));
-        assert_eq!(out, [1.0, 0.0, -1.0, 0.0, 1.0, 0.0, -1.0, 0.0, 2.0]);
-        assert!(!invert(2, &[1.0, 1.0, 1.0, 1.0], &mut out));
+        // The first pivot is zero.
+        let mut a = [0.0, 1.0, 1.0, 1.0, 1.0, 0.0, 2.0, 0.0, 0.0];
+        assert!(invert(3, &mut a, &mut out));
+        assert_eq!(out, [0.0, 0.0, 0.5, 0.0, 1.0, -0.5, 1.0, -1.0, 0.5]);
+        assert!(!invert(2, &mut [1.0, 1.0, 1.0, 1.0], &mut out));
     }
 }

@@ -1,11 +1,14 @@
 //! Nonsmooth Newton methods.
 
-use super::cone::{project_friction, tangential};
+mod law;
+
 use super::gauss_seidel::sweep;
 use super::report::Tracker;
 use super::shifted::Shifted;
 use super::{Cone, Form, Limits, Method, Outcome, Problem, ProblemError, Report, Solver};
 use crate::Elimination;
+pub(super) use law::contact;
+use law::{Local, shifted_friction};
 
 /// Function whose zero is the law of a unilateral row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -87,14 +90,6 @@ pub struct Newton {
 /// Rows up to which a dense factorisation is quickest.
 const DENSE: usize = 60;
 
-/// `F` of a block, and its derivatives by `r` and `u`, row by row, all with `F` in m/s.
-#[derive(Clone, Copy, Debug, Default)]
-struct Local {
-    value: [f64; 3],
-    by_r: [f64; 9],
-    by_u: [f64; 9],
-}
-
 impl Newton {
     /// A solver with given options.
     pub fn new(options: NewtonOptions) -> Self {
@@ -112,8 +107,8 @@ impl Newton {
         if let Cone::Shifted { mu, shift } = *cone {
             return shifted_friction(mu, shift, s, r, u);
         }
-        if let Some(mu) = cone.friction() {
-            return friction(self.options.contact, mu, s, r, u);
+        if cone.bounds().is_none() {
+            return contact(self.options.contact, cone, s, r, u);
         }
         let mut out = Local::default();
         let (lower, upper) = cone.bounds().unwrap_or((0.0, 0.0));
@@ -143,9 +138,11 @@ impl Newton {
     }
 
     fn merit(&self, problem: &Problem, r: &[f64], u: &[f64]) -> f64 {
-        let value = |k| self.local(problem, k, r, u).value;
-        let square = |v: [f64; 3]| v.iter().map(|x| x * x).sum::<f64>();
-        (0..problem.blocks()).map(|k| square(value(k))).sum()
+        let square = |k: usize| {
+            let values = self.local(problem, k, r, u).value;
+            values[..problem.rows(k).len()].iter().map(|x| x * x).sum::<f64>()
+        };
+        (0..problem.blocks()).map(square).sum()
     }
 
     /// Puts the Newton direction into `step`; false if the factorisation fails.
@@ -167,8 +164,8 @@ impl Newton {
                 self.step[row] = -local.value[i];
                 let line = &mut self.jacobian[row * m..][..m];
                 for l in 0..d {
-                    let (g, own) = (local.by_u[3 * i + l], rows.start + l);
-                    line[own] += local.by_r[3 * i + l] + g * e * problem.scale(k);
+                    let (g, own) = (local.by_u[d * i + l], rows.start + l);
+                    line[own] += local.by_r[d * i + l] + g * e * problem.scale(k);
                     if g != 0.0 {
                         let a = &self.a[own * m..][..m];
                         line.iter_mut().zip(a).for_each(|(j, a)| *j += g * a);
@@ -215,8 +212,9 @@ impl Newton {
         self.trial.resize(problem.size(), 0.0);
         for k in 0..problem.blocks() {
             let local = self.local(problem, k, r, &self.tracker.u);
-            self.by_r.extend_from_slice(&local.by_r);
-            self.by_u.extend_from_slice(&local.by_u);
+            let entries = problem.square(k).len();
+            self.by_r.extend_from_slice(&local.by_r[..entries]);
+            self.by_u.extend_from_slice(&local.by_u[..entries]);
             for (i, value) in problem.rows(k).zip(local.value) {
                 self.trial[i] = -value;
             }
@@ -236,7 +234,7 @@ impl Newton {
 }
 
 /// Solves `A x = b` in place by elimination with partial pivoting, `A` by rows; false at a zero pivot. Cost `2 m^3/3`.
-fn solve_in_place(a: &mut [f64], b: &mut [f64]) -> bool {
+pub(super) fn solve_in_place(a: &mut [f64], b: &mut [f64]) -> bool {
     let m = b.len();
     for p in 0..m {
         let size = |i: &usize| a[i * m + p].abs();
@@ -265,79 +263,6 @@ fn solve_in_place(a: &mut [f64], b: &mut [f64]) -> bool {
         b[p] = (b[p] - sum) / line[p];
     }
     true
-}
-
-fn friction(function: ContactFunction, mu: f64, s: f64, r: &[f64], u: &[f64]) -> Local {
-    let mut out = Local::default();
-    let d = r.len();
-    let mut y = [0.0; 3];
-    for i in 0..d {
-        y[i] = s * r[i] - u[i];
-    }
-    let pressed = y[0] > 0.0;
-    if pressed {
-        (out.value[0], out.by_u[0]) = (u[0], 1.0);
-    } else {
-        (out.value[0], out.by_r[0]) = (s * r[0], s);
-    }
-    let own = function == ContactFunction::JeanMoreau;
-    let radius = mu * f64::max(0.0, if own { s * r[0] } else { y[0] });
-    let length = tangential(&y[..d]);
-    for i in 1..d {
-        if length <= radius && radius > 0.0 {
-            (out.value[i], out.by_u[4 * i]) = (u[i], 1.0);
-            continue;
-        }
-        if length == 0.0 || radius == 0.0 {
-            (out.value[i], out.by_r[4 * i]) = (s * r[i], s);
-            continue;
-        }
-        let t = y[i] / length;
-        out.value[i] = s * r[i] - radius * t;
-        out.by_r[3 * i] = -s * mu * t;
-        out.by_u[3 * i] = if own { 0.0 } else { mu * t };
-        for l in 1..d {
-            let unit = f64::from(u8::from(i == l));
-            let turn = radius / length * (unit - t * y[l] / length);
-            out.by_r[3 * i + l] = s * (unit - turn);
-            out.by_u[3 * i + l] = turn;
-        }
-    }
-    out
-}
-
-/// The natural map `s r - P_K(s r - u - shift n)` of a contact whose shift is known, and its derivatives.
-fn shifted_friction(mu: f64, shift: f64, s: f64, r: &[f64], u: &[f64]) -> Local {
-    let mut out = Local::default();
-    let mut y: [f64; 3] = std::array::from_fn(|i| s * r[i] - u[i]);
-    y[0] -= shift;
-    let length = tangential(&y);
-    let mut p = y;
-    project_friction(mu, &mut p);
-    let inside = p == y;
-    let (n, share) = (p[0], 1.0 / (1.0 + mu * mu));
-    let edge = [1.0, mu * y[1] / length, mu * y[2] / length];
-    for i in 0..3 {
-        out.value[i] = s * r[i] - p[i];
-        for l in 0..3 {
-            let unit = f64::from(u8::from(i == l));
-            let slope = if inside {
-                unit
-            } else if n == 0.0 {
-                0.0
-            } else {
-                let across = if i > 0 && l > 0 {
-                    n * mu / length * (unit - y[i] * y[l] / (length * length))
-                } else {
-                    0.0
-                };
-                share * edge[i] * edge[l] + across
-            };
-            out.by_r[3 * i + l] = s * (unit - slope);
-            out.by_u[3 * i + l] = slope;
-        }
-    }
-    out
 }
 
 impl Solver for Newton {

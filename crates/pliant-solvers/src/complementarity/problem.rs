@@ -101,8 +101,9 @@ pub struct Problem {
     b: Vec<f64>,
     cones: Vec<Cone>,
     offsets: Vec<usize>,
-    /// Nine numbers per block, of which the first `rows^2` count.
+    /// The diagonal blocks, one after another, row by row, and where they start.
     diagonal: Vec<f64>,
+    squares: Vec<usize>,
     scale: Vec<f64>,
     ones: Vec<f64>,
     sums: Vec<f64>,
@@ -133,13 +134,18 @@ impl Problem {
     fn of(delassus: Operator, b: Vec<f64>, cones: Vec<Cone>) -> Result<Self, ProblemError> {
         let mut offsets = Vec::with_capacity(cones.len() + 1);
         offsets.push(0);
+        let mut squares = Vec::with_capacity(cones.len() + 1);
+        squares.push(0);
         for (block, cone) in cones.iter().enumerate() {
             cone.check(block)?;
-            offsets.push(offsets[block] + cone.rows());
+            let rows = cone.rows();
+            offsets.push(offsets[block] + rows);
+            squares.push(squares[block] + rows * rows);
         }
         let mut out = Self {
             delassus,
-            diagonal: vec![0.0; 9 * cones.len()],
+            diagonal: vec![0.0; squares[cones.len()]],
+            squares,
             scale: vec![0.0; cones.len()],
             b: Vec::new(),
             cones,
@@ -202,7 +208,7 @@ impl Problem {
         }
         for (k, own) in self.offsets.windows(2).enumerate() {
             let d = own[1] - own[0];
-            let block = &mut self.diagonal[9 * k..9 * k + d * d];
+            let block = &mut self.diagonal[self.squares[k]..self.squares[k + 1]];
             delassus.block(own[0]..own[1], own[0]..own[1], block);
             self.scale[k] = (0..d).map(|i| block[i * d + i].abs()).sum::<f64>() / d as f64;
         }
@@ -306,10 +312,19 @@ impl Problem {
         self.offsets[block]..self.offsets[block + 1]
     }
 
+    /// Places of the numbers of a block in lists of one square matrix per block, row by row.
+    pub(crate) fn square(&self, block: usize) -> Range<usize> {
+        self.squares[block]..self.squares[block + 1]
+    }
+
+    /// Length of such lists.
+    pub(crate) fn squares(&self) -> usize {
+        self.diagonal.len()
+    }
+
     /// The diagonal block of `A`, row by row.
     pub fn diagonal_block(&self, block: usize) -> &[f64] {
-        let d = self.cones[block].rows();
-        &self.diagonal[9 * block..9 * block + d * d]
+        &self.diagonal[self.square(block)]
     }
 
     /// Mean of the diagonal of a block of `A`, in size; the largest one of the problem (1 if there is none) for a block of zeros.
@@ -331,6 +346,21 @@ impl Problem {
     pub fn first_pyramid(&self) -> Option<usize> {
         let pyramid = |c: &Cone| matches!(c, Cone::Pyramid { .. });
         self.cones.iter().position(pyramid)
+    }
+
+    /// For solvers that know one disc of friction per contact.
+    pub(crate) fn refuse_rolling(&self) -> Result<(), ProblemError> {
+        let why = "the solver does not take resistance to spin and rolling";
+        match self.first_rolling() {
+            Some(block) => Err(ProblemError::Unsuitable { block, why }),
+            None => Ok(()),
+        }
+    }
+
+    /// The first block with a [`Cone::Rolling`].
+    pub fn first_rolling(&self) -> Option<usize> {
+        let rolling = |c: &Cone| matches!(c, Cone::Rolling { .. });
+        self.cones.iter().position(rolling)
     }
 
     /// For solvers that know no pyramids.

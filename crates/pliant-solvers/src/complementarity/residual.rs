@@ -1,6 +1,6 @@
 //! Residuals that all solvers share.
 
-use super::cone::tangential;
+use super::cone::{ROWS, tangential};
 use super::{Cone, Problem, project_friction};
 use crate::bounds::natural;
 
@@ -11,7 +11,7 @@ use crate::bounds::natural;
 pub struct Residual {
     /// The largest natural-map residual of the blocks, m/s: `|u|` for a free row; `|min(s r, u)|` for a unilateral one;
     /// `s |r - clip(r - u/s, lower, upper)|` for a bounded one; `s |r - P_K(r - (u + mu |u_t| n)/s)|` for friction. It is zero only
-    /// at a solution. For a [`Cone::Pyramid`] the same with its own cone `K` and shift.
+    /// at a solution. For a [`Cone::Pyramid`] and a [`Cone::Rolling`] the same with their own cones `K` and [shifts](Cone::shift).
     pub natural: f64,
     /// [`natural`](Self::natural) as a share of `V`; zero if both are.
     pub relative: f64,
@@ -125,7 +125,7 @@ fn block_residual(cone: &Cone, s: f64, r: &[f64], u: &[f64]) -> (f64, f64) {
     match cone.bounds() {
         None => {
             let shift = cone.shift(u);
-            let mut y = [0.0; 3];
+            let mut y = [0.0; ROWS];
             let y = &mut y[..r.len()];
             for k in 0..r.len() {
                 y[k] = r[k] - u[k] / s;

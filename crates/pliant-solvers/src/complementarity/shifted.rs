@@ -2,12 +2,15 @@
 
 mod bent;
 
+use super::cone::ROWS;
 use super::{Form, Problem, ProblemError};
 use crate::{DirectSolver, Elimination, KktSystem};
 use bent::Bent;
 use pliant_sparse::{Pattern, PatternBuilder};
 
 const ABSENT: u32 = u32::MAX;
+/// Most entries of a square block.
+const SQUARE: usize = ROWS * ROWS;
 
 /// `(T A T^T + E) x = rhs` for symmetric semidefinite `A`, `T` of one square block per block of rows, and diagonal positive `E`.
 ///
@@ -25,7 +28,7 @@ pub(crate) struct Shifted {
     fixed: Vec<bool>,
     saddle: bool,
     /// Saddle-point form: for every entry of the own `J`, the entries of its column in the rows of the block, of the source.
-    columns: Vec<[u32; 3]>,
+    columns: Vec<[u32; ROWS]>,
     /// For every entry of the own `R` the entry of the source.
     entries: Vec<u32>,
     /// Other forms: pairs of coupled blocks, the second not after the first.
@@ -62,10 +65,9 @@ fn matrix(w: Pattern, blocks: Vec<usize>) -> Result<KktSystem, ProblemError> {
     Ok(KktSystem::new(w, j, r, blocks, vec![0])?)
 }
 
-/// `T B V^T` for small matrices by rows: `B` is `a x b`, `T` and `V` start at the given places of `turn`.
-fn between(turn: &[f64], (k, a): (usize, usize), (l, b): (usize, usize), block: &[f64; 9]) -> [f64; 9] {
-    let (t, v) = (&turn[9 * k..], &turn[9 * l..]);
-    let (mut half, mut out) = ([0.0; 9], [0.0; 9]);
+/// `T B V^T` for small matrices by rows: `B` is `a x b`, `T` and `V` square.
+fn between((t, a): (&[f64], usize), (v, b): (&[f64], usize), block: &[f64; SQUARE]) -> [f64; SQUARE] {
+    let (mut half, mut out) = ([0.0; SQUARE], [0.0; SQUARE]);
     for i in 0..a {
         for j in 0..b {
             half[i * b + j] = (0..a).map(|x| t[i * a + x] * block[x * b + j]).sum();
@@ -176,14 +178,14 @@ impl Shifted {
         self.entries.clear();
         for i in 0..m {
             let k = self.place[i].0;
-            let mut own = [i; 3];
+            let mut own = [i; ROWS];
             let mut count = 1;
             if k != ABSENT {
                 count = problem.rows(k as usize).len();
                 own[..count].copy_from_slice(&rows[problem.rows(k as usize)]);
             }
             for c in j.row(i) {
-                let mut slots = [ABSENT; 3];
+                let mut slots = [ABSENT; ROWS];
                 for (slot, row) in slots.iter_mut().zip(&own[..count]) {
                     *slot = system
                         .j
@@ -245,7 +247,7 @@ impl Shifted {
         matrix(w.finish()?, bounds)
     }
 
-    /// Factors with `T` as nine numbers per block, of which the first `rows^2` count, row by row, and `E` as one number per row. False if
+    /// Factors with `T` as one square matrix per block, row by row, and `E` as one number per row. False if
     /// it fails.
     pub(crate) fn factor(&mut self, problem: &Problem, turn: &[f64], e: &[f64]) -> bool {
         self.ready = false;
@@ -273,7 +275,7 @@ impl Shifted {
                     (1, &[1.0][..])
                 } else {
                     let d = problem.rows(k as usize).len();
-                    let first = 9 * k as usize + l as usize * d;
+                    let first = problem.square(k as usize).start + l as usize * d;
                     (d, &turn[first..first + d])
                 };
                 let values = &mut own.j.values_mut()[slots.clone()];
@@ -289,14 +291,18 @@ impl Shifted {
                 let rows = problem.rows(k);
                 let d = rows.len();
                 let place = &self.rows[rows.clone()];
-                let mut block = [0.0; 9];
+                let mut block = [0.0; SQUARE];
                 for i in 0..d {
                     for l in 0..d {
                         let (a, b) = (place[i].max(place[l]), place[i].min(place[l]));
                         block[i * d + l] = system.r.get(a, b);
                     }
                 }
-                let turned = between(turn, (k, d), (k, d), &block);
+                let turned = between(
+                    (&turn[problem.square(k)], d),
+                    (&turn[problem.square(k)], d),
+                    &block,
+                );
                 for i in 0..d {
                     for l in 0..=i {
                         let (a, b) = (place[i].max(place[l]), place[i].min(place[l]));
@@ -308,12 +314,16 @@ impl Shifted {
                 }
             }
         } else {
-            let mut block = [0.0; 9];
+            let mut block = [0.0; SQUARE];
             for (k, l) in &self.pairs {
                 let (k, l) = (*k as usize, *l as usize);
                 let (a, b) = (problem.rows(k), problem.rows(l));
                 problem.delassus().block(a.clone(), b.clone(), &mut block);
-                let turned = between(turn, (k, a.len()), (l, b.len()), &block);
+                let turned = between(
+                    (&turn[problem.square(k)], a.len()),
+                    (&turn[problem.square(l)], b.len()),
+                    &block,
+                );
                 for (x, i) in a.clone().enumerate() {
                     let Some(first) = own.w.pattern().slot(i, b.start) else {
                         continue;

@@ -98,6 +98,8 @@ pub(super) enum Law {
     Planar(Real),
     /// Coefficient at the corners, number of sides, angle of the first corner.
     Pyramid(Real, usize, Real),
+    /// Coefficients of friction, spin and rolling.
+    Rolling(Real, Real, Real),
 }
 
 impl From<Cone> for Law {
@@ -109,6 +111,7 @@ impl From<Cone> for Law {
             Cone::Coulomb { mu } => Self::Coulomb(Real(mu)),
             Cone::Shifted { mu, shift } => Self::Shifted(Real(mu), Real(shift)),
             Cone::PlanarCoulomb { mu } => Self::Planar(Real(mu)),
+            Cone::Rolling { mu, torsion, rolling } => Self::Rolling(Real(mu), Real(torsion), Real(rolling)),
             Cone::Pyramid { mu, facets, first } => Self::Pyramid(Real(mu), facets, Real(first)),
         }
     }
@@ -129,6 +132,11 @@ impl From<Law> for Cone {
                 shift: shift.0,
             },
             Law::Planar(mu) => Self::PlanarCoulomb { mu: mu.0 },
+            Law::Rolling(mu, torsion, rolling) => Self::Rolling {
+                mu: mu.0,
+                torsion: torsion.0,
+                rolling: rolling.0,
+            },
             Law::Pyramid(mu, facets, first) => Self::Pyramid {
                 mu: mu.0,
                 facets,

@@ -12,6 +12,7 @@ mod modulus;
 mod oracle;
 mod polygons;
 mod random;
+mod rolling;
 mod scenes;
 
 use pliant_solvers::complementarity::*;

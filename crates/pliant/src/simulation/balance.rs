@@ -2,7 +2,7 @@
 
 use super::Simulation;
 use crate::Error;
-use crate::report::{StepReport, Timings};
+use crate::report::{NewtonReport, StepReport, Timings};
 use pliant_kkt::RowMotion;
 use pliant_model::{ComponentId, Energies, RowGroup, RowLaw, Treatment};
 use pliant_solvers::{SolveReport, Status};
@@ -25,7 +25,7 @@ impl Simulation {
         worst
     }
 
-    /// Energies of the present state. A stiff compliant row of a linear law stores `lambda^T C lambda / 2`, with the
+    /// Energies of the present state, with those of compliant contacts at the end of the step. A stiff compliant row of a linear law stores `lambda^T C lambda / 2`, with the
     /// multiplier less its damping: its deformation, of which
     /// that would be the quotient with its compliance, is mostly curvature and rounding. Driven springs store their deformation from
     /// where they are driven.
@@ -90,6 +90,7 @@ impl Simulation {
                 out.potential += self.model.force_fields()[i].component.law.energy(space, shifted);
             }
         }
+        out.potential += self.contacts.as_ref().map_or(0.0, |c| c.report.stored);
         out
     }
 
@@ -173,6 +174,7 @@ impl Simulation {
             counters: self.counters(),
             timings: Timings::default(),
             geometry_passes: 1,
+            newton: NewtonReport::default(),
             geometry_clamped: false,
         }
     }
@@ -205,7 +207,11 @@ impl Simulation {
             }),
             _ => Err(Error::NotConverged {
                 time: self.time,
-                tolerance: self.options.solver.tolerance,
+                tolerance: if report.newton.iterations == 0 {
+                    self.options.solver.tolerance
+                } else {
+                    self.options.newton.tolerance
+                },
                 report: Box::new(*report),
             }),
         }

@@ -13,10 +13,10 @@ mod toll;
 use super::Simulation;
 use crate::contact::{
     Contact, ContactEvent, ContactFinder, ContactKey, ContactList, ContactReading, ContactState,
-    ContactsReport,
+    ContactsReport, FrictionModel,
 };
 use crate::{Checkpoint, Error};
-use laws::{SpinRow, axes_of};
+use laws::{Rows, lever};
 use pliant_dense::Vec3;
 use pliant_kkt::{Extended, Support, Tail};
 use pliant_model::{Model, NodeId, Space, State};
@@ -39,9 +39,8 @@ pub(super) struct Contacts {
     foreseen: State,
     /// Length of the last step (s).
     step: f64,
-    /// Axes and rows of the listed contacts.
-    axes: Vec<[[f64; 3]; 3]>,
-    spins: Vec<SpinRow>,
+    /// Rows of the listed contacts.
+    rows: Vec<Rows>,
     expansions: Vec<Expansion>,
     /// Of impacts by Poisson's law.
     scratch: poisson::Scratch,
@@ -146,6 +145,15 @@ fn check(contact: &Contact) -> Result<(), Error> {
         at_least(what, value, value.is_finite() && value >= 0.0, bound)?;
     }
     law.friction_model.check(law.friction).map_err(Error::Geometry)?;
+    if let FrictionModel::Pyramid { .. } = law.friction_model {
+        let most = law.torsion.max(law.rolling);
+        at_least(
+            "the resistance to spin or rolling of a contact with a polygon of friction",
+            most,
+            most == 0.0,
+            "zero",
+        )?;
+    }
     let longest = law.direction.map_or(1.0, |d| Vec3::from(d).amax());
     at_least(
         "the direction of the friction of a contact",
@@ -173,8 +181,7 @@ impl Contacts {
             next_horizon: 0.0,
             foreseen: State::default(),
             step: 1.0,
-            axes: Vec::new(),
-            spins: Vec::new(),
+            rows: Vec::new(),
             expansions: Vec::new(),
             scratch: poisson::Scratch::default(),
             missed: None,
@@ -310,8 +317,12 @@ impl Simulation {
             c.list.contacts().iter().try_for_each(check)?;
             c.horizon = Some(h);
         }
-        c.axes.clear();
-        c.axes.extend(c.list.contacts().iter().map(axes_of));
+        c.rows.clear();
+        for (i, contact) in c.list.contacts().iter().enumerate() {
+            let turns = |s: &&Support| self.model.node(s.node).space == Space::Rigid3;
+            let arms = c.list.supports(i).iter().filter(turns).map(|s| s.arm);
+            c.rows.push(Rows::new(contact, lever(contact, arms)));
+        }
         Ok(())
     }
 

@@ -1,5 +1,6 @@
 //! Contacts and friction of points of bodies on a plane, against closed forms.
 
+mod compliant;
 mod couplings;
 mod directions;
 mod halves;

@@ -46,7 +46,7 @@ impl System<'_> {
             for i in 0..d {
                 for l in 0..d {
                     let t = if transpose { l * d + i } else { i * d + l };
-                    y[i] += self.turn[9 * k + t] * x[rows.start + l];
+                    y[i] += self.turn[self.problem.square(k).start + t] * x[rows.start + l];
                 }
             }
             self.scratch[rows].copy_from_slice(&y[..d]);
@@ -75,7 +75,7 @@ impl System<'_> {
             for i in 0..d {
                 let terms = (0..d).map(|l| {
                     let at = rows.start + l;
-                    self.turn[9 * k + l * d + i] * (self.scratch[at] - floor * q[at])
+                    self.turn[self.problem.square(k).start + l * d + i] * (self.scratch[at] - floor * q[at])
                 });
                 let sum: f64 = terms.sum();
                 push[rows.start + i] = if i == 0 { mu * mu * sum } else { sum };

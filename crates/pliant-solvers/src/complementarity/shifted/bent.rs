@@ -19,7 +19,7 @@ pub(super) struct Bent {
     position: Vec<u32>,
     /// For every entry of W, J and R its place in the factor and that of its mirror image; `ABSENT` for fixed variables.
     slots: [Vec<[u32; 2]>; 3],
-    /// Nine places per block with a cone: the entries between its own rows.
+    /// For each block with a cone the places of the entries between its own rows.
     own: Vec<u32>,
     /// Right-hand side in the order of elimination.
     x: Vec<f64>,
@@ -65,13 +65,14 @@ impl Bent {
             slot.map_or(ABSENT, |s| s as u32)
         };
         let slots = entries.map(|list| list.iter().map(|(i, k)| [slot(*i, *k), slot(*k, *i)]).collect());
-        let mut own = vec![ABSENT; 9 * problem.blocks()];
+        let mut own = vec![ABSENT; problem.squares()];
         for k in 0..problem.blocks() {
             let rows = problem.rows(k);
             let d = rows.len();
             for (i, row) in rows.clone().enumerate() {
                 for (l, column) in rows.clone().enumerate() {
-                    own[9 * k + i * d + l] = slot(position[unknown(row)], position[unknown(column)]);
+                    own[problem.square(k).start + i * d + l] =
+                        slot(position[unknown(row)], position[unknown(column)]);
                 }
             }
         }
@@ -152,11 +153,12 @@ impl Shifted {
         for (k, s) in slope.iter().enumerate().filter(|(_, s)| **s != [0.0; 2]) {
             let rows = problem.rows(k);
             let d = rows.len();
-            let t = |i: usize, l: usize| turn[9 * k + i * d + l];
+            let square = problem.square(k).start;
+            let t = |i: usize, l: usize| turn[square + i * d + l];
             for l in 0..d {
                 let along: f64 = (1..d).map(|i| s[i - 1] * t(l, i)).sum();
                 for i in 0..d {
-                    target[bent.own[9 * k + i * d + l] as usize] -=
+                    target[bent.own[square + i * d + l] as usize] -=
                         sign * t(i, 0) * along * e[rows.start + l];
                 }
             }
@@ -164,8 +166,8 @@ impl Shifted {
         bent.eliminate(&self.direct)
     }
 
-    /// Factors the generalised Jacobian `F_r + F_u (A + e D)` of one function `F(r, u)` per block, with `by_r` and `by_u` as nine numbers per block, row by
-    /// row with three to a row, `D` the blocks' scales, and columns divided by them. Contacts stay unknowns: no Delassus operator enters. False if it
+    /// Factors the generalised Jacobian `F_r + F_u (A + e D)` of one function `F(r, u)` per block, with `by_r` and `by_u` as one square matrix per block, row by
+    /// row, `D` the blocks' scales, and columns divided by them. Contacts stay unknowns: no Delassus operator enters. False if it
     /// fails, or if the operator is no [`Form::Saddle`] with `R` by blocks.
     pub(crate) fn factor_newton(&mut self, problem: &Problem, by_r: &[f64], by_u: &[f64], e: f64) -> bool {
         let Form::Saddle { system, .. } = problem.delassus().form() else {
@@ -175,11 +177,11 @@ impl Shifted {
             // Any regular matrix tells the order.
             let (mut turn, mut scale) = (std::mem::take(&mut self.unit), std::mem::take(&mut self.scale));
             turn.clear();
-            turn.resize(9 * problem.blocks(), 0.0);
+            turn.resize(problem.squares(), 0.0);
             scale.clear();
             for k in 0..problem.blocks() {
-                let d = problem.rows(k).len();
-                (0..d).for_each(|i| turn[9 * k + i * d + i] = 1.0);
+                let (d, first) = (problem.rows(k).len(), problem.square(k).start);
+                (0..d).for_each(|i| turn[first + i * d + i] = 1.0);
                 scale.extend(std::iter::repeat_n(problem.scale(k), d));
             }
             let done = self.analyse_bent(problem, &turn, &scale);
@@ -226,7 +228,8 @@ impl Shifted {
             let rows = problem.rows(k);
             let (d, s) = (rows.len(), problem.scale(k));
             let at = &self.rows[rows];
-            let g = |c: usize| by_u[9 * k + 3 * l + c];
+            let first = problem.square(k).start + l * d;
+            let g = |c: usize| by_u[first + c];
             for slot in own.j.pattern().row_slots(i) {
                 let value = |slot: u32| system.j.values().get(slot as usize).copied().unwrap_or(0.0);
                 let [own_slot, mirror] = bent.slots[1][slot];
@@ -239,8 +242,8 @@ impl Shifted {
             }
             for c in 0..d {
                 let compliance = (0..d).map(|x| g(x) * system.r.get(at[x].max(at[c]), at[x].min(at[c])));
-                let sum = compliance.sum::<f64>() + by_r[9 * k + 3 * l + c] + g(c) * e * s;
-                target[bent.own[9 * k + l * d + c] as usize] = -sum / s;
+                let sum = compliance.sum::<f64>() + by_r[first + c] + g(c) * e * s;
+                target[bent.own[first + c] as usize] = -sum / s;
             }
         }
         bent.eliminate(&self.direct)

@@ -13,7 +13,7 @@ fn times(a: &[f64], r: &[f64]) -> Vec<f64> {
 }
 
 /// An impulse and the velocity that the law wants with it.
-fn pair(random: &mut Random, cone: &Cone) -> (Vec<f64>, Vec<f64>) {
+pub(super) fn pair(random: &mut Random, cone: &Cone) -> (Vec<f64>, Vec<f64>) {
     let size = random.number().abs() + 0.1;
     let kind = random.below(3);
     match *cone {
@@ -30,6 +30,26 @@ fn pair(random: &mut Random, cone: &Cone) -> (Vec<f64>, Vec<f64>) {
             1 => (vec![size, -mu * size], vec![0.0, 0.3]),
             _ => (vec![size, 0.7 * mu * size], vec![0.0, 0.0]),
         },
+        Cone::Rolling { mu, torsion, rolling } => {
+            if kind == 0 {
+                let free = (0..5).map(|_| random.number());
+                return (
+                    vec![0.0; 6],
+                    // Away from the contact, whatever the others do.
+                    std::iter::once(size).chain(free).collect(),
+                );
+            }
+            let (mut r, mut u) = (vec![size], vec![0.0]);
+            for (mu, rows) in [(mu, 2), (torsion, 1), (rolling, 2)] {
+                let (s, c) = (3.0 * random.number()).sin_cos();
+                let direction = if rows == 1 { vec![c.signum()] } else { vec![c, s] };
+                let slips = random.below(2) == 0;
+                let (share, speed) = if slips { (1.0, 0.2) } else { (0.6, 0.0) };
+                r.extend(direction.iter().map(|d| -share * mu * size * d));
+                u.extend(direction.iter().map(|d| speed * d));
+            }
+            (r, u)
+        }
         Cone::Shifted { mu, shift } => {
             let (s, c) = (3.0 * random.number()).sin_cos();
             match kind {
@@ -63,7 +83,7 @@ fn pair(random: &mut Random, cone: &Cone) -> (Vec<f64>, Vec<f64>) {
     }
 }
 
-fn planted(random: &mut Random, cones: &[Cone]) -> (Vec<f64>, Vec<f64>, Vec<f64>, Vec<f64>) {
+pub(super) fn planted(random: &mut Random, cones: &[Cone]) -> (Vec<f64>, Vec<f64>, Vec<f64>, Vec<f64>) {
     let (mut r, mut u) = (Vec::new(), Vec::new());
     for cone in cones {
         let (x, y) = pair(random, cone);

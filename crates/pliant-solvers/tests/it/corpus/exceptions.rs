@@ -61,7 +61,7 @@ pub(super) const EXCEPTIONS: &[Exception] = &[
         ends: Ends::Fails, reason: "singular bases: it wants a definite matrix" },
     Exception { problems: &["random-rows-deficient"], solvers: &["murty", "block-pivoting"],
         ends: Ends::Fails, reason: "singular bases: both want a definite matrix" },
-    Exception { problems: &["contact-fast", "contact-heavy", "contact-light", "contact-slips", "contact-slips-fast", "contact-slow", "contacts-apart", "funnel", "random-all-laws", "random-contacts-*"],
+    Exception { problems: &["contact-fast", "contact-heavy", "contact-light", "contact-slips", "contact-slips-fast", "contact-slow", "contacts-apart", "funnel", "random-all-laws", "random-contacts-*", "random-rolling"],
         solvers: &["lemke"], ends: Ends::Fails, reason: "slip is not along an edge of the pyramid" },
     Exception { problems: &["rows-apart"], solvers: &["nonlinear-cg"],
         ends: Ends::Claims, reason: "the residual is a share of the largest velocity, which is 1e6 times that of the other row" },

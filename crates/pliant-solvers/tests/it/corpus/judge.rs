@@ -2,6 +2,7 @@
 
 use pliant_solvers::complementarity::{Cone, Problem};
 use pliant_solvers::{KktSystem, Solution};
+use std::ops::Range;
 
 /// The largest of `|W x - J^T mu - c|` and `|w - law|`, `w = J x + R mu + b`, as a share of the velocities that enter.
 pub(super) fn kkt(s: &KktSystem, z: &Solution) -> f64 {
@@ -109,6 +110,39 @@ pub(super) fn law(cone: &Cone, s: f64, r: &[f64], u: &[f64]) -> f64 {
             let mut y = step;
             y[0] -= mu * tangent(u) / s;
             projected(mu, &y)
+        }
+        Cone::Rolling { mu, torsion, rolling } => {
+            let parts = [(mu, 1..3), (torsion, 3..4), (rolling, 4..6)];
+            let size = |v: &[f64], i: &Range<usize>| v[i.clone()].iter().map(|x| x * x).sum::<f64>().sqrt();
+            let mut y = step;
+            y[0] -= parts.iter().map(|(mu, i)| mu * size(u, i)).sum::<f64>() / s;
+            // The normal by bisection: what the parts beyond their bounds pull it up by.
+            let pull = |n: f64| {
+                let beyond = parts.iter().map(|(mu, i)| mu * (size(&y, i) - mu * n).max(0.0));
+                y[0] - n + beyond.sum::<f64>()
+            };
+            let (mut low, mut high) = (0.0, 1.0);
+            while pull(high) > 0.0 {
+                high *= 2.0;
+            }
+            for _ in 0..200 {
+                let middle = 0.5 * (low + high);
+                if pull(middle) > 0.0 {
+                    low = middle;
+                } else {
+                    high = middle;
+                }
+            }
+            let mut onto = vec![low; 1];
+            for (mu, i) in &parts {
+                let share = (mu * low / size(&y, i)).min(1.0);
+                onto.extend(
+                    y[i.clone()]
+                        .iter()
+                        .map(|x| if *x == 0.0 { 0.0 } else { share * x }),
+                );
+            }
+            onto
         }
         Cone::Shifted { mu, shift } => {
             let mut y = step;

@@ -1,7 +1,6 @@
 //! Shifts of contacts that are known before the solve.
 
 use super::Contacts;
-use super::laws::rows_of;
 use crate::Error;
 use crate::contact::FrictionCoupling;
 use pliant_solvers::complementarity::Cone;
@@ -19,8 +18,7 @@ impl Contacts {
         }
         let u = self.tail.velocity();
         let mut row = 0;
-        for contact in self.list.contacts() {
-            let (points, spin) = rows_of(contact);
+        for (contact, rows) in self.list.contacts().iter().zip(&self.rows) {
             match self.cones[block] {
                 Some(Cone::Coulomb { mu }) => {
                     let shift = match coupling {
@@ -29,15 +27,19 @@ impl Contacts {
                     };
                     self.cones[block] = Some(Cone::Shifted { mu, shift });
                 }
-                Some(Cone::Pyramid { .. }) => {
+                Some(cone @ (Cone::Pyramid { .. } | Cone::Rolling { .. })) => {
                     let [a, b] = contact.sides.map(|s| self.finder.name(s));
-                    let what = format!("the friction pyramid of the contact of {a} and {b}");
+                    let part = match cone {
+                        Cone::Pyramid { .. } => "friction pyramid",
+                        _ => "resistance to spin or rolling",
+                    };
+                    let what = format!("the {part} of the contact of {a} and {b}");
                     return Err(Error::FrictionCoupling { coupling, what });
                 }
                 _ => {}
             }
-            row += points + spin;
-            block += 1 + spin;
+            row += rows.count;
+            block += 1;
         }
         Ok(())
     }

@@ -1,7 +1,6 @@
 //! Impacts one after the other.
 
 use super::Contacts;
-use super::laws::rows_of;
 use crate::Error;
 use pliant_solvers::complementarity::{Cone, ProblemError, solve_block};
 
@@ -37,10 +36,9 @@ impl Contacts {
         let mut u = self.tail.velocity().to_vec();
         let mut first_rows = Vec::with_capacity(self.list.len());
         let mut row = 0;
-        for contact in self.list.contacts() {
+        for rows in &self.rows {
             first_rows.push(row);
-            let (rows, spin) = rows_of(contact);
-            row += rows + spin;
+            row += rows.count;
         }
         let fastest = u.iter().fold(0.0f64, |a, u| a.max(u.abs()));
         for _ in 0..PER_CONTACT * self.list.len() {
@@ -54,14 +52,12 @@ impl Contacts {
                 return true;
             };
             let contact = &self.list.contacts()[i];
-            let (row, rows) = (first_rows[i], rows_of(contact).0);
-            let mut b = [0.0; 3];
+            let (row, rows) = (first_rows[i], self.rows[i].count);
+            let mut b = [0.0; 6];
             b[..rows].copy_from_slice(&u[row..row + rows]);
             b[0] *= 1.0 + contact.law.restitution;
-            let mut r = [0.0; 3];
-            let Some(cone) = self.cones[self.cones.len() - self.blocks_from(i)] else {
-                return false;
-            };
+            let mut r = [0.0; 6];
+            let cone = self.rows[i].cone;
             let block = self.solver.diagonal_block(base_rows + row);
             if !block.is_some_and(|a| solve_block(&cone, a, &b[..rows], &mut r[..rows])) {
                 return false;
@@ -77,11 +73,5 @@ impl Contacts {
             self.report.impacts += 1;
         }
         false
-    }
-
-    /// Row blocks of a contact and all after it.
-    fn blocks_from(&self, i: usize) -> usize {
-        let after = &self.list.contacts()[i..];
-        after.iter().map(|c| 1 + rows_of(c).1).sum()
     }
 }

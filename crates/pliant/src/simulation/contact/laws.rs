@@ -1,4 +1,4 @@
-//! The law of each contact: what `R` and `b` of its rows are, and what bounds its spin.
+//! The law of each contact: its rows, and what `R` and `b` of them are.
 
 use super::Contacts;
 use crate::contact::{Contact, ContactLaw, FrictionModel, Overlap};
@@ -19,31 +19,92 @@ pub(super) fn frame(normal: [f64; 3]) -> [[f64; 3]; 3] {
     ]
 }
 
-/// The axes of the rows of a contact: the normal and two tangents, the first along the law's direction. For an ellipse the tangents are in units of the
-/// coefficients, which makes its law that of a circle of one: `r_t = mu_i r'_t`, `u'_t = mu_i u_t` ([`Elliptic`](pliant_solvers::complementarity::Elliptic)).
-pub(super) fn axes_of(contact: &Contact) -> [[f64; 3]; 3] {
-    let mut axes = frame(contact.normal);
-    if let Some(direction) = contact.law.direction {
-        let (normal, direction) = (Vec3::from(contact.normal), Vec3::from(direction));
-        let along = direction - normal * normal.dot(&direction);
-        // Below, it is rounding of a direction along the normal.
-        if along.norm() > 1e-9 * direction.norm() {
-            let first = along.normalize();
-            axes = [contact.normal, first.into(), normal.cross(&first).into()];
-        }
-    }
-    for (axis, unit) in axes.iter_mut().zip(units(&contact.law)) {
-        *axis = axis.map(|a| unit * a);
-    }
-    axes
+/// The rows of a contact: their axes, in units that suit its law, and that law.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rows {
+    /// The normal and two tangents, the first along the law's direction; then, where spin or rolling are resisted, the normal and two tangents again, about which angular
+    /// velocities are measured.
+    axes: [[f64; 3]; 6],
+    /// Lengths of the axes.
+    pub(super) units: [f64; 6],
+    pub(super) count: usize,
+    pub(super) cone: Cone,
 }
 
-/// Lengths of the axes.
-pub(super) fn units(law: &ContactLaw) -> [f64; 3] {
-    match law.friction_model {
-        FrictionModel::Ellipse { across } if law.friction > 0.0 => [1.0, law.friction, across],
-        _ => [1.0; 3],
+impl Rows {
+    /// For an ellipse the tangents are in units of the coefficients, which makes its law that of a circle of one: `r_t = mu_i r'_t`, `u'_t = mu_i u_t`
+    /// ([`Elliptic`](pliant_solvers::complementarity::Elliptic)). Torques and angular velocities are in units of a lever (m; zero: they are not resisted), which is to be of the
+    /// size of what turns, so that all rows respond alike.
+    pub(super) fn new(contact: &Contact, lever: f64) -> Self {
+        let law = &contact.law;
+        let [normal, mut a, mut b] = frame(contact.normal);
+        if let Some(direction) = law.direction {
+            let (normal, direction) = (Vec3::from(contact.normal), Vec3::from(direction));
+            let along = direction - normal * normal.dot(&direction);
+            // Below, it is rounding of a direction along the normal.
+            if along.norm() > 1e-9 * direction.norm() {
+                let first = along.normalize();
+                (a, b) = (first.into(), normal.cross(&first).into());
+            }
+        }
+        let tangents = match law.friction_model {
+            FrictionModel::Ellipse { across } if law.friction > 0.0 => [law.friction, across],
+            _ => [1.0; 2],
+        };
+        let units = [1.0, tangents[0], tangents[1], lever, lever, lever];
+        let mut axes = [normal, a, b, normal, a, b];
+        for (axis, unit) in axes.iter_mut().zip(units) {
+            *axis = axis.map(|x| unit * x);
+        }
+        let point = cone_of(law);
+        Self {
+            axes,
+            units,
+            count: match point {
+                _ if lever > 0.0 => 6,
+                Cone::NonNegative => 1,
+                _ => 3,
+            },
+            cone: if lever > 0.0 {
+                Cone::Rolling {
+                    mu: point.friction().unwrap_or(0.0),
+                    torsion: law.torsion / lever,
+                    rolling: law.rolling / lever,
+                }
+            } else {
+                point
+            },
+        }
     }
+
+    /// Along which velocities are measured.
+    pub(super) fn velocities(&self) -> &[[f64; 3]] {
+        &self.axes[..self.count.min(3)]
+    }
+
+    /// About which angular velocities are.
+    pub(super) fn spins(&self) -> &[[f64; 3]] {
+        &self.axes[self.count.min(3)..self.count]
+    }
+
+    /// Impulses in the rows of a force and a torque (or of impulses).
+    pub(super) fn along(&self, force: Vec3, torque: Vec3) -> impl Iterator<Item = f64> {
+        let (axes, units) = (&self.axes[..self.count], &self.units);
+        axes.iter().zip(units).enumerate().map(move |(k, (axis, unit))| {
+            let of = if k < 3 { force } else { torque };
+            of.dot(&Vec3::from(*axis)) / (unit * unit)
+        })
+    }
+}
+
+/// The lever of a contact that resists spin or rolling and has something that turns: the shortest arm of its bodies, and no less than its arms of resistance.
+pub(super) fn lever(contact: &Contact, arms: impl Iterator<Item = [f64; 3]>) -> f64 {
+    let most = contact.law.torsion.max(contact.law.rolling);
+    if most == 0.0 {
+        return 0.0;
+    }
+    let shortest = arms.map(|a| Vec3::from(a).norm()).reduce(f64::min);
+    shortest.map_or(0.0, |arm| arm.max(most))
 }
 
 /// The law of the rows of the point.
@@ -84,31 +145,11 @@ pub(super) fn used_friction(law: &ContactLaw, r: &[f64]) -> f64 {
     }
 }
 
-/// Rows of the point, then those of the spin.
-pub(super) fn rows_of(contact: &Contact) -> (usize, usize) {
-    let law = &contact.law;
-    let spin = usize::from(law.torsion > 0.0) + 2 * usize::from(law.rolling > 0.0);
-    (if law.friction > 0.0 { 3 } else { 1 }, spin)
-}
-
-/// A row whose impulse is bounded by that of a contact's normal.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct SpinRow {
-    /// Its row block, and its row and that of the normal among the contact rows.
-    pub(super) block: usize,
-    pub(super) row: usize,
-    pub(super) normal: usize,
-    /// Torque per force (m).
-    pub(super) arm: f64,
-    pub(super) axis: [f64; 3],
-    pub(super) contact: usize,
-}
-
 impl Contacts {
     /// Right-hand sides and compliances of the rows in the velocity-change form (docs/notation.md), with a share of restitution.
     pub(super) fn fill_laws(&mut self, h: f64, beta: f64, overlap: Overlap, share: f64) {
         let mut row = 0;
-        for contact in self.list.contacts() {
+        for (contact, rows) in self.list.contacts().iter().zip(&self.rows) {
             let u = self.tail.velocity()[row];
             let (gap, law) = (contact.gap, &contact.law);
             let e = share * law.restitution;
@@ -144,12 +185,11 @@ impl Contacts {
             };
             self.tail.b[row] = b;
             self.tail.r[row] = r;
-            let (rows, spin) = rows_of(contact);
-            for k in 1..rows + spin {
-                self.tail.b[row + k] = self.tail.velocity()[row + k];
-                self.tail.r[row + k] = 0.0;
+            for k in row + 1..row + rows.count {
+                self.tail.b[k] = self.tail.velocity()[k];
+                self.tail.r[k] = 0.0;
             }
-            row += rows + spin;
+            row += rows.count;
         }
         // Outside of an impact there is no friction of an expansion.
         for e in &self.expansions {
@@ -158,24 +198,6 @@ impl Contacts {
                 (self.tail.b[k], self.tail.r[k]) = (self.tail.velocity()[k], 0.0);
             }
         }
-    }
-
-    /// Bounds the spin rows by the normal impulses of the solution; returns by how much of the largest bound one was off.
-    pub(super) fn bound_spins(&mut self, base_rows: usize) -> f64 {
-        let impulses = &self.solution.mu[base_rows..];
-        let (mut change, mut size) = (0.0f64, 0.0f64);
-        for s in &self.spins {
-            let bound = s.arm * impulses[s.normal].max(0.0);
-            if let Some(Cone::Box { upper, .. }) = self.cones[s.block] {
-                change = change.max((bound - upper).abs());
-                size = size.max(bound).max(upper);
-            }
-            self.cones[s.block] = Some(Cone::Box {
-                lower: -bound,
-                upper: bound,
-            });
-        }
-        if size > 0.0 { change / size } else { 0.0 }
     }
 
     /// Energy that the impulses add to the motion without them, `r . u+ - r . A r / 2` (J), of a solution in impulses and changes of velocity. With one

@@ -69,6 +69,9 @@ impl Simulation {
             }
         }
         c.report.overlap = overlap(&c.next);
+        let closed = c.next.contacts().iter();
+        let closed = closed.filter(|c| c.law.compliance > 0.0 && c.gap < 0.0);
+        c.report.stored = closed.map(|c| 0.5 * c.gap * c.gap / c.law.compliance).sum();
         Ok(())
     }
 

@@ -1,7 +1,7 @@
 //! Impacts by Poisson's law: compression, then expansion.
 
 use super::Contacts;
-use super::laws::{cone_of, rows_of};
+use super::laws::cone_of;
 use super::solve::in_words;
 use crate::Error;
 use crate::contact::{Contact, Impacts};
@@ -50,10 +50,10 @@ impl Contacts {
     /// First row of every contact, with the contact.
     fn with_rows(&self) -> impl Iterator<Item = (usize, usize, &Contact)> {
         let mut row = 0;
-        self.list.contacts().iter().enumerate().map(move |(i, contact)| {
+        let contacts = self.list.contacts().iter().zip(&self.rows);
+        contacts.enumerate().map(move |(i, (contact, rows))| {
             let first = row;
-            let (points, spin) = rows_of(contact);
-            row += points + spin;
+            row += rows.count;
             (i, first, contact)
         })
     }
@@ -91,7 +91,10 @@ impl Contacts {
             }
         }
         for e in &mut added {
-            let [_, a, b] = self.axes[e.contact];
+            // Where there is friction there are tangents.
+            let [_, a, b] = *self.rows[e.contact].velocities() else {
+                continue;
+            };
             let supports = self.list.supports(e.contact);
             e.row = self
                 .tail
@@ -106,8 +109,7 @@ impl Contacts {
     /// Right-hand sides of an impact at velocities of the moment, `u` on the closing normals and all tangents.
     fn fill_impact(&mut self, h: f64, expansion: impl Fn(usize) -> f64) {
         let mut row = 0;
-        for contact in self.list.contacts() {
-            let (rows, spin) = rows_of(contact);
+        for (contact, rows) in self.list.contacts().iter().zip(&self.rows) {
             let u = self.tail.velocity()[row];
             self.tail.b[row] = if closes(contact, u, h) {
                 u
@@ -116,10 +118,10 @@ impl Contacts {
             } else {
                 contact.gap / h + u
             };
-            for k in row + 1..row + rows + spin {
+            for k in row + 1..row + rows.count {
                 self.tail.b[k] = self.tail.velocity()[k];
             }
-            row += rows + spin;
+            row += rows.count;
         }
         for e in &self.expansions {
             self.tail.b[e.row] = -e.rho * expansion(e.of);
@@ -141,9 +143,10 @@ impl Simulation {
         let mut scratch = std::mem::take(&mut c.scratch);
         std::mem::swap(&mut scratch.start, &mut c.solution.mu);
         scratch.cones.clone_from(&c.cones);
-        for s in &c.spins {
-            let (lower, upper) = (0.0, 0.0);
-            c.cones[s.block] = Some(Cone::Box { lower, upper });
+        for cone in c.cones.iter_mut().flatten() {
+            if let Cone::Rolling { torsion, rolling, .. } = cone {
+                (*torsion, *rolling) = (0.0, 0.0);
+            }
         }
         c.solver.set_cones(&c.cones).map_err(|e| in_words(e, self))?;
         c.fill_impact(h, |_| 0.0);

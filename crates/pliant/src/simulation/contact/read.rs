@@ -1,7 +1,7 @@
 //! What the contacts of a step did.
 
 use super::Contacts;
-use super::laws::{rows_of, units, used_friction};
+use super::laws::used_friction;
 use super::solve::AT_REST;
 use crate::Error;
 use crate::contact::{ContactEvent, ContactReading, ContactState};
@@ -20,20 +20,20 @@ impl Contacts {
         self.readings.clear();
         self.forces_now.clear();
         let mut row = 0;
-        let (mut active, mut slipping, mut work, mut next_spin) = (0, 0, 0.0, 0);
-        for (i, contact) in self.list.contacts().iter().enumerate() {
-            let (points, spin) = rows_of(contact);
-            let rows = row..row + points;
-            row += points + spin;
+        let (mut active, mut slipping, mut work) = (0, 0, 0.0);
+        for (contact, own) in self.list.contacts().iter().zip(&self.rows) {
+            let all = row..row + own.count;
+            row += own.count;
+            let rows = all.start..all.start + own.velocities().len();
             let (mut impulse, mut velocity, mut torque) = (Vec3::zeros(), Vec3::zeros(), Vec3::zeros());
-            while let Some(s) = self.spins.get(next_spin).filter(|s| s.contact == i) {
-                torque += impulses[s.row] * Vec3::from(s.axis);
-                work += 0.5 * impulses[s.row] * (self.tail.velocity()[s.row] + self.after[s.row]);
-                next_spin += 1;
-            }
-            for ((k, axis), unit) in rows.clone().zip(&self.axes[i]).zip(units(&contact.law)) {
+            for ((k, axis), unit) in rows.clone().zip(own.velocities()).zip(own.units) {
                 impulse += impulses[k] * Vec3::from(*axis);
                 velocity += self.after[k] / (unit * unit) * Vec3::from(*axis);
+            }
+            for (k, axis) in (rows.end..all.end).zip(own.spins()) {
+                torque += impulses[k] * Vec3::from(*axis);
+            }
+            for k in all {
                 work += 0.5 * impulses[k] * (self.tail.velocity()[k] + self.after[k]);
             }
             let normal = Vec3::from(contact.normal);

@@ -1,24 +1,17 @@
 //! Rows of the contacts behind those of the model, and their solution.
 
 use super::Contacts;
-use super::laws::{SpinRow, cone_of, frame, rows_of, units};
 use crate::Error;
-use crate::contact::{Contact, Impacts, Restitution};
+use crate::contact::{Impacts, Restitution};
 use crate::simulation::Simulation;
-use pliant_dense::{Vec3, rotation};
-use pliant_kkt::{Quantity, Support};
-use pliant_model::Space;
-use pliant_solvers::complementarity::{AutoOptions, Cone, Limits, Outcome, ProblemError};
+use pliant_dense::Vec3;
+use pliant_solvers::complementarity::{AutoOptions, Limits, Outcome, ProblemError};
 use pliant_solvers::{KktSystem, Solution, SolveError, SolveReport};
 
 /// A contact does not slip below this share of its velocity at the start of the step, and of the largest velocity that there is without impulses
 /// (for which there are this many tolerances at least).
 pub(super) const AT_REST: f64 = 1e-6;
 const TOLERANCES_AT_REST: f64 = 10.0;
-
-/// Rounds in which bounds of spin rows follow the normal impulses, and the share of the largest by which they may be off.
-const SPIN_ROUNDS: usize = 50;
-const SPIN_TOLERANCE: f64 = 1e-10;
 
 /// A complementarity error in the model's words.
 pub(super) fn in_words(error: ProblemError, simulation: &Simulation) -> Error {
@@ -70,39 +63,12 @@ impl Simulation {
         let base = self.assembler.system();
         c.cones.clear();
         c.cones.resize(base.row_blocks().len() - 1, None);
-        c.spins.clear();
         c.expansions.clear();
         c.missed = None;
-        for (i, contact) in c.list.contacts().iter().enumerate() {
-            let ((rows, spin), supports) = (rows_of(contact), c.list.supports(i));
-            let normal = c
-                .tail
-                .push(Quantity::Velocity, &c.axes[i][..rows], supports)
-                .start;
-            c.cones.push(Some(cone_of(&contact.law)));
-            if spin == 0 {
-                continue;
-            }
-            let about = self.rolling_axes(contact, supports);
-            let law = &contact.law;
-            let wanted = [
-                (law.torsion, contact.normal),
-                (law.rolling, about[0]),
-                (law.rolling, about[1]),
-            ];
-            for (arm, axis) in wanted.into_iter().filter(|(arm, _)| *arm > 0.0) {
-                let row = c.tail.push(Quantity::Spin, &[axis], supports).start;
-                c.spins.push(SpinRow {
-                    block: c.cones.len(),
-                    row,
-                    normal,
-                    arm,
-                    axis,
-                    contact: i,
-                });
-                let (lower, upper) = (0.0, 0.0);
-                c.cones.push(Some(Cone::Box { lower, upper }));
-            }
+        for (i, rows) in c.rows.iter().enumerate() {
+            let supports = c.list.supports(i);
+            c.tail.push_both(rows.velocities(), rows.spins(), supports);
+            c.cones.push(Some(rows.cone));
         }
         self.assembler.project(&self.model, &self.state, &mut c.tail)?;
         let unit = h / self.per_force(h);
@@ -136,25 +102,16 @@ impl Simulation {
         c.solution
             .mu
             .extend(self.multipliers.iter().map(|l| l * per_force));
-        let mut next_spin = 0;
-        for (i, contact) in c.list.contacts().iter().enumerate() {
+        for (contact, rows) in c.list.contacts().iter().zip(&c.rows) {
             let at = c.forces.binary_search_by_key(&contact.key, |f| f.0);
             let [x, y, z, tx, ty, tz] = at.map_or([0.0; 6], |at| c.forces[at].1);
             let (force, torque) = (Vec3::new(x, y, z), Vec3::new(tx, ty, tz));
-            let rows = c.axes[i][..rows_of(contact).0].iter();
-            let along = rows
-                .zip(units(&contact.law))
-                .map(|(a, unit)| per_force * force.dot(&Vec3::from(*a)) / (unit * unit));
-            c.solution.mu.extend(along);
-            while let Some(s) = c.spins.get(next_spin).filter(|s| s.contact == i) {
-                c.solution.mu.push(per_force * torque.dot(&Vec3::from(s.axis)));
-                next_spin += 1;
-            }
+            let start = rows.along(per_force * force, per_force * torque);
+            c.solution.mu.extend(start);
         }
         c.solution
             .mu
             .resize(self.assembler.system().m() + c.tail.rows(), 0.0);
-        c.bound_spins(self.assembler.system().m());
         c.solver.options = self.auto_options();
         c.solver.only = self.options.contacts.solver;
         c.solver.bounds = self.options.bounds;
@@ -181,30 +138,6 @@ impl Simulation {
             }
         }
         Ok(())
-    }
-
-    /// Two unit vectors along the surfaces: that of the rolling, if they roll, and the one across.
-    fn rolling_axes(&self, contact: &Contact, supports: &[Support]) -> [[f64; 3]; 2] {
-        let mut spin = Vec3::zeros();
-        for s in supports {
-            let node = self.model.node(s.node);
-            if node.space == Space::Rigid3 {
-                let x = &self.state.positions[node.first_position + 7 * s.element..][..7];
-                let w = &self.state.velocities[node.first_velocity + 6 * s.element + 3..][..3];
-                let turn = [x[3], x[4], x[5], x[6]];
-                spin += s.weight * rotation::rotate(turn, Vec3::new(w[0], w[1], w[2]));
-            }
-        }
-        let normal = Vec3::from(contact.normal);
-        let size = spin.norm();
-        spin -= normal * normal.dot(&spin);
-        // Below, it is rounding of the spin about the normal.
-        if spin.norm() <= 1e-9 * size {
-            let [_, a, b] = frame(contact.normal);
-            return [a, b];
-        }
-        let first = spin.normalize();
-        [first.into(), normal.cross(&first).into()]
     }
 
     fn fill_extended(&self, c: &mut Contacts) -> Result<(), Error> {
@@ -277,30 +210,13 @@ impl Simulation {
     fn solve_once(&mut self, c: &mut Contacts) -> Result<SolveReport, Error> {
         self.fill_extended(c)?;
         let m = self.assembler.system().m();
-        let mut iterations = 0;
-        let mut found;
-        let mut rounds = 0;
-        let mut off;
-        loop {
-            let Some(system) = c.extended.system() else {
-                return Err(Error::Solve(SolveError::NotPrepared));
-            };
-            found = c
-                .solver
-                .solve(system, &mut c.solution)
-                .map_err(|e| in_words(e, self))?;
-            iterations += found.iterations;
-            off = if c.spins.is_empty() { 0.0 } else { c.bound_spins(m) };
-            if off <= SPIN_TOLERANCE {
-                break;
-            }
-            rounds += 1;
-            if rounds > SPIN_ROUNDS {
-                found.outcome = Outcome::Stagnated;
-                break;
-            }
-            c.solver.set_cones(&c.cones).map_err(|e| in_words(e, self))?;
-        }
+        let Some(system) = c.extended.system() else {
+            return Err(Error::Solve(SolveError::NotPrepared));
+        };
+        let found = c
+            .solver
+            .solve(system, &mut c.solution)
+            .map_err(|e| in_words(e, self))?;
         self.solution.x.clone_from(&c.solution.x);
         self.solution.mu.clear();
         self.solution.mu.extend_from_slice(&c.solution.mu[..m]);
@@ -321,12 +237,10 @@ impl Simulation {
             c.outcome = m.outcome;
             (m.measure, m.natural)
         });
-        // Spin rows whose bounds are not those of their loads miss their law by that share.
-        let spin = if off > SPIN_TOLERANCE { off } else { 0.0 };
-        c.report.residual = found.residual.measure().max(spin).max(missed.0);
-        c.report.de_saxce = found.exact.max(spin).max(missed.0);
+        c.report.residual = found.residual.measure().max(missed.0);
+        c.report.de_saxce = found.exact.max(missed.0);
         c.report.velocity_residual = (found.residual.natural * unit).max(missed.1);
-        c.report.iterations += iterations;
+        c.report.iterations += found.iterations;
         c.report.method = found.method;
         c.report.islands = found.islands;
         c.report.settled = found.settled;

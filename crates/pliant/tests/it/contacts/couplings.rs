@@ -191,7 +191,9 @@ fn couplings_go_on_from_a_checkpoint_bit_for_bit() {
         let mut options = Options::default();
         options.contacts.friction_coupling = coupling;
         let (mut s, p) = pit(options.clone(), 12);
-        (0..25).for_each(|_| drop(s.step(0.01).unwrap()));
+        for _ in 0..25 {
+            s.step(0.01).unwrap();
+        }
         options.solver.threads = 2;
         let (mut t, _) = pit(options, 12);
         t.restore(&s.checkpoint()).unwrap();
@@ -216,7 +218,9 @@ fn ellipses_and_formulations_have_the_same_shift() {
         let (mut s, p) = particle(0.7, law, [0.0; 3], [1.0, 2.0, 0.0]);
         s.options.formulation = formulation;
         s.options.contacts.friction_coupling = FrictionCoupling::Lagged;
-        (0..20).for_each(|_| drop(s.step(0.01).unwrap()));
+        for _ in 0..20 {
+            s.step(0.01).unwrap();
+        }
         s.positions(p).to_vec()
     };
     let expected = run(FrictionModel::Cone, Formulation::VelocityChange);

@@ -52,6 +52,50 @@ pub(super) fn add(out: &mut Vec<Record>) {
     );
     painleve(out);
     scales(out);
+    balls(out);
+}
+
+/// A ball of 1 kg on the floor, with moments in units of its radius: rows `v_z, v_x - w_y, v_y + w_x, w_z, w_x, w_y` at the point of contact, pressed with 1 N s,
+/// friction 0.5, arms of 0.02 and 0.01 radii.
+fn balls(out: &mut Vec<Record>) {
+    let mut a = [0.0; 36];
+    for (i, x) in [1.0, 3.5, 3.5, 2.5, 2.5, 2.5].into_iter().enumerate() {
+        a[7 * i] = x;
+    }
+    (a[11], a[31]) = (-2.5, -2.5);
+    (a[16], a[26]) = (2.5, 2.5);
+    let law = Cone::Rolling {
+        mu: 0.5,
+        torsion: 0.02,
+        rolling: 0.01,
+    };
+    for (name, about, [v, w, spin], r) in [
+        // It goes on rolling: v' = -r_x, w' = 2.5 (m + r_x) with the moment -0.01, both the same: r_x = 0.01/1.4.
+        (
+            "ball-rolls",
+            "a ball rolls and spins: friction holds, both torques are at their bounds",
+            [2.0, 2.0, 3.0],
+            [1.0, -0.01 / 1.4, 0.0, -0.02, 0.0, -0.01],
+        ),
+        // v + r_x = 0, w + 2.5 (m - r_x) = 0.
+        (
+            "ball-holds",
+            "a ball that is too slow to roll on",
+            [0.005, 0.005, 0.0],
+            [1.0, -0.005, 0.0, 0.0, 0.0, -0.007],
+        ),
+        (
+            "ball-slides",
+            "a ball slides, rolls and spins: all is at its bounds",
+            [4.0, 1.0, -3.0],
+            [1.0, -0.5, 0.0, 0.02, 0.0, -0.01],
+        ),
+        ("ball-leaves", "a ball that goes up", [1.0, 2.0, 3.0], [0.0; 6]),
+    ] {
+        let up = if name == "ball-leaves" { 1.0 } else { -1.0 };
+        let b = [up, v - w, 0.0, spin, 0.0, w];
+        out.push(dense(name, about, OWN, (&a, &b), &[law]).impulse(&r, 1e-7));
+    }
 }
 
 fn planar(name: &str, about: &str, a: [f64; 4], b: [f64; 2]) -> Record {

@@ -32,6 +32,29 @@ fn pair(random: &mut Random, cone: &Cone) -> (Vec<f64>, Vec<f64>) {
             ),
             _ => (vec![size, 0.36 * mu * size, 0.48 * mu * size], vec![0.0; 3]),
         },
+        Cone::Rolling { mu, torsion, rolling } => match kind {
+            0 => (vec![0.0; 6], vec![size, 0.2, -0.1, 0.3, 0.1, 0.1]),
+            // All three slip, or friction holds and the others do not.
+            1 => (
+                [1.0, -0.6 * mu, -0.8 * mu, torsion, -0.8 * rolling, 0.6 * rolling]
+                    .map(|x| x * size)
+                    .to_vec(),
+                vec![0.0, 0.3, 0.4, -0.2, 0.08, -0.06],
+            ),
+            _ => (
+                [
+                    1.0,
+                    0.36 * mu,
+                    0.48 * mu,
+                    0.5 * torsion,
+                    -0.8 * rolling,
+                    0.6 * rolling,
+                ]
+                .map(|x| x * size)
+                .to_vec(),
+                vec![0.0, 0.0, 0.0, 0.0, 0.08, -0.06],
+            ),
+        },
         Cone::Pyramid { .. } | Cone::Shifted { .. } => unreachable!("not in the corpus"),
     }
 }
@@ -47,6 +70,11 @@ struct Family {
 }
 
 const FRICTION: &[Cone] = &[Cone::Coulomb { mu: 0.3 }];
+const ROLLING: &[Cone] = &[Cone::Rolling {
+    mu: 0.3,
+    torsion: 0.1,
+    rolling: 0.05,
+}];
 const UNILATERAL: &[Cone] = &[Cone::NonNegative];
 const ROWS: &[Cone] = &[
     Cone::Free,
@@ -78,6 +106,7 @@ const FAMILIES: &[Family] = &[
     Family { name: "random-contacts-3", about: "contacts with friction", laws: FRICTION, blocks: 3, rank: None, seed: 36 },
     Family { name: "random-contacts-12", about: "contacts with friction", laws: FRICTION, blocks: 12, rank: None, seed: 37 },
     Family { name: "random-contacts-deficient", about: "contacts with friction, rank 12 of 24", laws: FRICTION, blocks: 8, rank: Some(12), seed: 38 },
+    Family { name: "random-rolling", about: "contacts with friction and resistance to spin and rolling", laws: ROLLING, blocks: 5, rank: None, seed: 40 },
     Family { name: "random-all-laws", about: "every law", laws: ALL, blocks: 14, rank: None, seed: 39 },
 ];
 

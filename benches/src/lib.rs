@@ -9,6 +9,7 @@ pub mod chain;
 pub mod families;
 pub mod heaps;
 pub mod linkages;
+pub mod orders;
 pub mod profile;
 pub mod reference;
 pub mod stiff;

@@ -5,7 +5,14 @@ use crate::flags;
 use crate::process;
 
 /// The groups of benchmarks, each a program of the benches package.
-const GROUPS: [&str; 5] = ["solvers", "contacts", "contact-scenes", "delassus", "corpus"];
+const GROUPS: [&str; 6] = [
+    "solvers",
+    "contacts",
+    "contact-scenes",
+    "delassus",
+    "corpus",
+    "orders",
+];
 
 /// Runs the program `scenes` of the benches package in release mode with the same arguments, or the group of benchmarks that the first
 /// argument names with the others.
@@ -16,6 +23,7 @@ pub(crate) fn run(args: &[String]) -> Result<u8, Error> {
         Some((group, rest)) if group == "contact-scenes" => contacts("contact_scenes", rest),
         Some((group, rest)) if group == "delassus" => process::run_bench_program("delassus", &[], rest),
         Some((group, rest)) if group == "corpus" => process::run_bench_program("profile", &[], rest),
+        Some((group, rest)) if group == "orders" => process::run_bench_program("orders", &[], rest),
         Some((group, _)) if !group.starts_with('-') => Err(Error::UnknownFlag {
             task: "bench",
             flag: group.clone(),

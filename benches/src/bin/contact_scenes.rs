@@ -1,7 +1,7 @@
 //! Times whole steps of scenes of many contacts, and says how right they are.
 //!
-//! `cargo xtask bench contact-scenes [--peers] [--quick] [--split] [--exact] [--lagged] [--convex] [scene ...]`: of the couplings of friction those that are named, else all for
-//! what falls and Coulomb's law for what stands.
+//! `cargo xtask bench contact-scenes [--peers] [--quick] [--split] [--exact] [--lagged] [--convex] [--steps=N] [scene ...]`: of the couplings of friction those that are named, else all for
+//! what falls and Coulomb's law for what stands; the first `N` steps of each scene, else all.
 
 use pliant::contact::FrictionCoupling;
 use pliant::prelude::*;
@@ -115,7 +115,7 @@ fn run(
         ..Row::default()
     };
     let mut before: Option<(f64, f64)> = None;
-    for k in 0..scene.steps {
+    for _ in 0..scene.steps {
         let taken = row.time;
         let now = match step(&mut row) {
             Ok(now) => now,
@@ -232,7 +232,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         "| scene | program | ms per 1/60 s | slowest | iterations | islands | contacts | overlap m | deepest m | moved m | speed m/s | rise of energy | residual | De Saxce, median |"
     );
     println!("|---|---|---|---|---|---|---|---|---|---|---|---|---|---|");
-    for scene in SCENES {
+    let most = match flags.iter().find_map(|f| f.strip_prefix("--steps=")) {
+        Some(count) => count.parse()?,
+        None => usize::MAX,
+    };
+    for mut scene in SCENES {
+        scene.steps = scene.steps.min(most);
         let chosen = if names.is_empty() {
             scene.quick || !has("--quick")
         } else {

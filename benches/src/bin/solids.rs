@@ -23,10 +23,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for cells in [[30, 5, 4], [99, 9, 9]] {
         let hexes = Mesh::hexahedral_box([1.0, 0.1, 0.1], cells)?;
         let tetrahedra = hexes.clone().into_tetrahedra();
+        let turned = Solid::hyperelastic(StrainEnergy::corotational(1e6, 0.3));
         let rubber = Solid::hyperelastic(StrainEnergy::stable_neo_hookean(1e6, 0.3));
         for (name, solid, mesh) in [
             ("hexahedra, linear", Solid::linear(1e6, 0.3), &hexes),
             ("hexahedra, corotational", Solid::corotational(1e6, 0.3), &hexes),
+            ("hexahedra, corotational on gradients", turned, &hexes),
             ("hexahedra, neo-Hookean", rubber, &hexes),
             (
                 "tetrahedra, corotational",

@@ -4,6 +4,7 @@ mod geometry;
 mod response;
 mod rows;
 mod stiffness;
+mod tangent;
 
 pub use stiffness::StiffnessRatio;
 

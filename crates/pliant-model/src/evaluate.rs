@@ -513,6 +513,32 @@ impl Evaluation {
         }
     }
 
+    /// Carries velocities (or accelerations) of the independent nodes to the mapped ones, whose entries are overwritten: `u = J u` from parents to
+    /// child. Allocates nothing.
+    ///
+    /// # Panics
+    /// If `velocity` is shorter than [`Model::velocity_count`].
+    pub fn push_forward(&self, model: &Model, velocity: &mut [f64]) {
+        for (index, node) in model.nodes().iter().enumerate() {
+            let (NodeKind::Mapped { ranges, .. }, Some(blocks)) = (&node.kind, &self.jacobians[index]) else {
+                continue;
+            };
+            let (before, child) = velocity.split_at_mut(node.first_velocity);
+            let size = node.space.velocity_size();
+            for (e, u) in child[..node.count * size].chunks_exact_mut(size).enumerate() {
+                u.fill(0.0);
+                let mut column = 0;
+                for at in &self.dependencies[index][e] {
+                    let (_, first, space) = ranges[at.parent];
+                    let width = space.velocity_size();
+                    let from = &before[first + at.element * width..][..width];
+                    add_block_product(blocks, e, column, from, u);
+                    column += width;
+                }
+            }
+        }
+    }
+
     /// Carries forces on all nodes to their parents: afterwards each node holds the total force on it, the independent ones
     /// the generalised force. Allocates nothing.
     ///

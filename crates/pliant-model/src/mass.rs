@@ -237,7 +237,7 @@ impl Mass {
     }
 
     /// Adds `-w x I w` of every body (body axes) to the forces on a node of bodies.
-    pub(crate) fn add_gyroscopic(&self, v: &[f64], out: &mut [f64]) {
+    pub fn add_gyroscopic(&self, v: &[f64], out: &mut [f64]) {
         for (e, (v, out)) in v.chunks_exact(6).zip(out.chunks_exact_mut(6)).enumerate() {
             if let Some(rigid) = self.rigid(e) {
                 let w = vec3(v, 3);

@@ -197,7 +197,7 @@ impl Runner {
         let is_short = taken == plan.steps && left > 0.0 && left < plan.step * (1.0 - 1e-6);
         let h = if is_short { left } else { plan.step };
         // Forces act with the weights of the step: so do the inputs that they depend on.
-        let time = self.simulation.time() + self.simulation.options.alpha * h;
+        let time = self.simulation.time() + self.simulation.options.when_inputs_act() * h;
         for input in &self.scene.inputs {
             let value = input.program.jet(time).value;
             self.simulation.set_input(input.component, input.input, value)?;

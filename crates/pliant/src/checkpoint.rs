@@ -1,7 +1,7 @@
 //! Everything that changes during a simulation, as plain values.
 
-use crate::TreatmentChoice;
 use crate::contact::{ContactMemory, SleepMemory};
+use crate::{IntegratorMemory, TreatmentChoice};
 use pliant_model::State;
 use pliant_solvers::{BoundState, Elimination};
 
@@ -28,6 +28,8 @@ pub struct Checkpoint {
     pub fresh: bool,
     /// Inputs of all force fields, one after the other.
     pub inputs: Vec<f64>,
+    /// What the integrator remembers.
+    pub integrator: IntegratorMemory,
     /// The step that treatments were chosen for, and the choices; `None` before the first.
     pub treatments: Option<(f64, Vec<TreatmentChoice>)>,
     /// Order of elimination that the solver has settled on.

@@ -141,6 +141,14 @@ pub enum Error {
         /// Time at the start of the step (s).
         time: f64,
     },
+    /// The integrator has no answer to something in the model or the options.
+    #[error("{integrator} does not take {what}; the linear step does")]
+    Unsupported {
+        /// Its name.
+        integrator: String,
+        /// What it does not take, in words.
+        what: String,
+    },
     /// Settling stopped before it was at rest.
     #[error("not at rest after {steps} steps: still moving by {motion:e} per step, allowed {tolerance:e}")]
     NotSettled {

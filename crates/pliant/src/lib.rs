@@ -31,6 +31,7 @@ mod checkpoint;
 pub mod contact;
 mod error;
 mod gyroscopic;
+pub mod integrator;
 mod options;
 mod report;
 mod settle;
@@ -38,6 +39,7 @@ mod simulation;
 
 pub use checkpoint::Checkpoint;
 pub use error::Error;
+pub use integrator::Integrator;
 pub use options::{Gyroscopic, Options, Stabilisation};
 pub use pliant_contact as collision;
 pub use pliant_continuum as continuum;
@@ -46,15 +48,15 @@ pub use pliant_kkt as kkt;
 pub use pliant_model as model;
 pub use pliant_solvers as solvers;
 pub use pliant_sparse as sparse;
-pub use report::{Counters, StepReport, Timings};
+pub use report::{Counters, NewtonReport, StepReport, Timings};
 pub use settle::{Settle, SettleReport};
-pub use simulation::{Axes, On, Simulation, TreatmentChoice, Wrench};
+pub use simulation::{Axes, IntegratorMemory, On, Simulation, TreatmentChoice, Wrench};
 
 /// What most programs need.
 pub mod prelude {
     pub use crate::{
-        Axes, Checkpoint, Error, Gyroscopic, On, Options, Settle, SettleReport, Simulation, Stabilisation,
-        StepReport, TreatmentChoice, Wrench,
+        Axes, Checkpoint, Error, Gyroscopic, Integrator, On, Options, Settle, SettleReport, Simulation,
+        Stabilisation, StepReport, TreatmentChoice, Wrench,
     };
     pub use pliant_kkt::{Formulation, GeometricStiffness, Geometry, Metric};
     pub use pliant_model::*;

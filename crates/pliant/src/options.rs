@@ -2,6 +2,7 @@
 
 use crate::Error;
 use crate::contact::{ContactOptions, FrictionCoupling, Impacts, Overlap, Restitution, Sleeping};
+use crate::integrator::{Integrator, NewtonOptions};
 use pliant_kkt::{Formulation, Geometry, Metric, Scheme};
 use pliant_model::{ComponentId, Level, Model};
 use pliant_solvers::{BoxOptions, DirectOptions};
@@ -56,6 +57,10 @@ const MOST_HALVINGS: usize = 20;
 /// damped; `alpha = beta = 1/2` is the trapezoidal rule, second order and without damping.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
+    /// The method.
+    pub integrator: Integrator,
+    /// How nonlinear equations are solved, if the method has any.
+    pub newton: NewtonOptions,
     /// Weight of the end of the step in forces, in `(0, 1]`.
     pub alpha: f64,
     /// Weight of the end of the step in velocities, in `(0, 1]`.
@@ -91,6 +96,8 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Self {
+            integrator: Integrator::default(),
+            newton: NewtonOptions::default(),
             alpha: 1.0,
             beta: 1.0,
             own_alpha: Vec::new(),
@@ -116,6 +123,17 @@ impl Options {
             alpha: 0.5,
             beta: 0.5,
             ..Self::default()
+        }
+    }
+
+    /// The share of a step after which inputs that are set once per step ([`Simulation::set_input`](crate::Simulation::set_input)) best have their
+    /// value: 1 where the equations are those of its end, 1/2 for methods between both ends, 0 for those of its start.
+    pub fn when_inputs_act(&self) -> f64 {
+        match &self.integrator {
+            Integrator::Linear | Integrator::Nonlinear => self.alpha,
+            Integrator::Implicit(method) => method.weight(),
+            Integrator::Rattle | Integrator::RungeKutta4 => 0.5,
+            Integrator::SymplecticEuler => 0.0,
         }
     }
 
@@ -171,6 +189,7 @@ impl Options {
             ("the incompatibility tolerance", incompatibility),
             ("the tolerance of bounded forces", self.bounds.tolerance),
             ("the tolerance of contacts", self.contacts.tolerance),
+            ("the tolerance of Newton's method", self.newton.tolerance),
         ] {
             if value.is_nan() {
                 return Err(Error::OutOfRange {
@@ -180,12 +199,14 @@ impl Options {
                 });
             }
         }
-        if self.contacts.halvings > MOST_HALVINGS {
-            return Err(Error::OutOfRange {
-                what: "the number of halvings of a step",
-                value: self.contacts.halvings as f64,
-                bound: "at most 20",
-            });
+        for halvings in [self.contacts.halvings, self.newton.halvings] {
+            if halvings > MOST_HALVINGS {
+                return Err(Error::OutOfRange {
+                    what: "the number of halvings of a step",
+                    value: halvings as f64,
+                    bound: "at most 20",
+                });
+            }
         }
         let coupling = self.contacts.friction_coupling;
         if coupling != FrictionCoupling::Exact {

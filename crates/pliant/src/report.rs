@@ -40,6 +40,17 @@ impl Timings {
     }
 }
 
+/// What Newton's method took, where it solved the step ([`Integrator`](crate::Integrator)).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NewtonReport {
+    /// Linear systems solved.
+    pub iterations: usize,
+    /// Halvings of Newton's steps by the line search.
+    pub halvings: usize,
+    /// Halvings of the time step.
+    pub step_halvings: usize,
+}
+
 /// The report of one step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StepReport {
@@ -50,7 +61,8 @@ pub struct StepReport {
     /// How the linear solve ended.
     pub status: Status,
     /// Residual of the KKT system: primal and row in units of velocity, relative as backward error. The relative one is
-    /// that of the system as solved: where redundant rows contradicted each other, of the compromise.
+    /// that of the system as solved: where redundant rows contradicted each other, of the compromise. Of nonlinear equations it is what
+    /// they miss themselves, as a share of the size of their terms.
     pub residual: KktResidual,
     /// Steps of iterative refinement.
     pub refinements: usize,
@@ -68,6 +80,8 @@ pub struct StepReport {
     pub geometry_passes: usize,
     /// Whether the geometric stiffness had to be replaced by its absolute value to keep `W` positive definite.
     pub geometry_clamped: bool,
+    /// Newton's method; all zero for the linear step.
+    pub newton: NewtonReport,
     /// Iterations of the position corrections, before and after.
     pub corrections: (usize, usize),
     /// Energies at the end of the step; the potential one has that of compliant contacts ([`ContactsReport::stored`]), which

@@ -3,6 +3,8 @@
 use crate::{Error, Simulation};
 
 /// How to come to rest: implicit steps whose velocity is scaled down after each (docs/notation.md).
+///
+/// With [`Integrator::Nonlinear`](crate::Integrator::Nonlinear), weights 1 and a step far beyond all periods it is Newton's method for the equations of rest.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settle {
     /// Time step of the pseudo-static iteration (s): larger is faster, and less robust far from rest.

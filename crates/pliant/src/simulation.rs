@@ -1,21 +1,28 @@
 //! The stepper: model, state, time.
 
+mod accelerations;
 mod advance;
+mod anderson;
 mod balance;
 pub(crate) mod contact;
 mod correct;
 mod drive;
+mod explicit;
 mod halve;
+mod implicit;
 mod multipliers;
+mod rattle;
 mod read;
+mod refuse;
 pub(crate) mod sleep;
 mod treatment;
 
+pub use implicit::IntegratorMemory;
 pub use read::{Axes, On, Wrench};
 pub use treatment::TreatmentChoice;
 
 use crate::report::{Counters, StepReport};
-use crate::{Checkpoint, Error, Options};
+use crate::{Checkpoint, Error, Integrator, Options};
 use pliant_dense::{Vec3, rotation};
 use pliant_kkt::{Assembler, RowMotion, Scheme};
 use pliant_model::{ComponentId, Evaluation, Model, ModelError, NodeId, Pose, Space, State};
@@ -72,6 +79,10 @@ pub struct Simulation {
     change: Solution,
     contacts: Option<Box<contact::Contacts>>,
     sleep: sleep::Sleep,
+    /// What the integrator remembers, and scratch of those that are not the linear step.
+    memory: IntegratorMemory,
+    implicit: implicit::Scratch,
+    stages: explicit::Stages,
     /// What the treatments of automatic force fields were chosen for.
     chosen_for: Option<f64>,
     choices: Vec<TreatmentChoice>,
@@ -138,6 +149,9 @@ impl Simulation {
             change: Solution::default(),
             contacts: None,
             sleep: sleep::Sleep::default(),
+            memory: IntegratorMemory::default(),
+            implicit: implicit::Scratch::default(),
+            stages: explicit::Stages::default(),
             chosen_for: None,
             choices: Vec::new(),
             model,
@@ -256,6 +270,7 @@ impl Simulation {
         self.lagged.fill(0.0);
         self.support.fill(0.0);
         self.fresh = true;
+        self.memory.forget();
         self.wake_all();
         if let Some(c) = &mut self.contacts {
             c.forget();
@@ -376,6 +391,7 @@ impl Simulation {
             external: self.external.clone(),
             fresh: self.fresh,
             inputs: self.inputs(),
+            integrator: self.memory.clone(),
             treatments: self.treatments_as_chosen(),
             elimination: self.solver.elimination().cloned(),
             correction_elimination: self.corrector.elimination().cloned(),
@@ -411,6 +427,7 @@ impl Simulation {
         self.held.copy_from_slice(&checkpoint.held);
         self.external.copy_from_slice(&checkpoint.external);
         self.fresh = checkpoint.fresh;
+        self.memory.clone_from(&checkpoint.integrator);
         self.solver.forget(checkpoint.elimination.clone());
         self.solver.impose_active_set(&checkpoint.active_set);
         self.corrector.forget(checkpoint.correction_elimination.clone());
@@ -450,6 +467,10 @@ impl Simulation {
         let numbers = numbers
             .into_iter()
             .chain([&checkpoint.lagged[..], &checkpoint.held, &checkpoint.external])
+            .chain([
+                &checkpoint.integrator.vectors[..],
+                checkpoint.integrator.previous.as_slice(),
+            ])
             .flatten();
         if let Some(value) = numbers.into_iter().find(|x| !x.is_finite()) {
             let name = "the checkpoint".to_owned();
@@ -464,15 +485,21 @@ impl Simulation {
     }
 
     /// Takes one step of length `h` (s). Steps may differ in length. After the first, a step allocates nothing and repeats no
-    /// symbolic work, unless coordinates were fixed or freed. Where contacts do not converge, it may be taken in halves
-    /// ([`ContactOptions::halvings`](crate::contact::ContactOptions::halvings)); the report says so.
+    /// symbolic work, unless coordinates were fixed or freed. Where contacts or Newton's method do not converge, it may be taken in halves
+    /// ([`ContactOptions::halvings`](crate::contact::ContactOptions::halvings),
+    /// [`NewtonOptions::halvings`](crate::integrator::NewtonOptions::halvings)); the report says so.
     ///
     /// # Errors
     /// [`Error::NotConverged`] or [`Error::Incompatible`] (unless [`Options::accept_failed_steps`]),
-    /// [`Error::NotPositiveDefinite`], [`Error::NotFinite`], [`Error::Gyroscopic`], [`Error::Model`] where a mapping is not
+    /// [`Error::NotPositiveDefinite`], [`Error::NotFinite`], [`Error::Gyroscopic`], [`Error::Unsupported`] for what the integrator does not
+    /// take, [`Error::Model`] where a mapping is not
     /// defined, [`Error::OutOfRange`]. The state is then as before the step.
     pub fn step(&mut self, h: f64) -> Result<StepReport, Error> {
-        self.step_or_halves(h, self.options.contacts.halvings)
+        let halvings = match self.options.integrator {
+            Integrator::Linear => self.options.contacts.halvings,
+            _ => self.options.newton.halvings,
+        };
+        self.step_or_halves(h, halvings)
     }
 
     fn step_at_once(&mut self, h: f64) -> Result<StepReport, Error> {
@@ -482,7 +509,13 @@ impl Simulation {
         self.corrector.options = self.options.solver;
         self.choose_treatments(h)?;
         self.previous.clone_from(&self.state);
-        let result = self.advance(h);
+        self.refuse_what_does_not_fit()?;
+        let result = match self.options.integrator {
+            Integrator::Linear => self.advance(h),
+            Integrator::Nonlinear | Integrator::Implicit(_) => self.advance_implicitly(h),
+            Integrator::Rattle => self.advance_by_rattle(h),
+            Integrator::SymplecticEuler | Integrator::RungeKutta4 => self.advance_explicitly(h),
+        };
         if result.is_err() {
             self.state.clone_from(&self.previous);
             self.undo_contacts()?;

@@ -35,6 +35,15 @@ pub enum StrainEnergy {
         /// Bulk modulus (Pa).
         bulk: f64,
     },
+    /// The corotational energy `mu |F - R|^2 + l tr(U - I)^2/2` with `F = R U`, which is no function of these invariants: the same law as
+    /// [`LinearElastic`](crate::LinearElastic) on [`CorotationalStrain`](crate::CorotationalStrain), cheaper as a stiffness. Where two principal stretches add up to zero
+    /// it has no force (not a number).
+    Corotational {
+        /// Shear modulus (Pa).
+        shear: f64,
+        /// Lamé's first parameter (Pa).
+        lame: f64,
+    },
 }
 
 /// Value, gradient and Hessian (upper triangle: 11, 12, 1J, 22, 2J, JJ) over `(I1, I2, J)`.
@@ -57,9 +66,17 @@ impl StrainEnergy {
         Self::StableNeoHookean { shear, lame }
     }
 
+    /// The corotational energy of Young's modulus (Pa) and Poisson's ratio (none).
+    pub fn corotational(young: f64, poisson: f64) -> Self {
+        let (shear, lame) = lame(young, poisson);
+        Self::Corotational { shear, lame }
+    }
+
     pub(super) fn check(&self, name: &str) -> Result<(), ModelError> {
         match *self {
-            Self::NeoHookean { shear, lame } | Self::StableNeoHookean { shear, lame } => {
+            Self::NeoHookean { shear, lame }
+            | Self::StableNeoHookean { shear, lame }
+            | Self::Corotational { shear, lame } => {
                 check_positive(name, "the shear modulus", shear)?;
                 let bulk = lame + 2.0 / 3.0 * shear;
                 check_range(name, "the bulk modulus", bulk, bulk > 0.0, "positive")
@@ -73,8 +90,14 @@ impl StrainEnergy {
         }
     }
 
+    /// As a function of invariants; none for the corotational energy, which is not one.
     pub(super) fn at(&self, i1: f64, i2: f64, j: f64) -> Derivatives {
         match *self {
+            Self::Corotational { .. } => Derivatives {
+                value: f64::NAN,
+                first: [f64::NAN; 3],
+                second: [f64::NAN; 6],
+            },
             Self::NeoHookean { shear, lame } => {
                 let log = if j > 0.0 { j.ln() } else { f64::NAN };
                 Derivatives {

@@ -2,9 +2,9 @@
 
 use super::energies::Derivatives;
 use super::{GRADIENTS, StrainEnergy, check_points};
-use crate::strain::{add_determinant_hessian, cofactors, matrix, write_matrix};
-use pliant_dense::Mat3;
+use crate::strain::{Polar, add_determinant_hessian, cofactors, matrix, write_matrix};
 use pliant_dense::eigen::{map_eigenvalues, symmetric_eigen};
+use pliant_dense::{Mat3, Vec3, skew};
 use pliant_model::{Blocks, ForceField, ModelError, NotInvertible, Space};
 
 /// What is made of the tangent of a material where it is indefinite.
@@ -23,7 +23,7 @@ pub enum Tangent {
 /// **Equation.** Energy `V w(F)` (J) with the density `w` (Pa) of a [`StrainEnergy`] and the volume `V` (m^3) of the point; force `-V P` with the
 /// first Piola-Kirchhoff stress `P = dw/dF`, `K = V d2w/dF2` exactly, through the derivatives of the invariants.
 ///
-/// **Use.** Rubber and tissue at large strains: neo-Hookean, stable neo-Hookean, Mooney-Rivlin.
+/// **Use.** Rubber and tissue at large strains: neo-Hookean, stable neo-Hookean, Mooney-Rivlin; the corotational material as a stiffness.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hyperelastic {
     energy: StrainEnergy,
@@ -71,7 +71,23 @@ impl Hyperelastic {
         gradients.chunks_exact(9).filter(|f| indefinite(f)).count()
     }
 
+    fn density(&self, f: &Mat3) -> f64 {
+        if let StrainEnergy::Corotational { shear, lame } = self.energy {
+            return corotational(f).map_or(f64::NAN, |(_, d, trace)| {
+                shear * d.norm_squared() + 0.5 * lame * trace * trace
+            });
+        }
+        let at = Invariants::of(f);
+        self.energy.at(at.i1, at.i2, at.j).value
+    }
+
     fn stress(&self, f: &Mat3) -> Mat3 {
+        if let StrainEnergy::Corotational { shear, lame } = self.energy {
+            return corotational(f).map_or_else(
+                || Mat3::repeat(f64::NAN),
+                |(p, d, trace)| d * (2.0 * shear) + p.r * (lame * trace),
+            );
+        }
         let at = Invariants::of(f);
         let w = self.energy.at(at.i1, at.i2, at.j).first;
         at.gradients[0] * w[0] + at.gradients[1] * w[1] + at.gradients[2] * w[2]
@@ -79,6 +95,13 @@ impl Hyperelastic {
 
     /// Adds the exact tangent, 9 x 9 over the entries of `F`, rows first.
     fn add_tangent(&self, f: &Mat3, out: &mut [f64]) {
+        if let StrainEnergy::Corotational { shear, lame } = self.energy {
+            match corotational(f) {
+                Some((p, _, trace)) => add_corotational_tangent(&p, trace, shear, lame, out),
+                None => out.fill(f64::NAN),
+            }
+            return;
+        }
         let at = Invariants::of(f);
         let Derivatives { first, second, .. } = self.energy.at(at.i1, at.i2, at.j);
         let [g1, g2, gj] = at.gradients.map(|g| {
@@ -102,6 +125,34 @@ impl Hyperelastic {
         if first[1] != 0.0 {
             add_second_invariant_hessian(f, at.i1, first[1], out);
         }
+    }
+}
+
+/// The polar decomposition, `F - R` and `tr(U - I)`.
+fn corotational(f: &Mat3) -> Option<(Polar, Mat3, f64)> {
+    let p = Polar::of(f)?;
+    let d = f - p.r;
+    // R : (F - R) keeps the digits of small strains.
+    Some((p, d, p.r.dot(&d)))
+}
+
+/// Adds the derivative of `2 mu (F - R) + l tr(U - I) R`: `2 mu dF + l R (R : dF) + (l tr(U - I) - 2 mu) dR`, where
+/// `dR = sum_kl R E_k T_kl (R E_l : dF)` with the generators `E_k` of rotations and `T` the inverse of `tr(U) I - U`.
+fn add_corotational_tangent(p: &Polar, trace: f64, shear: f64, lame: f64, out: &mut [f64]) {
+    let list = |m: &Mat3| {
+        let mut list = [0.0; 9];
+        write_matrix(m, &mut list);
+        list
+    };
+    let r = list(&p.r);
+    let turned = [Vec3::x(), Vec3::y(), Vec3::z()].map(|axis| list(&(p.r * skew(axis))));
+    let turn = p.turn * (lame * trace - 2.0 * shear);
+    for a in 0..9 {
+        let row: [f64; 3] = std::array::from_fn(|l| (0..3).map(|k| turned[k][a] * turn[(k, l)]).sum());
+        for b in 0..9 {
+            out[9 * a + b] += lame * r[a] * r[b] + (0..3).map(|l| row[l] * turned[l][b]).sum::<f64>();
+        }
+        out[10 * a] += 2.0 * shear;
     }
 }
 
@@ -157,10 +208,7 @@ impl ForceField for Hyperelastic {
     }
 
     fn energy(&self, _space: Space, x: &[f64]) -> f64 {
-        let one = |(f, volume): (&[f64; 9], &f64)| {
-            let at = Invariants::of(&matrix(f));
-            volume * self.energy.at(at.i1, at.i2, at.j).value
-        };
+        let one = |(f, volume): (&[f64; 9], &f64)| volume * self.density(&matrix(f));
         x.as_chunks::<9>().0.iter().zip(&self.volumes).map(one).sum()
     }
 

@@ -36,12 +36,24 @@ fn density(energy: StrainEnergy, f: &[Dual]) -> Dual {
                 + (i2 * j.powf(-4.0 / 3.0) - 3.0) * c2
                 + (j - 1.0) * (j - 1.0) * (bulk / 2.0)
         }
+        StrainEnergy::Corotational { shear, lame } => {
+            // The rotation by Newton's iteration, carried on until its derivatives have converged.
+            let e = super::strains::biot(f);
+            let squares =
+                e[0] * e[0] + e[1] * e[1] + e[2] * e[2] + (e[3] * e[3] + e[4] * e[4] + e[5] * e[5]) * 0.5;
+            let trace = e[0] + e[1] + e[2];
+            squares * shear + trace * trace * (lame / 2.0)
+        }
         other => panic!("no formula for {other:?}"),
     }
 }
 
-fn energies() -> [StrainEnergy; 4] {
+fn energies() -> [StrainEnergy; 5] {
     [
+        StrainEnergy::Corotational {
+            shear: 2.0,
+            lame: 3.0,
+        },
         StrainEnergy::NeoHookean {
             shear: 2.0,
             lame: 3.0,
@@ -122,6 +134,7 @@ fn energies_have_no_stress_at_rest_and_the_moduli_of_small_strains() {
     for energy in [
         StrainEnergy::neo_hookean(young, poisson),
         StrainEnergy::stable_neo_hookean(young, poisson),
+        StrainEnergy::corotational(young, poisson),
         StrainEnergy::MooneyRivlin {
             c1: 0.3 * shear,
             c2: 0.2 * shear,

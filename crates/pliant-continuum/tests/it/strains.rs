@@ -46,7 +46,7 @@ fn six(e: &[Dual], shift: f64) -> Vec<Dual> {
 }
 
 /// `U - I` by Newton's iteration for the rotation, carried far beyond convergence so that the derivatives converge too.
-fn biot(f: &[Dual]) -> Vec<Dual> {
+pub(crate) fn biot(f: &[Dual]) -> Vec<Dual> {
     let mut r = f.to_vec();
     for _ in 0..40 {
         let t = transposed(&inverse(&r));

@@ -18,11 +18,11 @@ pub(super) struct Rows<'a> {
 #[derive(Debug)]
 pub(super) struct LawScratch {
     /// `Y`, then its factors.
-    y: Vec<f64>,
+    pub(super) y: Vec<f64>,
     /// `C`, then `Y^-1 C`.
-    c: Vec<f64>,
+    pub(super) c: Vec<f64>,
     /// Right-hand side.
-    b: Vec<f64>,
+    pub(super) b: Vec<f64>,
 }
 
 impl LawScratch {
@@ -277,7 +277,7 @@ impl Assembler {
 }
 
 /// Solves `Y X = C` and `Y x = b` in place (in `c` and `b`) by elimination with partial pivoting; `y` is overwritten.
-fn solve_in_place(n: usize, y: &mut [f64], c: &mut [f64], b: &mut [f64]) {
+pub(super) fn solve_in_place(n: usize, y: &mut [f64], c: &mut [f64], b: &mut [f64]) {
     for p in 0..n {
         let pivot = (p..n)
             .max_by(|i, j| y[i * n + p].abs().total_cmp(&y[j * n + p].abs()))

@@ -47,6 +47,10 @@ pub struct Summary {
     pub redundant_rows: usize,
     /// Linear solves beyond one per step, for the sake of the geometric stiffness.
     pub extra_geometry_passes: usize,
+    /// Linear systems solved by Newton's method, all together.
+    pub newton_iterations: usize,
+    /// Halvings of steps in which Newton's method did not converge.
+    pub newton_halvings: usize,
     /// Steps in which the geometric stiffness was replaced by its absolute value.
     pub clamped_steps: usize,
     /// At the start.
@@ -227,6 +231,8 @@ impl Summary {
             refinements: 0,
             redundant_rows: 0,
             extra_geometry_passes: 0,
+            newton_iterations: 0,
+            newton_halvings: 0,
             clamped_steps: 0,
             energy_start: energies.into(),
             energy_end: energies.into(),
@@ -251,6 +257,8 @@ impl Summary {
         self.refinements += report.refinements;
         self.redundant_rows = self.redundant_rows.max(report.redundant_rows);
         self.extra_geometry_passes += report.geometry_passes.saturating_sub(1);
+        self.newton_iterations += report.newton.iterations;
+        self.newton_halvings += report.newton.step_halvings;
         self.clamped_steps += usize::from(report.geometry_clamped);
         self.energy_end = report.energies.into();
         self.dissipated = report.dissipated;

@@ -45,8 +45,9 @@ pub use nodes::{
 };
 pub use parts::{Cable, CableEnd, MassMatrix, MeshPart, Net, Rod};
 pub use run::{
-    ContactSolverSpec, FormulationSpec, FrictionCouplingSpec, GeometrySpec, GyroscopicSpec, ImpactsSpec,
-    MetricSpec, PartSpec, RestitutionLawSpec, Run, StabilisationSpec,
+    ContactSolverSpec, FormulationSpec, FrictionCouplingSpec, GeneralisedAlphaSpec, GeometrySpec,
+    GyroscopicSpec, ImpactsSpec, IntegratorSpec, MetricSpec, NewmarkSpec, PartSpec, RestitutionLawSpec, Run,
+    StabilisationSpec,
 };
 
 pub use solids::{

@@ -102,6 +102,7 @@ impl Simulation {
         self.check(&report)?;
         self.multipliers.copy_from_slice(&self.new_multipliers);
         self.fresh = false;
+        self.memory.forget();
         self.keep_contacts();
         self.support.copy_from_slice(&self.support_now);
         self.lag_multipliers();
@@ -249,7 +250,7 @@ impl Simulation {
     }
 
     /// The change of velocity that held coordinates are to make.
-    fn find_fixed_change(&mut self) {
+    pub(super) fn find_fixed_change(&mut self) {
         for node in self.model.nodes() {
             let Some(first) = node.first_dof() else { continue };
             for (k, v) in self.state.velocities[node.velocity_range()].iter().enumerate() {
@@ -326,6 +327,7 @@ impl Simulation {
                 }
             }
         }
+        self.memory.forget();
         // Positions did not change, so no mapping can have become undefined; a failure would show at the next step.
         let _ = self.evaluation.propagate(&self.model, &mut self.state);
     }

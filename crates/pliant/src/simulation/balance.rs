@@ -2,7 +2,7 @@
 
 use super::Simulation;
 use crate::Error;
-use crate::report::{StepReport, Timings};
+use crate::report::{NewtonReport, StepReport, Timings};
 use pliant_kkt::RowMotion;
 use pliant_model::{ComponentId, Energies, RowGroup, RowLaw, Treatment};
 use pliant_solvers::{SolveReport, Status};
@@ -174,6 +174,7 @@ impl Simulation {
             counters: self.counters(),
             timings: Timings::default(),
             geometry_passes: 1,
+            newton: NewtonReport::default(),
             geometry_clamped: false,
         }
     }
@@ -206,7 +207,11 @@ impl Simulation {
             }),
             _ => Err(Error::NotConverged {
                 time: self.time,
-                tolerance: self.options.solver.tolerance,
+                tolerance: if report.newton.iterations == 0 {
+                    self.options.solver.tolerance
+                } else {
+                    self.options.newton.tolerance
+                },
                 report: Box::new(*report),
             }),
         }

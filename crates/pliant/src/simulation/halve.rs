@@ -1,14 +1,16 @@
 //! Steps that are taken in halves because their contacts do not converge.
 
 use super::Simulation;
-use crate::{Error, StepReport, Timings};
+use crate::{Error, Integrator, StepReport, Timings};
 
 impl Simulation {
-    /// A step; where its contacts do not converge, two halves instead, down to `2^-halvings` of it. If one of them fails, nothing has happened.
+    /// A step; where its contacts or Newton's method do not converge, two halves instead, down to `2^-halvings` of it. If one of them fails, nothing has happened.
     pub(super) fn step_or_halves(&mut self, h: f64, halvings: usize) -> Result<StepReport, Error> {
         let end = self.time + h;
         match self.step_at_once(h) {
             Err(Error::ContactsNotConverged { .. }) if halvings > 0 => {}
+            Err(Error::NotConverged { .. } | Error::NotPositiveDefinite { .. })
+                if halvings > 0 && self.options.integrator != Integrator::Linear => {}
             result => return result,
         }
         let before = self.checkpoint();
@@ -41,6 +43,9 @@ fn both(first: &StepReport, second: &StepReport) -> StepReport {
     out.refinements += first.refinements;
     out.geometry_passes += first.geometry_passes;
     out.geometry_clamped |= first.geometry_clamped;
+    out.newton.iterations += first.newton.iterations;
+    out.newton.halvings += first.newton.halvings;
+    out.newton.step_halvings += first.newton.step_halvings + 1;
     out.corrections.0 += first.corrections.0;
     out.corrections.1 += first.corrections.1;
     out.timings = sum(&first.timings, &second.timings);
@@ -49,7 +54,7 @@ fn both(first: &StepReport, second: &StepReport) -> StepReport {
         (b.residual, b.velocity_residual) = (a.residual, a.velocity_residual);
     }
     b.de_saxce = b.de_saxce.max(a.de_saxce);
-    b.halvings += a.halvings + 1;
+    b.halvings += a.halvings + usize::from(out.newton.iterations == 0);
     b.impacts += a.impacts;
     b.iterations += a.iterations;
     b.corrections += a.corrections;

@@ -1,7 +1,7 @@
 //! The multipliers that the geometric stiffness of rows is made of.
 
 use super::Simulation;
-use pliant_kkt::{GeometricStiffness, Geometry, StepInput};
+use pliant_kkt::{GeometricStiffness, Geometry, RowMotion, StepInput};
 use pliant_model::ComponentId;
 
 /// A row whose compliance term is at least this share of its Delassus diagonal is soft: its force is that of its law, so that its
@@ -103,6 +103,28 @@ impl Simulation {
 
     /// Overwrites the lagged multipliers of soft rows by their law.
     fn law_multipliers(&mut self) {
+        self.find_law_forces(|m| m.end);
+        for group in self.model.row_groups() {
+            if !matches!(group.component, ComponentId::ForceField(_)) {
+                continue;
+            }
+            let first = self.model.node(group.node).first_velocity;
+            let (lower, upper) = self
+                .model
+                .bounds(group)
+                .unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
+            for k in 0..group.size * group.count {
+                let row = group.first_row + k;
+                if self.soft[row] && !self.evaluation.is_hard(group, k) {
+                    self.lagged[row] = self.law_force[first + k].max(lower).min(upper);
+                }
+            }
+        }
+    }
+
+    /// The force of every compliance by its law at the present state, damping included, each on its node; driven ones against the motion that
+    /// `when` picks (value and rate). Not finite where it is hard.
+    pub(super) fn find_law_forces(&mut self, when: impl Fn(&RowMotion) -> (f64, f64)) {
         for group in self.model.row_groups() {
             let ComponentId::ForceField(i) = group.component else {
                 continue;
@@ -118,7 +140,7 @@ impl Simulation {
                 let (x_shifted, rest) = self.shifted.split_at_mut(x.len());
                 let v_shifted = &mut rest[..v.len()];
                 for k in 0..x.len() {
-                    let target = self.motion[group.first_row + k].end;
+                    let target = when(&self.motion[group.first_row + k]);
                     (x_shifted[k], v_shifted[k]) = (x[k] - target.0, v[k] - target.1);
                 }
                 (x, v) = (x_shifted, v_shifted);
@@ -126,16 +148,6 @@ impl Simulation {
             law.add_force(node.space, x, v, force);
             self.evaluation
                 .add_proportional_damping(&self.model, i, x, v, force);
-            let (lower, upper) = self
-                .model
-                .bounds(group)
-                .unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
-            for (k, force) in force.iter().enumerate() {
-                let row = group.first_row + k;
-                if self.soft[row] && !self.evaluation.is_hard(group, k) {
-                    self.lagged[row] = force.max(lower).min(upper);
-                }
-            }
         }
     }
 }

@@ -15,6 +15,7 @@ mod errors;
 mod everything;
 mod geometry;
 mod gyroscopics;
+mod integrators;
 mod known_defects;
 mod limits;
 mod loops;

@@ -135,6 +135,7 @@ fn every_material_passes_the_patch_test() {
         Solid::st_venant_kirchhoff(1e4, 0.3).with_treatment(Treatment::Compliance),
         Solid::hyperelastic(StrainEnergy::neo_hookean(1e4, 0.3)),
         Solid::hyperelastic(StrainEnergy::stable_neo_hookean(1e4, 0.3)),
+        Solid::hyperelastic(StrainEnergy::corotational(1e4, 0.3)),
         Solid::hyperelastic(rubber),
         Solid::hyperelastic(rubber).with_incompressibility(Incompressibility::PerElement),
     ] {
@@ -215,6 +216,31 @@ fn steps_of_solids_allocate_nothing_and_repeat_bit_for_bit() {
         });
         assert_eq!(found.count_total, 0, "{solid:?}");
     }
+}
+
+/// The corotational law on strains and that on gradients take the same steps.
+#[test]
+fn both_forms_of_the_corotational_law_are_one() {
+    let mesh = Mesh::hexahedral_box([1.0, 0.2, 0.2], [4, 1, 1]).unwrap();
+    let (one, ..) = beam(Solid::corotational(1e5, 0.3), &mesh, 0.02, 40);
+    let (two, ..) = beam(
+        Solid::hyperelastic(StrainEnergy::corotational(1e5, 0.3)),
+        &mesh,
+        0.02,
+        40,
+    );
+    let apart = one
+        .iter()
+        .zip(&two)
+        .map(|(a, b)| (a - b).abs())
+        .fold(0.0, f64::max);
+    let moved = one
+        .iter()
+        .zip(mesh.nodes.as_flattened())
+        .map(|(a, b)| (a - b).abs())
+        .fold(0.0, f64::max);
+    // h^2 k/m is about 1e5, 40 steps.
+    assert!(moved > 0.1 && apart < 1e-9, "{moved} {apart}");
 }
 
 /// Without damping and with the trapezoidal rule a swinging beam of rubber keeps its energy.

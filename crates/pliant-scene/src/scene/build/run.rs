@@ -4,14 +4,14 @@ use super::values::{describe, owner};
 use super::{Builder, Result, RunPlan, Settings};
 use crate::scene::schema::{
     ContactSolverSpec, FormulationSpec, FrictionCouplingSpec, GeometrySpec, GyroscopicSpec, ImpactsSpec,
-    MetricSpec, PartSpec, RestitutionLawSpec, Run, StabilisationSpec,
+    IntegratorSpec, MetricSpec, PartSpec, RestitutionLawSpec, Run, StabilisationSpec,
 };
 use crate::scene::source::Where;
 use crate::scene::{Number, SceneError};
 use pliant::contact::{FrictionCoupling, Impacts, Restitution};
 use pliant::kkt::{Formulation, GeometricStiffness, Geometry, Metric};
 use pliant::solvers::complementarity::Method;
-use pliant::{Gyroscopic, Stabilisation};
+use pliant::{Gyroscopic, Integrator, Stabilisation};
 
 /// Every step leaves a line in the energy table.
 const MOST_STEPS: f64 = 1e7;
@@ -62,6 +62,17 @@ impl Builder<'_> {
     }
 
     pub(super) fn run(&mut self, run: &Run, settings: &Settings) -> Result<RunPlan> {
+        self.options.integrator = self.integrator(&run.integrator)?;
+        if let Some(tolerance) = &run.newton_tolerance {
+            self.options.newton.tolerance = self.positive(tolerance, Where::Key("newton_tolerance"))?;
+        }
+        if let Some(iterations) = &run.newton_iterations {
+            let at = Where::Key("newton_iterations");
+            self.options.newton.iterations = self.whole(iterations, 1, 10_000, at)?;
+        }
+        if let Some(halvings) = &run.newton_halvings {
+            self.options.newton.halvings = self.whole(halvings, 0, 20, Where::Key("newton_halvings"))?;
+        }
         self.options.alpha = self.weight(&run.alpha, Where::Key("alpha"))?;
         self.options.beta = self.weight(&run.beta, Where::Key("beta"))?;
         self.options.geometry = geometry(run.geometric_stiffness);
@@ -154,6 +165,40 @@ impl Builder<'_> {
             duration,
             steps,
             record_every,
+        })
+    }
+
+    fn integrator(&self, spec: &IntegratorSpec) -> Result<Integrator> {
+        // A number of an integrator, between two bounds.
+        let within = |number: &Option<Number>, default: f64, key, (least, most): (f64, f64), help: &str| {
+            let Some(number) = number else { return Ok(default) };
+            let value = self.number(number, Where::Key(key))?;
+            if (least..=most).contains(&value) {
+                return Ok(value);
+            }
+            let message = format!("`{key}` is {value}, but must be from {least} to {most}");
+            self.wrong(
+                &[Where::Key(key), Where::Key("integrator")],
+                message,
+                Some(help.into()),
+            )
+        };
+        Ok(match spec {
+            IntegratorSpec::Linear => Integrator::Linear,
+            IntegratorSpec::Nonlinear => Integrator::Nonlinear,
+            IntegratorSpec::GeneralisedAlpha(g) => {
+                let help = "1 damps nothing, 0 takes what is far too fast in one step";
+                Integrator::generalised_alpha(within(&g.radius, 0.8, "radius", (0.0, 1.0), help)?)
+            }
+            IntegratorSpec::Newmark(n) => {
+                let help = "0.25 and 0.5 are the trapezoidal rule";
+                let position = within(&n.position, 0.25, "position", (0.01, 2.0), help)?;
+                Integrator::newmark(position, within(&n.velocity, 0.5, "velocity", (0.01, 2.0), help)?)
+            }
+            IntegratorSpec::Bdf2 => Integrator::bdf2(),
+            IntegratorSpec::Rattle => Integrator::Rattle,
+            IntegratorSpec::SymplecticEuler => Integrator::SymplecticEuler,
+            IntegratorSpec::RungeKutta4 => Integrator::RungeKutta4,
         })
     }
 

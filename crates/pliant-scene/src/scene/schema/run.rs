@@ -16,6 +16,18 @@ pub struct Run {
     /// Steps per recorded picture; by default about 50 pictures per simulated second.
     #[serde(default)]
     pub record_every: Option<Number>,
+    /// The method that takes steps.
+    #[serde(default)]
+    pub integrator: IntegratorSpec,
+    /// Largest relative residual of a converged step of a nonlinear method; 1e-11 by default.
+    #[serde(default)]
+    pub newton_tolerance: Option<Number>,
+    /// Iterations of Newton's method at most; 50 by default.
+    #[serde(default)]
+    pub newton_iterations: Option<Number>,
+    /// How often a step is halved in which Newton's method does not converge; 0 by default.
+    #[serde(default)]
+    pub newton_halvings: Option<Number>,
     /// Weight of the end of the step in forces: 1 is implicit Euler (the default), 0.5 with `beta: 0.5` is trapezoidal.
     #[serde(default = "one")]
     pub alpha: Number,
@@ -82,6 +94,50 @@ fn default_step() -> Number {
 
 fn yes() -> bool {
     true
+}
+
+/// The method that takes steps.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename = "integrator")]
+pub enum IntegratorSpec {
+    /// One linear system per step; everything is possible with it.
+    #[default]
+    Linear,
+    /// The equations of the weights `alpha` and `beta` by Newton's method.
+    Nonlinear,
+    /// Second order, with damping of what is fast.
+    GeneralisedAlpha(GeneralisedAlphaSpec),
+    /// Newmark's method.
+    Newmark(NewmarkSpec),
+    /// Backward differentiation of order 2.
+    Bdf2,
+    /// Symplectic, with hard rows.
+    Rattle,
+    /// Explicit, order 1.
+    SymplecticEuler,
+    /// Explicit, order 4.
+    RungeKutta4,
+}
+
+/// Generalised-alpha.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "GeneralisedAlpha", deny_unknown_fields)]
+pub struct GeneralisedAlphaSpec {
+    /// What is left per step of what is far too fast for it, from 0 to 1; 0.8 by default.
+    #[serde(default)]
+    pub radius: Option<Number>,
+}
+
+/// Newmark's method.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "Newmark", deny_unknown_fields)]
+pub struct NewmarkSpec {
+    /// Weight of the new acceleration in positions; 0.25 by default.
+    #[serde(default)]
+    pub position: Option<Number>,
+    /// Weight of the new acceleration in velocities; 0.5 by default.
+    #[serde(default)]
+    pub velocity: Option<Number>,
 }
 
 /// A method for contacts.

@@ -45,3 +45,39 @@ fn double_pendulum_converges_to_the_ordinary_differential_equation() {
         "first order: {coarse} {fine}"
     );
 }
+
+/// The same scene by every integrator that takes hard rows, with the error of order 2 at a step of 0.01 s where it has one.
+#[test]
+fn the_double_pendulum_by_every_integrator() {
+    let reference = [
+        [0.4269840898647, -0.9042591370854],
+        [1.007279309441, -1.295740245361],
+    ];
+    let before = "step: 0.004,";
+    for (words, bound) in [
+        ("integrator: Linear,", 0.03),
+        ("integrator: Nonlinear, alpha: 0.5, beta: 0.5,", 1e-3),
+        (
+            "integrator: GeneralisedAlpha(radius: 0.9), newton_tolerance: 1e-10,",
+            1e-3,
+        ),
+        ("integrator: GeneralisedAlpha(), newton_halvings: 2,", 1e-3),
+        (
+            "integrator: Newmark(velocity: 0.6, position: 0.3025), newton_iterations: 20,",
+            0.03,
+        ),
+        ("integrator: Bdf2,", 5e-3),
+        ("integrator: Rattle,", 1e-3),
+    ] {
+        let text = edited("double_pendulum", &[(before, &format!("{before} {words}"))]);
+        let mut run = runner(&text, &[], Some(0.01));
+        advance(&mut run, 50);
+        let found = points(&run, "bobs");
+        let differences = found
+            .iter()
+            .zip(&reference)
+            .flat_map(|(x, r)| [x[0] - r[0], x[1] - r[1]]);
+        let error = differences.fold(0.0f64, |m, d| m.max(d.abs()));
+        assert!(error < bound, "{words} {error}");
+    }
+}

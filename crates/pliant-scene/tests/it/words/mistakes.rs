@@ -1,7 +1,31 @@
 //! Mistakes in the scene that holds every word.
 
 /// Change of the words, message, help.
-pub(super) const MISTAKES: [(&str, &str, &str, &str); 60] = [
+pub(super) const MISTAKES: [(&str, &str, &str, &str); 64] = [
+    (
+        "gyroscopic: Momentum",
+        "integrator: Ratle",
+        "unknown kind `Ratle` in `integrator`",
+        "did you mean `Rattle`?",
+    ),
+    (
+        "gyroscopic: Momentum",
+        "integrator: GeneralisedAlpha(radius: 1.5)",
+        "`radius` is 1.5, but must be from 0 to 1",
+        "1 damps nothing",
+    ),
+    (
+        "gyroscopic: Momentum",
+        "integrator: Newmark(gamma: 0.5)",
+        "unknown key `gamma` in `Newmark`",
+        "",
+    ),
+    (
+        "gyroscopic: Momentum",
+        "integrator: Bdf2, newton_halvings: 30",
+        "`newton_halvings` is 30",
+        "",
+    ),
     (
         "kind: Hinge",
         "kind: Hinges",

@@ -83,6 +83,35 @@ fn friction_is_refused_by_those_who_do_not_know_it() {
     }
 }
 
+/// What is asked for cannot be reached, and `Auto` goes on until its work is done: the answer is the best one so far, and its report is true.
+#[test]
+fn the_work_of_auto_is_bounded() {
+    let problem = wall(2, 2, 0.3, 0.5);
+    let run = |work| {
+        let limits = limits(0.0, 50);
+        let options = AutoOptions {
+            limits,
+            work,
+            ..AutoOptions::default()
+        };
+        solve(&mut Auto::new(options), &problem).1
+    };
+    let stages = [1, 30 * problem.size(), usize::MAX].map(|work| {
+        let report = run(work);
+        assert_ne!(report.outcome, Outcome::Converged);
+        let done: usize = report.stages[..report.stages.len() - 1]
+            .iter()
+            .map(|s| s.iterations)
+            .sum();
+        assert!(done * problem.size() < work, "{report:?}");
+        report.stages.len()
+    });
+    assert!(
+        stages[0] == 1 && stages[0] < stages[1] && stages[1] < stages[2],
+        "{stages:?}"
+    );
+}
+
 #[test]
 fn no_rows_one_row_no_inertia() {
     let contact = Cone::Coulomb { mu: 0.5 };

@@ -1,0 +1,198 @@
+//! What Newton's method on the equations of a step needs beside the matrices: masses and Jacobians alone, and right-hand sides made
+//! of residuals.
+
+use super::Assembler;
+use super::rows::solve_in_place;
+use crate::Scheme;
+use pliant_model::{ComponentId, Evaluation, Level, Model, RowGroup, RowLaw, State};
+
+impl Assembler {
+    /// Fills the mass matrix into `W` and the Jacobian of every row into `J`; all else is zero, and no row is bounded. `evaluation` must be
+    /// up to date with `state`. Allocates nothing.
+    pub fn fill_kinematics(
+        &mut self,
+        model: &Model,
+        evaluation: &mut Evaluation,
+        scheme: &Scheme,
+        state: &State,
+    ) {
+        self.plan.jacobians.fill(evaluation);
+        self.system.w.clear();
+        self.fill_response(model, evaluation, scheme, state, false);
+        self.system.r.clear();
+        for group in model.row_groups() {
+            self.fill_jacobian_rows(group);
+        }
+        self.system.c.fill(0.0);
+        self.system.b.fill(0.0);
+        self.system.b_rounding.fill(0.0);
+        self.system.bounds.fill((f64::NEG_INFINITY, f64::INFINITY));
+    }
+
+    /// Takes one row out of the filled system: no Jacobian, `R_ii = 1`, `b_i = 0`, so that its multiplier is zero.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    pub fn silence_row(&mut self, row: usize) {
+        let slots = self.system.j.pattern().row_slots(row);
+        self.system.j.values_mut()[slots].fill(0.0);
+        let slots = self.system.r.pattern().row_slots(row);
+        let diagonal = slots.end - 1;
+        self.system.r.values_mut()[slots].fill(0.0);
+        self.system.r.values_mut()[diagonal] = 1.0;
+        self.system.b[row] = 0.0;
+    }
+
+    /// Puts the forces into `c`, and moves what fixed coordinates do, `x = fixed` (zero for free ones), to the right-hand sides.
+    ///
+    /// # Panics
+    /// If a slice is shorter than the system.
+    pub fn shift_right_hand_sides(&mut self, fixed: &[f64], force: &[f64]) {
+        let system = &mut self.system;
+        system.c.copy_from_slice(force);
+        if fixed.iter().any(|x| *x != 0.0) {
+            system.w.symmetric_add_product(-1.0, fixed, &mut system.c);
+            system.j.add_product(1.0, fixed, &mut system.b);
+        }
+    }
+
+    /// Replaces the right-hand sides of a filled system by those of Newton's method: its solution is then the change of velocity and
+    /// the *whole* impulses, which of redundant rows are so the smallest.
+    ///
+    /// `primal` is the residual of the equations of motion as an impulse (N s, N m s), `deficit` what each row is off by, `C lambda +
+    /// alpha (phi + ...) + ...` of docs/notation.md or its hard counterpart, and `mu` the impulses of the iterate. With `Y` of a row law
+    /// `b = h Y^-1 deficit - R mu`, `c = -primal - J^T mu`. The scheme must be that of the fill, for changes of velocity.
+    ///
+    /// # Panics
+    /// If a slice is shorter than the system.
+    pub fn set_residuals(
+        &mut self,
+        model: &Model,
+        evaluation: &Evaluation,
+        scheme: &Scheme,
+        primal: &[f64],
+        deficit: &[f64],
+        mu: &[f64],
+    ) {
+        for group in model.row_groups() {
+            self.divide_deficit(model, evaluation, scheme, group, deficit);
+        }
+        for ((c, p), fixed) in self.system.c.iter_mut().zip(primal).zip(&self.system.fixed) {
+            *c = if *fixed { 0.0 } else { -p };
+        }
+        // What linearising leaves between redundant rows is no contradiction: the residual decides that in the end.
+        let allowances = self.system.b_rounding.iter_mut().zip(&self.system.b);
+        for ((rounding, b), (lower, upper)) in allowances.zip(&self.system.bounds) {
+            // (The allowance would also keep bounded rows at their bounds.)
+            if lower.is_infinite() && upper.is_infinite() {
+                *rounding += b.abs();
+            }
+        }
+        self.system.j.add_transpose_product(-1.0, mu, &mut self.system.c);
+        self.system.r.symmetric_add_product(-1.0, mu, &mut self.system.b);
+    }
+
+    /// What each row misses as a velocity: the part of `b` that [`set_residuals`](Self::set_residuals) makes of the deficits. Into `out`.
+    ///
+    /// # Panics
+    /// If a slice is shorter than the system.
+    pub fn velocities_of_deficits(
+        &mut self,
+        model: &Model,
+        evaluation: &Evaluation,
+        scheme: &Scheme,
+        deficit: &[f64],
+        out: &mut [f64],
+    ) {
+        for group in model.row_groups() {
+            self.divide_deficit(model, evaluation, scheme, group, deficit);
+        }
+        out.copy_from_slice(&self.system.b);
+    }
+
+    /// `b = h Y^-1 deficit` of one group of rows.
+    fn divide_deficit(
+        &mut self,
+        model: &Model,
+        evaluation: &Evaluation,
+        scheme: &Scheme,
+        group: &RowGroup,
+        deficit: &[f64],
+    ) {
+        let (h, beta) = (scheme.h, scheme.beta);
+        let alpha = scheme.alpha_of(group.component);
+        let rows = group.first_row..group.first_row + group.size * group.count;
+        match group.component {
+            ComponentId::Constraint(i) => {
+                let divisor = match model.constraints()[i].component.level {
+                    Level::Position | Level::CurvedPosition => h * beta,
+                    Level::Velocity { .. } | Level::Restitution { .. } => 1.0,
+                    Level::Baumgarte { rate } => 1.0 + rate * h * beta,
+                };
+                for row in rows {
+                    self.system.b[row] = deficit[row] / divisor;
+                }
+            }
+            ComponentId::ForceField(i) => {
+                let viscous = model.row_law(group) == RowLaw::Viscous;
+                for row in rows {
+                    let k = row - group.first_row;
+                    let d = model.relaxation_time(i, k);
+                    let divisor = match (viscous, evaluation.is_hard(group, k)) {
+                        (true, true) => 1.0,
+                        (true, false) => alpha,
+                        (false, true) => h * beta + d,
+                        (false, false) => alpha * (h * beta + d),
+                    };
+                    self.system.b[row] = deficit[row] / divisor;
+                }
+                if !viscous {
+                    self.divide_by_damping(model, evaluation, scheme, group, i, deficit);
+                }
+            }
+            ComponentId::Mass(_) => {}
+        }
+    }
+
+    /// The same of springs with a damping matrix, whose `Y` couples the coordinates of a group.
+    fn divide_by_damping(
+        &mut self,
+        model: &Model,
+        evaluation: &Evaluation,
+        scheme: &Scheme,
+        group: &RowGroup,
+        i: usize,
+        deficit: &[f64],
+    ) {
+        let Some(damping) = evaluation.row_damping(i) else {
+            return;
+        };
+        let (h, beta) = (scheme.h, scheme.beta);
+        let alpha = scheme.alpha_of(group.component);
+        let mut first = 0;
+        for g in 0..damping.len() {
+            let n = damping.width(g);
+            let (c, d_block) = (evaluation.compliance(i).block(g), damping.block(g));
+            let scratch = &mut self.law;
+            let (y, yc, b) = (
+                &mut scratch.y[..n * n],
+                &mut scratch.c[..n * n],
+                &mut scratch.b[..n],
+            );
+            yc.copy_from_slice(c);
+            for r in 0..n {
+                for k in 0..n {
+                    let cd: f64 = (0..n).map(|l| c[r * n + l] * d_block[l * n + k]).sum();
+                    let own = h * alpha * (h * beta + model.relaxation_time(i, first + r));
+                    y[r * n + k] = h * alpha * cd + if r == k { own } else { 0.0 };
+                }
+                b[r] = h * deficit[group.first_row + first + r];
+            }
+            solve_in_place(n, y, yc, b);
+            for r in (0..n).filter(|r| !evaluation.is_hard(group, first + r)) {
+                self.system.b[group.first_row + first + r] = b[r];
+            }
+            first += n;
+        }
+    }
+}

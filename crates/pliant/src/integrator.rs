@@ -1,0 +1,193 @@
+//! Which method takes a step.
+
+mod methods;
+
+pub use methods::{Bdf2, EndWeighted, GeneralisedAlpha};
+
+use crate::Error;
+use std::fmt::Debug;
+use std::sync::Arc;
+
+/// Which method takes a step. All have the same checkpoints: an integrator's own memory is part of them.
+///
+/// [`Linear`](Self::Linear) is the method for everything that the library models. The others are for smooth motion: without contacts
+/// (an error says so), with hard rows at the level of positions. [`Options::gyroscopic`](crate::Options::gyroscopic), geometric stiffness, formulation and stabilisation
+/// concern `Linear` only; the others solve their equations as they stand, gyroscopic torques included.
+#[derive(Clone, Debug, Default)]
+pub enum Integrator {
+    /// One linear system for the change of velocity, with the weights [`Options::alpha`](crate::Options::alpha) and `beta`.
+    #[default]
+    Linear,
+    /// The equations of the weights `alpha` and `beta` with all their nonlinearity, by Newton's method: both ends of the step enter
+    /// with their own forces and Jacobians, hard rows hold at its end. Order 2 at (1/2, 1/2).
+    Nonlinear,
+    /// Any method of the family of [`ImplicitMethod`]: generalised-alpha, Newmark, BDF2, or your own.
+    Implicit(Arc<dyn ImplicitMethod>),
+    /// RATTLE: order 2, symplectic and reversible, positions and velocities on the hard rows, momentum of free bodies to rounding. Forces are
+    /// explicit (stable for `h omega < 2`), damping is implicit in the second half of the step.
+    Rattle,
+    /// `v+ = v + h a(x, v)`, `x+ = x + h v+`: order 1, explicit, for models without hard rows.
+    SymplecticEuler,
+    /// The classical Runge-Kutta method in coordinates of the rotation group: order 4, explicit, for models without hard rows.
+    RungeKutta4,
+}
+
+/// Two custom methods are the same if they are one object.
+impl PartialEq for Integrator {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Implicit(a), Self::Implicit(b)) => Arc::ptr_eq(a, b),
+            _ => std::mem::discriminant(self) == std::mem::discriminant(other),
+        }
+    }
+}
+
+impl Integrator {
+    /// Generalised-alpha (Chung and Hulbert 1993) with the spectral radius `rho` at infinite frequency, in `[0, 1]`: order 2, what is
+    /// far too fast for the step is damped to `rho` of its size per step.
+    pub fn generalised_alpha(rho: f64) -> Self {
+        Self::Implicit(Arc::new(GeneralisedAlpha::of_radius(rho)))
+    }
+
+    /// Newmark's method: order 2 only for `gamma = 1/2`, which with hard rows wants more damping than it has; then take
+    /// [`generalised_alpha`](Self::generalised_alpha).
+    pub fn newmark(beta: f64, gamma: f64) -> Self {
+        Self::Implicit(Arc::new(GeneralisedAlpha::newmark(beta, gamma)))
+    }
+
+    /// The backward differentiation formula of order 2 with variable steps.
+    pub fn bdf2() -> Self {
+        Self::Implicit(Arc::new(Bdf2))
+    }
+
+    /// Its name, for reports and errors.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Linear => "the linear step",
+            Self::Nonlinear => "the nonlinear step",
+            Self::Implicit(method) => method.name(),
+            Self::Rattle => "RATTLE",
+            Self::SymplecticEuler => "symplectic Euler",
+            Self::RungeKutta4 => "the Runge-Kutta method",
+        }
+    }
+}
+
+/// An implicit method whose equations are those of motion at the end of a step, with a new acceleration and a displacement that are linear in the
+/// new velocity `v+`:
+///
+/// ```math
+/// a = g v+ + a_0,   x+ = x (+) (k v+ + d_0),   M a = f + J^T lambda at x+, v+,   phi(x+) = 0 or C lambda = -(phi + d dphi/dt)
+/// ```
+///
+/// Backward differentiation, Newmark, HHT, generalised-alpha and Houbolt are of this form. Implement it to add another: the library solves
+/// the equations by Newton's method, and keeps the method's memory, which is part of every checkpoint.
+pub trait ImplicitMethod: Debug + Send + Sync {
+    /// For reports and errors; the memory of a method of another name is not used.
+    fn name(&self) -> &str;
+
+    /// Whether its parameters make sense.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] for one that does not.
+    fn check(&self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// Vectors of one number per independent velocity coordinate that it remembers from step to step.
+    fn memory(&self) -> usize;
+
+    /// Whether [`start`](Self::start) needs the accelerations of the first state; they cost one linear solve.
+    fn needs_acceleration(&self) -> bool {
+        false
+    }
+
+    /// Fills the memory (vectors one after the other) at a state from which no step has been taken, before a step of length `h`.
+    fn start(&self, state: &Start<'_>, memory: &mut [f64]);
+
+    /// Writes what the next step is to solve.
+    fn relate(&self, past: &Past<'_>, relation: &mut Relation);
+
+    /// Takes a finished step into the memory.
+    fn finish(&self, step: &Finished<'_>, memory: &mut [f64]);
+
+    /// Weight of the end of the step in the equation of motion, 1 for all but the family of [`Integrator::Nonlinear`]: what is missing is
+    /// the equation at its start.
+    fn weight(&self) -> f64 {
+        1.0
+    }
+}
+
+/// Where a method starts.
+#[derive(Clone, Copy, Debug)]
+pub struct Start<'a> {
+    /// Length of the first step (s).
+    pub h: f64,
+    /// Velocities of the independent coordinates.
+    pub velocity: &'a [f64],
+    /// Their accelerations, if the method asked for them; else empty.
+    pub acceleration: &'a [f64],
+}
+
+/// What is known at the start of a step.
+#[derive(Clone, Copy, Debug)]
+pub struct Past<'a> {
+    /// Length of the step (s).
+    pub h: f64,
+    /// Length of the step before; `None` for the first one.
+    pub previous: Option<f64>,
+    /// Velocities of the independent coordinates.
+    pub velocity: &'a [f64],
+    /// The method's memory.
+    pub memory: &'a [f64],
+}
+
+/// What a step did.
+#[derive(Clone, Copy, Debug)]
+pub struct Finished<'a> {
+    /// Length of the step (s).
+    pub h: f64,
+    /// Velocities at its start.
+    pub old_velocity: &'a [f64],
+    /// Velocities at its end.
+    pub velocity: &'a [f64],
+    /// Accelerations in the equation of motion at its end.
+    pub acceleration: &'a [f64],
+    /// Displacement over the step (of bodies: rotation vector in the axes of the body at its start).
+    pub displacement: &'a [f64],
+}
+
+/// What a step is to solve; see [`ImplicitMethod`].
+#[derive(Clone, Debug, Default)]
+pub struct Relation {
+    /// `g` (1/s), positive.
+    pub acceleration_gain: f64,
+    /// `a_0`, one number per independent velocity coordinate.
+    pub acceleration: Vec<f64>,
+    /// `k` (s), positive.
+    pub displacement_gain: f64,
+    /// `d_0`, one number per independent velocity coordinate.
+    pub displacement: Vec<f64>,
+}
+
+/// How Newton's method solves the equations of a step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct NewtonOptions {
+    /// Largest relative residual of a converged step: what an equation misses, beyond the rounding of positions, as a share of its terms.
+    pub tolerance: f64,
+    /// Iterations at most.
+    pub iterations: usize,
+    /// How often a step that does not converge is halved; 0 makes it an error at once.
+    /// [`Options::accept_failed_steps`](crate::Options::accept_failed_steps) takes the best iterate instead.
+    pub halvings: usize,
+}
+
+impl Default for NewtonOptions {
+    fn default() -> Self {
+        Self {
+            tolerance: 1e-11,
+            iterations: 50,
+            halvings: 0,
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! How far Newton's steps are followed.
+
+use super::Simulation;
+use crate::Error;
+use crate::report::NewtonReport;
+use pliant_model::ModelError;
+
+/// Halvings of a Newton step at most.
+const SEARCHES: usize = 12;
+
+/// Steps at most that may pass without a decrease of the merit before the line search, and by what the merit may rise in them.
+const TENTATIVE: usize = 4;
+const LARGEST_RISE: f64 = 1e8;
+
+/// Share of the decrease that the merit must show (Armijo).
+const DECREASE: f64 = 1e-4;
+
+/// The best iterate so far.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Watch {
+    /// Its merit.
+    best: f64,
+    /// Steps since that did not decrease the merit.
+    tentative: usize,
+    /// These did not pay: from the best iterate by line search.
+    searching: bool,
+}
+
+impl Simulation {
+    /// Takes Newton's step: all of it while the merit decreases or for a few steps more, since what decreases one part of the residual may
+    /// increase another for an iteration; if that did not pay, from the best iterate as far as the merit decreases. False, at the best
+    /// iterate, if it does not decrease at all.
+    pub(super) fn search(&mut self, watch: &mut Watch, newton: &mut NewtonReport) -> Result<bool, Error> {
+        let s = &mut self.implicit;
+        s.accepted.clone_from(&s.end);
+        s.accepted_mu.clone_from(&s.mu);
+        let whole = self.go(1.0)?;
+        if whole <= (1.0 - 2.0 * DECREASE) * watch.best {
+            self.keep_best(watch, whole);
+            return Ok(true);
+        }
+        if !watch.searching && watch.tentative < TENTATIVE && whole <= LARGEST_RISE * watch.best {
+            watch.tentative += 1;
+            return Ok(true);
+        }
+        if watch.tentative > 0 {
+            watch.tentative = 0;
+            watch.searching = true;
+            self.return_to_best()?;
+            return Ok(true);
+        }
+        let mut share = 1.0;
+        for _ in 0..SEARCHES {
+            newton.halvings += 1;
+            share *= 0.5;
+            let found = self.go(share)?;
+            if found <= (1.0 - 2.0 * DECREASE * share) * watch.best {
+                self.keep_best(watch, found);
+                return Ok(true);
+            }
+        }
+        self.return_to_best()?;
+        Ok(false)
+    }
+
+    /// Goes a share of Newton's step from the last iterate, and returns the merit there; infinite where a mapping is not defined.
+    fn go(&mut self, share: f64) -> Result<f64, Error> {
+        let s = &mut self.implicit;
+        for ((end, old), change) in s.end.iter_mut().zip(&s.accepted).zip(&self.solution.x) {
+            *end = old + share * change;
+        }
+        for ((mu, old), new) in s.mu.iter_mut().zip(&s.accepted_mu).zip(&self.solution.mu) {
+            *mu = if share == 1.0 {
+                *new
+            } else {
+                old + share * (new - old)
+            };
+        }
+        match self.place().and_then(|()| self.find_residual()) {
+            Ok(()) => Ok(self.merit()),
+            Err(Error::Model(ModelError::Degenerate { .. })) => Ok(f64::INFINITY),
+            Err(e) => Err(e),
+        }
+    }
+
+    pub(super) fn keep_best(&mut self, watch: &mut Watch, merit: f64) {
+        *watch = Watch {
+            best: merit,
+            ..Watch::default()
+        };
+        let s = &mut self.implicit;
+        s.best.clone_from(&s.end);
+        s.best_mu.clone_from(&s.mu);
+    }
+
+    pub(super) fn return_to_best(&mut self) -> Result<(), Error> {
+        let s = &mut self.implicit;
+        s.end.clone_from(&s.best);
+        s.mu.clone_from(&s.best_mu);
+        self.place()?;
+        self.find_residual()
+    }
+}

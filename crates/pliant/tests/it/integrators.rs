@@ -1,0 +1,10 @@
+//! Integrators: order, energy, memory, what they refuse.
+
+mod energy;
+mod failure;
+mod memory;
+mod models;
+mod orders;
+mod refusals;
+mod rows;
+mod statics;

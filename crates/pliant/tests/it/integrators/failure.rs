@@ -1,0 +1,71 @@
+//! What happens where Newton's method finds nothing.
+
+use super::models::*;
+use pliant::integrator::NewtonOptions;
+use pliant::prelude::*;
+
+/// A pendulum fast enough to pass more than the rod's length in a step: along the direction at the start of the step there is no way back to the circle.
+fn fast() -> Simulation {
+    let mut s = Simulation::with_options(pendulum(), with(Integrator::Rattle)).unwrap();
+    let mut state = s.state().clone();
+    state.velocities[1] = 30.0;
+    s.set_state(&state).unwrap();
+    s
+}
+
+#[test]
+fn a_step_without_solution_is_an_error_and_changes_nothing() {
+    let mut s = fast();
+    let before = s.checkpoint();
+    let Err(Error::NotConverged {
+        report, tolerance, ..
+    }) = s.step(0.05)
+    else {
+        panic!("there is no solution");
+    };
+    assert!(report.residual.relative > tolerance && report.newton.iterations > 1);
+    assert_ne!(report.status, Status::Converged);
+    assert_eq!(s.state(), &before.state);
+    assert_eq!(s.time(), 0.0);
+}
+
+#[test]
+fn halves_of_the_step_have_a_solution() {
+    let mut s = fast();
+    s.options.newton.halvings = 3;
+    let report = s.step(0.05).unwrap();
+    assert!(report.newton.step_halvings > 0);
+    assert!(report.violation < 1e-10 && report.h == 0.05 && s.time() == 0.05);
+}
+
+#[test]
+fn the_best_iterate_may_be_accepted_and_is_not_called_converged() {
+    let mut s = Simulation::with_options(pendulum(), with(Integrator::Nonlinear)).unwrap();
+    s.options.newton = NewtonOptions {
+        iterations: 1,
+        ..NewtonOptions::default()
+    };
+    assert!(matches!(s.step(0.05), Err(Error::NotConverged { .. })));
+    s.options.accept_failed_steps = true;
+    let report = s.step(0.05).unwrap();
+    assert_eq!(report.status, Status::MaxIterations);
+    assert!(report.residual.relative > 1e-11 && report.violation > 1e-11);
+}
+
+/// A stiff spring that starts far from rest, with a step a hundred times its period: the line search gets there.
+#[test]
+fn a_step_far_beyond_the_period() {
+    let mut s = Simulation::with_options(
+        elastic_pendulum(Treatment::Compliance, 0.0),
+        Options {
+            integrator: Integrator::Nonlinear,
+            ..Options::default()
+        },
+    )
+    .unwrap();
+    let report = s.step(40.0).unwrap();
+    assert_eq!(report.status, Status::Converged);
+    // Implicit Euler with such a step ends next to where it would rest: below the hook, the spring longer by m g/k.
+    let y = s.state().positions[1];
+    assert!((y + 1.0 + G / 200.0).abs() < 1e-2, "{y}");
+}

@@ -1,0 +1,93 @@
+//! Checkpoints, determinism, allocation.
+
+use super::models::*;
+use pliant::prelude::*;
+
+/// A chain with a rope of springs at its end, so that there are hard rows, compliances and stiffnesses.
+fn mixed() -> Model {
+    let mut model = chain(3);
+    let ends = model.node_named("ends").unwrap();
+    let rope = Distance::to_points(&[(5, [0.5, 0.0, -0.2])]).with_rest_lengths(&[0.25]);
+    let rope = model.add_mapped("rope", &[ends], rope).unwrap();
+    model
+        .add_force_field("soft", rope, UniformCompliance::new(1e-3), Treatment::Compliance)
+        .unwrap();
+    let body = model.node_named("links").unwrap();
+    model
+        .add_force_field("air", body, Damping::new(1e-3), Treatment::Stiffness)
+        .unwrap();
+    model
+}
+
+fn with_hard_rows() -> Vec<Integrator> {
+    vec![
+        Integrator::Linear,
+        Integrator::Nonlinear,
+        Integrator::generalised_alpha(0.7),
+        Integrator::newmark(0.3025, 0.6),
+        Integrator::bdf2(),
+        Integrator::Rattle,
+    ]
+}
+
+#[test]
+fn every_integrator_goes_on_bit_for_bit() {
+    let mut cases: Vec<(Integrator, fn() -> Model)> = Vec::new();
+    cases.extend(with_hard_rows().into_iter().map(|i| (i, mixed as fn() -> Model)));
+    for explicit in [Integrator::SymplecticEuler, Integrator::RungeKutta4] {
+        cases.push((explicit, || elastic_pendulum(Treatment::Compliance, 0.1)));
+    }
+    for (integrator, build) in cases {
+        for taken in [0, 1, 2, 7] {
+            let mut s = Simulation::with_options(build(), with(integrator.clone())).unwrap();
+            for _ in 0..taken {
+                s.step(0.004).unwrap();
+            }
+            let mut other = Simulation::with_options(build(), with(integrator.clone())).unwrap();
+            other.step(0.002).unwrap();
+            other.restore(&s.checkpoint()).unwrap();
+            for h in [0.004, 0.004, 0.003, 0.005] {
+                let (a, b) = (s.step(h).unwrap(), other.step(h).unwrap());
+                assert_eq!((a.energies, a.residual), (b.energies, b.residual));
+            }
+            assert_eq!(s.checkpoint(), other.checkpoint(), "{}", integrator.name());
+        }
+    }
+}
+
+#[test]
+fn no_integrator_allocates() {
+    for integrator in with_hard_rows() {
+        let mut s = Simulation::with_options(mixed(), with(integrator.clone())).unwrap();
+        for _ in 0..20 {
+            s.step(0.004).unwrap();
+        }
+        let found = allocation_counter::measure(|| {
+            for _ in 0..5 {
+                s.step(0.004).unwrap();
+            }
+        });
+        assert_eq!(found.count_total, 0, "{}", integrator.name());
+        assert_eq!(s.counters().solver.symbolic, 1, "{}", integrator.name());
+    }
+}
+
+/// What a method remembers means nothing to another, nor after velocities were changed from outside: it starts again.
+#[test]
+fn another_method_starts_anew() {
+    let mut s = Simulation::with_options(pendulum(), with(Integrator::bdf2())).unwrap();
+    for _ in 0..10 {
+        s.step(0.01).unwrap();
+    }
+    s.options.integrator = Integrator::Rattle;
+    s.step(0.01).unwrap();
+    let state = s.state().clone();
+    s.options.integrator = Integrator::bdf2();
+    s.step(0.01).unwrap();
+    let mut fresh = Simulation::with_options(pendulum(), with(Integrator::bdf2())).unwrap();
+    fresh.set_state(&state).unwrap();
+    fresh.step(0.01).unwrap();
+    let error = distance(&s.state().positions, &fresh.state().positions);
+    // The same equations from other first guesses.
+    assert!(error < 1e-11, "{error}");
+}

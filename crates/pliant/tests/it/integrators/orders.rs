@@ -1,0 +1,173 @@
+//! Orders of convergence against answers from elsewhere.
+
+use super::models::*;
+use crate::tools::order;
+use pliant::prelude::*;
+
+fn second_order() -> Vec<Integrator> {
+    vec![
+        Integrator::Nonlinear,
+        Integrator::generalised_alpha(0.8),
+        Integrator::generalised_alpha(0.0),
+        Integrator::newmark(0.25, 0.5),
+        Integrator::bdf2(),
+        Integrator::Rattle,
+    ]
+}
+
+/// A pendulum on a hard rod: 0.15 is a tenth of the third-order terms that are left at these steps.
+#[test]
+fn the_pendulum_has_order_two() {
+    for integrator in second_order() {
+        let error = |h: f64| {
+            let s = taken(pendulum(), with(integrator.clone()), h, 1.0);
+            distance(&s.state().positions[..2], &PENDULUM_AT_1)
+        };
+        let errors = [error(0.01), error(0.005)];
+        assert!(
+            (order(errors) - 2.0).abs() < 0.15,
+            "{}: {errors:?}",
+            integrator.name()
+        );
+        assert!(errors[0] < 5e-3, "{}: {errors:?}", integrator.name());
+    }
+}
+
+/// The multiplier of generalised-alpha is that of the end of the step: three times the weight along the rod of a pendulum from the horizontal, 3 m g |y|.
+#[test]
+fn the_multiplier_of_generalised_alpha_has_order_two() {
+    let error = |h: f64| {
+        let s = taken(pendulum(), with(Integrator::generalised_alpha(0.6)), h, 1.0);
+        (s.multipliers()[0] - 3.0 * G * PENDULUM_AT_1[1]).abs()
+    };
+    let errors = [error(0.01), error(0.005)];
+    assert!(
+        (order(errors) - 2.0).abs() < 0.25 && errors[0] < 0.1,
+        "{errors:?}"
+    );
+}
+
+/// Newton on the equations of implicit Euler, with the Jacobian of the end: errors of an independent implementation of the same scheme
+/// (reference case B01), whose third digit is its last.
+#[test]
+fn newton_on_implicit_euler_is_the_known_scheme() {
+    for (h, expected) in [(0.01, 0.148), (0.005, 0.0781), (0.0025, 0.0402)] {
+        let options = Options {
+            integrator: Integrator::Nonlinear,
+            ..Options::default()
+        };
+        let s = taken(pendulum(), options, h, 1.0);
+        let error = distance(&s.state().positions[..2], &PENDULUM_AT_1);
+        assert!((error / expected - 1.0).abs() < 5e-3, "h = {h}: {error}");
+    }
+}
+
+/// A spring pendulum, with and without damping, as stiffness and as compliance (case F09).
+#[test]
+fn the_elastic_pendulum_has_order_two() {
+    for damping in [0.0, 2.0] {
+        let exact = elastic_pendulum_at(1.0, damping);
+        for treatment in [Treatment::Stiffness, Treatment::Compliance] {
+            for integrator in second_order() {
+                // Has no damping of compliances.
+                if integrator == Integrator::Rattle && damping > 0.0 && treatment == Treatment::Compliance {
+                    continue;
+                }
+                let error = |h: f64| {
+                    let s = taken(
+                        elastic_pendulum(treatment, damping),
+                        with(integrator.clone()),
+                        h,
+                        1.0,
+                    );
+                    distance(&s.state().positions[..3], &exact[..3])
+                        + 0.1 * distance(&s.state().velocities[..3], &exact[3..])
+                };
+                let errors = [error(0.005), error(0.0025)];
+                let name = integrator.name();
+                assert!(
+                    (order(errors) - 2.0).abs() < 0.2 && errors[0] < 0.03,
+                    "{name}, {treatment:?}, damping {damping}: {errors:?}"
+                );
+            }
+        }
+    }
+}
+
+/// Explicit methods: the elastic pendulum and the free top.
+#[test]
+fn explicit_orders() {
+    let exact = elastic_pendulum_at(1.0, 0.0);
+    for (integrator, expected) in [(Integrator::SymplecticEuler, 1.0), (Integrator::RungeKutta4, 4.0)] {
+        let springs = |h: f64| {
+            let model = elastic_pendulum(Treatment::Compliance, 0.0);
+            let s = taken(model, with(integrator.clone()), h, 1.0);
+            distance(&s.state().positions[..3], &exact[..3])
+        };
+        let spin = |h: f64| {
+            let s = taken(top(), with(integrator.clone()), h, 1.0);
+            distance(&s.state().velocities[3..6], &SPIN_AT_1)
+        };
+        for errors in [[springs(0.01), springs(0.005)], [spin(0.02), spin(0.01)]] {
+            assert!(
+                (order(errors) - expected).abs() < 0.2,
+                "{}: {errors:?}",
+                integrator.name()
+            );
+        }
+    }
+}
+
+/// The free top: order 2 of its spin.
+#[test]
+fn the_top_has_order_two() {
+    for integrator in second_order() {
+        let error = |h: f64| {
+            let s = taken(top(), with(integrator.clone()), h, 1.0);
+            distance(&s.state().velocities[3..6], &SPIN_AT_1)
+        };
+        let errors = [error(0.02), error(0.01)];
+        assert!(
+            (order(errors) - 2.0).abs() < 0.1,
+            "{}: {errors:?}",
+            integrator.name()
+        );
+    }
+}
+
+/// Ten links that swing down from the horizontal: the tip at half a second (DOP853 in minimal coordinates, to nine digits).
+#[test]
+fn the_chain_of_ten_links() {
+    for (integrator, bound) in [
+        (Integrator::Nonlinear, 7e-3),
+        (Integrator::generalised_alpha(0.8), 6.5e-3),
+        (Integrator::Rattle, 6e-3),
+    ] {
+        let error = |h: f64| {
+            let s = taken(chain(10), with(integrator.clone()), h, 0.5);
+            distance(&[tip(&s)[0], tip(&s)[2]], &[-0.264550457, -0.861349287])
+        };
+        let errors = [error(0.01), error(0.005), error(0.0025)];
+        let name = integrator.name();
+        assert!(errors[0] < bound, "{name}: {errors:?}");
+        assert!(
+            (order([errors[1], errors[2]]) - 2.0).abs() < 0.15,
+            "{name}: {errors:?}"
+        );
+    }
+}
+
+/// BDF2 with steps that alternate by a factor of two keeps its order.
+#[test]
+fn steps_of_bdf2_may_vary() {
+    let error = |h: f64| {
+        let mut s = Simulation::with_options(pendulum(), with(Integrator::bdf2())).unwrap();
+        for _ in 0..(1.0 / (3.0 * h)).round() as usize {
+            s.step(h).unwrap();
+            s.step(2.0 * h).unwrap();
+        }
+        distance(&s.state().positions[..2], &PENDULUM_AT_1)
+    };
+    let errors = [error(1.0 / 300.0), error(1.0 / 600.0)];
+    assert!((order(errors) - 2.0).abs() < 0.2, "{errors:?}");
+}

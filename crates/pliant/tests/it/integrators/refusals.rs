@@ -1,0 +1,90 @@
+//! What a method does not take is an error that names it.
+
+use super::models::*;
+use pliant::integrator::GeneralisedAlpha;
+use pliant::prelude::*;
+use std::sync::Arc;
+
+fn refusal(model: Model, options: Options) -> String {
+    let mut s = Simulation::with_options(model, options).unwrap();
+    let before = s.checkpoint();
+    let error = s.step(0.01).unwrap_err();
+    assert!(matches!(error, Error::Unsupported { .. }), "{error}");
+    assert_eq!(s.checkpoint(), before);
+    error.to_string()
+}
+
+#[test]
+fn explicit_methods_and_hard_rows() {
+    for integrator in [Integrator::SymplecticEuler, Integrator::RungeKutta4] {
+        assert!(refusal(pendulum(), with(integrator)).contains("the hard rows of `rod`"));
+    }
+}
+
+#[test]
+fn rattle_and_rows_of_velocities() {
+    let mut model = pendulum();
+    let rod = model.node_named("length").unwrap();
+    model
+        .add_constraint("slows", rod, Level::Velocity { curvature: 0.0 })
+        .unwrap();
+    assert!(refusal(model, with(Integrator::Rattle)).contains("`slows`"));
+}
+
+#[test]
+fn rattle_and_damped_compliances() {
+    let model = elastic_pendulum(Treatment::Compliance, 1.0);
+    assert!(refusal(model, with(Integrator::Rattle)).contains("the damping of `spring`"));
+}
+
+#[test]
+fn rattle_and_masses_on_curved_mappings() {
+    let mut model = chain(1);
+    let ends = model.node_named("ends").unwrap();
+    model.add_mass("knob", ends, Mass::Uniform(0.1)).unwrap();
+    assert!(refusal(model, with(Integrator::Rattle)).contains("the mass `knob`"));
+}
+
+#[test]
+fn bounded_forces_where_accelerations_are_needed() {
+    let mut model = pendulum();
+    let rod = model.component_named("rod").unwrap();
+    model.set_bounds(rod, -100.0, 100.0).unwrap();
+    assert!(refusal(model, with(Integrator::generalised_alpha(0.5))).contains("`rod`"));
+}
+
+#[test]
+fn stabilisation_sleep_and_own_weights() {
+    let stabilised = Options {
+        post_stabilisation: Some(Stabilisation::default()),
+        ..with(Integrator::bdf2())
+    };
+    assert!(refusal(pendulum(), stabilised).contains("stabilisation"));
+    let model = elastic_pendulum(Treatment::Stiffness, 0.0);
+    let spring = model.component_named("spring").unwrap();
+    for integrator in [Integrator::Nonlinear, Integrator::bdf2()] {
+        let own = Options {
+            own_alpha: vec![(spring, 1.0)],
+            ..with(integrator)
+        };
+        assert!(refusal(elastic_pendulum(Treatment::Stiffness, 0.0), own).contains("`spring`"));
+    }
+}
+
+#[test]
+fn parameters_out_of_range() {
+    for integrator in [
+        Integrator::generalised_alpha(1.5),
+        Integrator::generalised_alpha(-0.1),
+        Integrator::generalised_alpha(f64::NAN),
+        Integrator::newmark(0.0, 0.5),
+        Integrator::newmark(0.25, f64::INFINITY),
+        Integrator::Implicit(Arc::new(GeneralisedAlpha {
+            alpha_f: 0.9,
+            ..GeneralisedAlpha::of_radius(0.5)
+        })),
+    ] {
+        let mut s = Simulation::with_options(pendulum(), with(integrator)).unwrap();
+        assert!(matches!(s.step(0.01), Err(Error::OutOfRange { .. })));
+    }
+}

@@ -1,7 +1,7 @@
 //! Resistance to spin about the normal and to rolling.
 
 use super::{Ball, exactly, friction};
-use pliant::contact::{ContactLaw, FrictionModel};
+use pliant::contact::{ContactLaw, FrictionModel, Restitution};
 use pliant::prelude::*;
 
 /// A top without gyroscopic effects spins down by the torque `torsion N`, a rolling ball by `rolling N` at its radius.
@@ -238,4 +238,24 @@ fn a_polygon_with_torques_is_refused() {
     let (mut s, _) = ball(0.0, law, [0.0; 3], [0.0; 3]);
     let error = s.step(0.01).unwrap_err().to_string();
     assert!(error.contains("polygon"), "{error}");
+}
+
+/// An impact by Newton's law takes spin in proportion to its normal impulse; one by Poisson's law leaves it.
+#[test]
+fn impacts_take_spin_by_newtons_law_only() {
+    let law = ContactLaw {
+        torsion: 1e-3,
+        restitution: 0.5,
+        ..friction(0.3)
+    };
+    let taken = 1e-3 * 2.0 * 1.5 / (0.4 * 2.0 * 0.01);
+    for (restitution, loss) in [(Restitution::Newton, taken), (Restitution::Poisson, 0.0)] {
+        let (mut s, b) = ball(0.0, law, [0.0, 0.0, -1.0], [0.0, 0.0, 10.0]);
+        s.options.contacts.restitution = restitution;
+        // Gravity adds 1e-6 of the impulse in a step of 1e-7 s.
+        s.step(1e-7).unwrap();
+        let (v, w) = s.world_velocity(b, 0).unwrap();
+        assert!((v[2] - 0.5).abs() < 1e-5, "{restitution:?} {v:?}");
+        assert!((10.0 - w[2] - loss).abs() < 1e-5, "{restitution:?} {w:?}");
+    }
 }

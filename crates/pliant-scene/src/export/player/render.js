@@ -183,7 +183,8 @@ class Renderer {
     const { gl } = this;
     if (this.arrowCount === 0) return 0;
     gl.clear(gl.DEPTH_BUFFER_BIT);
-    this.use("bodies", false);
+    const at = this.use("bodies", false);
+    gl.uniform1f(at.uSheer, 0);
     gl.bindVertexArray(this.arrows.array);
     gl.drawArraysInstanced(gl.TRIANGLES, 0, this.arrows.vertices, this.arrowCount);
     return this.arrowCount;
@@ -225,7 +226,8 @@ class Renderer {
     }
     for (const set of this.bodySets) {
       if (set.count === 0) continue;
-      this.use("bodies", shadow);
+      const at = this.use("bodies", shadow);
+      gl.uniform1f(at.uSheer, this.meshes.includes(set) ? 1 : 0);
       gl.bindVertexArray(set.array);
       gl.drawArraysInstanced(gl.TRIANGLES, 0, set.vertices, set.count);
     }

@@ -204,12 +204,15 @@ void main() {
   vPosition = p.xyz;
   gl_Position = uProjection * p;
 }`, FRAGMENT + `
+uniform float uSheer; // 1: what is seen from behind is a veil, so that a bowl shows what it holds
 in vec3 vMesh;
 in vec3 vFace;
 in vec3 vNormal;
 in vec3 vColour;
 in vec3 vPosition;
 void main() {
+  vec2 dot_ = mod(floor(gl_FragCoord.xy / max(1.0, uPixel)), 3.0);
+  if (uSheer > 0.0 && uShadow == 0.0 && !gl_FrontFacing && dot_.x + dot_.y > 0.5) discard;
   vec3 base = vColour;
   if (dot(vFace, vFace) > 0.0) {
     vec3 half_ = 1.0 / max(fwidth(vMesh), vec3(1e-6)) + 1e6 * abs(vFace); // of the face [px]

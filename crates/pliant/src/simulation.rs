@@ -499,6 +499,9 @@ impl Simulation {
             Integrator::Linear => self.options.contacts.halvings,
             _ => self.options.newton.halvings,
         };
+        if let Some(contacts) = &mut self.contacts {
+            contacts.failed = None;
+        }
         self.step_or_halves(h, halvings)
     }
 

@@ -2,7 +2,7 @@
 
 mod part;
 
-use super::{AutoOptions, Cone, Method, Outcome, Problem, ProblemError, Residual};
+use super::{AutoOptions, Cone, ConicSolver, Method, Outcome, Problem, ProblemError, Residual};
 use crate::bounds::BoundsReport;
 use crate::direct::MOST_THREADS;
 use crate::{BoxOptions, KktResidual, KktSystem, Solution, SolveError, SolveReport, Status};
@@ -130,6 +130,16 @@ impl IslandSolver {
     pub fn worst_problem(&self) -> Option<&Problem> {
         match &self.parts.get(self.worst?)?.solver {
             PartSolver::Conic(solver) => solver.problem(),
+            PartSolver::Boxed(_) => None,
+        }
+    }
+
+    /// Takes out what solved the problem of [`worst_problem`](Self::worst_problem), to be looked at after the other parts were forgotten. The next solve needs a
+    /// `prepare`.
+    pub fn take_worst(&mut self) -> Option<Box<ConicSolver>> {
+        let worst = self.worst.take().filter(|k| *k < self.parts.len())?;
+        match self.parts.remove(worst).solver {
+            PartSolver::Conic(solver) => Some(solver),
             PartSolver::Boxed(_) => None,
         }
     }

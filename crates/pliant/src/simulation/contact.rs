@@ -20,7 +20,7 @@ use laws::{Rows, lever};
 use pliant_dense::Vec3;
 use pliant_kkt::{Extended, Support, Tail};
 use pliant_model::{Model, NodeId, Space, State};
-use pliant_solvers::complementarity::{Cone, IslandMemory, IslandSolver, Outcome};
+use pliant_solvers::complementarity::{Cone, ConicSolver, IslandMemory, IslandSolver, Outcome};
 use pliant_solvers::{KktSystem, Solution};
 use poisson::{Expansion, Missed};
 
@@ -50,6 +50,8 @@ pub(super) struct Contacts {
     cones: Vec<Option<Cone>>,
     extended: Extended,
     solver: IslandSolver,
+    /// What failed in the last step that was taken in halves in vain.
+    pub(super) failed: Option<Box<ConicSolver>>,
     solution: Solution,
     /// Impulses of impacts that were taken before the step, in sequence or by Poisson's law (N s).
     given: Vec<f64>,
@@ -189,6 +191,7 @@ impl Contacts {
             cones: Vec::new(),
             extended: Extended::default(),
             solver: IslandSolver::default(),
+            failed: None,
             solution: Solution::default(),
             given: Vec::new(),
             bounced: false,
@@ -218,6 +221,13 @@ impl Contacts {
         self.forces.clear();
         self.readings.clear();
         self.events.clear();
+    }
+
+    /// Keeps what failed, before all solvers forget what they know.
+    pub(super) fn keep_failed(&mut self) {
+        if let Some(worst) = self.solver.take_worst() {
+            self.failed = Some(worst);
+        }
     }
 
     /// The contacts of the present state are to be found anew.

@@ -26,6 +26,10 @@ impl Simulation {
                 Ok(report)
             }
             Err(error) => {
+                // What failed is to be looked at, and going back forgets it.
+                if let Some(contacts) = &mut self.contacts {
+                    contacts.keep_failed();
+                }
                 self.restore(&before)?;
                 Err(error)
             }

@@ -82,7 +82,9 @@ impl Simulation {
     /// The complementarity problem of the island whose contacts had the largest residual in the last step that was tried, to be looked at or
     /// written to a file (`pliant_solvers::exchange`).
     pub fn contact_problem(&self) -> Option<&pliant_solvers::complementarity::Problem> {
-        self.contacts.as_ref()?.solver.worst_problem()
+        let contacts = self.contacts.as_ref()?;
+        let failed = contacts.failed.as_ref().and_then(|solver| solver.problem());
+        failed.or_else(|| contacts.solver.worst_problem())
     }
 
     /// Which contacts began and which ended to carry an impulse in the last step, by key.

@@ -93,6 +93,8 @@ fn a_half_that_fails_takes_the_step_back() {
     assert!(matches!(error, Error::ContactsNotConverged { .. }), "{error}");
     let after = s.checkpoint();
     assert_eq!((after.time, &after.state), (before.time, &before.state));
+    // What failed can be looked at and sent to others, until the next step is tried.
+    assert_eq!(s.contact_problem().map(|p| p.size()), Some(1));
 
     s.options.contacts.halvings = 21;
     let error = s.step(H).unwrap_err();

@@ -94,7 +94,7 @@ fn a_half_that_fails_takes_the_step_back() {
     let after = s.checkpoint();
     assert_eq!((after.time, &after.state), (before.time, &before.state));
     // What failed can be looked at and sent to others, until the next step is tried.
-    assert_eq!(s.contact_problem().map(|p| p.size()), Some(1));
+    assert!(s.contact_problem().is_some_and(|p| p.size() == 1));
 
     s.options.contacts.halvings = 21;
     let error = s.step(H).unwrap_err();

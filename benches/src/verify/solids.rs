@@ -36,9 +36,8 @@ fn stretched(
     let mut model = Model::new();
     let parts = Solid::linear(young, poisson)
         .with_treatment(treatment)
-        .add_to(&mut model, "bar", mesh);
-    // The mesh is sound: only the model could refuse it.
-    let parts = parts.unwrap_or_else(|error| panic!("{error}"));
+        .add_to(&mut model, "bar", mesh)
+        .expect("the mesh and the numbers of case E02 are sound");
     for (k, x) in mesh.nodes.iter().enumerate() {
         model.fix(parts.nodes, k, &x.map(|x| x == 0.0))?;
     }

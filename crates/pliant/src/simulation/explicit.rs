@@ -109,12 +109,7 @@ impl Simulation {
         for i in 0..s.start.len() {
             s.velocity[i] = s.start[i] + s.velocity_sum[i];
         }
-        // There are four stages.
-        worst.ok_or(Error::OutOfRange {
-            what: "the number of stages",
-            value: 0.0,
-            bound: "positive",
-        })
+        Ok(worst.expect("the method has four stages"))
     }
 
     /// The rates of displacements, in place of the displacements: `J_r^-1(d) v` for the rotations of bodies, `v` for all else.

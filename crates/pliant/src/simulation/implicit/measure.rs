@@ -15,14 +15,8 @@ impl Simulation {
     /// Sum of the squares of what the equations lack as velocities: impulses over `W_ii`, rows over the displacement gain; of rows of bounded
     /// force by the natural map.
     pub(super) fn merit(&mut self) -> f64 {
-        let s = &mut self.implicit;
-        self.assembler.velocities_of_deficits(
-            &self.model,
-            &self.evaluation,
-            &self.scheme,
-            &s.deficit,
-            &mut s.row_velocity,
-        );
+        self.find_row_velocities();
+        let s = &self.implicit;
         let system = self.assembler.system();
         let mut sum = 0.0;
         for ((p, w), fixed) in s.primal.iter().zip(&s.inertia).zip(&system.fixed) {
@@ -35,6 +29,18 @@ impl Simulation {
             sum += r * r;
         }
         sum
+    }
+
+    /// What each row misses, as a velocity.
+    fn find_row_velocities(&mut self) {
+        let s = &mut self.implicit;
+        self.assembler.velocities_of_deficits(
+            &self.model,
+            &self.evaluation,
+            &self.scheme,
+            &s.deficit,
+            &mut s.row_velocity,
+        );
     }
 
     /// By how much a row misses its law, as a velocity.
@@ -56,14 +62,7 @@ impl Simulation {
     /// the positions that it is made of, as a share of the size of its terms: `|W| u + |J^T| |mu|` and `|J| u + |R mu|` with the velocities
     /// `u = |v+| + |v| + |a|/g` of each coordinate.
     pub(super) fn measure(&mut self) -> KktResidual {
-        let s = &mut self.implicit;
-        self.assembler.velocities_of_deficits(
-            &self.model,
-            &self.evaluation,
-            &self.scheme,
-            &s.deficit,
-            &mut s.row_velocity,
-        );
+        self.find_row_velocities();
         self.find_speeds();
         self.measure_terms()
     }

@@ -1,0 +1,177 @@
+//! Materials of contacts.
+
+use super::super::{Builder, Result};
+use super::{DEFAULT, Making};
+use crate::scene::schema::{AxesSpec, FrictionModelSpec, FrictionRuleSpec, Scene};
+use crate::scene::source::Where;
+use crate::scene::{Number, suggest};
+use pliant::collision::{Direction, FrictionModel, FrictionRule, Material, MaterialId};
+use pliant::contact::FrictionCoupling;
+use pliant::dense::Vec3;
+
+/// The keys of a material: its numbers in the order of [`KEYS`], and the model of friction.
+struct Law<'a>([&'a Number; 6], &'a FrictionModelSpec);
+
+const KEYS: [&str; 6] = [
+    "friction",
+    "restitution",
+    "compliance",
+    "relaxation_time",
+    "torsional_friction",
+    "rolling_friction",
+];
+
+macro_rules! law_of {
+    ($spec:expr) => {
+        Law(
+            [
+                &$spec.friction,
+                &$spec.restitution,
+                &$spec.compliance,
+                &$spec.relaxation_time,
+                &$spec.torsional_friction,
+                &$spec.rolling_friction,
+            ],
+            &$spec.friction_model,
+        )
+    };
+}
+
+impl Builder<'_> {
+    pub(super) fn materials<'a>(&self, scene: &'a Scene, making: &mut Making<'a>) -> Result<()> {
+        for spec in &scene.materials {
+            let name = spec.name.as_str();
+            if making.materials.contains_key(name) {
+                let message = if name == DEFAULT {
+                    format!("the material `{DEFAULT}` is that of colliders that name none")
+                } else {
+                    format!("the name `{name}` is used twice among the materials")
+                };
+                return self.wrong(&[Where::Thing(name)], message, None);
+            }
+            let material = self.material(name, law_of!(spec), |key| Where::Field(name, key))?;
+            let added = making.world.add_material(material);
+            let id = added.map_err(|e| self.contact_error(name, &e))?;
+            making.materials.insert(name, id);
+        }
+        for pair in &scene.material_pairs {
+            let (first, second) = (pair.between.0.as_str(), pair.between.1.as_str());
+            let [a, b] = [first, second].map(|name| self.material_named(name, first, making));
+            let material = self.material(first, law_of!(pair), |key| Where::Used("between", key))?;
+            let set = making.world.set_pair(a?, b?, material);
+            set.map_err(|e| self.contact_error(first, &e))?;
+        }
+        making.world.set_friction_rule(match scene.friction_rule {
+            FrictionRuleSpec::GeometricMean => FrictionRule::GeometricMean,
+            FrictionRuleSpec::Minimum => FrictionRule::Minimum,
+            FrictionRuleSpec::Maximum => FrictionRule::Maximum,
+            FrictionRuleSpec::Product => FrictionRule::Product,
+            FrictionRuleSpec::Mean => FrictionRule::Mean,
+        });
+        Ok(())
+    }
+
+    fn material<'a>(
+        &self,
+        name: &str,
+        law: Law<'_>,
+        at: impl Fn(&'static str) -> Where<'a>,
+    ) -> Result<Material> {
+        let mut numbers = [0.0; 6];
+        let Law(given, model) = law;
+        for ((value, number), key) in numbers.iter_mut().zip(given).zip(KEYS) {
+            *value = self.number(number, at(key))?;
+            let (fine, range) = match key {
+                "restitution" => ((0.0..=1.0).contains(value), "from 0 to 1"),
+                _ => (*value >= 0.0, "zero or more"),
+            };
+            if !fine {
+                let message = format!("`{key}` of the material `{name}` is {value}, but must be {range}");
+                return self.wrong(
+                    &[at(key), Where::Field(name, key), Where::Thing(name)],
+                    message,
+                    None,
+                );
+            }
+        }
+        let [
+            friction,
+            restitution,
+            compliance,
+            relaxation_time,
+            torsional_friction,
+            rolling_friction,
+        ] = numbers;
+        let (friction_model, direction) = self.friction_model(name, model, friction, &at)?;
+        Ok(Material {
+            friction,
+            friction_model,
+            direction,
+            restitution,
+            compliance,
+            relaxation_time,
+            torsional_friction,
+            rolling_friction,
+        })
+    }
+
+    fn friction_model<'a>(
+        &self,
+        name: &str,
+        spec: &FrictionModelSpec,
+        friction: f64,
+        at: &impl Fn(&'static str) -> Where<'a>,
+    ) -> Result<(FrictionModel, Option<Direction>)> {
+        let (model, direction, axes) = match spec {
+            FrictionModelSpec::Cone => return Ok((FrictionModel::Cone, None)),
+            FrictionModelSpec::Pyramid(spec) => {
+                let directions = self.whole(&spec.directions, 3, 1000, at("directions"))?;
+                let outer = spec.outer;
+                (
+                    FrictionModel::Pyramid { directions, outer },
+                    spec.direction.as_ref(),
+                    spec.axes,
+                )
+            }
+            FrictionModelSpec::Ellipse(spec) => {
+                let across = self.number(&spec.across, at("across"))?;
+                (
+                    FrictionModel::Ellipse { across },
+                    Some(&spec.direction),
+                    spec.axes,
+                )
+            }
+        };
+        let direction = direction.map(|d| self.triple(d, at("direction"))).transpose()?;
+        let places = |key| [at(key), Where::Field(name, key), Where::Thing(name)];
+        if direction.is_some_and(|d| Vec3::from(d).amax() == 0.0) {
+            let message = format!("the direction of friction of the material `{name}` is zero");
+            return self.wrong(&places("direction"), message, None);
+        }
+        let exact = self.options.contacts.friction_coupling == FrictionCoupling::Exact;
+        if !exact && matches!(model, FrictionModel::Pyramid { .. }) {
+            let message = format!(
+                "the friction pyramid of the material `{name}` is for `friction_coupling: Exact` only"
+            );
+            let help = Some("take `Cone` or `Ellipse`".to_owned());
+            return self.wrong(&places("directions"), message, help);
+        }
+        if let Err(error) = model.check(friction) {
+            return self.wrong(&places("across"), format!("material `{name}`: {error}"), None);
+        }
+        let direction = direction.map(|d| match axes {
+            AxesSpec::Body => Direction::Body(d),
+            AxesSpec::World => Direction::World(d),
+        });
+        Ok((model, direction))
+    }
+
+    pub(super) fn material_named(&self, name: &str, user: &str, making: &Making<'_>) -> Result<MaterialId> {
+        if let Some(id) = making.materials.get(name) {
+            return Ok(*id);
+        }
+        let help = suggest::hint(name, "materials", making.materials.keys().copied());
+        let places = [Where::Literal(user, name), Where::Thing(user)];
+        self.wrong(&places, format!("unknown material `{name}`"), help)
+    }
+}

@@ -33,9 +33,33 @@ pub enum ContinuumError {
         /// Defects in all.
         count: usize,
     },
-    /// A mesh without elements.
-    #[error("the mesh has no volume elements")]
+    /// A mesh without volume elements, or a sheet without triangles.
+    #[error("the mesh has no elements")]
     Empty,
+    /// A triangle that no sheet can have.
+    #[error("triangle {triangle} of the sheet: {reason}")]
+    Triangle {
+        /// Which triangle.
+        triangle: usize,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+    /// A clamped node that does not exist.
+    #[error("node {node} is clamped, but the sheet has {count} nodes")]
+    ClampedNode {
+        /// Which node.
+        node: usize,
+        /// Nodes in all.
+        count: usize,
+    },
+    /// A curve that no rod can follow.
+    #[error("point {point} of the curve: {reason}")]
+    Curve {
+        /// Which point.
+        point: usize,
+        /// What is wrong there.
+        reason: &'static str,
+    },
     /// A choice that does not go with another.
     #[error("{what} cannot be had with {with}: {reason}")]
     Conflict {

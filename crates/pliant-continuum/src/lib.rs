@@ -1,9 +1,10 @@
-//! Solids: finite elements, deformation gradients and strains as mappings, materials as force fields.
+//! Solids, sheets and rods: finite elements, deformation gradients and strains as mappings, materials as force fields.
 //!
 //! What this crate is: the mechanics of continua in the terms of `pliant-model`. A [`Mesh`] gives a [`DeformationGradient`], a
 //! mapping from its nodes to one element of nine coordinates per quadrature point; [`SmallStrain`], [`CorotationalStrain`],
 //! [`GreenLagrange`] and [`VolumeRatio`] are mappings of that, and a material is a force field on the strains
-//! ([`LinearElastic`], as a stiffness or as a compliance) or on the gradients ([`Hyperelastic`]). [`Solid`] puts these together.
+//! ([`LinearElastic`], as a stiffness or as a compliance) or on the gradients ([`Hyperelastic`]). [`Solid`] puts these together,
+//! [`Sheet`] does so for membranes, cloth and shells of triangles, [`Rod`] for beams and cables along curves.
 //! What it is not: it reads no files, and knows no time step and no linear system.
 //!
 //! ```
@@ -25,14 +26,20 @@ mod gradient;
 mod material;
 mod mesh;
 mod patches;
+mod rod;
+mod sheet;
 mod solid;
 mod strain;
 
 pub use element::{ElementKind, Quadrature, ShapeFunctions, ShapeValues};
 pub use error::ContinuumError;
 pub use gradient::DeformationGradient;
-pub use material::{Fibres, Fung, Hyperelastic, LinearElastic, StrainEnergy, Tangent, Viscosity};
+pub use material::{
+    Fibres, Fung, Hyperelastic, LinearElastic, PlaneElastic, StrainEnergy, Tangent, Viscosity,
+};
 pub use mesh::{Defect, Element, Mesh, Repair};
 pub use patches::{Patches, dilatation};
+pub use rod::{Rod, RodCurve, RodParts, Section};
+pub use sheet::{Bending, MembraneStrain, Sheet, SheetMesh, SheetParts};
 pub use solid::{Incompressibility, MassMatrix, Solid, SolidParts};
 pub use strain::{CorotationalStrain, GreenLagrange, SmallStrain, VolumeRatio};

@@ -3,12 +3,14 @@
 mod energies;
 mod hyperelastic;
 mod linear;
+mod plane;
 mod tissue;
 mod viscosity;
 
 pub use energies::StrainEnergy;
 pub use hyperelastic::{Hyperelastic, Tangent};
 pub use linear::LinearElastic;
+pub use plane::PlaneElastic;
 pub use tissue::{Fibres, Fung};
 pub use viscosity::Viscosity;
 

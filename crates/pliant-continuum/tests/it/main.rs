@@ -5,4 +5,5 @@
 mod elements;
 mod materials;
 mod meshes;
+mod sheets;
 mod strains;

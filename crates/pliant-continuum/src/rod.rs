@@ -1,0 +1,223 @@
+//! Elastic rods in a model: frames, masses, strains and stiffness, put together.
+
+mod curve;
+mod section;
+
+pub use curve::RodCurve;
+pub use section::Section;
+
+use crate::ContinuumError;
+use pliant_model::{
+    BeamSegment, BeamStrain, ComponentId, DiagonalCompliance, JointFrame, Mass, Model, NodeId, RigidMass,
+    Treatment,
+};
+
+/// An elastic rod: bodies at the points of a curve, and between them the strains of a geometrically exact beam (Simo 1985).
+///
+/// **Equation.** Energy `sum l/2 (E A e_0^2 + k_1 G A e_1^2 + k_2 G A e_2^2 + G J c_0^2 + E I_1 c_1^2 + E I_2 c_2^2)` over the segments of length `l`
+/// (m), with the stretch, shears, twist and bends of [`BeamStrain`]. Each body has the mass and rotary inertia of half of the segments at its sides. Second
+/// order in `l`.
+///
+/// **Use.** Beams, cables, wires, catheters, springs: straight, curved or twisted without load, at any rotation.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rod {
+    section: Section,
+    young: f64,
+    poisson: f64,
+    density: f64,
+    treatment: Treatment,
+    inextensible: bool,
+    straight_at_rest: bool,
+    relaxation_time: f64,
+}
+
+/// What a rod became in a model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RodParts {
+    /// Rigid bodies, one at each point of the curve: axis 0 along the rod, axes 1 and 2 those of the section.
+    pub frames: NodeId,
+    /// Six strains of each segment, see [`BeamStrain`].
+    pub strains: NodeId,
+    /// The stiffness: its force is minus the length of the segment times the stress resultants (N) and moments (N m).
+    pub elasticity: ComponentId,
+    /// The mass.
+    pub mass: ComponentId,
+    /// Length (m) of each segment at rest.
+    pub lengths: Vec<f64>,
+}
+
+impl Rod {
+    /// A rod of this section, Young's modulus (Pa) and Poisson's ratio, which gives the shear modulus `G = E/(2 (1 + nu))`.
+    pub fn new(section: Section, young: f64, poisson: f64) -> Self {
+        Self {
+            section,
+            young,
+            poisson,
+            density: 1000.0,
+            treatment: Treatment::Compliance,
+            inextensible: false,
+            straight_at_rest: false,
+            relaxation_time: 0.0,
+        }
+    }
+
+    /// Sets the density (kg/m^3); 1000 if not set.
+    #[must_use]
+    pub fn with_density(mut self, density: f64) -> Self {
+        self.density = density;
+        self
+    }
+
+    /// Sets the treatment of the strains; a compliance if not set, for slender rods are far stiffer along than across.
+    #[must_use]
+    pub fn with_treatment(mut self, treatment: Treatment) -> Self {
+        self.treatment = treatment;
+        self
+    }
+
+    /// Makes stretch and shear hard: Kirchhoff's rod.
+    #[must_use]
+    pub fn inextensible(mut self) -> Self {
+        self.inextensible = true;
+        self
+    }
+
+    /// Makes it straight and untwisted without load, of the length of its curve, whatever its curve: it starts bent.
+    #[must_use]
+    pub fn straight_at_rest(mut self) -> Self {
+        self.straight_at_rest = true;
+        self
+    }
+
+    /// Adds damping through the relaxation time (s) of all strains.
+    #[must_use]
+    pub fn with_relaxation_time(mut self, d: f64) -> Self {
+        self.relaxation_time = d;
+        self
+    }
+
+    /// Stiffness of each strain: `E A`, `k_1 G A`, `k_2 G A` (N), `G J`, `E I_1`, `E I_2` (N m^2).
+    pub fn stiffness(&self) -> [f64; 6] {
+        let s = &self.section;
+        let shear = self.young / (2.0 * (1.0 + self.poisson));
+        [
+            self.young * s.area,
+            shear * s.area * s.shear_factors[0],
+            shear * s.area * s.shear_factors[1],
+            shear * s.torsion_constant,
+            self.young * s.second_moments[0],
+            self.young * s.second_moments[1],
+        ]
+    }
+
+    /// Adds bodies along the curve under `name`, and what belongs to them as `name.mass`, `name.strains` and `name.elasticity`. Fix a body of the
+    /// node to clamp it.
+    ///
+    /// # Errors
+    /// [`ContinuumError`]: what is wrong with the curve or a number, or what the model says.
+    pub fn add_to(
+        &self,
+        model: &mut Model,
+        name: &str,
+        curve: &RodCurve,
+    ) -> Result<RodParts, ContinuumError> {
+        self.check()?;
+        let poses = curve.frames()?;
+        let frame = |i: usize| JointFrame::on(0, i, pliant_model::Pose::default());
+        let segments: Vec<BeamSegment> = (1..poses.len())
+            .map(|i| {
+                let bent = BeamSegment::at_rest(frame(i - 1), frame(i), &poses[i - 1], &poses[i]);
+                if self.straight_at_rest {
+                    BeamSegment::straight(bent.a, bent.b, bent.length)
+                } else {
+                    bent
+                }
+            })
+            .collect();
+        let lengths: Vec<f64> = segments.iter().map(|s| s.length).collect();
+        let stiffness = self.stiffness();
+        let compliances: Vec<f64> = lengths
+            .iter()
+            .flat_map(|l| {
+                let of = |k: usize| {
+                    if self.inextensible && k < 3 {
+                        0.0
+                    } else {
+                        1.0 / (stiffness[k] * l)
+                    }
+                };
+                [0, 1, 2, 3, 4, 5].map(of)
+            })
+            .collect();
+        let law = DiagonalCompliance::new(&compliances).with_relaxation_time(self.relaxation_time);
+
+        let frames = model.add_rigid_bodies(name, &poses)?;
+        let mass = model.add_mass(&format!("{name}.mass"), frames, self.masses(&lengths))?;
+        let strains = model.add_mapped(&format!("{name}.strains"), &[frames], BeamStrain::new(&segments))?;
+        let label = format!("{name}.elasticity");
+        let elasticity = model.add_force_field(&label, strains, law, self.treatment)?;
+        Ok(RodParts {
+            frames,
+            strains,
+            elasticity,
+            mass,
+            lengths,
+        })
+    }
+
+    fn masses(&self, lengths: &[f64]) -> Mass {
+        let [one, two] = self.section.second_moments;
+        let of = |i: usize| {
+            let before = if i > 0 { lengths[i - 1] } else { 0.0 };
+            let half = 0.5 * (before + lengths.get(i).unwrap_or(&0.0)) * self.density;
+            RigidMass::principal(
+                half * self.section.area,
+                [half * (one + two), half * one, half * two],
+            )
+        };
+        Mass::Rigid((0..=lengths.len()).map(of).collect())
+    }
+
+    fn check(&self) -> Result<(), ContinuumError> {
+        let s = &self.section;
+        let positive = [
+            ("Young's modulus", self.young),
+            ("the density", self.density),
+            ("the area of the section", s.area),
+            ("a second moment of the section", s.second_moments[0]),
+            ("a second moment of the section", s.second_moments[1]),
+            ("the torsion constant of the section", s.torsion_constant),
+            ("a shear factor of the section", s.shear_factors[0]),
+            ("a shear factor of the section", s.shear_factors[1]),
+        ];
+        for (what, value) in positive {
+            check_number(what, value, value > 0.0, "positive")?;
+        }
+        let (value, bound) = (self.poisson, "above -1 and at most 1/2");
+        check_number("Poisson's ratio", value, value > -1.0 && value <= 0.5, bound)?;
+        if self.inextensible && self.treatment != Treatment::Compliance {
+            return Err(ContinuumError::Conflict {
+                what: "a stiffness",
+                with: "an inextensible rod",
+                reason: "hard stretch and shear have no stiffness; make it a compliance",
+            });
+        }
+        Ok(())
+    }
+}
+
+/// A number that must be finite and hold to a bound.
+pub(crate) fn check_number(
+    what: &'static str,
+    value: f64,
+    holds: bool,
+    bound: &'static str,
+) -> Result<(), ContinuumError> {
+    if !value.is_finite() {
+        return Err(ContinuumError::NotFinite { what, value });
+    }
+    if !holds {
+        return Err(ContinuumError::OutOfRange { what, value, bound });
+    }
+    Ok(())
+}

@@ -1,0 +1,355 @@
+//! Sheets in a model: membranes, cloth, shells.
+
+mod curvature;
+mod mesh;
+mod strain;
+
+pub use mesh::SheetMesh;
+pub use strain::MembraneStrain;
+
+use crate::rod::check_number;
+use crate::{ContinuumError, PlaneElastic};
+use curvature::{Hinges, curvatures, hinges};
+use pliant_model::{
+    ComponentId, DiagonalCompliance, Mass, Model, NodeId, Treatment, UniformCompliance, quadratic_bending,
+};
+
+/// How a sheet resists bending.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Bending {
+    /// Not at all: a membrane.
+    #[default]
+    None,
+    /// By angles at the edges, of this bending stiffness (N m), zero or more: discrete shells, for cloth of any shape at rest. An edge of length `l` between triangles of
+    /// the area `A` in all has the stiffness `D l^2/A` (N m/rad): the energy of a cylinder, on equilateral triangles and along the sides of squares. A free strip is softer, at any size
+    /// of the mesh: 9/8 on equilateral triangles (their Poisson's ratio is 1/3), 6/5 on squares with alternating diagonals, 5/4 with diagonals of one direction.
+    Hinges(f64),
+    /// By quadratic isometric bending ([`quadratic_bending`]) of this bending stiffness (N m), zero or more: the same for small angles, linear, flat at rest only.
+    Quadratic(f64),
+    /// By the curvature of each triangle, with a turn of the normal at every edge as a coordinate of its own (Morley's triangle, at any rotation): the plate of the material and the
+    /// thickness, Poisson's ratio included, on any mesh.
+    Shell,
+}
+
+/// What a sheet is made of; [`add_to`](Self::add_to) puts it into a model.
+///
+/// **Equation.** Energy `t A e . S^-1 e/2` over the triangles of area `A` (m^2) with the strains of [`MembraneStrain`], the law of [`PlaneElastic`] and the thickness `t` (m); with
+/// [`Bending::Shell`] also `t^3 A/12 k . S^-1 k/2` with the curvatures `k` (1/m).
+///
+/// **Use.** Membranes, cloth, shells. Strains and curvatures are small against one and against `1/t`; displacements are of any size.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sheet {
+    compliances: [f64; 3],
+    poisson: f64,
+    thickness: f64,
+    density: f64,
+    bending: Bending,
+    warp: Option<[f64; 3]>,
+    stretch: f64,
+    treatment: Option<Treatment>,
+    relaxation_time: f64,
+    clamped: Vec<usize>,
+}
+
+/// What a sheet became in a model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SheetParts {
+    /// The nodes of the mesh: points of space.
+    pub nodes: NodeId,
+    /// Strains of the triangles: warp, weft, shear.
+    pub strains: NodeId,
+    /// The law of the strains.
+    pub membrane: ComponentId,
+    /// The mass of the nodes.
+    pub mass: ComponentId,
+    /// Angles at the edges less those at rest (rad), or the vectors of quadratic bending.
+    pub bends: Option<NodeId>,
+    /// Turns of the normals at the edges (rad), of a shell.
+    pub turns: Option<NodeId>,
+    /// Curvatures of the triangles (1/m), of a shell: warp, weft, twice the twist.
+    pub curvatures: Option<NodeId>,
+    /// The law of bending.
+    pub bending: Option<ComponentId>,
+    /// Area (m^2) of each triangle at rest.
+    pub areas: Vec<f64>,
+}
+
+impl Sheet {
+    /// Young's modulus (Pa), Poisson's ratio (none) above -1 and below 1, thickness (m).
+    pub fn isotropic(young: f64, poisson: f64, thickness: f64) -> Self {
+        let shear = 2.0 * (1.0 + poisson) / young;
+        Self::orthotropic([1.0 / young, 1.0 / young, shear], poisson, thickness)
+    }
+
+    /// Compliances (1/Pa) of warp, weft and shear, zero (hard) or more, Poisson's ratio (none: how much the weft shrinks as the warp is stretched), thickness (m).
+    pub fn orthotropic(compliances: [f64; 3], poisson: f64, thickness: f64) -> Self {
+        Self {
+            compliances,
+            poisson,
+            thickness,
+            density: 1000.0,
+            bending: Bending::None,
+            warp: None,
+            stretch: 1.0,
+            treatment: None,
+            relaxation_time: 0.0,
+            clamped: Vec::new(),
+        }
+    }
+
+    /// Sets the density (kg/m^3); 1000 if not set.
+    #[must_use]
+    pub fn with_density(mut self, density: f64) -> Self {
+        self.density = density;
+        self
+    }
+
+    /// Sets how it resists bending; not at all if not set.
+    #[must_use]
+    pub fn with_bending(mut self, bending: Bending) -> Self {
+        self.bending = bending;
+        self
+    }
+
+    /// Sets the direction (none, any length) of the warp, of which the part in each triangle counts; along the first edge of each triangle if not set, which
+    /// is for isotropic sheets.
+    #[must_use]
+    pub fn with_warp(mut self, direction: [f64; 3]) -> Self {
+        self.warp = Some(direction);
+        self
+    }
+
+    /// Makes it stretched by this factor (none) where the mesh is, as a drum is.
+    #[must_use]
+    pub fn with_stretch(mut self, factor: f64) -> Self {
+        self.stretch = factor;
+        self
+    }
+
+    /// Sets the treatment of the strains; if not set, a compliance where one of them is hard, else a stiffness.
+    #[must_use]
+    pub fn with_treatment(mut self, treatment: Treatment) -> Self {
+        self.treatment = Some(treatment);
+        self
+    }
+
+    /// Adds damping through the relaxation time (s) of strains and bending.
+    #[must_use]
+    pub fn with_relaxation_time(mut self, d: f64) -> Self {
+        self.relaxation_time = d;
+        self
+    }
+
+    /// Clamps nodes: they do not move, and along edges of the boundary between two of them the sheet does not turn (not with
+    /// [`Bending::Quadratic`], which has no angle there).
+    #[must_use]
+    pub fn with_clamped(mut self, nodes: &[usize]) -> Self {
+        self.clamped = nodes.to_vec();
+        self
+    }
+
+    /// Adds the nodes of the mesh under `name`, and all that belongs to them as `name.mass`, `name.strains`, `name.membrane`, `name.bends`,
+    /// `name.bending`, and of shells `name.turns`, `name.turns.mass`, `name.curvatures`.
+    ///
+    /// # Errors
+    /// [`ContinuumError`]: what is wrong with the mesh or a number, or what the model says.
+    pub fn add_to(
+        &self,
+        model: &mut Model,
+        name: &str,
+        mesh: &SheetMesh,
+    ) -> Result<SheetParts, ContinuumError> {
+        self.check()?;
+        mesh.areas()?;
+        let nodes = model.add_particles(name, &mesh.nodes)?;
+        self.add_on(model, name, nodes, mesh)
+    }
+
+    /// The same on a node that is there: points of space, one for each node of the mesh.
+    ///
+    /// # Errors
+    /// As [`add_to`](Self::add_to).
+    pub fn add_on(
+        &self,
+        model: &mut Model,
+        name: &str,
+        nodes: NodeId,
+        mesh: &SheetMesh,
+    ) -> Result<SheetParts, ContinuumError> {
+        self.check()?;
+        let areas = mesh.areas()?;
+        let mut held = vec![false; mesh.nodes.len()];
+        for node in &self.clamped {
+            *held.get_mut(*node).ok_or(ContinuumError::ClampedNode {
+                node: *node,
+                count: mesh.nodes.len(),
+            })? = true;
+        }
+        let bent = hinges(mesh, &held)?;
+        let surface = self.density * self.thickness / (self.stretch * self.stretch);
+        let mass = Mass::lumped_triangles(&mesh.nodes, &mesh.triangles, surface)?;
+        let mapping = MembraneStrain::new(mesh, self.warp)?.with_stretch(self.stretch);
+        let volumes: Vec<f64> = mapping.areas().iter().map(|a| a * self.thickness).collect();
+        let rest_areas = mapping.areas();
+
+        let mass = model.add_mass(&format!("{name}.mass"), nodes, mass)?;
+        let strains = model.add_mapped(&format!("{name}.strains"), &[nodes], mapping)?;
+        let law = PlaneElastic::orthotropic(self.compliances, self.poisson, &volumes)
+            .with_relaxation_time(self.relaxation_time);
+        let label = format!("{name}.membrane");
+        let membrane = model.add_force_field(&label, strains, law, self.treatment())?;
+        for node in &self.clamped {
+            model.fix(nodes, *node, &[true; 3])?;
+        }
+        let mut parts = SheetParts {
+            nodes,
+            strains,
+            membrane,
+            mass,
+            bends: None,
+            turns: None,
+            curvatures: None,
+            bending: None,
+            areas: rest_areas,
+        };
+        if let Some(bent) = bent {
+            self.add_bending(model, name, mesh, (&bent, &areas), &mut parts)?;
+        }
+        Ok(parts)
+    }
+
+    fn add_bending(
+        &self,
+        model: &mut Model,
+        name: &str,
+        mesh: &SheetMesh,
+        (hinges, areas): (&Hinges, &[f64]),
+        parts: &mut SheetParts,
+    ) -> Result<(), ContinuumError> {
+        let (bends, bending) = (format!("{name}.bends"), format!("{name}.bending"));
+        match self.bending {
+            Bending::None => return Ok(()),
+            Bending::Hinges(d) if d > 0.0 => {
+                let angles = model.add_mapped(&bends, &[parts.nodes], hinges.angles.clone())?;
+                let stiffness = |(edge, _): &(mesh::Edge, bool)| {
+                    let [a, b] = edge.ends.map(|n| pliant_dense::Vec3::from(mesh.nodes[n]));
+                    let right = edge.right.map_or(0.0, |(t, _)| areas[t]);
+                    d * (b - a).norm_squared() / (areas[edge.left.0] + right)
+                };
+                let stiffnesses: Vec<f64> = hinges.sides.iter().map(stiffness).collect();
+                let law = DiagonalCompliance::from_stiffnesses(&stiffnesses)
+                    .with_relaxation_time(self.relaxation_time);
+                parts.bending = Some(model.add_force_field(&bending, angles, law, Treatment::Stiffness)?);
+                parts.bends = Some(angles);
+            }
+            Bending::Quadratic(d) if d > 0.0 => {
+                let inner = hinges.sides.iter().filter_map(|(edge, _)| {
+                    let [a, b] = edge.ends;
+                    edge.right.map(|(_, corner)| [a, b, edge.left.1, corner])
+                });
+                let list: Vec<[usize; 4]> = inner.collect();
+                let mapping = quadratic_bending(&list, &mesh.nodes).map_err(|cause| {
+                    pliant_model::ModelError::Mesh {
+                        name: bends.clone(),
+                        cause,
+                    }
+                })?;
+                let folds = model.add_mapped(&bends, &[parts.nodes], mapping)?;
+                // Its energy is three times that of a cylinder on the meshes of `Hinges`.
+                let law =
+                    UniformCompliance::from_stiffness(d / 3.0).with_relaxation_time(self.relaxation_time);
+                parts.bending = Some(model.add_force_field(&bending, folds, law, Treatment::Stiffness)?);
+                parts.bends = Some(folds);
+            }
+            Bending::Hinges(_) | Bending::Quadratic(_) => return Ok(()),
+            Bending::Shell => {
+                let (mapping, turns) = curvatures(mesh, self.warp, hinges)?;
+                let angles = model.add_mapped(&bends, &[parts.nodes], hinges.angles.clone())?;
+                let mut sources = vec![angles];
+                if turns > 0 {
+                    let label = format!("{name}.turns");
+                    let node = model.add_scalars(&label, &vec![0.0; turns])?;
+                    let mass = self.rotary_inertia(hinges, areas);
+                    model.add_mass(&format!("{label}.mass"), node, Mass::PerElement(mass))?;
+                    sources.push(node);
+                    parts.turns = Some(node);
+                }
+                let label = format!("{name}.curvatures");
+                let curvatures = model.add_mapped(&label, &sources, mapping)?;
+                let cube = self.thickness.powi(3) / 12.0;
+                let weights: Vec<f64> = areas.iter().map(|a| a * cube).collect();
+                let law = PlaneElastic::orthotropic(self.compliances, self.poisson, &weights)
+                    .with_relaxation_time(self.relaxation_time);
+                parts.bending = Some(model.add_force_field(&bending, curvatures, law, self.treatment())?);
+                parts.bends = Some(angles);
+                parts.curvatures = Some(curvatures);
+            }
+        }
+        Ok(())
+    }
+
+    /// `rho t^3/12` (kg) times a third of the triangles at each edge that has a turn of its own.
+    fn rotary_inertia(&self, hinges: &Hinges, areas: &[f64]) -> Vec<f64> {
+        let inertia = self.density * self.thickness.powi(3) / 36.0;
+        let inner = hinges.sides.iter().filter_map(|(edge, clamped)| {
+            let right = edge.right.map_or(0.0, |(t, _)| areas[t]);
+            (!clamped).then_some(inertia * (areas[edge.left.0] + right))
+        });
+        let free = hinges.free.iter().map(|edge| inertia * areas[edge.left.0]);
+        inner.chain(free).collect()
+    }
+
+    fn treatment(&self) -> Treatment {
+        let hard = self.compliances.contains(&0.0);
+        self.treatment.unwrap_or(if hard {
+            Treatment::Compliance
+        } else {
+            Treatment::Stiffness
+        })
+    }
+
+    fn check(&self) -> Result<(), ContinuumError> {
+        for (what, value) in [
+            ("the thickness", self.thickness),
+            ("the density", self.density),
+            ("the stretch", self.stretch),
+        ] {
+            check_number(what, value, value > 0.0, "positive")?;
+        }
+        let names = [
+            "the compliance of the warp",
+            "the compliance of the weft",
+            "the compliance of shear",
+        ];
+        for (what, value) in names.into_iter().zip(self.compliances) {
+            check_number(what, value, value >= 0.0, "zero or more")?;
+        }
+        let [one, two, _] = self.compliances;
+        let lateral = one * self.poisson * self.poisson;
+        let bound = "of a square below the compliance of the weft over that of the warp (for one material, between -1 and 1)";
+        check_number(
+            "Poisson's ratio",
+            self.poisson,
+            lateral < two || lateral == 0.0,
+            bound,
+        )?;
+        if let Bending::Hinges(d) | Bending::Quadratic(d) = self.bending {
+            check_number("the bending stiffness", d, d >= 0.0, "zero or more")?;
+        }
+        if self.stretch != 1.0 && self.bending == Bending::Shell {
+            return Err(ContinuumError::Conflict {
+                what: "a stretch",
+                with: "the bending of a shell",
+                reason: "its curvatures are those of the mesh; take hinges",
+            });
+        }
+        if matches!(self.bending, Bending::Quadratic(_)) && !self.clamped.is_empty() {
+            return Err(ContinuumError::Conflict {
+                what: "a clamp",
+                with: "quadratic bending",
+                reason: "it has no angle at the boundary; take hinges, or fix the nodes",
+            });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,139 @@
+//! Strains of a membrane.
+
+use super::SheetMesh;
+use super::mesh::Flat;
+use crate::ContinuumError;
+use pliant_dense::{Vec3, vec3};
+use pliant_model::{Blocks, Degenerate, Dependency, Mapping, ModelError, Parents, Space};
+
+/// Strains of Green and Lagrange in the plane of each triangle of a sheet: along the warp, along the weft, shear as an angle.
+///
+/// **Equation.** With `f_k = sum_a x_a dN_a/dX_k`, the two columns of the 3 x 2 deformation gradient in the axes of warp and weft at rest,
+/// `x_c = ((f_1.f_1 - 1)/2, (f_2.f_2 - 1)/2, f_1.f_2)` (none). `J` holds `g_a1 f_1`, `g_a2 f_2`, `g_a1 f_2 + g_a2 f_1` with the gradients `g_a` (1/m) of the
+/// shape functions; for the force `s`, `G` is `(s_1 g_a1 g_b1 + s_2 g_a2 g_b2 + s_3 (g_a1 g_b2 + g_a2 g_b1)) I` between corners `a` and `b`. Defined everywhere.
+///
+/// **Parents.** Points of space: the nodes of the sheet.
+///
+/// **Use.** Membranes, cloth, shells, by constant-strain triangles: isotropic, or of different warp and weft, each direction as a force or as a compliance.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MembraneStrain {
+    node_count: usize,
+    triangles: Vec<[usize; 3]>,
+    flat: Vec<Flat>,
+}
+
+impl MembraneStrain {
+    /// Of each triangle of a sheet (m); the warp runs along the part of the vector `warp` (none) in each triangle, or along its first edge.
+    ///
+    /// # Errors
+    /// [`ContinuumError::Empty`], [`ContinuumError::Triangle`].
+    pub fn new(mesh: &SheetMesh, warp: Option<[f64; 3]>) -> Result<Self, ContinuumError> {
+        Ok(Self {
+            node_count: mesh.nodes.len(),
+            triangles: mesh.triangles.clone(),
+            flat: mesh.flat(warp)?,
+        })
+    }
+
+    /// Makes the sheet at rest smaller by this factor (none): it is stretched by it where the mesh is.
+    #[must_use]
+    pub fn with_stretch(mut self, factor: f64) -> Self {
+        for flat in &mut self.flat {
+            flat.area /= factor * factor;
+            flat.gradients = flat.gradients.map(|g| g.map(|g| g * factor));
+        }
+        self
+    }
+
+    /// Area (m^2) of each triangle at rest.
+    pub fn areas(&self) -> Vec<f64> {
+        self.flat.iter().map(|f| f.area).collect()
+    }
+
+    /// The columns of the deformation gradient.
+    fn columns(&self, t: usize, parents: &Parents<'_>) -> [Vec3; 2] {
+        let at = |k: usize| vec3(parents.position(Dependency::new(0, self.triangles[t][k])), 0);
+        let (origin, g) = (at(0), &self.flat[t].gradients);
+        // The gradients add up to zero: differences keep a shift out.
+        let (a, b) = (at(1) - origin, at(2) - origin);
+        [0, 1].map(|k| a * g[1][k] + b * g[2][k])
+    }
+}
+
+impl Mapping for MembraneStrain {
+    fn child(&self) -> (Space, usize) {
+        (Space::Real(3), self.triangles.len())
+    }
+
+    fn check(&self, name: &str, parents: &[(Space, usize)]) -> Result<(), ModelError> {
+        let found = parents.first().copied().unwrap_or((Space::Real(0), 0));
+        if found.0 != Space::Real(3) {
+            return Err(ModelError::Space {
+                name: name.into(),
+                expected: "points of space",
+                found: found.0,
+            });
+        }
+        if found.1 != self.node_count {
+            return Err(ModelError::Size {
+                name: name.into(),
+                what: "points, one for each node of the sheet",
+                expected: self.node_count,
+                found: found.1,
+            });
+        }
+        let numbers = self.flat.iter().flat_map(|f| f.gradients.iter().flatten());
+        match numbers.copied().find(|g| !g.is_finite()) {
+            Some(value) => Err(ModelError::NotFinite {
+                name: name.into(),
+                what: "a gradient of the sheet at rest",
+                value,
+            }),
+            None => Ok(()),
+        }
+    }
+
+    fn dependencies(&self, element: usize, out: &mut Vec<Dependency>) {
+        out.extend(self.triangles[element].map(|n| Dependency::new(0, n)));
+    }
+
+    fn apply(&self, parents: Parents<'_>, child: &mut [f64]) -> Result<(), Degenerate> {
+        for (t, x) in child.as_chunks_mut::<3>().0.iter_mut().enumerate() {
+            let [f, g] = self.columns(t, &parents);
+            *x = [0.5 * (f.dot(&f) - 1.0), 0.5 * (g.dot(&g) - 1.0), f.dot(&g)];
+        }
+        Ok(())
+    }
+
+    fn jacobian(&self, parents: Parents<'_>, out: &mut Blocks) -> Result<(), Degenerate> {
+        for t in 0..self.triangles.len() {
+            let [one, two] = self.columns(t, &parents);
+            let width = out.width(t);
+            let block = out.block_mut(t);
+            for (a, g) in self.flat[t].gradients.iter().enumerate() {
+                for (row, column) in [one * g[0], two * g[1], two * g[0] + one * g[1]]
+                    .iter()
+                    .enumerate()
+                {
+                    block[row * width + 3 * a..][..3].copy_from_slice(column.as_slice());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn geometric_stiffness(&self, _parents: Parents<'_>, force: &[f64], out: &mut Blocks) {
+        for (t, s) in force.as_chunks::<3>().0.iter().enumerate() {
+            let width = out.width(t);
+            let block = out.block_mut(t);
+            let gradients = &self.flat[t].gradients;
+            for (a, g) in gradients.iter().enumerate() {
+                for (b, h) in gradients.iter().enumerate() {
+                    let mixed = g[0] * h[1] + g[1] * h[0];
+                    let value = s[0] * g[0] * h[0] + s[1] * g[1] * h[1] + s[2] * mixed;
+                    (0..3).for_each(|i| block[(3 * a + i) * width + 3 * b + i] = value);
+                }
+            }
+        }
+    }
+}

@@ -3,6 +3,7 @@
 mod components;
 mod contacts;
 mod courses;
+mod elastic_rod;
 mod ends;
 mod joints;
 mod laws;
@@ -14,6 +15,7 @@ mod parts;
 mod rod;
 mod run;
 mod shapes;
+mod sheets;
 mod solids;
 mod values;
 
@@ -237,9 +239,11 @@ impl Builder<'_> {
                 Node::Mapped(node) => self.mapped(node),
                 Node::Cable(node) => self.cable(node),
                 Node::Rod(node) => self.rod(node),
+                Node::ElasticRod(node) => self.elastic_rod(node),
                 Node::Net(node) => self.net(node),
                 Node::Mesh(node) => self.mesh_part(node),
                 Node::Solid(node) => self.solid_part(node),
+                Node::ElasticSheet(node) => self.sheet_part(node),
             }?;
         }
         Ok(())

@@ -10,7 +10,9 @@ mod laws;
 mod mappings;
 mod nodes;
 mod parts;
+mod rods;
 mod run;
+mod sheets;
 mod solids;
 
 pub use components::{
@@ -44,12 +46,13 @@ pub use nodes::{
     Rotation, Scalars, ShapeSpec, SurfaceSpec,
 };
 pub use parts::{Cable, CableEnd, MassMatrix, MeshPart, Net, Rod};
+pub use rods::{ElasticRod, SectionSpec};
 pub use run::{
     ContactSolverSpec, FormulationSpec, FrictionCouplingSpec, GeneralisedAlphaSpec, GeometrySpec,
     GyroscopicSpec, ImpactsSpec, IntegratorSpec, MetricSpec, NewmarkSpec, PartSpec, RestitutionLawSpec, Run,
     StabilisationSpec,
 };
-
+pub use sheets::{BendingSpec, ElasticSheet, SheetMaterial, SheetRectangle, SheetShape, WovenSpec};
 pub use solids::{
     IncompressibilitySpec, MooneyRivlinSpec, Solid, SolidBall, SolidBox, SolidCylinder, SolidElements,
     SolidFile, SolidMaterial, SolidShape, SolidTube, YoungSpec,
@@ -137,12 +140,16 @@ pub enum Node {
     Cable(Cable),
     /// A chain of rigid bodies with bending springs.
     Rod(Rod),
+    /// A rod with stretch, shear, twist and bending.
+    ElasticRod(Box<ElasticRod>),
     /// Particles on the edges of a mesh.
     Net(Net),
     /// Particles at the vertices of a mesh.
     Mesh(MeshPart),
     /// A solid of finite elements.
     Solid(Box<Solid>),
+    /// A sheet with stretch, shear and bending.
+    ElasticSheet(Box<ElasticSheet>),
 }
 
 fn one() -> Number {

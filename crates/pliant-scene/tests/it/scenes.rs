@@ -7,6 +7,8 @@ mod contact;
 mod joints;
 mod net;
 mod pendulums;
+mod rods;
+mod sheets;
 mod solids;
 mod verdicts;
 

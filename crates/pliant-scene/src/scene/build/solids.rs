@@ -5,13 +5,31 @@ use crate::import::Mesh as FileMesh;
 use crate::scene::picture::PointRef;
 use crate::scene::schema::{
     IncompressibilitySpec, MassMatrix as MatrixSpec, Solid as Spec, SolidElements, SolidMaterial, SolidShape,
-    TreatmentSpec, YoungSpec,
+    TreatmentSpec, Triple, YoungSpec,
 };
 use crate::scene::source::Where;
 use crate::scene::{Number, SceneError};
 use pliant::continuum::{ContinuumError, Incompressibility, MassMatrix, Mesh, Solid, StrainEnergy};
 use pliant::dense::{Vec3, rotation};
 use pliant::model::Treatment;
+
+/// Which nodes of a mesh do not move, in the user's words; `key` is that of the boxes.
+pub(super) struct Held<'a> {
+    pub(super) name: &'a str,
+    pub(super) key: &'static str,
+    pub(super) fix: &'a [Number],
+    pub(super) boxes: &'a [(Triple, Triple)],
+    pub(super) groups: &'a [String],
+}
+
+/// What a word for a treatment means.
+pub(super) fn treatment(spec: TreatmentSpec) -> Treatment {
+    match spec {
+        TreatmentSpec::Stiffness => Treatment::Stiffness,
+        TreatmentSpec::Compliance => Treatment::Compliance,
+        TreatmentSpec::Auto => Treatment::Auto,
+    }
+}
 
 impl Builder<'_> {
     pub(super) fn solid_part(&mut self, spec: &Spec) -> Result<()> {
@@ -31,7 +49,14 @@ impl Builder<'_> {
             SolidElements::Quadratic => mesh.into_quadratic(),
             SolidElements::QuadraticTetrahedra => mesh.into_tetrahedra().into_quadratic(),
         };
-        let fixed = self.fixed_nodes(spec, &mesh, file.as_ref(), places.as_deref())?;
+        let held = Held {
+            name,
+            key: "fix_boxes",
+            fix: &spec.fix,
+            boxes: &spec.fix_boxes,
+            groups: &spec.fix_groups,
+        };
+        let fixed = self.held_nodes(&held, &mesh.nodes, file.as_ref(), places.as_deref())?;
         let solid = self.solid_of(spec)?;
         let gradients = pliant::continuum::DeformationGradient::new(&mesh)
             .map_err(|e| self.continuum_error(name, "shape", e))?;
@@ -140,11 +165,7 @@ impl Builder<'_> {
                 bulk: number(&m.bulk, "bulk")?,
             }),
         };
-        let treatment = match spec.treatment {
-            None | Some(TreatmentSpec::Stiffness) => Treatment::Stiffness,
-            Some(TreatmentSpec::Compliance) => Treatment::Compliance,
-            Some(TreatmentSpec::Auto) => Treatment::Auto,
-        };
+        let treatment = treatment(spec.treatment.unwrap_or(TreatmentSpec::Stiffness));
         let rows = match spec.incompressibility {
             IncompressibilitySpec::None => Incompressibility::None,
             IncompressibilitySpec::PerElement => Incompressibility::PerElement,
@@ -164,34 +185,34 @@ impl Builder<'_> {
             ))
     }
 
-    /// Nodes that do not move, by number, by place and by group.
-    fn fixed_nodes(
+    /// Nodes by number, by place and by group.
+    pub(super) fn held_nodes(
         &self,
-        spec: &Spec,
-        mesh: &Mesh,
+        held: &Held<'_>,
+        nodes: &[[f64; 3]],
         file: Option<&FileMesh>,
         places: Option<&[Option<usize>]>,
     ) -> Result<Vec<usize>> {
-        let name = spec.name.as_str();
+        let Held { name, key, .. } = *held;
         let mut fixed = Vec::new();
-        for node in &spec.fix {
-            fixed.push(self.whole(node, 0, mesh.nodes.len() - 1, Where::Field(name, "fix"))?);
+        for node in held.fix {
+            fixed.push(self.whole(node, 0, nodes.len() - 1, Where::Field(name, "fix"))?);
         }
-        for (least, largest) in &spec.fix_boxes {
-            let at = Where::Field(name, "fix_boxes");
+        for (least, largest) in held.boxes {
+            let at = Where::Field(name, key);
             let (least, largest) = (self.triple(least, at)?, self.triple(largest, at)?);
             let inside = |x: &[f64; 3]| (0..3).all(|k| least[k] <= x[k] && x[k] <= largest[k]);
             let before = fixed.len();
-            let held = mesh.nodes.iter().enumerate().filter(|(_, x)| inside(x));
-            fixed.extend(held.map(|(k, _)| k));
+            let found = nodes.iter().enumerate().filter(|(_, x)| inside(x));
+            fixed.extend(found.map(|(k, _)| k));
             if fixed.len() == before {
-                let message = format!("no node of `{name}` lies in one of its `fix_boxes`");
+                let message = format!("no node of `{name}` lies in one of its `{key}`");
                 let help = "the corners are in the axes of the shape, the least one first".to_owned();
                 return self.wrong(&[at, Where::Thing(name)], message, Some(help));
             }
         }
         let empty = FileMesh::default();
-        for vertex in self.group_vertices(name, file.unwrap_or(&empty), &spec.fix_groups)? {
+        for vertex in self.group_vertices(name, file.unwrap_or(&empty), held.groups)? {
             fixed.extend(places.map_or(Some(vertex), |places| places.get(vertex).copied().flatten()));
         }
         fixed.sort_unstable();
@@ -199,8 +220,8 @@ impl Builder<'_> {
         Ok(fixed)
     }
 
-    /// A complaint about a solid, at the number that it names.
-    fn continuum_error(&self, name: &str, key: &str, error: ContinuumError) -> SceneError {
+    /// A complaint about a solid, a sheet or a rod, at the number that it names.
+    pub(super) fn continuum_error(&self, name: &str, key: &str, error: ContinuumError) -> SceneError {
         let what = match &error {
             ContinuumError::Model(error) => return self.model_error(error.clone()),
             ContinuumError::OutOfRange { what, .. } | ContinuumError::NotFinite { what, .. } => *what,
@@ -215,6 +236,14 @@ impl Builder<'_> {
             "a relaxation time" => "relaxation_time",
             "volume rows" => "incompressibility",
             "an edge of a box" => "size",
+            "the density" => "density",
+            "the twist of the rod" => "twist",
+            "a stiffness" => "treatment",
+            "the thickness" => "thickness",
+            "the stretch" | "a stretch" => "stretch",
+            "the bending stiffness" => "bending",
+            "a clamp" => "clamp_boxes",
+            w if w.ends_with("of the section") => "section",
             _ => key,
         };
         let help = matches!(&error, ContinuumError::Mesh { .. }).then(|| {

@@ -1,0 +1,133 @@
+//! Elastic sheets.
+
+use super::solids::{Held, treatment};
+use super::{Builder, Result, Skin};
+use crate::import::Mesh as FileMesh;
+use crate::scene::picture::PointRef;
+use crate::scene::schema::{BendingSpec, ElasticSheet as Spec, SheetMaterial, SheetShape};
+use crate::scene::source::Where;
+use pliant::continuum::{Bending, Sheet, SheetMesh};
+use pliant::dense::{Vec3, rotation};
+
+impl Builder<'_> {
+    pub(super) fn sheet_part(&mut self, spec: &Spec) -> Result<()> {
+        let name = spec.name.as_str();
+        let field = |key| Where::Field(name, key);
+        let (mut mesh, file) = self.sheet_mesh(name, &spec.shape)?;
+        let held = |key, fix, boxes, groups| Held {
+            name,
+            key,
+            fix,
+            boxes,
+            groups,
+        };
+        let fixed = held("fix_boxes", &spec.fix, &spec.fix_boxes, &spec.fix_groups);
+        let fixed = self.held_nodes(&fixed, &mesh.nodes, file.as_ref(), None)?;
+        let clamped = held("clamp_boxes", &[], &spec.clamp_boxes, &[]);
+        let clamped = self.held_nodes(&clamped, &mesh.nodes, file.as_ref(), None)?;
+        // Nodes, triangles twice, and edges twice: half as many more than triangles.
+        self.grow(name, mesh.nodes.len() + 5 * mesh.triangles.len())?;
+
+        let turn = self.rotation(name, spec.rotation.as_ref())?;
+        let triple = |value: &Option<_>, key| match value {
+            Some(value) => self.triple(value, field(key)),
+            None => Ok([0.0; 3]),
+        };
+        let (origin, velocity) = (
+            triple(&spec.position, "position")?,
+            triple(&spec.velocity, "velocity")?,
+        );
+        let mut sheet = self.sheet_of(spec)?.with_clamped(&clamped);
+        if let Some(warp) = &spec.warp {
+            let warp = self.triple(warp, field("warp"))?;
+            sheet = sheet.with_warp(rotation::rotate(turn, Vec3::from(warp)).into());
+        }
+        let place =
+            |x: &[f64; 3]| <[f64; 3]>::from(Vec3::from(origin) + rotation::rotate(turn, Vec3::from(*x)));
+        mesh.nodes = mesh.nodes.iter().map(place).collect();
+        let node = self.add_points(name, &mesh.nodes, &vec![velocity; mesh.nodes.len()])?;
+        let parts = sheet.add_on(&mut self.model, name, node, &mesh);
+        parts.map_err(|e| self.continuum_error(name, "shape", e))?;
+
+        let triangles = mesh.triangles;
+        let mut edges: Vec<[usize; 2]> = triangles
+            .iter()
+            .flat_map(|[a, b, c]| [[*a, *b], [*b, *c], [*c, *a]])
+            .map(|[a, b]| [a.min(b), a.max(b)])
+            .collect();
+        edges.sort_unstable();
+        edges.dedup();
+        let at = |v: usize| PointRef::Node(node, v);
+        self.picture.triangles.extend(triangles.iter().map(|t| t.map(at)));
+        self.skins.insert(node, Skin { edges, triangles });
+        let mut still = [fixed, clamped].concat();
+        still.sort_unstable();
+        still.dedup();
+        if !still.is_empty() {
+            self.fix_always(node, still);
+        }
+        Ok(())
+    }
+
+    /// The mesh in the axes of the shape, and the file that it came from.
+    fn sheet_mesh(&self, name: &str, shape: &SheetShape) -> Result<(SheetMesh, Option<FileMesh>)> {
+        let field = |key| Where::Field(name, key);
+        match shape {
+            SheetShape::Rectangle(r) => {
+                let length = |number| self.positive(number, field("size"));
+                let cells = |number| self.count(number, 1, field("cells"));
+                let size = [length(&r.size.0)?, length(&r.size.1)?];
+                let cells = [cells(&r.cells.0)?, cells(&r.cells.1)?];
+                self.check_size(name, cells[0].saturating_mul(cells[1]))?;
+                Ok((SheetMesh::rectangle(size, cells, !r.one_way), None))
+            }
+            SheetShape::File(f) => {
+                let file = self.mesh(name, "file", &f.file)?;
+                let scale = self.positive(&f.scale, field("scale"))?;
+                let mesh = SheetMesh {
+                    nodes: file.vertices.iter().map(|x| x.map(|x| scale * x)).collect(),
+                    triangles: file.triangles.iter().map(|t| t.map(|v| v as usize)).collect(),
+                };
+                Ok((mesh, Some(file)))
+            }
+        }
+    }
+
+    fn sheet_of(&self, spec: &Spec) -> Result<Sheet> {
+        let name = spec.name.as_str();
+        let number = |value, key| self.number(value, Where::Field(name, key));
+        let thickness = number(&spec.thickness, "thickness")?;
+        let sheet = match &spec.material {
+            SheetMaterial::Isotropic(m) => {
+                let young = self.positive(&m.young, Where::Field(name, "young"))?;
+                Sheet::isotropic(young, number(&m.poisson, "poisson")?, thickness)
+            }
+            SheetMaterial::Woven(m) => {
+                let at = Where::Field(name, "material");
+                let compliances = [
+                    self.not_negative(&m.warp, at)?,
+                    self.not_negative(&m.weft, at)?,
+                    self.not_negative(&m.shear, at)?,
+                ];
+                Sheet::orthotropic(compliances, number(&m.poisson, "poisson")?, thickness)
+            }
+        };
+        let bending = match &spec.bending {
+            BendingSpec::None => Bending::None,
+            BendingSpec::Hinges(d) => Bending::Hinges(number(d, "bending")?),
+            BendingSpec::Quadratic(d) => Bending::Quadratic(number(d, "bending")?),
+            BendingSpec::Shell => Bending::Shell,
+        };
+        let sheet = sheet
+            .with_density(number(&spec.density, "density")?)
+            .with_bending(bending)
+            .with_stretch(number(&spec.stretch, "stretch")?)
+            .with_relaxation_time(
+                self.not_negative(&spec.relaxation_time, Where::Field(name, "relaxation_time"))?,
+            );
+        Ok(match spec.treatment {
+            None => sheet,
+            Some(given) => sheet.with_treatment(treatment(given)),
+        })
+    }
+}

@@ -1,0 +1,120 @@
+//! Elastic sheets.
+
+use super::{Number, Rotation, SolidFile, TreatmentSpec, Triple, one, zero};
+use serde::Deserialize;
+
+/// A sheet of triangles with stretch, shear and bending: particles at the nodes of a mesh, as the node `name`; its mass is `name.mass`, its stretch
+/// `name.membrane` on `name.strains`, its bending `name.bending` on `name.bends` or, of shells, on `name.curvatures`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ElasticSheet {
+    /// Name of the part and of its nodes.
+    pub name: String,
+    /// The mesh: made, or read from a file.
+    pub shape: SheetShape,
+    /// Where its origin is; the origin by default.
+    #[serde(default)]
+    pub position: Option<Triple>,
+    /// How it is turned about its origin; not by default.
+    #[serde(default)]
+    pub rotation: Option<Rotation>,
+    /// Velocity of all its nodes; at rest by default.
+    #[serde(default)]
+    pub velocity: Option<Triple>,
+    /// The material.
+    pub material: SheetMaterial,
+    /// Thickness in m.
+    pub thickness: Number,
+    /// Density in kg/m^3.
+    pub density: Number,
+    /// How it resists bending; not at all by default.
+    #[serde(default)]
+    pub bending: BendingSpec,
+    /// Direction of the warp in the axes of the shape; along the first edge of each triangle by default.
+    #[serde(default)]
+    pub warp: Option<Triple>,
+    /// By how much it is stretched where it starts.
+    #[serde(default = "one")]
+    pub stretch: Number,
+    /// The treatment of its strains; a stiffness by default, where none is hard.
+    #[serde(default)]
+    pub treatment: Option<TreatmentSpec>,
+    /// Damping by a relaxation time in s.
+    #[serde(default = "zero")]
+    pub relaxation_time: Number,
+    /// Boxes in the axes of the shape, from the least corner to the largest: nodes inside do not move, nor does the sheet turn along edges of its boundary between them.
+    #[serde(default)]
+    pub clamp_boxes: Vec<(Triple, Triple)>,
+    /// Nodes that do not move, counted from zero.
+    #[serde(default)]
+    pub fix: Vec<Number>,
+    /// Boxes in the axes of the shape: nodes inside do not move.
+    #[serde(default)]
+    pub fix_boxes: Vec<(Triple, Triple)>,
+    /// Groups of the mesh file whose nodes do not move.
+    #[serde(default)]
+    pub fix_groups: Vec<String>,
+}
+
+/// The mesh of a sheet.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "shape")]
+pub enum SheetShape {
+    /// A rectangle from the origin along x and y.
+    Rectangle(SheetRectangle),
+    /// The triangles of a mesh file.
+    File(SolidFile),
+}
+
+/// A rectangle.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "Rectangle", deny_unknown_fields)]
+pub struct SheetRectangle {
+    /// Its edges.
+    pub size: (Number, Number),
+    /// Cells along each.
+    pub cells: (Number, Number),
+    /// All cells are cut along the same diagonal; alternating by default.
+    #[serde(default)]
+    pub one_way: bool,
+}
+
+/// The material of a sheet.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "material")]
+pub enum SheetMaterial {
+    /// The same in all directions.
+    Isotropic(super::YoungSpec),
+    /// Of different warp and weft.
+    Woven(WovenSpec),
+}
+
+/// A woven material.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "Woven", deny_unknown_fields)]
+pub struct WovenSpec {
+    /// Compliance along the warp in 1/Pa; zero cannot stretch.
+    pub warp: Number,
+    /// Compliance along the weft in 1/Pa.
+    pub weft: Number,
+    /// Compliance of shear in 1/Pa.
+    pub shear: Number,
+    /// How much the weft shrinks as the warp is stretched; zero by default.
+    #[serde(default = "zero")]
+    pub poisson: Number,
+}
+
+/// How a sheet resists bending.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename = "bending")]
+pub enum BendingSpec {
+    /// Not at all.
+    #[default]
+    None,
+    /// By the angles at its edges, of this bending stiffness in N m.
+    Hinges(Number),
+    /// By quadratic isometric bending of this bending stiffness in N m: flat at rest.
+    Quadratic(Number),
+    /// As the plate of its material and thickness.
+    Shell,
+}

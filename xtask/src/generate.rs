@@ -16,10 +16,16 @@ struct Generated {
     contents: fn() -> String,
 }
 
-const FILES: &[Generated] = &[Generated {
-    path: "scenes/meshes/net.obj",
-    contents: net,
-}];
+const FILES: &[Generated] = &[
+    Generated {
+        path: "scenes/meshes/net.obj",
+        contents: net,
+    },
+    Generated {
+        path: "scenes/meshes/vessel.obj",
+        contents: vessel,
+    },
+];
 
 /// Vertices of the net along each side.
 const NET_SIDE: usize = 11;
@@ -124,6 +130,48 @@ fn net() -> String {
     for column in 0..NET_SIDE {
         for row in 1..NET_SIDE {
             let _ = writeln!(text, "l {} {}", vertex(row - 1, column), vertex(row, column));
+        }
+    }
+    text
+}
+
+/// Corners around the vessel.
+const VESSEL_SIDES: usize = 12;
+
+/// A vessel about a line in the plane z = 0: straight along x from -0.32 m to the origin, a quarter of a circle of radius 0.12 m to the left in ten pieces, and on
+/// along y for 0.1 m; its corners are 6 mm from the line. Open at both ends.
+fn vessel() -> String {
+    let mut text = String::from(
+        "# A vessel of radius 6 mm with a bend of radius 0.12 m, in metres. Written by `cargo xtask gen`: change the generator, not this file.\n",
+    );
+    let (lumen, bend) = (0.006, 0.12);
+    let quarter = std::f64::consts::FRAC_PI_2;
+    let mut stations = vec![([-0.32, 0.0], 0.0)];
+    for i in 0..=10 {
+        let a = quarter * f64::from(i) / 10.0;
+        stations.push(([bend * a.sin(), bend * (1.0 - a.cos())], a));
+    }
+    stations.push(([bend, bend + 0.1], quarter));
+    // Micrometres, so that the last bit of a sine does not matter; the sum takes the sign off zero.
+    let rounded = |x: f64| (x * 1e6).round() / 1e6 + 0.0;
+    for ([x, y], a) in &stations {
+        for side in 0..VESSEL_SIDES {
+            let turn = 4.0 * quarter * side as f64 / VESSEL_SIDES as f64;
+            let (left, up) = (lumen * turn.cos(), lumen * turn.sin());
+            let (x, y, z) = (
+                rounded(x - left * a.sin()),
+                rounded(y + left * a.cos()),
+                rounded(up),
+            );
+            let _ = writeln!(text, "v {x:.6} {y:.6} {z:.6}");
+        }
+    }
+    for ring in 1..stations.len() {
+        for side in 0..VESSEL_SIDES {
+            let at = |ring: usize, side: usize| ring * VESSEL_SIDES + side % VESSEL_SIDES + 1;
+            let (a, b) = (at(ring - 1, side), at(ring - 1, side + 1));
+            let (c, d) = (at(ring, side + 1), at(ring, side));
+            let _ = writeln!(text, "f {a} {d} {c}\nf {a} {c} {b}");
         }
     }
     text

@@ -124,7 +124,7 @@ impl RodCurve {
         );
         let across = normal - normal.dot(&tangent) * tangent;
         // A direction along the rod to rounding says nothing.
-        if !(across.norm() > 1e-9 * normal.norm()) || !across.norm().is_finite() {
+        if across.norm() <= 1e-9 * normal.norm() || !across.norm().is_finite() {
             return Err(ContinuumError::Curve {
                 point: 0,
                 reason: "the normal of the section must be a direction across the rod",

@@ -95,7 +95,7 @@ impl SheetMesh {
             let along = along - along.dot(&normal) * normal;
             let first = along.norm();
             // Across the sheet to rounding: there is no direction in it.
-            if !(first > 1e-9 * warp.map_or(0.0, |w| Vec3::from(w).norm())) || !first.is_finite() {
+            if first <= 1e-9 * warp.map_or(0.0, |w| Vec3::from(w).norm()) || !first.is_finite() {
                 return Err(ContinuumError::Triangle {
                     triangle: *t,
                     reason: "the direction of the warp is across it",
@@ -150,7 +150,7 @@ fn normal(triangle: usize, x: &[Vec3; 3]) -> Result<(Vec3, f64), ContinuumError>
     let (a, b) = (x[1] - x[0], x[2] - x[0]);
     let twice = a.cross(&b);
     // As thin as rounding: no plane.
-    if !(twice.norm() > 1e-12 * a.norm() * b.norm()) || !twice.norm().is_finite() {
+    if twice.norm() <= 1e-12 * a.norm() * b.norm() || !twice.norm().is_finite() {
         return Err(ContinuumError::Triangle {
             triangle,
             reason: "its area is zero",

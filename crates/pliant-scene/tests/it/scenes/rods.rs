@@ -178,3 +178,50 @@ fn a_drawn_bow_lets_its_string_go() {
     advance(&mut run, 145);
     assert!((middle(&run) - braced).abs() < 0.1, "{}", middle(&run));
 }
+
+/// The way of a point from the middle of the vessel.
+fn off_line(x: [f64; 3]) -> f64 {
+    let bend = 0.12;
+    let across = if x[0] < 0.0 {
+        x[1]
+    } else if x[1] > bend {
+        x[0] - bend
+    } else {
+        x[0].hypot(x[1] - bend) - bend
+    };
+    across.hypot(x[2])
+}
+
+/// A catheter pushed slowly by 16 cm: the work of the hand and the energy of bending.
+fn pushed(friction: f64) -> (f64, f64) {
+    let settings = [("friction", friction), ("speed", 0.02)];
+    let mut run = runner(&scene_edited("catheter", &[]), &settings, None);
+    let node = run.simulation().model().node_named("catheter").unwrap();
+    let mut work = 0.0;
+    for _ in 0..320 {
+        let report = run.step().unwrap();
+        assert!(report.contacts.residual < 1e-8);
+        work += 0.0005 * run.simulation().support_force(node, 0)[0];
+    }
+    for x in points(&run, "catheter.points") {
+        // Corners of the vessel are at 6 mm, the catheter is 1.5 mm thick.
+        assert!(off_line(x) < 0.0045 + 1e-5, "{x:?}");
+    }
+    let tip = points(&run, "catheter.points")[30];
+    assert!((tip[1] - 0.09).abs() < 0.01, "{tip:?}");
+    let simulation = run.simulation();
+    (work, simulation.model().energies(simulation.state()).potential)
+}
+
+#[test]
+fn the_work_on_a_catheter_is_its_bending_and_friction() {
+    let (work, energy) = pushed(0.0);
+    let (rubbed, same) = pushed(0.1);
+    println!("catheter: work {work}, energy {energy}; with friction {rubbed}, {same}");
+    // The scheme and the relaxation of the rod take what is missing, the more the faster it goes.
+    assert!(work > energy && work < 1.05 * energy, "{work} {energy}");
+    assert!(
+        rubbed > 1.2 * work && (same / energy - 1.0).abs() < 0.02,
+        "{rubbed} {same}"
+    );
+}

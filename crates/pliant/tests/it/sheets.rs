@@ -2,7 +2,7 @@
 
 mod shells;
 
-use pliant::continuum::{Bending, ContinuumError, Sheet, SheetMesh, SheetParts};
+use pliant::continuum::{Bending, ContinuumError, Rod, RodCurve, Section, Sheet, SheetMesh, SheetParts};
 use pliant::dense::Vec3;
 use pliant::prelude::*;
 use std::f64::consts::PI;
@@ -463,4 +463,46 @@ fn mistakes_in_sheets_are_named() {
     let mut far = mesh.clone();
     far.nodes[2][1] = f64::INFINITY;
     bad(good, &far, "a coordinate of a corner is not a finite number");
+}
+
+/// A shell on a rod in motion: nothing is allocated once it is warm, and any number of threads gives the same bits.
+#[test]
+fn warm_steps_allocate_nothing_and_threads_do_not_matter() {
+    let run = |threads: usize| {
+        let mesh = SheetMesh::rectangle([1.0, 0.5], [6, 3], true);
+        let mut model = Model::new();
+        model.set_gravity([0.0, 0.0, -9.81]).unwrap();
+        let sheet = Sheet::isotropic(1e6, 0.3, 0.01).with_bending(Bending::Shell);
+        let nodes = sheet.add_to(&mut model, "sheet", &mesh).unwrap().nodes;
+        let rod = Rod::new(Section::circle(0.01), 1e7, 0.3);
+        let curve = RodCurve::straight([0.0; 3], [0.0, 0.5, 0.0], 3);
+        let frames = rod.add_to(&mut model, "rod", &curve).unwrap().frames;
+        model.fix(frames, 0, &[true; 6]).unwrap();
+        let points: Vec<(usize, [f64; 3])> = (0..4).map(|k| (k, [0.0; 3])).collect();
+        let edge = model
+            .add_mapped("edge", &[frames], RigidPoints::new(&points))
+            .unwrap();
+        let seam: Vec<(End, End)> = (0..4)
+            .map(|k| (End::element(0, k), End::element(1, 7 * k)))
+            .collect();
+        let seam = model
+            .add_mapped("seam", &[edge, nodes], Difference::new(&seam))
+            .unwrap();
+        model.add_constraint("sewn", seam, Level::Position).unwrap();
+        let mut options = Options::default();
+        options.solver.threads = threads;
+        let mut simulation = Simulation::with_options(model, options).unwrap();
+        for _ in 0..3 {
+            simulation.step(0.005).unwrap();
+        }
+        let found = allocation_counter::measure(|| {
+            for _ in 0..5 {
+                simulation.step(0.005).unwrap();
+            }
+        });
+        (simulation.checkpoint(), found.count_total)
+    };
+    let (one, count) = run(1);
+    assert_eq!(count, 0);
+    assert_eq!(one, run(3).0);
 }

@@ -187,6 +187,28 @@ fn sections_have_the_published_constants() {
     assert!((Section::tube(0.0999, 0.1).shear_factors[0] - 0.5).abs() < 1e-3);
 }
 
+/// A flat rod with its wide side upright is stiff against weights, lying flat it is soft: `P L^3/(3 E I) + P L/(k G A)`, less the trapezoidal rule's quarter of a squared segment.
+#[test]
+fn a_flat_rod_is_stiff_on_edge() {
+    let (n, length, young, load) = (10, 1.0, 1e9, 1e-3);
+    for (normal, inertia) in [
+        ([0.0, 1.0, 0.0], 0.01 * 0.03f64.powi(3) / 12.0),
+        ([0.0, 0.0, 1.0], 0.03 * 0.01f64.powi(3) / 12.0),
+    ] {
+        // Axis 1 carries the short side: across, the wide side is upright.
+        let rod = Rod::new(Section::rectangle([0.01, 0.03]), young, 0.0);
+        let curve = RodCurve::straight([0.0; 3], [length, 0.0, 0.0], n).with_normal(normal);
+        let found = loaded_tip(&rod, &curve, Vec3::new(0.0, 0.0, -load), 10.0);
+        let bending = load / (3.0 * young * inertia) * (1.0 - 0.25 / (n * n) as f64);
+        let shear = load / (5.0 / 6.0 * 0.5 * young * 3e-4);
+        // The square of the slope is below 1e-6.
+        assert!(
+            (-found.z / (bending + shear) - 1.0).abs() < 1e-5,
+            "{normal:?}: {found}"
+        );
+    }
+}
+
 #[test]
 fn mistakes_in_rods_are_named() {
     let straight = RodCurve::straight([0.0; 3], [1.0, 0.0, 0.0], 4);

@@ -99,11 +99,14 @@ trait OfGradient {
 
     fn value(f: &Mat3, out: &mut [f64]) -> Result<(), &'static str>;
 
-    /// `SIZE x 9`, row-major, cleared before.
-    fn jacobian(f: &Mat3, out: &mut [f64]) -> Result<(), &'static str>;
+    /// `SIZE x 9`, row-major, cleared before. `known` is the value, or empty.
+    fn jacobian(f: &Mat3, known: &[f64], out: &mut [f64]) -> Result<(), &'static str>;
 
     /// The Hessian of `force . value`, 9 x 9, cleared before; nothing where it has none.
-    fn hessian(_f: &Mat3, _force: &[f64], _out: &mut [f64]) {}
+    fn hessian(_f: &Mat3, _known: &[f64], _force: &[f64], _out: &mut [f64]) {}
+
+    /// Adds the second derivative in time of the value where `f` moves steadily at `rate`.
+    fn acceleration(_f: &Mat3, _known: &[f64], _rate: &[f64], _out: &mut [f64]) {}
 }
 
 /// The six numbers of a symmetric matrix, shears doubled.
@@ -167,6 +170,12 @@ fn gradient_at(parents: &Parents<'_>, element: usize) -> Mat3 {
     matrix(parents.position(Dependency::new(0, element)))
 }
 
+/// The numbers of one child, if they are known.
+fn known_at<'a>(parents: &Parents<'a>, element: usize, size: usize) -> &'a [f64] {
+    let child = parents.child();
+    child.get(element * size..(element + 1) * size).unwrap_or(&[])
+}
+
 macro_rules! mapping_of_gradients {
     ($name:ident) => {
         impl Mapping for $name {
@@ -194,7 +203,8 @@ macro_rules! mapping_of_gradients {
             fn jacobian(&self, parents: Parents<'_>, out: &mut Blocks) -> Result<(), Degenerate> {
                 for element in 0..self.count {
                     let f = gradient_at(&parents, element);
-                    <Self as OfGradient>::jacobian(&f, out.block_mut(element))
+                    let known = known_at(&parents, element, <Self as OfGradient>::SIZE);
+                    <Self as OfGradient>::jacobian(&f, known, out.block_mut(element))
                         .map_err(|reason| Degenerate { element, reason })?;
                 }
                 Ok(())
@@ -208,8 +218,19 @@ macro_rules! mapping_of_gradients {
                 let size = <Self as OfGradient>::SIZE;
                 for (element, force) in force.chunks_exact(size).enumerate() {
                     let f = gradient_at(&parents, element);
-                    <Self as OfGradient>::hessian(&f, force, out.block_mut(element));
+                    let known = known_at(&parents, element, size);
+                    <Self as OfGradient>::hessian(&f, known, force, out.block_mut(element));
                 }
+            }
+
+            fn add_bias(&self, parents: Parents<'_>, child: &mut [f64]) -> bool {
+                let size = <Self as OfGradient>::SIZE;
+                for (element, out) in child.chunks_exact_mut(size).enumerate() {
+                    let f = gradient_at(&parents, element);
+                    let rate = parents.velocity(Dependency::new(0, element));
+                    <Self as OfGradient>::acceleration(&f, known_at(&parents, element, size), rate, out);
+                }
+                true
             }
         }
     };

@@ -1,7 +1,7 @@
 //! Small strain, Green and Lagrange's strain, volume ratio.
 
 use super::{
-    GreenLagrange, OfGradient, SmallStrain, VolumeRatio, strain_numbers, stress_matrix, write_matrix,
+    GreenLagrange, OfGradient, SmallStrain, VolumeRatio, matrix, strain_numbers, stress_matrix, write_matrix,
 };
 use pliant_dense::{Mat3, Vec3, skew};
 
@@ -18,7 +18,7 @@ impl OfGradient for SmallStrain {
         Ok(())
     }
 
-    fn jacobian(_f: &Mat3, out: &mut [f64]) -> Result<(), &'static str> {
+    fn jacobian(_f: &Mat3, _known: &[f64], out: &mut [f64]) -> Result<(), &'static str> {
         for (k, [i, j]) in PAIRS.into_iter().enumerate() {
             out[9 * k + 3 * i + j] = 1.0;
             out[9 * k + 3 * j + i] = 1.0;
@@ -37,7 +37,7 @@ impl OfGradient for GreenLagrange {
         Ok(())
     }
 
-    fn jacobian(f: &Mat3, out: &mut [f64]) -> Result<(), &'static str> {
+    fn jacobian(f: &Mat3, _known: &[f64], out: &mut [f64]) -> Result<(), &'static str> {
         // d(F^T F)_ij = dF_ai F_aj + F_ai dF_aj.
         for (k, [i, j]) in PAIRS.into_iter().enumerate() {
             for a in 0..3 {
@@ -52,7 +52,7 @@ impl OfGradient for GreenLagrange {
         Ok(())
     }
 
-    fn hessian(_f: &Mat3, force: &[f64], out: &mut [f64]) {
+    fn hessian(_f: &Mat3, _known: &[f64], force: &[f64], out: &mut [f64]) {
         let s = stress_matrix(force);
         for a in 0..3 {
             for i in 0..3 {
@@ -61,6 +61,12 @@ impl OfGradient for GreenLagrange {
                 }
             }
         }
+    }
+
+    fn acceleration(_f: &Mat3, _known: &[f64], rate: &[f64], out: &mut [f64]) {
+        let rate = matrix(rate);
+        let second = strain_numbers(&(rate.transpose() * rate));
+        out.iter_mut().zip(second).for_each(|(o, s)| *o += s);
     }
 }
 
@@ -100,12 +106,17 @@ impl OfGradient for VolumeRatio {
         Ok(())
     }
 
-    fn jacobian(f: &Mat3, out: &mut [f64]) -> Result<(), &'static str> {
+    fn jacobian(f: &Mat3, _known: &[f64], out: &mut [f64]) -> Result<(), &'static str> {
         write_matrix(&cofactors(f), out);
         Ok(())
     }
 
-    fn hessian(f: &Mat3, force: &[f64], out: &mut [f64]) {
+    fn hessian(f: &Mat3, _known: &[f64], force: &[f64], out: &mut [f64]) {
         add_determinant_hessian(f, force[0], out);
+    }
+
+    fn acceleration(f: &Mat3, _known: &[f64], rate: &[f64], out: &mut [f64]) {
+        // The t^2 of det(F + t dF) has the factor 2.
+        out[0] += 2.0 * cofactors(&matrix(rate)).dot(f);
     }
 }

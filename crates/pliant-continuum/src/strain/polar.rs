@@ -23,10 +23,21 @@ impl Polar {
     pub(crate) fn of(f: &Mat3) -> Option<Self> {
         let r = near_rotation(f).or_else(|| by_quaternion(f))?;
         let u = r.transpose() * f;
-        let u = 0.5 * (u + u.transpose());
+        Self::of_parts(r, 0.5 * (u + u.transpose()))
+    }
+
+    /// The same where `U` is known; none also where it is too near a singular one for `R = F U^-1` to keep its digits.
+    pub(crate) fn of_stretch(f: &Mat3, u: &Mat3) -> Option<Self> {
+        if u.determinant() <= 0.02 * u.norm().powi(3) {
+            return None;
+        }
+        Self::of_parts(f * u.try_inverse()?, *u)
+    }
+
+    fn of_parts(r: Mat3, u: Mat3) -> Option<Self> {
         let sums = Mat3::identity() * u.trace() - u;
         let turn = sums.try_inverse()?;
-        let bound = 1e-8 * sums.norm() * turn.norm();
+        let bound = 1e-8 * (sums.norm_squared() * turn.norm_squared()).sqrt();
         (bound < 1.0).then_some(Self { r, u, turn })
     }
 }

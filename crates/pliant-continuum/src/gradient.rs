@@ -156,14 +156,16 @@ impl Mapping for DeformationGradient {
             let width = out.width(q);
             let block = out.block_mut(q);
             for (a, g) in self.gradients_of(q).iter().enumerate() {
-                for i in 0..3 {
-                    for j in 0..3 {
-                        block[(3 * i + j) * width + 3 * a + i] = g[j];
-                    }
+                for j in 0..3 {
+                    block[j * width + a] = g[j];
                 }
             }
         }
         Ok(())
+    }
+
+    fn repeated(&self) -> Option<usize> {
+        Some(3)
     }
 
     fn is_linear(&self) -> bool {

@@ -1,5 +1,7 @@
 //! The numbers of one step.
 
+mod bundle;
+mod element;
 mod geometry;
 mod response;
 mod rows;
@@ -9,10 +11,11 @@ mod tangent;
 pub use stiffness::StiffnessRatio;
 
 use crate::jacobian::Place;
-use crate::plan::Plan;
+use crate::plan::{Plan, Sizes};
 use crate::{Formulation, GeometricStiffness, Geometry, KktError, Scheme};
 use pliant_model::{ComponentId, Evaluation, Model, NodeId, NodeKind, RowGroup, State};
 use pliant_solvers::{KktSystem, Solution};
+use pliant_sparse::Threads;
 
 /// What a step needs besides the model's evaluation.
 #[derive(Clone, Copy, Debug)]
@@ -66,6 +69,8 @@ pub struct Assembler {
     shift: Vec<f64>,
     /// Dense scratch for the law of a row block with damping of its own.
     law: rows::LawScratch,
+    slots: Vec<bundle::Slot>,
+    threads: Threads,
     /// Diagonal of the masses on independent nodes.
     mass_diagonal: Vec<f64>,
     /// Largest coordinate of each node.
@@ -106,6 +111,11 @@ impl Assembler {
         let own = model.nodes().iter().map(|n| n.space.velocity_size());
         let own = own.max().unwrap_or(0).max(6);
         let all = model.velocity_count();
+        let sizes = plan
+            .bundles
+            .iter()
+            .map(|b| b.sizes(model, &plan.jacobians, &plan.nodes));
+        let sizes = sizes.fold(Sizes::default(), Sizes::max);
         Ok(Self {
             plan,
             system,
@@ -120,9 +130,28 @@ impl Assembler {
             eigen: vec![0.0; (2 * stack * stack).max(18)],
             shift: vec![0.0; model.dof_count()],
             law: rows::LawScratch::new(model, evaluation),
+            slots: vec![bundle::Slot::new(sizes)],
+            threads: Threads::one(),
             mass_diagonal: mass_diagonal(model),
             magnitude: vec![0.0; model.nodes().len()],
         })
+    }
+
+    /// Lets so many threads share the filling of finite elements (other models have nothing to share); 0 counts as 1. No bit depends on it.
+    /// Starts the threads if they are others than before.
+    ///
+    /// # Errors
+    /// [`KktError::Sparse`] if the system refuses to start them.
+    pub fn share(&mut self, threads: usize) -> Result<(), KktError> {
+        let threads = threads.max(1);
+        if self.plan.bundles.is_empty() || threads == self.threads.count() {
+            return Ok(());
+        }
+        self.threads = Threads::new(threads)?;
+        let slots = if threads > 1 { bundle::SIDE_BY_SIDE } else { 1 };
+        let one = self.slots[0].clone();
+        self.slots.resize(slots, one);
+        Ok(())
     }
 
     /// The system as last filled.
@@ -299,12 +328,14 @@ impl Assembler {
         }
     }
 
-    /// Total forces on all nodes that the geometric stiffness is made of: by origin, or together if both enter alike.
+    /// Total forces on all nodes that the geometric stiffness is made of, where there is any: by origin, or together if both enter alike.
     fn gather_gamma(&mut self, model: &Model, evaluation: &Evaluation, scheme: &Scheme, multipliers: &[f64]) {
         let Geometry {
             forces,
             multipliers: rows,
         } = scheme.geometry;
+        let nodes = &self.plan.nodes;
+        let above = |node: usize| nodes[node].geometric_above;
         self.force_gamma.fill(0.0);
         self.row_gamma.fill(0.0);
         if forces != GeometricStiffness::None {
@@ -326,11 +357,11 @@ impl Assembler {
                 }
             }
             if rows != forces {
-                evaluation.pull_back(model, &mut self.row_gamma);
+                evaluation.pull_back_some(model, above, &mut self.row_gamma);
             }
         }
         if forces != GeometricStiffness::None {
-            evaluation.pull_back(model, &mut self.force_gamma);
+            evaluation.pull_back_some(model, above, &mut self.force_gamma);
         }
     }
 

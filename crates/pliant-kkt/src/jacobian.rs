@@ -105,6 +105,8 @@ struct NodeJacobian {
     needed: bool,
     height: usize,
     elements: Vec<Element>,
+    /// Values that a needed node has.
+    size: usize,
     values: Vec<f64>,
 }
 
@@ -155,7 +157,8 @@ impl Jacobians {
                 needed: wanted[index],
                 height,
                 elements,
-                values: vec![0.0; start],
+                size: start,
+                values: Vec::new(),
             });
         }
         for index in (0..nodes.len()).rev() {
@@ -168,6 +171,7 @@ impl Jacobians {
                 for parent in parents {
                     nodes[parent].needed = true;
                 }
+                nodes[index].values = vec![0.0; nodes[index].size];
             }
         }
         Self {
@@ -188,14 +192,32 @@ impl Jacobians {
                 continue;
             };
             let height = node.height;
+            let repeated = evaluation.repeated(index);
             for (e, element) in node.elements.iter().enumerate() {
                 let (local, local_width) = (blocks.block(e), blocks.width(e));
                 let width = element.width;
                 let out = &mut node.values[element.start..element.start + height * width];
                 out.fill(0.0);
-                for link in &element.links {
+                for (a, link) in element.links.iter().enumerate() {
                     let parent = &before[link.node];
                     let source = &parent.elements[link.element];
+                    if let Some(m) = repeated {
+                        for (i, j) in (0..link.size).flat_map(|i| (0..m).map(move |j| (i, j))) {
+                            let g = local[j * local_width + a];
+                            let row = &mut out[(i * m + j) * width..][..width];
+                            if parent.independent {
+                                row[link.targets[0] + i] += g;
+                                continue;
+                            }
+                            for (column, at) in source.columns.iter().zip(&link.targets) {
+                                let from = &parent.values[source.start + i * source.width + column.at..];
+                                for (o, b) in row[*at..][..column.size].iter_mut().zip(from) {
+                                    *o += g * b;
+                                }
+                            }
+                        }
+                        continue;
+                    }
                     if parent.independent {
                         let at = link.targets[0];
                         for i in 0..height {

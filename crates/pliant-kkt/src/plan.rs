@@ -1,8 +1,12 @@
 //! What depends on the topology only: patterns and slots.
 
+mod bundle;
+
+pub(crate) use bundle::{Bundle, Run, Sizes, sum_of};
+
 use crate::KktError;
 use crate::jacobian::{Jacobians, Place};
-use pliant_model::{ComponentId, Evaluation, Groups, Model, NodeId, NodeKind, Treatment};
+use pliant_model::{ComponentId, Evaluation, Groups, Model, NodeId, NodeKind, Space, Treatment};
 use pliant_solvers::KktSystem;
 use pliant_sparse::{Pattern, PatternBuilder};
 
@@ -14,12 +18,22 @@ pub(crate) struct Site {
     first_slot: usize,
 }
 
+impl Site {
+    fn new(place: Place) -> Self {
+        Self { place, first_slot: 0 }
+    }
+}
+
 /// What is attached to one node, element by element.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct NodeSites {
     pub(crate) masses: Vec<usize>,
     pub(crate) stiffnesses: Vec<usize>,
     pub(crate) geometric: bool,
+    /// Whether forces on the node, carried further up, meet geometric stiffness there.
+    pub(crate) geometric_above: bool,
+    /// Whether a [`Bundle`] has them; there are no sites then.
+    pub(crate) bundled: bool,
     pub(crate) sites: Vec<Site>,
 }
 
@@ -44,6 +58,7 @@ pub(crate) struct Plan {
     pub(crate) jacobians: Jacobians,
     pub(crate) nodes: Vec<NodeSites>,
     pub(crate) coupled: Vec<CoupledSite>,
+    pub(crate) bundles: Vec<Bundle>,
     /// For each site, for each scalar row of its columns, for each column run up to that row: a slot of `W`.
     slots: Vec<u32>,
 }
@@ -71,11 +86,23 @@ impl Plan {
             }
         }
         for (index, node) in model.nodes().iter().enumerate() {
-            if let NodeKind::Mapped { mapping, .. } = &node.kind {
+            if let NodeKind::Mapped { mapping, parents, .. } = &node.kind {
                 nodes[index].geometric = !mapping.is_linear();
+                nodes[index].geometric_above = parents.iter().any(|p| {
+                    let above = &nodes[p.index()];
+                    above.geometric || above.geometric_above || model.node(*p).space == Space::Rigid3
+                });
             }
         }
-        let mut wanted: Vec<bool> = nodes.iter().map(|n| !n.is_empty()).collect();
+        let mut bundles = bundle::plan(model, evaluation, &nodes);
+        for bundle in &bundles {
+            nodes[bundle.node].bundled = true;
+            bundle.hanging.iter().for_each(|h| nodes[h.node].bundled = true);
+        }
+        let mut wanted: Vec<bool> = nodes.iter().map(|n| !n.bundled && !n.is_empty()).collect();
+        for a in model.force_fields().iter().filter(|a| a.component.automatic) {
+            wanted[a.node.index()] = true;
+        }
         for group in model.row_groups() {
             wanted[group.node.index()] = true;
         }
@@ -87,15 +114,15 @@ impl Plan {
         }
         let mut jacobians = Jacobians::plan(model, evaluation, &wanted);
 
-        let site = |place| Site { place, first_slot: 0 };
-        for (node, entry) in nodes.iter_mut().enumerate().filter(|(_, n)| !n.is_empty()) {
+        let with_sites = |n: &NodeSites| !n.bundled && !n.is_empty();
+        for (node, entry) in nodes.iter_mut().enumerate().filter(|(_, n)| with_sites(n)) {
             let elements = 0..model.nodes()[node].count;
-            entry.sites = elements.map(|e| site(Place::Element(node, e))).collect();
+            entry.sites = elements.map(|e| Site::new(Place::Element(node, e))).collect();
         }
         let mut coupled = Vec::new();
         for (source, node, lists) in groups {
             for (group, elements) in lists.into_iter().enumerate() {
-                let site = site(jacobians.gather(node, &elements));
+                let site = Site::new(jacobians.gather(node, &elements));
                 coupled.push(CoupledSite {
                     source,
                     node,
@@ -109,6 +136,11 @@ impl Plan {
             .iter_mut()
             .flat_map(|n| &mut n.sites)
             .chain(coupled.iter_mut().map(|c| &mut c.site))
+            .chain(
+                bundles
+                    .iter_mut()
+                    .flat_map(|b| b.runs.iter_mut().map(|r| &mut r.site)),
+            )
             .collect();
         let w = response_pattern(model, &sites, &jacobians)?;
         let mut slots = Vec::new();
@@ -169,6 +201,7 @@ impl Plan {
                 jacobians,
                 nodes,
                 coupled,
+                bundles,
                 slots,
             },
             system,

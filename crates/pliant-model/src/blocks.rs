@@ -48,6 +48,12 @@ impl Blocks {
         &self.values[self.starts[e]..self.starts[e + 1]]
     }
 
+    /// Consecutive blocks, one after the other.
+    #[inline]
+    pub fn run(&self, elements: std::ops::Range<usize>) -> &[f64] {
+        &self.values[self.starts[elements.start]..self.starts[elements.end]]
+    }
+
     /// Block `e`, row-major, to be written.
     #[inline]
     pub fn block_mut(&mut self, e: usize) -> &mut [f64] {

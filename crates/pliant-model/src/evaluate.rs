@@ -5,18 +5,18 @@ mod transfer;
 
 pub use energy::{Energies, Momentum};
 
-use transfer::add_block_product;
+use transfer::LocalJacobian;
 
 use crate::mass::group_shapes;
 use crate::{
-    Blocks, ComponentId, Dependency, Groups, Level, Model, ModelError, NodeKind, NotInvertible, RowGroup,
-    RowLaw, State, Treatment,
+    Blocks, ComponentId, Dependency, ForceField, Groups, Level, Model, ModelError, NodeKind, NotInvertible,
+    RowGroup, RowLaw, Space, State, Treatment,
 };
 
 /// Scratch for evaluating one model: buffers of fixed layout, refilled without allocation.
 #[derive(Debug)]
 pub struct Evaluation {
-    jacobians: Vec<Option<Blocks>>,
+    jacobians: Vec<Option<LocalJacobian>>,
     dependencies: Vec<Vec<Vec<Dependency>>>,
     geometry: Vec<Option<Blocks>>,
     fields: Vec<FieldBlocks>,
@@ -25,6 +25,8 @@ pub struct Evaluation {
     force: Vec<f64>,
     inertial: Vec<f64>,
     bias: Vec<f64>,
+    /// Nodes whose acceleration at constant velocity can be other than zero.
+    biased: Vec<bool>,
     /// Unit forces on one node, for the bias of mappings that have no formula of their own.
     unit: Vec<f64>,
     /// Positions and velocities of one driven node against its motion.
@@ -44,9 +46,24 @@ struct FieldBlocks {
     row_damping: Blocks,
     /// The compliance view has damping beside the relaxation time.
     damped: bool,
+    /// All damping blocks are zero, and are going to be.
+    undamped: bool,
 }
 
 impl FieldBlocks {
+    /// Damping blocks of the law alone; `rate` is the damping in proportion to the stiffness that is going to be added.
+    fn refill_damping(&mut self, law: &dyn ForceField, space: Space, (x, v): (&[f64], &[f64]), rate: f64) {
+        let damped = law.is_damped() || rate > 0.0;
+        // What was zero is zero.
+        if damped || !self.undamped {
+            self.damping.clear();
+        }
+        self.undamped = !damped;
+        if damped {
+            law.damping(space, x, v, &mut self.damping);
+        }
+    }
+
     /// `force -= s K v` on a node of elements of `size` coordinates.
     fn subtract_stiffness(&self, size: usize, s: f64, v: &[f64], force: &mut [f64]) {
         for g in 0..self.stiffness.len() {
@@ -68,13 +85,16 @@ impl Evaluation {
         let mut jacobians = Vec::new();
         let mut dependencies = Vec::new();
         let mut geometry = Vec::new();
+        let mut biased: Vec<bool> = Vec::new();
         for node in model.nodes() {
             let NodeKind::Mapped { mapping, parents, .. } = &node.kind else {
                 jacobians.push(None);
                 geometry.push(None);
                 dependencies.push(Vec::new());
+                biased.push(false);
                 continue;
             };
+            biased.push(!mapping.is_linear() || parents.iter().any(|p| biased[p.index()]));
             let lists: Vec<Vec<Dependency>> = (0..node.count)
                 .map(|e| {
                     let mut list = Vec::new();
@@ -88,7 +108,12 @@ impl Evaluation {
                     .sum()
             };
             let size = node.space.velocity_size();
-            jacobians.push(Some(Blocks::new(lists.iter().map(|l| (size, width(l))))));
+            let repeated = mapping.repeated();
+            let blocks = match repeated {
+                Some(m) => Blocks::new(lists.iter().map(|l| (m, l.len()))),
+                None => Blocks::new(lists.iter().map(|l| (size, width(l)))),
+            };
+            jacobians.push(Some(LocalJacobian::new(blocks, repeated)));
             geometry.push(
                 (!mapping.is_linear()).then(|| Blocks::new(lists.iter().map(|l| (width(l), width(l))))),
             );
@@ -115,6 +140,7 @@ impl Evaluation {
                 compliance: blocks.clone(),
                 row_damping: blocks,
                 damped: false,
+                undamped: false,
             }
         });
         let largest = model.nodes().iter().map(|n| n.velocity_range().len()).max();
@@ -128,6 +154,7 @@ impl Evaluation {
             force: vec![0.0; model.velocity_count()],
             inertial: vec![0.0; model.velocity_count()],
             bias: vec![0.0; model.velocity_count()],
+            biased,
             unit: vec![0.0; largest],
             shifted: vec![0.0; 2 * largest],
         }
@@ -138,9 +165,14 @@ impl Evaluation {
         &self.dependencies[node][element]
     }
 
-    /// Jacobian blocks of a mapped node.
+    /// Jacobian blocks of a mapped node, as [`Mapping::jacobian`](crate::Mapping::jacobian) writes them.
     pub fn jacobian(&self, node: usize) -> Option<&Blocks> {
-        self.jacobians[node].as_ref()
+        self.jacobians[node].as_ref().map(|j| &j.blocks)
+    }
+
+    /// What [`Mapping::repeated`](crate::Mapping::repeated) says of the mapping of a node.
+    pub fn repeated(&self, node: usize) -> Option<usize> {
+        self.jacobians[node].as_ref().and_then(|j| j.repeated)
     }
 
     /// Stiffness blocks `K` of force field `i` (treated as a stiffness), one per group.
@@ -151,6 +183,11 @@ impl Evaluation {
     /// Damping blocks `B` of force field `i`, one per group, with the stiffness-proportional damping of the model.
     pub fn damping(&self, i: usize) -> &Blocks {
         &self.fields[i].damping
+    }
+
+    /// Whether the damping blocks of force field `i` can be other than zero.
+    pub fn is_damped(&self, i: usize) -> bool {
+        !self.fields[i].undamped
     }
 
     /// Compliance blocks `C` of force field `i` (treated as a compliance), one per group.
@@ -266,7 +303,7 @@ impl Evaluation {
             let NodeKind::Mapped { mapping, ranges, .. } = &node.kind else {
                 continue;
             };
-            let Some(blocks) = &mut self.jacobians[index] else {
+            let Some(jacobian) = &mut self.jacobians[index] else {
                 continue;
             };
             // Parents come first in the arena, so their numbers lie before the child's.
@@ -274,25 +311,20 @@ impl Evaluation {
             let child = &mut child[..node.count * node.space.position_size()];
             let (v_before, v_child) = state.velocities.split_at_mut(node.first_velocity);
             let parents = model.parents(ranges, before, v_before);
-            blocks.clear();
             let lost = |cause| ModelError::Degenerate {
                 name: node.name.clone(),
                 cause,
             };
             mapping.apply(parents, child).map_err(lost)?;
-            mapping
-                .jacobian(parents.with_child(child), blocks)
+            jacobian
+                .refill(mapping.as_ref(), parents.with_child(child))
                 .map_err(lost)?;
             let size = node.space.velocity_size();
             let v_child = &mut v_child[..node.count * size];
             v_child.fill(0.0);
             for (e, v) in v_child.chunks_exact_mut(size).enumerate() {
-                let mut column = 0;
-                for at in &self.dependencies[index][e] {
-                    let vp = parents.velocity(*at);
-                    add_block_product(blocks, e, column, vp, v);
-                    column += vp.len();
-                }
+                let list = &self.dependencies[index][e];
+                jacobian.add_product(e, list.iter().map(|at| parents.velocity(*at)), v);
             }
         }
         Ok(())
@@ -356,8 +388,7 @@ impl Evaluation {
         };
         let rate = model.rayleigh().stiffness;
         let field = &mut self.fields[i];
-        field.damping.clear();
-        law.damping(node.space, x, v, &mut field.damping);
+        field.refill_damping(law.as_ref(), node.space, (x, v), rate);
         match attachment.component.treatment {
             Treatment::Compliance => {
                 field.compliance.clear();
@@ -417,9 +448,8 @@ impl Evaluation {
         law.compliance(x, &mut field.compliance);
         field.row_damping.clear();
         field.damped = law.row_damping(x, v, &mut field.row_damping);
-        field.damping.clear();
-        law.damping(node.space, x, v, &mut field.damping);
         let rate = model.rayleigh().stiffness;
+        field.refill_damping(law.as_ref(), node.space, (x, v), rate);
         if rate > 0.0 && law.row_law() == RowLaw::Elastic {
             field.stiffness.clear();
             let _ = law.stiffness(node.space, x, &mut field.stiffness);

@@ -117,6 +117,11 @@ pub trait ForceField: Debug + Send + Sync {
     /// Writes `B`, one square symmetric positive-semidefinite block per group.
     fn damping(&self, _space: Space, _x: &[f64], _v: &[f64], _out: &mut Blocks) {}
 
+    /// Whether [`damping`](Self::damping) can write anything but zeros; false saves passes over them.
+    fn is_damped(&self) -> bool {
+        true
+    }
+
     /// What it is as a compliance. For other than [`RowLaw::None`] the groups must be runs of consecutive elements that
     /// cover the node in order.
     fn row_law(&self) -> RowLaw {

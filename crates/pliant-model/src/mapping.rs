@@ -112,8 +112,16 @@ pub trait Mapping: Debug + Send + Sync {
     /// [`Degenerate`] where the mapping has no value.
     fn apply(&self, parents: Parents<'_>, child: &mut [f64]) -> Result<(), Degenerate>;
 
+    /// How many numbers `m` each coordinate of a parent is repeated with, where that is all that `J` does: with respect to every
+    /// dependency `a` of `d` real coordinates `J_a = I_d (x) g_a`, so that coordinate `m i + j` of the child moves by `g_a[j]` times
+    /// coordinate `i` of the parent. One for means and differences of points, three for gradients in space. None (the default) for all
+    /// else. Whoever says so saves most of the work of filling a system.
+    fn repeated(&self) -> Option<usize> {
+        None
+    }
+
     /// Writes `J`: per element a block of the child's velocity size by the sum of the velocity sizes of its dependencies, in
-    /// their order.
+    /// their order. Of a [`repeated`](Self::repeated) one the numbers `g` alone: `m` rows, one column for each dependency.
     ///
     /// # Errors
     /// [`Degenerate`] where the mapping has no derivative.

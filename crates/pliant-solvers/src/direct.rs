@@ -38,13 +38,17 @@ pub struct DirectOptions {
     /// little and the factor is by blocks: for steps in which few coefficients change. It costs a pass over the entries. Results do not depend on it.
     /// A [`BoxSolver`](crate::BoxSolver) with bounded rows always looks.
     pub few_changes: bool,
-    /// Threads that factor and solve where there is enough work for them, from the next analysis of a pattern on; 0 counts as 1,
+    /// Threads that fill finite elements, factor and solve where there is enough work for them, from the next analysis of a pattern on; 0 counts as 1,
     /// above 1024 is an error. Results do not depend on it.
     pub threads: usize,
 }
 
-/// More threads than any factor has work for are a slip of the pen.
-pub(crate) const MOST_THREADS: usize = 1024;
+pub(crate) const MOST_THREADS: usize = DirectOptions::MOST_THREADS;
+
+impl DirectOptions {
+    /// More threads than any factor has work for are a slip of the pen.
+    pub const MOST_THREADS: usize = 1024;
+}
 
 impl Default for DirectOptions {
     fn default() -> Self {

@@ -26,7 +26,7 @@ use crate::{Checkpoint, Error, Integrator, Options};
 use pliant_dense::{Vec3, rotation};
 use pliant_kkt::{Assembler, RowMotion, Scheme};
 use pliant_model::{ComponentId, Evaluation, Model, ModelError, NodeId, Pose, Space, State};
-use pliant_solvers::{BoxSolver, DirectSolver, Solution};
+use pliant_solvers::{BoxSolver, DirectOptions, DirectSolver, Solution};
 
 /// A model in motion.
 #[derive(Debug)]
@@ -510,6 +510,7 @@ impl Simulation {
         self.solver.options = self.options.bounds;
         self.solver.options.direct = self.options.solver;
         self.corrector.options = self.options.solver;
+        self.share_filling()?;
         self.choose_treatments(h)?;
         self.previous.clone_from(&self.state);
         self.refuse_what_does_not_fit()?;
@@ -525,5 +526,14 @@ impl Simulation {
             self.evaluation.propagate(&self.model, &mut self.state)?;
         }
         result
+    }
+
+    /// Lets the assembler have as many threads as the solver; more than the solver takes are its error.
+    fn share_filling(&mut self) -> Result<(), Error> {
+        let threads = self.options.solver.threads;
+        if threads <= DirectOptions::MOST_THREADS {
+            self.assembler.share(threads)?;
+        }
+        Ok(())
     }
 }

@@ -237,6 +237,10 @@ impl ForceField for Hyperelastic {
         Ok(())
     }
 
+    fn is_damped(&self) -> bool {
+        false
+    }
+
     fn is_linear(&self) -> bool {
         false
     }

@@ -258,6 +258,10 @@ impl ForceField for LinearElastic {
         }
     }
 
+    fn is_damped(&self) -> bool {
+        self.relaxation_time > 0.0
+    }
+
     fn row_law(&self) -> RowLaw {
         if self.compliance.is_some() {
             RowLaw::Elastic

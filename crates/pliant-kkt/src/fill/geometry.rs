@@ -1,7 +1,8 @@
 //! Geometric stiffness: of the mappings, and of the angular acceleration of bodies.
 
-use super::{Assembler, response::congruence};
+use super::{Assembler, bundle::Wanted, response::congruence};
 use crate::jacobian::Place;
+use crate::plan::NodeSites;
 use crate::{GeometricStiffness, Scheme};
 use pliant_dense::eigen::map_eigenvalues;
 use pliant_dense::{Mat3, Vec3, skew, vec3};
@@ -20,6 +21,14 @@ impl Assembler {
         self.add_geometry(model, evaluation, scheme, state, modes.forces, false);
         if modes.multipliers != modes.forces {
             self.add_geometry(model, evaluation, scheme, state, modes.multipliers, true);
+            if modes.multipliers != GeometricStiffness::None {
+                let wanted = Wanted {
+                    masses: None,
+                    fields: false,
+                    geometry: Some((modes.multipliers, true)),
+                };
+                self.fill_bundles(model, evaluation, scheme, state, wanted);
+            }
         }
     }
 
@@ -47,7 +56,10 @@ impl Assembler {
             } else {
                 &self.force_gamma
             };
-            if !self.plan.nodes[index].geometric || gamma[node.velocity_range()].iter().all(|g| *g == 0.0) {
+            let NodeSites {
+                geometric, bundled, ..
+            } = self.plan.nodes[index];
+            if bundled || !geometric || gamma[node.velocity_range()].iter().all(|g| *g == 0.0) {
                 continue;
             }
             if evaluation
@@ -189,7 +201,7 @@ impl Assembler {
 }
 
 /// Applies the eigenvalue filter of a mode to a symmetric block.
-fn filter(mode: GeometricStiffness, size: usize, block: &mut [f64], scratch: &mut [f64]) {
+pub(super) fn filter(mode: GeometricStiffness, size: usize, block: &mut [f64], scratch: &mut [f64]) {
     match mode {
         GeometricStiffness::None | GeometricStiffness::Full | GeometricStiffness::WhereNeeded => {}
         GeometricStiffness::PositivePart => map_eigenvalues(size, block, scratch, |d| d.max(0.0)),
@@ -198,7 +210,11 @@ fn filter(mode: GeometricStiffness, size: usize, block: &mut [f64], scratch: &mu
 }
 
 /// Whether a symmetric block over the given degrees of freedom has an entry above the geometric mean of their masses.
-fn outweighs<I: Iterator<Item = usize>>(block: &[f64], dofs: impl Fn() -> I, mass: &[f64]) -> bool {
+pub(super) fn outweighs<I: Iterator<Item = usize>>(
+    block: &[f64],
+    dofs: impl Fn() -> I,
+    mass: &[f64],
+) -> bool {
     let width = dofs().count();
     let mut rows = block.chunks_exact(width.max(1)).zip(dofs());
     rows.any(|(row, i)| row.iter().zip(dofs()).any(|(b, j)| b * b > mass[i] * mass[j]))

@@ -1,7 +1,8 @@
 //! The response matrix `W` and what springs and dampers add to the right-hand side.
 
 use super::Assembler;
-use crate::Scheme;
+use super::bundle::Wanted;
+use crate::{GeometricStiffness, Scheme};
 use pliant_model::{ComponentId, Evaluation, Model, State};
 
 impl Assembler {
@@ -24,7 +25,7 @@ impl Assembler {
             let size = node.space.velocity_size();
             let first = node.first_velocity;
             let entry = &self.plan.nodes[index];
-            if entry.masses.is_empty() && entry.stiffnesses.is_empty() {
+            if entry.bundled || entry.masses.is_empty() && entry.stiffnesses.is_empty() {
                 continue;
             }
             for (e, site) in entry.sites.iter().enumerate() {
@@ -107,6 +108,13 @@ impl Assembler {
                 self.plan.add_to_response(&coupled.site, &self.site_block, values);
             }
         }
+        let forces = scheme.geometry.forces;
+        let wanted = Wanted {
+            masses: Some(mass_gain),
+            fields: dynamic,
+            geometry: (dynamic && forces != GeometricStiffness::None).then_some((forces, false)),
+        };
+        self.fill_bundles(model, evaluation, scheme, state, wanted);
         if dynamic {
             self.fill_geometry(model, evaluation, scheme, state);
         }

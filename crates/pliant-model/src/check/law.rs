@@ -89,7 +89,10 @@ pub fn force_field(
     let mut out = ForceFieldCheck::default();
     let stiffness = probe.stiffness(x).map_err(lost)?;
     let mut damping = probe.blocks();
-    law.damping(space, x, v, &mut damping);
+    // One that says it is not damped is not asked.
+    if law.is_damped() {
+        law.damping(space, x, v, &mut damping);
+    }
     probe.derivatives(v, &stiffness, &damping, &mut out);
     for (blocks, signed) in [(&stiffness, false), (&damping, true)] {
         shape(blocks, signed, &mut out);

@@ -1,7 +1,106 @@
 //! Along the graph of mappings: velocities and accelerations from parents to children, forces back.
 
 use super::Evaluation;
-use crate::{Blocks, Model, NodeKind, State};
+use crate::{Blocks, Degenerate, Mapping, Model, NodeKind, Parents, State};
+
+/// `J` of one mapped node over its parents.
+#[derive(Debug)]
+pub(super) struct LocalJacobian {
+    pub(super) blocks: Blocks,
+    pub(super) repeated: Option<usize>,
+    /// Numbers that never change are there.
+    settled: bool,
+}
+
+impl LocalJacobian {
+    pub(super) fn new(blocks: Blocks, repeated: Option<usize>) -> Self {
+        Self {
+            blocks,
+            repeated,
+            settled: false,
+        }
+    }
+
+    /// Has the mapping write its blocks, unless they can only be what they are.
+    pub(super) fn refill(&mut self, mapping: &dyn Mapping, parents: Parents<'_>) -> Result<(), Degenerate> {
+        if self.settled {
+            return Ok(());
+        }
+        self.blocks.clear();
+        mapping.jacobian(parents, &mut self.blocks)?;
+        self.settled = self.repeated.is_some() && mapping.is_linear();
+        Ok(())
+    }
+
+    /// `y += J x` of one element, with the `x` of its dependencies in their order.
+    pub(super) fn add_product<'a>(&self, e: usize, x: impl Iterator<Item = &'a [f64]>, y: &mut [f64]) {
+        let (block, width) = (self.blocks.block(e), self.blocks.width(e));
+        match self.repeated {
+            Some(3) if y.len() == 9 => add_repeated((3, 3), width, block, x, y),
+            Some(m) => add_repeated((y.len() / m, m), width, block, x, y),
+            None => {
+                let mut column = 0;
+                for x in x {
+                    for (i, y) in y.iter_mut().enumerate() {
+                        for (a, x) in block[i * width + column..].iter().zip(x) {
+                            *y += a * x;
+                        }
+                    }
+                    column += x.len();
+                }
+            }
+        }
+    }
+
+    /// `x += J^T f` of one element, for dependency `a` alone, whose columns begin at `column`.
+    fn add_transpose_product(&self, e: usize, (a, column): (usize, usize), f: &[f64], x: &mut [f64]) {
+        let (block, width) = (self.blocks.block(e), self.blocks.width(e));
+        match self.repeated {
+            Some(3) if f.len() == 9 => add_gathered((3, 3), width, &block[a..], f, x),
+            Some(m) => add_gathered((x.len(), m), width, &block[a..], f, x),
+            None => {
+                for (i, f) in f.iter().enumerate() {
+                    for (x, a) in x.iter_mut().zip(&block[i * width + column..]) {
+                        *x += a * f;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// `y[m i + j] += g_a[j] x_a[i]`, summed over the dependencies `a`. Inlined, so that sizes that are constants are known inside.
+#[inline(always)]
+fn add_repeated<'a>(
+    (d, m): (usize, usize),
+    width: usize,
+    block: &[f64],
+    x: impl Iterator<Item = &'a [f64]>,
+    y: &mut [f64],
+) {
+    let y = &mut y[..d * m];
+    for (a, x) in x.enumerate() {
+        let x = &x[..d];
+        for j in 0..m {
+            let g = block[j * width + a];
+            for i in 0..d {
+                y[m * i + j] += g * x[i];
+            }
+        }
+    }
+}
+
+/// `x[i] += g[j] f[m i + j]` with the `g` of one dependency, `width` apart. Inlined as [`add_repeated`].
+#[inline(always)]
+fn add_gathered((d, m): (usize, usize), width: usize, g: &[f64], f: &[f64], x: &mut [f64]) {
+    let (f, x) = (&f[..d * m], &mut x[..d]);
+    for j in 0..m {
+        let g = g[j * width];
+        for i in 0..d {
+            x[i] += g * f[m * i + j];
+        }
+    }
+}
 
 impl Evaluation {
     /// Accelerations of the mapped nodes that velocities alone cause.
@@ -15,26 +114,19 @@ impl Evaluation {
             let NodeKind::Mapped { mapping, ranges, .. } = &node.kind else {
                 continue;
             };
-            let Some(blocks) = &self.jacobians[index] else {
+            let (Some(jacobian), true) = (&self.jacobians[index], self.biased[index]) else {
                 continue;
             };
             let (before, child) = self.bias.split_at_mut(node.first_velocity);
             let size = node.space.velocity_size();
             let child = &mut child[..node.count * size];
             for (e, a) in child.chunks_exact_mut(size).enumerate() {
-                let mut column = 0;
-                for at in &self.dependencies[index][e] {
+                let of_parents = self.dependencies[index][e].iter().map(|at| {
                     let (_, first, space) = ranges[at.parent];
                     let width = space.velocity_size();
-                    add_block_product(
-                        blocks,
-                        e,
-                        column,
-                        &before[first + at.element * width..][..width],
-                        a,
-                    );
-                    column += width;
-                }
+                    &before[first + at.element * width..][..width]
+                });
+                jacobian.add_product(e, of_parents, a);
             }
             let parents = model
                 .parents(ranges, &state.positions, &state.velocities)
@@ -74,21 +166,20 @@ impl Evaluation {
     /// If `velocity` is shorter than [`Model::velocity_count`].
     pub fn push_forward(&self, model: &Model, velocity: &mut [f64]) {
         for (index, node) in model.nodes().iter().enumerate() {
-            let (NodeKind::Mapped { ranges, .. }, Some(blocks)) = (&node.kind, &self.jacobians[index]) else {
+            let (NodeKind::Mapped { ranges, .. }, Some(jacobian)) = (&node.kind, &self.jacobians[index])
+            else {
                 continue;
             };
             let (before, child) = velocity.split_at_mut(node.first_velocity);
             let size = node.space.velocity_size();
             for (e, u) in child[..node.count * size].chunks_exact_mut(size).enumerate() {
                 u.fill(0.0);
-                let mut column = 0;
-                for at in &self.dependencies[index][e] {
+                let of_parents = self.dependencies[index][e].iter().map(|at| {
                     let (_, first, space) = ranges[at.parent];
                     let width = space.velocity_size();
-                    let from = &before[first + at.element * width..][..width];
-                    add_block_product(blocks, e, column, from, u);
-                    column += width;
-                }
+                    &before[first + at.element * width..][..width]
+                });
+                jacobian.add_product(e, of_parents, u);
             }
         }
     }
@@ -99,39 +190,36 @@ impl Evaluation {
     /// # Panics
     /// If `force` is shorter than [`Model::velocity_count`].
     pub fn pull_back(&self, model: &Model, force: &mut [f64]) {
+        self.pull_back_some(model, |_| true, force);
+    }
+
+    /// The same only from the mapped nodes that `from` says; the others' forces stay where they are. Allocates nothing.
+    ///
+    /// # Panics
+    /// As [`pull_back`](Self::pull_back).
+    pub fn pull_back_some(&self, model: &Model, from: impl Fn(usize) -> bool, force: &mut [f64]) {
         for (index, node) in model.nodes().iter().enumerate().rev() {
             let NodeKind::Mapped { ranges, .. } = &node.kind else {
                 continue;
             };
-            let Some(blocks) = &self.jacobians[index] else {
+            if !from(index) {
+                continue;
+            }
+            let Some(jacobian) = &self.jacobians[index] else {
                 continue;
             };
             let (before, child) = force.split_at_mut(node.first_velocity);
             let size = node.space.velocity_size();
             for (e, f) in child[..node.count * size].chunks_exact(size).enumerate() {
-                let (block, width) = (blocks.block(e), blocks.width(e));
                 let mut column = 0;
-                for at in &self.dependencies[index][e] {
+                for (a, at) in self.dependencies[index][e].iter().enumerate() {
                     let (_, first, space) = ranges[at.parent];
                     let n = space.velocity_size();
                     let target = &mut before[first + at.element * n..][..n];
-                    for (i, f) in f.iter().enumerate() {
-                        for (t, a) in target.iter_mut().zip(&block[i * width + column..]) {
-                            *t += a * f;
-                        }
-                    }
+                    jacobian.add_transpose_product(e, (a, column), f, target);
                     column += n;
                 }
             }
-        }
-    }
-}
-
-pub(super) fn add_block_product(blocks: &Blocks, e: usize, column: usize, x: &[f64], y: &mut [f64]) {
-    let (block, width) = (blocks.block(e), blocks.width(e));
-    for (i, y) in y.iter_mut().enumerate() {
-        for (a, x) in block[i * width + column..].iter().zip(x) {
-            *y += a * x;
         }
     }
 }

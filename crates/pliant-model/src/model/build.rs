@@ -135,7 +135,8 @@ impl Model {
             list.clear();
             mapping.dependencies(element, &mut list);
             for at in &list {
-                crate::mappings::check_dependency(name, *at, &shapes)?;
+                let found = crate::mappings::check_dependency(name, *at, &shapes)?;
+                check_repeated(name, mapping.repeated(), found, space)?;
             }
         }
         self.push(
@@ -520,4 +521,27 @@ pub(super) fn normalize_rotations(name: &str, positions: &mut [f64]) -> Result<(
         }
     }
     Ok(())
+}
+
+/// Whether a mapping that says so can be one that repeats the coordinates of a parent.
+fn check_repeated(
+    name: &str,
+    repeated: Option<usize>,
+    parent: Space,
+    child: Space,
+) -> Result<(), ModelError> {
+    let Some(m) = repeated else { return Ok(()) };
+    let real = |space| if let Space::Real(size) = space { size } else { 0 };
+    let wrong = |expected, found| {
+        Err(ModelError::Space {
+            name: name.into(),
+            expected,
+            found,
+        })
+    };
+    match (real(parent), real(child)) {
+        (0, _) => wrong("real coordinates, to repeat them", parent),
+        (d, size) if d * m != size => wrong("as many coordinates as its mapping repeats of a parent", child),
+        _ => Ok(()),
+    }
 }

@@ -1,8 +1,9 @@
 //! Wrong input is an error that names the thing.
 
 use pliant_model::{
-    Affine, AffineEntry, Damping, Dependency, DiagonalCompliance, Distance, End, Level, Mass, Model,
-    ModelError, Pose, RelativeRotation, RigidMass, RigidPoints, Space, Subset, Treatment, UniformCompliance,
+    Affine, AffineEntry, Blocks, Damping, Degenerate, Dependency, DiagonalCompliance, Distance, End, Level,
+    Mapping, Mass, Model, ModelError, Parents, Pose, RelativeRotation, RigidMass, RigidPoints, Space, Subset,
+    Treatment, UniformCompliance,
 };
 
 fn model() -> (Model, pliant_model::NodeId, pliant_model::NodeId) {
@@ -183,5 +184,47 @@ fn mappings_name_what_does_not_fit() {
             .unwrap_err()
             .to_string()
             .contains("computed from other nodes")
+    );
+}
+
+/// A mapping that says it repeats the coordinates of its parents, and cannot.
+#[derive(Debug)]
+struct Repeats(Space);
+
+impl Mapping for Repeats {
+    fn child(&self) -> (Space, usize) {
+        (self.0, 1)
+    }
+
+    fn dependencies(&self, _element: usize, out: &mut Vec<Dependency>) {
+        out.push(Dependency::new(0, 0));
+    }
+
+    fn apply(&self, _parents: Parents<'_>, _child: &mut [f64]) -> Result<(), Degenerate> {
+        Ok(())
+    }
+
+    fn jacobian(&self, _parents: Parents<'_>, _out: &mut Blocks) -> Result<(), Degenerate> {
+        Ok(())
+    }
+
+    fn repeated(&self) -> Option<usize> {
+        Some(2)
+    }
+}
+
+#[test]
+fn what_is_repeated_must_be_real_and_as_many() {
+    let (mut m, p, b) = model();
+    assert!(m.add_mapped("fits", &[p], Repeats(Space::Real(6))).is_ok());
+    let error = m.add_mapped("short", &[p], Repeats(Space::Real(5))).unwrap_err();
+    assert!(
+        error.to_string().contains("`short` needs a node of as many"),
+        "{error}"
+    );
+    let error = m.add_mapped("turns", &[b], Repeats(Space::Real(12))).unwrap_err();
+    assert!(
+        error.to_string().contains("`turns` needs a node of real"),
+        "{error}"
     );
 }

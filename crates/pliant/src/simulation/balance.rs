@@ -103,6 +103,9 @@ impl Simulation {
             weight * self.state.velocities[k] + (1.0 - weight) * self.previous.velocities[k]
         };
         for (i, field) in self.model.force_fields().iter().enumerate() {
+            if !self.evaluation.is_damped(i) {
+                continue;
+            }
             let alpha = self.scheme.alpha_of(ComponentId::ForceField(i));
             let node = self.model.node(field.node);
             let size = node.space.velocity_size();

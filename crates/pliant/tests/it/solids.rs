@@ -282,3 +282,41 @@ fn a_swinging_solid_keeps_its_energy() {
         assert!(drift < bound * kinetic, "{solid:?}: {drift} of {kinetic}");
     }
 }
+
+/// A block that is thrown and turned, of more elements than are computed side by side: no bit depends on the number of threads, and a warm step
+/// of one thread allocates nothing.
+#[test]
+fn threads_do_not_show_in_a_solid() {
+    let run = |threads: usize| {
+        let mesh = Mesh::hexahedral_box([1.0, 0.5, 0.5], [9, 4, 4]).unwrap();
+        let mut model = Model::new();
+        let velocities: Vec<f64> = mesh
+            .nodes
+            .iter()
+            .flat_map(|[x, y, z]| [0.3 - y, *x, 0.2 * x * z])
+            .collect();
+        let nodes = model
+            .add_independent("block", Space::Real(3), mesh.nodes.as_flattened(), &velocities)
+            .unwrap();
+        Solid::corotational(1e5, 0.3)
+            .add_on(&mut model, "block", nodes, &mesh)
+            .unwrap();
+        let mut simulation = Simulation::new(model).unwrap();
+        simulation.options.solver.threads = threads;
+        for _ in 0..3 {
+            simulation.step(0.01).unwrap();
+        }
+        if threads == 1 {
+            let found = allocation_counter::measure(|| {
+                simulation.step(0.01).unwrap();
+            });
+            assert_eq!(found.count_total, 0);
+        } else {
+            simulation.step(0.01).unwrap();
+        }
+        simulation.positions(nodes).to_vec()
+    };
+    let alone = run(1);
+    assert_eq!(run(2), alone);
+    assert_eq!(run(3), alone);
+}

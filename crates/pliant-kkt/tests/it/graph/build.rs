@@ -31,9 +31,15 @@ pub(super) fn numbers(seed: u64, count: usize) -> Vec<f64> {
     random.vector(count)
 }
 
-struct Random(u64);
+pub(super) struct Random(u64);
 
 impl Random {
+    pub(super) fn new(seed: u64) -> Self {
+        let mut random = Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
+        random.vector(16);
+        random
+    }
+
     fn number(&mut self) -> f64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -41,7 +47,7 @@ impl Random {
         (self.0 >> 11) as f64 / (1u64 << 52) as f64 - 1.0
     }
 
-    fn vector(&mut self, count: usize) -> Vec<f64> {
+    pub(super) fn vector(&mut self, count: usize) -> Vec<f64> {
         (0..count).map(|_| self.number()).collect()
     }
 
@@ -58,7 +64,7 @@ impl Random {
         Pose::turned(self.point(scale), axis, 0.6 * self.number())
     }
 
-    fn definite(&mut self, n: usize, diagonal: f64) -> Vec<f64> {
+    pub(super) fn definite(&mut self, n: usize, diagonal: f64) -> Vec<f64> {
         let a = self.vector(n * n);
         (0..n * n)
             .map(|k| {
@@ -101,8 +107,12 @@ struct Nodes {
 }
 
 pub(super) fn build(seed: u64) -> Build {
-    let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
-    random.vector(16);
+    build_with(seed, true)
+}
+
+/// The same, with nets that do not say what they are.
+pub(super) fn build_with(seed: u64, says_so: bool) -> Build {
+    let mut random = Random::new(seed);
     let mut m = Model::new();
     m.set_gravity([0.3, -9.81, 0.5]).unwrap();
     let rayleigh = Rayleigh {
@@ -114,6 +124,7 @@ pub(super) fn build(seed: u64) -> Build {
     add_masses(&mut m, &mut random, &nodes);
     let own_alpha = add_forces(&mut m, &mut random, &nodes);
     let rows = add_rows(&mut m, &mut random, &nodes);
+    super::nets::add(&mut m, nodes.points, seed, says_so);
     Build {
         model: m,
         rows,

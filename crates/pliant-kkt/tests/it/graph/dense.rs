@@ -23,14 +23,20 @@ impl Dense {
                 }
                 NodeKind::Mapped { parents, .. } => {
                     let blocks = evaluation.jacobian(index).unwrap();
+                    let repeated = evaluation.repeated(index);
                     for e in 0..node.count {
                         let mut column = 0;
-                        for at in evaluation.dependencies(index, e) {
+                        for (d, at) in evaluation.dependencies(index, e).iter().enumerate() {
                             let parent = m.node(parents[at.parent]);
                             let width = parent.space.velocity_size();
                             for i in 0..size {
                                 for k in 0..width {
-                                    let a = blocks.block(e)[i * blocks.width(e) + column + k];
+                                    let block = blocks.block(e);
+                                    let a = match repeated {
+                                        None => block[i * blocks.width(e) + column + k],
+                                        Some(m) if i / m == k => block[i % m * blocks.width(e) + d],
+                                        Some(_) => 0.0,
+                                    };
                                     let from = parent.first_velocity + at.element * width + k;
                                     for dof in 0..n {
                                         j[(node.first_velocity + e * size + i) * n + dof] +=

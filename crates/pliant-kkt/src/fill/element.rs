@@ -1,0 +1,180 @@
+//! Blocks of the elements of one run, through coefficients that are the same for every coordinate.
+//!
+//! With `J_a = I_d (x) g_a` and the block `A_ik` (`m x m`) of the coordinates `i` and `k` of an element `q`,
+//!
+//! ```math
+//! W_{ai,bk} = sum_q g_a^T A_ik g_b = sum_{q,j} g_aj (A_ik g_b)_j
+//! ```
+//!
+//! in two products: `A_ik g_b` of each element, then one with the coefficients of all of them. `A_ki` is `A_ik^T`, so that `k <= i` is enough.
+//!
+//! All is inlined into a caller that knows the registers of the machine (`pulp`). Products and sums are rounded one by one, so that bits do not depend
+//! on these.
+
+/// Coordinates of a parent `d`, numbers `m` each is repeated with, dependencies `n`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shape {
+    pub(super) d: usize,
+    pub(super) m: usize,
+    pub(super) n: usize,
+}
+
+/// `A_ik g_b` of one element: for each pair `k <= i`, `rows` rows of `n` of which this element has `m` from `row` on.
+#[inline(always)]
+pub(super) fn expand(s: Shape, a: &[f64], g: &[f64], (row, rows): (usize, usize), out: &mut [f64]) {
+    match (s.n, s.m) {
+        (8, 3) => expand_known::<8, 3>(s.d, a, g, (row, rows), out),
+        (4, 3) => expand_known::<4, 3>(s.d, a, g, (row, rows), out),
+        _ => expand_any(s, a, g, (row, rows), out),
+    }
+}
+
+#[inline(always)]
+fn expand_known<const N: usize, const M: usize>(
+    d: usize,
+    a: &[f64],
+    g: &[f64],
+    (row, rows): (usize, usize),
+    out: &mut [f64],
+) {
+    let g = &g.as_chunks::<N>().0[..M];
+    let out = out.as_chunks_mut::<N>().0;
+    let (size, mut pair) = (d * M, 0);
+    for i in 0..d {
+        for k in 0..=i {
+            let out = &mut out[pair * rows + row..][..M];
+            for (j, out) in out.iter_mut().enumerate() {
+                let a = &a[(i * M + j) * size + k * M..][..M];
+                let mut sum = [0.0; N];
+                for l in 0..M {
+                    for b in 0..N {
+                        sum[b] += a[l] * g[l][b];
+                    }
+                }
+                *out = sum;
+            }
+            pair += 1;
+        }
+    }
+}
+
+#[inline(always)]
+fn expand_any(s: Shape, a: &[f64], g: &[f64], (row, rows): (usize, usize), out: &mut [f64]) {
+    let Shape { d, m, n } = s;
+    let (size, mut pair) = (d * m, 0);
+    for i in 0..d {
+        for k in 0..=i {
+            for j in 0..m {
+                let out = &mut out[(pair * rows + row + j) * n..][..n];
+                out.fill(0.0);
+                for l in 0..m {
+                    let a = a[(i * m + j) * size + k * m + l];
+                    for (o, g) in out.iter_mut().zip(&g[l * n..]) {
+                        *o += a * g;
+                    }
+                }
+            }
+            pair += 1;
+        }
+    }
+}
+
+/// The block of a run: for each pair `k <= i` the sums of all pairs of dependencies, of the coefficients `g` (`rows x n`) and what [`expand`] made of
+/// them.
+#[inline(always)]
+pub(super) fn contract(s: Shape, g: &[f64], half: &[f64], sums: &mut [f64]) {
+    let Shape { d, n, .. } = s;
+    let pairs = d * (d + 1) / 2;
+    let halves = half.chunks_exact(g.len()).take(pairs);
+    for (half, sums) in halves.zip(sums.chunks_exact_mut(n * n)) {
+        match n {
+            4 => contract_known::<4>(g, half, sums),
+            8 => contract_known::<8>(g, half, sums),
+            10 => contract_known::<10>(g, half, sums),
+            20 => contract_known::<20>(g, half, sums),
+            _ => contract_any(n, g, half, sums),
+        }
+    }
+}
+
+/// Two rows of sums at a time, in registers; `N` is even.
+#[inline(always)]
+fn contract_known<const N: usize>(g: &[f64], half: &[f64], sums: &mut [f64]) {
+    let (g, half) = (g.as_chunks::<N>().0, half.as_chunks::<N>().0);
+    let sums = sums.as_chunks_mut::<N>().0;
+    for (pair, sums) in sums.chunks_exact_mut(2).enumerate() {
+        let (mut one, mut two) = ([0.0; N], [0.0; N]);
+        for (g, h) in g.iter().zip(half) {
+            let (g1, g2) = (g[2 * pair], g[2 * pair + 1]);
+            for b in 0..N {
+                one[b] += g1 * h[b];
+                two[b] += g2 * h[b];
+            }
+        }
+        (sums[0], sums[1]) = (one, two);
+    }
+}
+
+fn contract_any(n: usize, g: &[f64], half: &[f64], sums: &mut [f64]) {
+    sums.fill(0.0);
+    for (g, h) in g.chunks_exact(n).zip(half.chunks_exact(n)) {
+        for (g, sums) in g.iter().zip(sums.chunks_exact_mut(n)) {
+            sums.iter_mut().zip(h).for_each(|(s, h)| *s += g * h);
+        }
+    }
+}
+
+/// `out += J^T A J` for a symmetric `size x size` block `A` and a `size x width` block `J`.
+#[inline(always)]
+pub(super) fn pull(
+    a: &[f64],
+    j: &[f64],
+    (size, width): (usize, usize),
+    product: &mut [f64],
+    out: &mut [f64],
+) {
+    match (size, width) {
+        (6, 9) => pull_known::<6, 9>(a, j, out),
+        (1, 9) => pull_known::<1, 9>(a, j, out),
+        _ => pull_any(a, j, (size, width), product, out),
+    }
+}
+
+#[inline(always)]
+fn pull_known<const S: usize, const W: usize>(a: &[f64], j: &[f64], out: &mut [f64]) {
+    let (a, j) = (&a.as_chunks::<S>().0[..S], &j.as_chunks::<W>().0[..S]);
+    let out = &mut out.as_chunks_mut::<W>().0[..W];
+    let mut product = [[0.0; W]; S];
+    for (p, a) in product.iter_mut().zip(a) {
+        for k in 0..S {
+            for w in 0..W {
+                p[w] += a[k] * j[k][w];
+            }
+        }
+    }
+    for (r, out) in out.iter_mut().enumerate() {
+        let mut sum = *out;
+        for k in 0..S {
+            for w in 0..W {
+                sum[w] += j[k][r] * product[k][w];
+            }
+        }
+        *out = sum;
+    }
+}
+
+#[inline(always)]
+fn pull_any(a: &[f64], j: &[f64], (size, width): (usize, usize), product: &mut [f64], out: &mut [f64]) {
+    let product = &mut product[..size * width];
+    product.fill(0.0);
+    for (p, a) in product.chunks_exact_mut(width).zip(a.chunks_exact(size)) {
+        for (a, j) in a.iter().zip(j.chunks_exact(width)) {
+            p.iter_mut().zip(j).for_each(|(p, j)| *p += a * j);
+        }
+    }
+    for (p, j) in product.chunks_exact(width).zip(j.chunks_exact(width)) {
+        for (out, j) in out.chunks_exact_mut(width).zip(j) {
+            out.iter_mut().zip(p).for_each(|(o, p)| *o += j * p);
+        }
+    }
+}

@@ -8,6 +8,7 @@ mod many;
 mod pivoted;
 mod plan;
 mod rank;
+mod scale;
 mod times;
 
 use crate::bounds::{BoundState, BoundsReport, put_held};
@@ -19,6 +20,7 @@ pub use many::RightHandSide;
 pub use pivoted::{PivotedOptions, PivotedSolver};
 use plan::Plan;
 use pliant_sparse::{OrderReport, Reach, SparseError, Threads};
+use scale::Rules;
 use times::Laps;
 pub use times::TimeSplit;
 
@@ -265,25 +267,25 @@ impl DirectSolver {
     fn factor(&mut self, system: &KktSystem) -> Result<Option<SolveError>, SolveError> {
         let plan = self.plan.as_mut().ok_or(SolveError::NotPrepared)?;
         let mut laps = Laps::start();
-        plan.rescale(
-            system,
-            &self.options,
-            &self.trusted,
-            &self.suspected,
-            &self.states,
-        )?;
-        laps.add_to(&mut self.times.scale);
-        self.counters.numeric += 1;
-        let n = system.n();
-        let factored = if self.options.few_changes || !self.states.is_empty() {
+        let rules = Rules {
+            rank_threshold: self.options.rank_threshold,
+            trusted: &self.trusted,
+            suspected: &self.suspected,
+            states: &self.states,
+        };
+        let looks = self.options.few_changes || !self.states.is_empty();
+        let factored = if looks && plan.kernel.is_by_blocks() {
+            plan.rescale(system, rules)?;
             plan.factor_changes(system, &self.states)
         } else {
             plan.changes.forget();
-            plan.fill(system, &self.states);
+            plan.fill(system, rules)?;
             laps.add_to(&mut self.times.fill);
             let report = plan.kernel.factor();
             report.map(|report| (report, plan.kernel.columns()))
         };
+        self.counters.numeric += 1;
+        let n = system.n();
         laps.add_to(&mut self.times.factor);
         let (report, columns) = factored.map_err(|e| match e {
             SparseError::Pivot { index } => SolveError::NotFinite {

@@ -1,7 +1,8 @@
 //! Redundant rows of the direct solver: which there are, and whether they contradict each other.
 
 use super::DirectSolver;
-use super::plan::{NEGLIGIBLE, Plan, SUSPICION};
+use super::plan::Plan;
+use super::scale::{NEGLIGIBLE, SUSPICION};
 use crate::bounds::is_held;
 use crate::residual::{evaluate_for, roundoff, row_of};
 use crate::{KktSystem, Solution, SolveError};

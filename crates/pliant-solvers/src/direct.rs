@@ -440,7 +440,7 @@ impl DirectSolver {
         } else {
             Status::Stagnated
         };
-        if let Some((row, violation)) = self.contradiction(system) {
+        if let Some((row, violation)) = self.contradiction(system, &system.b, &solution.x) {
             status = Status::Incompatible { row, violation };
         }
         Ok(SolveReport {

@@ -12,13 +12,12 @@ fn main() -> ExitCode {
     let _ = writeln!(
         std::io::stdout(),
         "Factor and triangular solves, us per link of a chain or particle of a grid (docs/benchmarks.md).\n\
-         {:>8} {:>6} | {:>26} | {:>26} | {:>8} | {}",
+         {:>8} {:>6} | {:>26} | {:>26} | {:>8} | single, per element: columns, entries, updates",
         "what",
         "size",
         "factor: scalar, blocks, single",
         "solve: the same",
-        "difference",
-        "single, per element: columns, entries, updates"
+        "difference"
     );
     match run() {
         Ok(()) => ExitCode::SUCCESS,

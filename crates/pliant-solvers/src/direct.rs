@@ -92,7 +92,7 @@ pub struct SolverCounters {
 /// (The usual alternative, regularisation with refinement, has the same limits; docs/decisions says why not.)
 ///
 /// The factor is by blocks where fill is small (chains and trees of bodies), by dense fronts where there is much (nets, solids), and
-/// by entries where neither pays, as predicted from the pattern; zeros in blocks and fronts count as entries of `L`.
+/// by single entries where blocks are mostly zeros or there are none, as predicted from the pattern; zeros in blocks and fronts count as entries of `L`.
 ///
 /// Cost: `O(nnz(L))` memory, the factorisation's flops per `prepare`, `4 nnz(L) + 8 nnz(K)` per solve and refinement, plus
 /// one solve per redundant row.

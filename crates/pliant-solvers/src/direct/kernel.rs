@@ -357,7 +357,7 @@ mod tests {
             });
             assert_eq!(answers[0], answers[1]);
         }
-        let work = solvers.each_ref().map(|solver| solver.counters());
+        let work = solvers.each_ref().map(DirectSolver::counters);
         // One index per unknown, not more entries than two per row and two of fill, and a part of it the second and the third time.
         assert_eq!(work[0].columns, 3 * 900);
         assert!(work[1].columns < 2 * 900, "{}", work[1].columns);

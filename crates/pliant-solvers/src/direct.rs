@@ -8,6 +8,7 @@ mod many;
 mod pivoted;
 mod plan;
 mod rank;
+mod scale;
 mod times;
 
 use crate::bounds::{BoundState, BoundsReport, put_held};
@@ -19,6 +20,7 @@ pub use many::RightHandSide;
 pub use pivoted::{PivotedOptions, PivotedSolver};
 use plan::Plan;
 use pliant_sparse::{OrderReport, Reach, SparseError, Threads};
+use scale::Rules;
 use times::Laps;
 pub use times::TimeSplit;
 
@@ -94,7 +96,7 @@ pub struct SolverCounters {
 /// (The usual alternative, regularisation with refinement, has the same limits; docs/decisions says why not.)
 ///
 /// The factor is by blocks where fill is small (chains and trees of bodies), by dense fronts where there is much (nets, solids), and
-/// by entries where neither pays, as predicted from the pattern; zeros in blocks and fronts count as entries of `L`.
+/// by single entries where blocks are mostly zeros or there are none, as predicted from the pattern; zeros in blocks and fronts count as entries of `L`.
 ///
 /// Cost: `O(nnz(L))` memory, the factorisation's flops per `prepare`, `4 nnz(L) + 8 nnz(K)` per solve and refinement, plus
 /// one solve per redundant row.
@@ -269,25 +271,25 @@ impl DirectSolver {
     fn factor(&mut self, system: &KktSystem) -> Result<Option<SolveError>, SolveError> {
         let plan = self.plan.as_mut().ok_or(SolveError::NotPrepared)?;
         let mut laps = Laps::start();
-        plan.rescale(
-            system,
-            &self.options,
-            &self.trusted,
-            &self.suspected,
-            &self.states,
-        )?;
-        laps.add_to(&mut self.times.scale);
-        self.counters.numeric += 1;
-        let n = system.n();
-        let factored = if self.options.few_changes || !self.states.is_empty() {
+        let rules = Rules {
+            rank_threshold: self.options.rank_threshold,
+            trusted: &self.trusted,
+            suspected: &self.suspected,
+            states: &self.states,
+        };
+        let looks = self.options.few_changes || !self.states.is_empty();
+        let factored = if looks && plan.kernel.is_by_blocks() {
+            plan.rescale(system, rules)?;
             plan.factor_changes(system, &self.states)
         } else {
             plan.changes.forget();
-            plan.fill(system, &self.states);
+            plan.fill(system, rules)?;
             laps.add_to(&mut self.times.fill);
             let report = plan.kernel.factor();
             report.map(|report| (report, plan.kernel.columns()))
         };
+        self.counters.numeric += 1;
+        let n = system.n();
         laps.add_to(&mut self.times.factor);
         let (report, columns) = factored.map_err(|e| match e {
             SparseError::Pivot { index } => SolveError::NotFinite {
@@ -442,7 +444,7 @@ impl DirectSolver {
         } else {
             Status::Stagnated
         };
-        if let Some((row, violation)) = self.contradiction(system) {
+        if let Some((row, violation)) = self.contradiction(system, &system.b, &solution.x) {
             status = Status::Incompatible { row, violation };
         }
         Ok(SolveReport {

@@ -10,6 +10,7 @@ mod kernels;
 mod partial;
 mod pattern;
 mod reach;
+mod single;
 
 pub use complement::{Complement, ComplementPattern, ComplementSymbolic};
 pub use partial::Refactored;
@@ -45,7 +46,7 @@ pub struct BlockSymbolic {
     widest: usize,
 }
 
-/// Values of a block factor. Allocated once, refilled for every matrix of the same pattern.
+/// Values of a block factor; a factor by entries is one with blocks of one, and has loops of its own. Allocated once, refilled for every matrix of the same pattern.
 ///
 /// Use: [`clear`](Self::clear), write `A` to the [slots](BlockSymbolic::slot) of [`values_mut`](Self::values_mut),
 /// [`factor`](Self::factor), [`solve_in_place`](Self::solve_in_place).
@@ -142,6 +143,11 @@ impl BlockSymbolic {
         self.vertex.len()
     }
 
+    /// Whether every block is one unknown.
+    fn is_single(&self) -> bool {
+        self.size() == self.pattern.len()
+    }
+
     /// Where entry `(i, j)` of the lower triangle is stored; `None` above the diagonal, outside the pattern of `L` or outside the
     /// matrix. Cost: a binary search in the block column.
     pub fn slot(&self, i: usize, j: usize) -> Option<usize> {
@@ -224,6 +230,11 @@ impl BlockFactor {
         self.check(symbolic)?;
         self.report = None;
         let threshold = rule.threshold();
+        if symbolic.is_single() {
+            let report = self.factor_single(symbolic, threshold)?;
+            self.report = Some(report);
+            return Ok(report);
+        }
         let mut report = FactorReport::default();
         for j in 0..symbolic.pattern.len() {
             let first = symbolic.pattern.bounds()[j];
@@ -277,7 +288,7 @@ impl BlockFactor {
     }
 
     /// Solves `L D L^T x = b` in place, for as many right-hand sides as `x` holds one after another. Dropped variables come out as
-    /// zero. Cost `4 nnz(L)` each; `L` is read once for up to eight of them. Allocates nothing.
+    /// zero. Cost `4 nnz(L)` each; `L` is read once for up to eight of them, or for each where all blocks are of one. Allocates nothing.
     ///
     /// # Panics
     /// If the length of `x` is not a multiple of the order of the matrix.
@@ -288,6 +299,10 @@ impl BlockFactor {
             return;
         }
         assert_eq!(x.len() % n, 0, "right-hand sides of a factor of order {n}");
+        if symbolic.is_single() {
+            x.chunks_exact_mut(n).for_each(|x| self.solve_single(symbolic, x));
+            return;
+        }
         for together in x.chunks_mut(n * TOGETHER) {
             for j in 0..symbolic.pattern.len() {
                 let below = symbolic.pattern.column_range(j);

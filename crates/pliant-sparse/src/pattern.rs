@@ -1,14 +1,17 @@
 //! Compressed rows: a pattern built once, values written in place.
 
 use crate::SparseError;
+use std::sync::Arc;
 
 /// Where the entries of a sparse matrix are: compressed rows, sorted columns, no duplicates.
+///
+/// It never changes, and clones share it: they cost nothing, and neither does the comparison of two of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
     rows: usize,
     columns: usize,
-    offsets: Vec<u32>,
-    indices: Vec<u32>,
+    offsets: Arc<[u32]>,
+    indices: Arc<[u32]>,
 }
 
 /// Collects entries in any order, duplicates welcome, and sorts them into a [`Pattern`].
@@ -82,8 +85,8 @@ impl PatternBuilder {
         Ok(Pattern {
             rows: self.rows,
             columns: self.columns,
-            offsets,
-            indices,
+            offsets: offsets.into(),
+            indices: indices.into(),
         })
     }
 }

@@ -1,7 +1,8 @@
 //! Factorisation after few changes: only the block columns above them in the elimination tree.
 
 use super::kernel::Kernel;
-use super::plan::{ABSENT, HELD, Plan};
+use super::plan::{ABSENT, Plan};
+use super::scale::HELD;
 use crate::KktSystem;
 use crate::bounds::{BoundState, is_held};
 use pliant_sparse::{FactorReport, PivotRule, SparseError};
@@ -32,17 +33,16 @@ impl Changes {
 }
 
 impl Plan {
-    /// As [`fill`](Self::fill) and a factorisation, to the same bits, but where the factor is by blocks and few of them changed, only
-    /// these and their ancestors are eliminated. Also the number of block columns that were; 0 for other factors. Cost: a pass over
-    /// the entries, and the changed part.
+    /// After [`rescale`](Self::rescale), with a factor by blocks: as [`fill`](Self::fill) and a factorisation, to the same bits, but where few
+    /// blocks changed, only these and their ancestors are eliminated. Also the number of block columns that were. Cost: a pass over the
+    /// entries, and the changed part.
     pub(super) fn factor_changes(
         &mut self,
         system: &KktSystem,
         states: &[BoundState],
     ) -> Result<(FactorReport, usize), SparseError> {
         let Kernel::Blocks { symbolic, .. } = &self.kernel else {
-            self.fill(system, states);
-            return Ok((self.kernel.factor()?, 0));
+            return Err(SparseError::NotFactored);
         };
         let blocks = symbolic.pattern().len();
         if self.changes.columns.is_empty() {

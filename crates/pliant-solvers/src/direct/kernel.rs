@@ -3,27 +3,23 @@
 use crate::SolveError;
 use crate::order::Elimination;
 use pliant_sparse::{
-    BlockFactor, BlockPattern, BlockSymbolic, CsrMatrix, Factor, FactorReport, FrontFactor, FrontSymbolic,
-    Graph, PatternBuilder, PivotRule, SparseError, Symbolic, Threads,
+    BlockFactor, BlockPattern, BlockSymbolic, FactorReport, FrontFactor, FrontSymbolic, Graph, PivotRule,
+    SparseError, Threads,
 };
 
 /// Smallest mean size of a block for which blocks pay.
 const SMALLEST_BLOCK: f64 = 1.8;
 /// Entries of the blocks of the matrix per entry of it above which blocks stop paying.
-const LARGEST_PADDING: usize = 4;
+const LARGEST_PADDING: f64 = 4.0;
+/// The same from which single entries may be faster.
+const PADDING_OF_ENTRIES: f64 = 1.6;
 /// Operations per entry of `L` from which nothing beats fronts.
 const LARGEST_FILL: usize = 150;
 
 /// Symbolic and numeric factor.
 #[derive(Debug)]
 pub(super) enum Kernel {
-    /// One index per entry.
-    Scalar {
-        matrix: CsrMatrix,
-        symbolic: Box<Symbolic>,
-        factor: Factor,
-    },
-    /// One index per block.
+    /// One index per block; by entries, blocks are of one unknown.
     Blocks {
         symbolic: Box<BlockSymbolic>,
         factor: BlockFactor,
@@ -40,9 +36,9 @@ fn cost_by_blocks(pattern: &BlockPattern) -> f64 {
     100.0 * pattern.len() as f64 + 3.0 * pattern.updates() as f64 + pattern.flops() as f64 / 7.0
 }
 
-/// The same by entries, for the pattern of blocks of one.
+/// The same by entries, for the pattern of blocks of one, with the time of clearing and filling them; a fit to chains and grids.
 fn cost_by_entries(pattern: &BlockPattern) -> f64 {
-    30.0 * pattern.len() as f64 + 2.0 * pattern.entries() as f64 + pattern.flops() as f64 / 2.7
+    2.0 * pattern.len() as f64 + 2.0 * pattern.entries() as f64 + 1.2 * pattern.updates() as f64
 }
 
 /// The graph of the blocks with the given boundaries.
@@ -63,6 +59,52 @@ fn graph(bounds: &[usize], entries: &[(u32, u32)]) -> Graph {
     graph
 }
 
+/// The cheaper of fronts and blocks.
+struct Choice {
+    fronts: FrontSymbolic,
+    /// Of the blocks, if they are cheaper.
+    pattern: Option<BlockPattern>,
+    /// Predicted, of whichever it is.
+    cost: f64,
+    has_little_fill: bool,
+}
+
+impl Choice {
+    fn new(
+        fronts: FrontSymbolic,
+        bounds: Vec<usize>,
+        graph: &Graph,
+        cost_of: fn(&BlockPattern) -> f64,
+    ) -> Result<Self, SparseError> {
+        let has_little_fill = fronts.flops() <= LARGEST_FILL * fronts.entries();
+        let mut out = Self {
+            cost: fronts.cost(),
+            fronts,
+            pattern: None,
+            has_little_fill,
+        };
+        if has_little_fill {
+            let pattern = BlockPattern::new(bounds, graph)?;
+            let cost = cost_of(&pattern);
+            if cost <= out.cost {
+                (out.cost, out.pattern) = (cost, Some(pattern));
+            }
+        }
+        Ok(out)
+    }
+
+    fn allocate(self, threads: &Threads) -> Result<Kernel, SparseError> {
+        if let Some(pattern) = self.pattern {
+            let symbolic = Box::new(BlockSymbolic::new(pattern)?);
+            let factor = symbolic.allocate();
+            return Ok(Kernel::Blocks { symbolic, factor });
+        }
+        let factor = Box::new(self.fronts.allocate(threads));
+        let symbolic = Box::new(self.fronts);
+        Ok(Kernel::Fronts { symbolic, factor })
+    }
+}
+
 impl Kernel {
     /// For a matrix of the given entries `(i, j)`, `i >= j`, each once.
     pub(super) fn new(
@@ -76,56 +118,45 @@ impl Kernel {
         if size as f64 >= SMALLEST_BLOCK * (bounds.len() - 1) as f64 {
             let graph = graph(&bounds, entries);
             let fronts = FrontSymbolic::new(&bounds, &graph)?;
-            if fronts.matrix_entries() <= LARGEST_PADDING * entries.len() {
-                by_blocks = Some((bounds, graph, fronts));
+            let padding = fronts.matrix_entries() as f64 / entries.len() as f64;
+            if padding <= LARGEST_PADDING {
+                let found = Choice::new(fronts, bounds, &graph, cost_by_blocks)?;
+                if padding <= PADDING_OF_ENTRIES || !found.has_little_fill {
+                    return Ok(found.allocate(threads)?);
+                }
+                by_blocks = Some(found);
             }
         }
-        let is_blocks = by_blocks.is_some();
-        let (bounds, graph, fronts) = match by_blocks {
-            Some(found) => found,
-            None => {
-                let bounds: Vec<usize> = (0..=size).collect();
-                let graph = graph(&bounds, entries);
-                let fronts = FrontSymbolic::new(&bounds, &graph)?;
-                (bounds, graph, fronts)
+        let bounds: Vec<usize> = (0..=size).collect();
+        let graph = graph(&bounds, entries);
+        let best = match by_blocks {
+            // Little fill: the pattern of the entries is quickly made.
+            Some(found) => {
+                let pattern = BlockPattern::new(bounds, &graph)?;
+                let cost = cost_by_entries(&pattern);
+                if cost < found.cost {
+                    Choice {
+                        cost,
+                        pattern: Some(pattern),
+                        ..found
+                    }
+                } else {
+                    found
+                }
             }
+            None => Choice::new(
+                FrontSymbolic::new(&bounds, &graph)?,
+                bounds,
+                &graph,
+                cost_by_entries,
+            )?,
         };
-        if fronts.flops() <= LARGEST_FILL * fronts.entries() {
-            let pattern = BlockPattern::new(bounds, &graph)?;
-            if is_blocks && cost_by_blocks(&pattern) <= fronts.cost() {
-                let symbolic = Box::new(BlockSymbolic::new(pattern)?);
-                let factor = symbolic.allocate();
-                return Ok(Self::Blocks { symbolic, factor });
-            }
-            if !is_blocks && cost_by_entries(&pattern) <= fronts.cost() {
-                return Self::by_entries(size, entries);
-            }
-        }
-        let factor = Box::new(fronts.allocate(threads));
-        let symbolic = Box::new(fronts);
-        Ok(Self::Fronts { symbolic, factor })
-    }
-
-    fn by_entries(size: usize, entries: &[(u32, u32)]) -> Result<Self, SolveError> {
-        let mut builder = PatternBuilder::new(size, size);
-        for (i, j) in entries {
-            builder.insert(*i as usize, *j as usize);
-        }
-        let matrix = builder.finish()?.into_matrix();
-        let symbolic = Symbolic::new(matrix.pattern())?;
-        let factor = symbolic.allocate();
-        let symbolic = Box::new(symbolic);
-        Ok(Self::Scalar {
-            matrix,
-            symbolic,
-            factor,
-        })
+        Ok(best.allocate(threads)?)
     }
 
     /// Where entry `(i, j)` goes in [`Self::start`].
     pub(super) fn slot(&self, i: usize, j: usize) -> Option<usize> {
         match self {
-            Self::Scalar { matrix, .. } => matrix.pattern().slot(i, j),
             Self::Blocks { symbolic, .. } => symbolic.slot(i, j),
             Self::Fronts { symbolic, .. } => symbolic.slot(i, j),
         }
@@ -134,18 +165,17 @@ impl Kernel {
     /// The values of the matrix, all zero, to be filled.
     pub(super) fn start(&mut self) -> &mut [f64] {
         match self {
-            Self::Scalar { matrix, .. } => {
-                matrix.clear();
-                matrix.values_mut()
-            }
-            Self::Blocks { factor, .. } => {
-                factor.clear();
-                factor.values_mut()
-            }
-            Self::Fronts { factor, .. } => {
-                factor.clear();
-                factor.values_mut()
-            }
+            Self::Blocks { factor, .. } => factor.clear(),
+            Self::Fronts { factor, .. } => factor.clear(),
+        }
+        self.values_mut()
+    }
+
+    /// The same as they are.
+    pub(super) fn values_mut(&mut self) -> &mut [f64] {
+        match self {
+            Self::Blocks { factor, .. } => factor.values_mut(),
+            Self::Fronts { factor, .. } => factor.values_mut(),
         }
     }
 
@@ -153,11 +183,6 @@ impl Kernel {
     pub(super) fn factor(&mut self) -> Result<FactorReport, SparseError> {
         let rule = PivotRule::Drop { threshold: 1.0 };
         match self {
-            Self::Scalar {
-                matrix,
-                symbolic,
-                factor,
-            } => factor.factor(symbolic, matrix, rule),
             Self::Blocks { symbolic, factor } => factor.factor(symbolic, rule),
             Self::Fronts { symbolic, factor } => factor.factor(symbolic, rule),
         }
@@ -165,7 +190,6 @@ impl Kernel {
 
     pub(super) fn pivots(&self) -> &[f64] {
         match self {
-            Self::Scalar { factor, .. } => factor.pivots(),
             Self::Blocks { factor, .. } => factor.pivots(),
             Self::Fronts { factor, .. } => factor.pivots(),
         }
@@ -173,7 +197,6 @@ impl Kernel {
 
     pub(super) fn is_dropped(&self, i: usize) -> bool {
         match self {
-            Self::Scalar { factor, .. } => factor.is_dropped(i),
             Self::Blocks { factor, .. } => factor.is_dropped(i),
             Self::Fronts { factor, .. } => factor.is_dropped(i),
         }
@@ -181,10 +204,14 @@ impl Kernel {
 
     pub(super) fn solve_in_place(&mut self, x: &mut [f64]) {
         match self {
-            Self::Scalar { symbolic, factor, .. } => factor.solve_in_place(symbolic, x),
             Self::Blocks { symbolic, factor } => factor.solve_in_place(symbolic, x),
             Self::Fronts { symbolic, factor } => factor.solve_in_place(symbolic, x),
         }
+    }
+
+    /// Whether a part of the factor can be renewed.
+    pub(super) fn is_by_blocks(&self) -> bool {
+        matches!(self, Self::Blocks { .. })
     }
 
     /// Block columns of a factor by blocks; 0 of others.
@@ -198,7 +225,6 @@ impl Kernel {
     /// Entries of `L` with the diagonal, with the zeros that a block or a supernode holds.
     pub(super) fn entries(&self) -> usize {
         match self {
-            Self::Scalar { symbolic, .. } => symbolic.factor_entries(),
             Self::Blocks { symbolic, .. } => symbolic.pattern().entries(),
             Self::Fronts { symbolic, .. } => symbolic.entries(),
         }
@@ -258,11 +284,8 @@ mod tests {
             let s = chain(30, blocks);
             let (mut solver, mut solution) = (DirectSolver::default(), Solution::default());
             solver.prepare(&s).unwrap();
-            let by_blocks = matches!(
-                solver.plan.as_ref().map(|p| &p.kernel),
-                Some(super::Kernel::Blocks { .. })
-            );
-            assert_eq!(by_blocks, blocks);
+            let columns = solver.plan.as_ref().map(|p| p.kernel.columns());
+            assert_eq!(columns, Some(if blocks { 60 } else { 270 }));
             let report = solver.solve(&s, &mut solution).unwrap();
             assert_eq!((report.inertia, report.redundant_rows), ((180, 90), 0));
             assert!(report.residual.relative < 1e-14);
@@ -280,6 +303,65 @@ mod tests {
             off(&answers[0].mu, &answers[1].mu),
         );
         assert!(x < 1e-12 && mu < 1e-12, "{x:e} {mu:e}");
+    }
+
+    /// A chain of bodies whose `W` is diagonal and whose rows of three act on two coordinates of either body: blocks that are mostly zeros.
+    fn sparse_chain(bodies: usize) -> KktSystem {
+        let (n, m) = (6 * bodies, 3 * bodies);
+        let [mut w, mut j, mut r] = [(n, n), (m, n), (m, m)].map(|(a, b)| PatternBuilder::new(a, b));
+        (0..n).for_each(|i| w.insert(i, i));
+        for k in 0..bodies {
+            for i in 0..3 {
+                r.insert(3 * k + i, 3 * k + i);
+                for body in k.saturating_sub(1)..=k {
+                    j.insert(3 * k + i, 6 * body + i);
+                    j.insert(3 * k + i, 6 * body + 3 + (i + 1) % 3);
+                }
+            }
+        }
+        let [w, j, r] = [w, j, r].map(|p| p.finish().unwrap());
+        let (primal, rows) = ((0..=n).step_by(6).collect(), (0..=m).step_by(3).collect());
+        let mut s = KktSystem::new(w, j, r, primal, rows).unwrap();
+        for (i, w) in s.w.values_mut().iter_mut().enumerate() {
+            *w = 2.0 + (i % 5) as f64;
+        }
+        for (slot, a) in s.j.values_mut().iter_mut().enumerate() {
+            *a = [1.0, 0.3, -1.0, 0.2][slot % 4];
+        }
+        s.c.iter_mut()
+            .enumerate()
+            .for_each(|(i, c)| *c = (i as f64).sin());
+        s.b.iter_mut()
+            .enumerate()
+            .for_each(|(i, b)| *b = (i as f64).cos());
+        s
+    }
+
+    #[test]
+    fn blocks_that_are_mostly_zeros_go_by_entries_to_the_same_bits_where_few_change() {
+        let mut s = sparse_chain(100);
+        let mut solvers = [false, true].map(|few_changes| {
+            let mut solver = DirectSolver::default();
+            solver.options.few_changes = few_changes;
+            solver
+        });
+        for change in [0, 0, 1] {
+            s.w.values_mut()[17] += f64::from(change);
+            let answers = solvers.each_mut().map(|solver| {
+                let mut solution = Solution::default();
+                solver.prepare(&s).unwrap();
+                let report = solver.solve(&s, &mut solution).unwrap();
+                assert!(report.residual.relative < 1e-14);
+                assert_eq!((report.inertia, report.redundant_rows), ((600, 300), 0));
+                (report, solution.x, solution.mu)
+            });
+            assert_eq!(answers[0], answers[1]);
+        }
+        let work = solvers.each_ref().map(DirectSolver::counters);
+        // One index per unknown, not more entries than two per row and two of fill, and a part of it the second and the third time.
+        assert_eq!(work[0].columns, 3 * 900);
+        assert!(work[1].columns < 2 * 900, "{}", work[1].columns);
+        assert!(work[0].factor_entries < 3 * 900, "{}", work[0].factor_entries);
     }
 
     /// A net of `side x side` particles with springs along its edges, in blocks of three.

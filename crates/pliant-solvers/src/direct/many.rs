@@ -144,7 +144,8 @@ impl DirectSolver {
                     if measure.relative <= self.options.tolerance {
                         report.status = Status::Converged;
                     }
-                    if let Some((row, violation)) = self.contradiction_of(system, &side.b) {
+                    let found = self.contradiction(system, &side.b, &solution.x);
+                    if let Some((row, violation)) = found {
                         reports[k].status = Status::Incompatible { row, violation };
                     }
                 }

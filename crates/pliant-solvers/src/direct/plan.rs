@@ -1,18 +1,19 @@
 //! The permuted, scaled matrix: pattern and slots once, values every time, straight into the storage of the factor.
 
-use super::DirectOptions;
 use super::changes::Changes;
 use super::kernel::Kernel;
+use super::scale::{HELD, Rules, of_row, of_variable};
 use crate::bounds::{BoundState, is_held};
 use crate::order::Elimination;
 use crate::{KktSystem, Solution, SolveError, Variable};
-use pliant_sparse::{CsrMatrix, Threads};
+use pliant_sparse::{CsrMatrix, Pattern, Threads};
 
 /// What depends on the pattern only, and the numeric storage.
 #[derive(Debug)]
 pub(super) struct Plan {
-    /// Copies of what was analysed, to notice a change.
-    shape: (CsrShape, CsrShape, CsrShape, Vec<bool>),
+    /// What was analysed, W, J and R, to notice a change.
+    patterns: [Pattern; 3],
+    fixed: Vec<bool>,
     pub(super) elimination: Elimination,
     /// Position of each unknown in the order, `ABSENT` for fixed variables.
     pub(super) position: Vec<u32>,
@@ -25,37 +26,19 @@ pub(super) struct Plan {
     /// Scale of each unknown.
     pub(super) scale: Vec<f64>,
     /// `1/|W_ii|` as of the last scaling.
-    inverse_diagonal: Vec<f64>,
+    pub(super) inverse_diagonal: Vec<f64>,
     pub(super) kernel: Kernel,
     pub(super) changes: Changes,
 }
 
-type CsrShape = (Vec<u32>, Vec<u32>);
-
 pub(super) const ABSENT: u32 = u32::MAX;
-/// Share of the Delassus diagonal below which a compliance counts as zero for the rank decision.
-pub(super) const NEGLIGIBLE: f64 = 1e-12;
-/// Relative pivot threshold of variables and compliant rows: a few roundings.
-const ROUNDOFF: f64 = 1e-15;
-/// Factor between the thresholds of suspected rows and of others: a power of four, so that scales stay powers of two.
-pub(super) const SUSPICION: f64 = 262_144.0;
-/// Scale of a row held at a bound: its unit pivot becomes 4, above the threshold, so that it is never called redundant.
-pub(super) const HELD: f64 = 2.0;
-
-fn shape(a: &CsrMatrix) -> CsrShape {
-    (a.pattern().offsets().to_vec(), a.pattern().indices().to_vec())
-}
-
-fn same(shape: &CsrShape, a: &CsrMatrix) -> bool {
-    shape.0 == a.pattern().offsets() && shape.1 == a.pattern().indices()
-}
-
 impl Plan {
     pub(super) fn fits(&self, system: &KktSystem) -> bool {
-        same(&self.shape.0, &system.w)
-            && same(&self.shape.1, &system.j)
-            && same(&self.shape.2, &system.r)
-            && self.shape.3 == system.fixed
+        let [w, j, r] = &self.patterns;
+        w == system.w.pattern()
+            && j == system.j.pattern()
+            && r == system.r.pattern()
+            && self.fixed == system.fixed
     }
 
     pub(super) fn new(
@@ -94,14 +77,9 @@ impl Plan {
             });
             slots
         });
-        let shape = (
-            shape(&system.w),
-            shape(&system.j),
-            shape(&system.r),
-            system.fixed.clone(),
-        );
         Ok(Self {
-            shape,
+            patterns: parts.map(|part| part.0.pattern().clone()),
+            fixed: system.fixed.clone(),
             elimination,
             position,
             w_slots,
@@ -115,102 +93,55 @@ impl Plan {
         })
     }
 
-    /// Scales so that a pivot of size 1 is at its threshold. Rows in `trusted` are known to be independent, those in `suspected` are not
-    /// believed to be; rows held at a bound are out of the matrix.
-    pub(super) fn rescale(
-        &mut self,
-        system: &KktSystem,
-        options: &DirectOptions,
-        trusted: &[bool],
-        suspected: &[bool],
-        states: &[BoundState],
-    ) -> Result<(), SolveError> {
+    /// Scales as [`rescale`](Self::rescale) does and fills in the scaled values, in one pass over the entries: the scales of the columns of a row are
+    /// known before it. A row held at a bound keeps its place in the pattern with zeros and a unit pivot.
+    pub(super) fn fill(&mut self, system: &KktSystem, rules: Rules<'_>) -> Result<(), SolveError> {
         let n = system.n();
-        for i in 0..n {
-            let diagonal = system.w_diagonal(i);
-            if system.fixed[i] {
-                continue;
-            }
-            if !diagonal.is_finite() {
-                return Err(SolveError::NotFinite {
-                    variable: Variable::Dof(i),
-                });
-            }
-            if diagonal == 0.0 {
-                return Err(SolveError::NotPositiveDefinite { dof: i, diagonal });
-            }
-            self.scale[i] = power_of_two(1.0 / (ROUNDOFF * diagonal.abs()));
-            self.inverse_diagonal[i] = 1.0 / diagonal.abs();
-        }
-        let (columns, values) = (system.j.pattern().indices(), system.j.values());
+        let target = self.kernel.start();
+        let [w, j, r] = &self.patterns;
         let mut first = 0;
-        for (i, last) in system.j.pattern().offsets()[1..].iter().enumerate() {
-            let terms = first..*last as usize;
-            first = terms.end;
-            let terms = columns[terms.clone()].iter().zip(&values[terms]);
-            // Fixed variables have the inverse zero.
-            let delassus = terms.fold(0.0, |sum, (k, a)| {
-                sum + a * a * self.inverse_diagonal[*k as usize]
-            });
-            let own = system.r_diagonal(i);
-            if !own.is_finite() || !delassus.is_finite() {
-                return Err(SolveError::NotFinite {
-                    variable: Variable::Row(i),
-                });
+        for (i, last) in w.offsets()[1..].iter().enumerate() {
+            let own = first..*last as usize;
+            first = own.end;
+            let values = &system.w.values()[own.clone()];
+            if !self.fixed[i] {
+                let diagonal = values[values.len() - 1];
+                (self.scale[i], self.inverse_diagonal[i]) = of_variable(i, diagonal)?;
             }
-            if own < 0.0 {
-                return Err(SolveError::NegativeCompliance { row: i, value: own });
-            }
-            if is_held(states, i) {
-                self.scale[n + i] = HELD;
-                continue;
-            }
-            // A compliance that rounding of the Delassus operator swallows cannot say how redundant rows share.
-            let soft = own > NEGLIGIBLE * delassus;
-            let threshold = if soft || trusted[i] {
-                ROUNDOFF
-            } else if suspected[i] {
-                SUSPICION * options.rank_threshold
-            } else {
-                options.rank_threshold
-            };
-            let size = own + delassus;
-            // A row without free variables has size 0: any scale shows its zero pivot.
-            let size = if size > 0.0 { size } else { 1.0 };
-            self.scale[n + i] = power_of_two(1.0 / (threshold * size));
+            let entries = w.indices()[own.clone()]
+                .iter()
+                .zip(values)
+                .zip(&self.w_slots[own]);
+            scatter(target, entries, self.scale[i], &self.scale);
         }
+        let (mut first_j, mut first_r) = (0, 0);
+        let ends = j.offsets()[1..].iter().zip(&r.offsets()[1..]);
+        for (i, (last_j, last_r)) in ends.enumerate() {
+            let (own_j, own_r) = (first_j..*last_j as usize, first_r..*last_r as usize);
+            (first_j, first_r) = (own_j.end, own_r.end);
+            let (columns, values) = (&j.indices()[own_j.clone()], &system.j.values()[own_j.clone()]);
+            let of_r = &system.r.values()[own_r.clone()];
+            let compliance = of_r[of_r.len() - 1];
+            let scale = of_row(i, (columns, values), &self.inverse_diagonal, compliance, rules)?;
+            self.scale[n + i] = scale;
+            let entries = columns.iter().zip(values).zip(&self.j_slots[own_j]);
+            scatter(target, entries, -scale, &self.scale);
+            let entries = r.indices()[own_r.clone()]
+                .iter()
+                .zip(of_r)
+                .zip(&self.r_slots[own_r]);
+            scatter(target, entries, -scale, &self.scale[n..]);
+        }
+        self.empty_held(system, rules.states);
         Ok(())
     }
 
-    /// Scaled values. A row held at a bound keeps its place in the pattern with zeros and a unit pivot.
-    pub(super) fn fill(&mut self, system: &KktSystem, states: &[BoundState]) {
-        let n = system.n();
-        let target = self.kernel.start();
-        let parts = [
-            (&system.w, &self.w_slots, 0, 0, 1.0),
-            (&system.j, &self.j_slots, n, 0, -1.0),
-            (&system.r, &self.r_slots, n, n, -1.0),
-        ];
-        for (part, slots, row0, column0, sign) in parts {
-            let (columns, values) = (part.pattern().indices(), part.values());
-            let column_scale = &self.scale[column0..];
-            let mut first = 0;
-            for (last, row_scale) in part.pattern().offsets()[1..].iter().zip(&self.scale[row0..]) {
-                let own = first..*last as usize;
-                first = own.end;
-                let si = sign * row_scale;
-                let entries = columns[own.clone()].iter().zip(&values[own.clone()]);
-                for ((column, value), slot) in entries.zip(&slots[own]) {
-                    // No storage reaches up to `ABSENT`.
-                    if let Some(target) = target.get_mut(*slot as usize) {
-                        *target = si * value * column_scale[*column as usize];
-                    }
-                }
-            }
-        }
+    /// Takes the rows held at a bound out of the values.
+    fn empty_held(&mut self, system: &KktSystem, states: &[BoundState]) {
         if !(0..states.len()).any(|i| is_held(states, i)) {
             return;
         }
+        let target = self.kernel.values_mut();
         for (part, slots, is_r) in [
             (&system.j, &self.j_slots, false),
             (&system.r, &self.r_slots, true),
@@ -268,9 +199,18 @@ impl Plan {
     }
 }
 
-/// The power of two nearest below `sqrt(a)` up to a factor of two, for finite positive `a`.
-fn power_of_two(a: f64) -> f64 {
-    let exponent = ((a.to_bits() >> 52) & 0x7ff) as i64 - 1023;
-    // From -512 to 512: a normal number.
-    f64::from_bits(((exponent.div_euclid(2) + 1023) as u64) << 52)
+/// Scaled entries, as `((column, value), slot)`, to their places.
+#[inline(always)]
+fn scatter<'a>(
+    target: &mut [f64],
+    entries: impl Iterator<Item = ((&'a u32, &'a f64), &'a u32)>,
+    row_scale: f64,
+    column_scale: &[f64],
+) {
+    for ((column, value), slot) in entries {
+        // No storage reaches up to `ABSENT`.
+        if let Some(target) = target.get_mut(*slot as usize) {
+            *target = row_scale * value * column_scale[*column as usize];
+        }
+    }
 }

@@ -1,7 +1,8 @@
 //! Redundant rows of the direct solver: which there are, and whether they contradict each other.
 
 use super::DirectSolver;
-use super::plan::{NEGLIGIBLE, Plan, SUSPICION};
+use super::plan::Plan;
+use super::scale::{NEGLIGIBLE, SUSPICION};
 use crate::bounds::is_held;
 use crate::residual::{evaluate_for, roundoff, row_of};
 use crate::{KktSystem, Solution, SolveError};
@@ -194,13 +195,25 @@ impl DirectSolver {
     }
 
     /// The row whose right-hand side contradicts others most, if they do: along a combination `n` of rows that exerts no force, `n . b`
-    /// must vanish up to what the rows are known to be off by, `sum |n_i| (rounding_i + tolerance size_i)`.
-    pub(super) fn contradiction(&self, system: &KktSystem) -> Option<(usize, f64)> {
-        self.contradiction_of(system, &system.b)
+    /// must vanish up to what the rows are known to be off by, `sum |n_i| (rounding_i + tolerance size_i)`. Rows whose pivot is small but true
+    /// leave a force `f = J^T n` that is small but true: as every solution has `n . b = -f . x`, they contradict each other only beyond what the
+    /// velocities, `x` or those without rows, can do along `f`.
+    ///
+    /// The part of `b` that the rows agree on is `self.b`.
+    pub(super) fn contradiction(&mut self, system: &KktSystem, b: &[f64], x: &[f64]) -> Option<(usize, f64)> {
+        let mut force = std::mem::take(&mut self.force);
+        let found = self.find_contradiction(system, b, x, &mut force);
+        self.force = force;
+        found
     }
 
-    /// As [`Self::contradiction`], for another right-hand side, whose part that the rows agree on is `self.b`.
-    pub(super) fn contradiction_of(&self, system: &KktSystem, b: &[f64]) -> Option<(usize, f64)> {
+    fn find_contradiction(
+        &self,
+        system: &KktSystem,
+        b: &[f64],
+        x: &[f64],
+        force: &mut Vec<f64>,
+    ) -> Option<(usize, f64)> {
         let roundoff = roundoff(system);
         // Rounding is that of all velocities that add up, those of multipliers too. What rows may disagree by is a share of velocities with or without
         // rows: a contradiction makes multipliers without bound.
@@ -229,6 +242,16 @@ impl DirectSolver {
             for (i, n) in involved() {
                 sum += n * b[i];
                 limit += n.abs() * (share + rounding(i));
+            }
+            if sum.abs() > worst.0 * limit {
+                zeros(force, system.n());
+                for (i, n) in involved() {
+                    row_of(&system.j, i).for_each(|(k, a)| force[k] += n * a);
+                }
+                let reach = force.iter().zip(x).enumerate().filter(|(k, _)| !system.fixed[*k]);
+                limit += reach
+                    .map(|(k, (f, x))| f.abs() * (x.abs() + free(k)))
+                    .sum::<f64>();
             }
             if sum.abs() > worst.0 * limit {
                 worst = (sum.abs() / limit, Some(q));

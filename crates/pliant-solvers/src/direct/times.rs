@@ -11,11 +11,9 @@ pub struct TimeSplit {
     pub order: Duration,
     /// The pattern of the factor and where every entry goes, once per pattern.
     pub analyse: Duration,
-    /// The scale of every unknown.
-    pub scale: Duration,
-    /// Scaled entries into the storage of the factor.
+    /// The scale of every unknown, and scaled entries into the storage of the factor.
     pub fill: Duration,
-    /// Factorisations; with the [few changes](crate::DirectOptions::few_changes) that are looked for, and their fill.
+    /// Factorisations; with the [few changes](crate::DirectOptions::few_changes) that are looked for, their scales and their fill.
     pub factor: Duration,
     /// Which rows are redundant, and the combinations of them.
     pub rank: Duration,
@@ -31,7 +29,7 @@ impl TimeSplit {
     /// All of it.
     pub fn total(&self) -> Duration {
         let symbolic = self.order + self.analyse;
-        let numeric = self.scale + self.fill + self.factor + self.rank;
+        let numeric = self.fill + self.factor + self.rank;
         symbolic + numeric + self.solve + self.refine + self.judge
     }
 }
@@ -44,7 +42,6 @@ impl std::ops::Sub for TimeSplit {
         Self {
             order: self.order.saturating_sub(earlier.order),
             analyse: self.analyse.saturating_sub(earlier.analyse),
-            scale: self.scale.saturating_sub(earlier.scale),
             fill: self.fill.saturating_sub(earlier.fill),
             factor: self.factor.saturating_sub(earlier.factor),
             rank: self.rank.saturating_sub(earlier.rank),
@@ -60,7 +57,6 @@ impl std::fmt::Display for TimeSplit {
         let parts = [
             ("order", self.order),
             ("analyse", self.analyse),
-            ("scale", self.scale),
             ("fill", self.fill),
             ("factor", self.factor),
             ("rank", self.rank),

@@ -66,10 +66,9 @@ impl Pass for Work {
         let mut zaz = dot(z, az);
         loop {
             m.apply(ap, map);
+            // Zero where A p is: p is in the null space, nothing more can be gained.
             let length = match preconditioned(ap, map) {
                 Ok(length) => length,
-                // A p = 0: p is in the null space, nothing more can be gained.
-                Err(_) if ap.iter().all(|v| *v == 0.0) => return End::zero_product(),
                 Err(end) => return end,
             };
             let alpha = zaz / length;

@@ -21,6 +21,7 @@ mod direct_random;
 #[cfg(feature = "exchange")]
 mod exchange;
 mod krylov_blocks;
+mod krylov_decisions;
 mod krylov_kkt;
 mod krylov_known;
 mod krylov_limits;

@@ -201,6 +201,27 @@ impl Problem {
 
 proptest! {
     #[test]
+    fn blocks_of_one(
+        size in 1usize..40, pairs in prop::collection::vec((0usize..40, 0usize..40), 0..80), picks in prop::collection::vec((0usize..40, 1.0..3.0f64), 0..4),
+        seed in any::<u64>()
+    ) {
+        let edges: Vec<_> = pairs.iter().map(|(a, b)| (a % size, b % size)).collect();
+        let mut problem = Problem::new(&vec![1; size], &edges, seed);
+        prop_assert!(problem.symbolic().is_single());
+        problem.agrees_with_dense(0.0, 1e-10)?;
+        problem.solves()?;
+        // A partial one, which goes by the kernels for blocks, to the same bits.
+        let rule = PivotRule::Drop { threshold: 1e-9 };
+        let (symbolic, mut factor, _) = problem.factor(rule);
+        let changed: Vec<usize> = picks.iter().map(|(j, _)| j % size).collect();
+        picks.iter().for_each(|(j, by)| problem.scale_column(j % size, *by));
+        let done = problem.refactor(&symbolic, &mut factor, &changed).unwrap();
+        let (_, whole, report) = problem.factor(rule);
+        prop_assert_eq!(done.report, report.unwrap());
+        prop_assert_eq!((&factor.values, &factor.pivots), (&whole.values, &whole.pivots));
+    }
+
+    #[test]
     fn random_graphs(
         sizes in prop::collection::vec(1usize..9, 1..12),
         pairs in prop::collection::vec((0usize..12, 0usize..12), 0..25),
@@ -296,6 +317,27 @@ fn bad_pivots_and_bad_sizes_are_named() {
     for bounds in [vec![], vec![0, 1], vec![1, 2, 3], vec![0, 2, 2]] {
         assert!(BlockPattern::new(bounds, &Graph::new(2)).is_err());
     }
+}
+
+/// `[2 2 0; 2 2 1; 0 1 3]`: the second pivot is zero. Dropped, it decouples: pivots 2, -, 3.
+#[test]
+fn blocks_of_one_drop_and_name_bad_pivots() {
+    let mut problem = Problem::new(&[1, 1, 1], &[(0, 1), (1, 2)], 1);
+    problem.a.values_mut().copy_from_slice(&[2.0, 2.0, 2.0, 1.0, 3.0]);
+    assert_eq!(
+        problem.factor(PivotRule::Keep).2,
+        Err(SparseError::Pivot { index: 1 })
+    );
+    let (symbolic, factor, report) = problem.factor(PivotRule::Drop { threshold: 1e-9 });
+    let report = report.unwrap();
+    assert_eq!((report.positive, report.negative, report.dropped), (2, 0, 1));
+    assert_eq!(factor.pivots(), [2.0, DROPPED, 3.0]);
+    let mut x = [4.0, 5.0, 6.0];
+    factor.solve_in_place(&symbolic, &mut x);
+    assert_eq!(x, [2.0, 0.0, 2.0]);
+    problem.a.values_mut()[4] = f64::NAN;
+    let found = problem.factor(PivotRule::Drop { threshold: 1e-9 }).2;
+    assert_eq!(found, Err(SparseError::Pivot { index: 2 }));
 }
 
 #[test]

@@ -8,6 +8,11 @@ use pliant_sparse::PatternBuilder;
 /// Four bodies of three variables in a row, three contacts between neighbours and one with the ground, a hard row at the end, and the same row once more
 /// if wanted; the first contact has a full block of compliance.
 fn problem(redundant: bool) -> Problem {
+    with_compliance(redundant, false)
+}
+
+/// The same, with a compliance between the first two contacts if wanted.
+fn with_compliance(redundant: bool, between: bool) -> Problem {
     let (n, contacts) = (12, 4);
     let m = 3 * contacts + 1 + usize::from(redundant);
     let noise = |k: usize| ((k * k) as f64 * 12.9898).sin();
@@ -29,6 +34,10 @@ fn problem(redundant: bool) -> Problem {
         .iter()
         .for_each(|(i, k)| r.insert(*i, *k));
     let mut blocks: Vec<usize> = (0..=contacts).map(|c| 3 * c).collect();
+    if between {
+        r.insert(3, 0);
+        blocks.remove(1);
+    }
     blocks.extend(3 * contacts + 1..=m);
     let patterns = [w, j, r].map(|b| b.finish().unwrap());
     let [w, j, r] = patterns;
@@ -53,6 +62,9 @@ fn problem(redundant: bool) -> Problem {
     for (i, k, value) in [(0, 0, 0.3), (1, 1, 0.2), (2, 2, 0.4), (1, 0, 0.1), (2, 1, -0.05)] {
         let slot = system.r.pattern().slot(i, k).unwrap();
         system.r.values_mut()[slot] = value;
+    }
+    if let Some(slot) = system.r.pattern().slot(3, 0) {
+        system.r.values_mut()[slot] = 0.05;
     }
     let rows: Vec<usize> = (0..3 * contacts).collect();
     let boundaries: Vec<usize> = (0..=contacts).map(|c| 3 * c).collect();
@@ -150,5 +162,21 @@ fn the_jacobian_of_newton_is_that_of_the_functions() {
             }
             compare(&x, &((f_r + f_u * a) * columns), &rhs);
         }
+    }
+}
+
+/// Contacts stay unknowns, each with its own block: a compliance between two of them has no place there, and is not left out in silence.
+#[test]
+fn a_compliance_between_contacts_is_refused() {
+    for between in [false, true] {
+        let problem = with_compliance(false, between);
+        let mut shifted = Shifted::default();
+        shifted.prepare(&problem).unwrap();
+        let of = |from: usize| {
+            (from..from + 36)
+                .map(|k| ((k * k) as f64 * 78.233).sin())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(shifted.factor_newton(&problem, &of(0), &of(100), 0.5), !between);
     }
 }

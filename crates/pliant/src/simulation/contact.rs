@@ -65,6 +65,8 @@ pub(super) struct Contacts {
     readings: Vec<ContactReading>,
     events: Vec<ContactEvent>,
     pub(super) report: ContactsReport,
+    /// What the impulses of the step did.
+    pub(super) work: ContactWork,
     outcome: Outcome,
     worst: usize,
     /// Velocity that counts as none (m/s).
@@ -80,6 +82,16 @@ pub(super) struct Contacts {
     most_lifted: f64,
     /// Memory of the finder before the step's first search; empty before that.
     memory: Vec<u64>,
+}
+
+/// Energy that the impulses of the contacts brought in over a step (J).
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct ContactWork {
+    pub(super) friction: f64,
+    /// Along the normals of hard contacts.
+    pub(super) impacts: f64,
+    /// By the damping of compliant ones.
+    pub(super) damping: f64,
 }
 
 /// What contacts remember, as plain values.
@@ -201,6 +213,7 @@ impl Contacts {
             readings: Vec::new(),
             events: Vec::new(),
             report: ContactsReport::default(),
+            work: ContactWork::default(),
             outcome: Outcome::Converged,
             worst: 0,
             noise: 0.0,
@@ -221,6 +234,7 @@ impl Contacts {
         self.forces.clear();
         self.readings.clear();
         self.events.clear();
+        self.report.stored = 0.0;
     }
 
     /// Keeps what failed, before all solvers forget what they know.
@@ -277,6 +291,7 @@ impl Simulation {
     /// As [`Simulation::new`].
     pub fn set_contacts(&mut self, finder: impl ContactFinder + 'static) -> Result<(), Error> {
         self.wake_all();
+        self.books.energies = None;
         self.contacts = Some(Box::new(Contacts::new(Box::new(finder))));
         let rows = self.model.row_groups().to_vec();
         self.plan_anew(&rows)
@@ -285,6 +300,7 @@ impl Simulation {
     /// Takes the source of contacts away.
     pub fn remove_contacts(&mut self) {
         self.wake_all();
+        self.books.energies = None;
         self.contacts = None;
     }
 

@@ -137,7 +137,7 @@ impl Simulation {
         } else {
             self.scheme.beta = self.options.beta;
         }
-        let damping_work = self.damping_work(h);
+        let damping_work = self.tally(h);
         let mut report = self.report(h, solved, (0, 0), damping_work);
         report.newton = newton;
         report.geometry_clamped = clamped;
@@ -157,6 +157,7 @@ impl Simulation {
         self.support.copy_from_slice(&self.support_now);
         self.lag_multipliers();
         self.dissipated = report.dissipated;
+        self.close_books(report.energies);
         self.time = report.time;
         self.counters.steps += 1;
     }

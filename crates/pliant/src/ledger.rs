@@ -42,14 +42,24 @@ pub struct Ledger {
 impl Ledger {
     /// All that was brought in, but for the numerical part.
     pub fn brought_in(&self) -> f64 {
-        self.forces
-            + self.motion
-            + self.motors
-            + self.inputs
-            + self.damping
-            + self.friction
-            + self.impacts
-            + self.corrections
+        self.entries()[2..10].iter().map(|e| e.1).sum()
+    }
+
+    /// All entries with their names, in the order of the sum.
+    pub fn entries(&self) -> [(&'static str, f64); 11] {
+        [
+            ("kinetic", self.kinetic),
+            ("potential", self.potential),
+            ("forces", self.forces),
+            ("motion", self.motion),
+            ("motors", self.motors),
+            ("inputs", self.inputs),
+            ("damping", self.damping),
+            ("friction", self.friction),
+            ("impacts", self.impacts),
+            ("corrections", self.corrections),
+            ("numerical", self.numerical),
+        ]
     }
 
     /// Enters the changes of energy and what is left of them.
@@ -61,19 +71,20 @@ impl Ledger {
 
 impl AddAssign for Ledger {
     fn add_assign(&mut self, other: Self) {
-        for (sum, one) in [
-            (&mut self.kinetic, other.kinetic),
-            (&mut self.potential, other.potential),
-            (&mut self.forces, other.forces),
-            (&mut self.motion, other.motion),
-            (&mut self.motors, other.motors),
-            (&mut self.inputs, other.inputs),
-            (&mut self.damping, other.damping),
-            (&mut self.friction, other.friction),
-            (&mut self.impacts, other.impacts),
-            (&mut self.corrections, other.corrections),
-            (&mut self.numerical, other.numerical),
-        ] {
+        let sums = [
+            &mut self.kinetic,
+            &mut self.potential,
+            &mut self.forces,
+            &mut self.motion,
+            &mut self.motors,
+            &mut self.inputs,
+            &mut self.damping,
+            &mut self.friction,
+            &mut self.impacts,
+            &mut self.corrections,
+            &mut self.numerical,
+        ];
+        for (sum, (_, one)) in sums.into_iter().zip(other.entries()) {
             *sum += one;
         }
     }

@@ -57,8 +57,8 @@ pub use simulation::{Axes, IntegratorMemory, LedgerMemory, On, Simulation, Treat
 /// What most programs need.
 pub mod prelude {
     pub use crate::{
-        Axes, Checkpoint, Error, Gyroscopic, Integrator, Ledger, On, Options, Settle, SettleReport, Simulation,
-        Stabilisation, StepReport, TreatmentChoice, Wrench,
+        Axes, Checkpoint, Error, Gyroscopic, Integrator, Ledger, On, Options, Settle, SettleReport,
+        Simulation, Stabilisation, StepReport, TreatmentChoice, Wrench,
     };
     pub use pliant_kkt::{Formulation, GeometricStiffness, Geometry, Metric};
     pub use pliant_model::*;

@@ -61,6 +61,8 @@ pub struct Simulation {
     start_energies: Energies,
     ledger: Ledger,
     corrected: f64,
+    /// The energies of the start are without those of compliant contacts.
+    stored_is_missing: bool,
     counters: Counters,
     evaluation: Evaluation,
     assembler: Assembler,
@@ -138,6 +140,7 @@ impl Simulation {
             start_energies: Energies::default(),
             ledger: Ledger::default(),
             corrected: 0.0,
+            stored_is_missing: true,
             counters: Counters {
                 plans: 1,
                 ..Counters::default()
@@ -479,7 +482,13 @@ impl Simulation {
         let books = &checkpoint.ledger;
         let Energies { kinetic, potential } = books.energies.unwrap_or_default();
         let numbers = [
-            &[checkpoint.time, checkpoint.dissipated, books.inputs, kinetic, potential][..],
+            &[
+                checkpoint.time,
+                checkpoint.dissipated,
+                books.inputs,
+                kinetic,
+                potential,
+            ][..],
             &checkpoint.multipliers,
         ];
         let numbers = numbers

@@ -1,8 +1,8 @@
 //! What a step reports: violation, the work of damping; and whether it may stand.
 
 use super::Simulation;
-use crate::{Error, Integrator};
 use crate::report::{NewtonReport, StepReport, Timings};
+use crate::{Error, Integrator};
 use pliant_kkt::RowMotion;
 use pliant_model::{ComponentId, Treatment};
 use pliant_solvers::{SolveReport, Status};
@@ -77,7 +77,10 @@ impl Simulation {
             let shares = if tangent { [1.0, 0.0] } else { [1.0 - alpha, alpha] };
             let range = node.velocity_range();
             for (state, share) in [&self.previous, &self.state].into_iter().zip(shares) {
-                let (x, v) = (&state.positions[node.position_range()], &state.velocities[range.clone()]);
+                let (x, v) = (
+                    &state.positions[node.position_range()],
+                    &state.velocities[range.clone()],
+                );
                 let (moving, rest) = self.mass_scratch.split_at_mut(v.len());
                 let (rest, still) = (&mut rest[..v.len()], &mut self.shifted[..v.len()]);
                 moving.fill(0.0);

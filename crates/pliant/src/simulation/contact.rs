@@ -1,9 +1,10 @@
-//! Contacts in the step: found, made rows ([`solve`]), judged and read ([`read`]), corrected where things overlap ([`overlap`]),
+//! Contacts in the step: found, made rows ([`solve`]; of Newton's method [`newton`]), judged and read ([`read`]), corrected where things overlap ([`overlap`]),
 //! which is paid for ([`toll`]).
 
 mod coupling;
 mod impacts;
 mod laws;
+mod newton;
 mod overlap;
 mod poisson;
 mod read;
@@ -23,6 +24,7 @@ use pliant_model::{Model, NodeId, Space, State};
 use pliant_solvers::complementarity::{Cone, ConicSolver, IslandMemory, IslandSolver, Outcome};
 use pliant_solvers::{KktSystem, Solution};
 use poisson::{Expansion, Missed};
+pub(super) use solve::{in_words, last_impulses};
 
 /// Everything about contacts that a simulation holds.
 #[derive(Debug)]
@@ -47,6 +49,8 @@ pub(super) struct Contacts {
     /// The impact of the step did not converge.
     missed: Option<Missed>,
     tail: Tail,
+    /// Right-hand sides in the velocities of the start, where Newton's method asks for those of an iterate.
+    laws: Vec<f64>,
     cones: Vec<Option<Cone>>,
     extended: Extended,
     solver: IslandSolver,
@@ -200,6 +204,7 @@ impl Contacts {
             scratch: poisson::Scratch::default(),
             missed: None,
             tail: Tail::default(),
+            laws: Vec::new(),
             cones: Vec::new(),
             extended: Extended::default(),
             solver: IslandSolver::default(),

@@ -12,6 +12,7 @@
 //! It is symmetric: the derivative of gyroscopic torques, of the masses of mapped nodes and the unsymmetric part of the geometric stiffness are left
 //! out, which costs iterations, not accuracy.
 
+mod contacts;
 mod measure;
 mod residual;
 mod search;
@@ -23,7 +24,7 @@ use crate::Error;
 use crate::integrator::{EndWeighted, Finished, ImplicitMethod, Integrator, Past, Relation, Start};
 use crate::report::{NewtonReport, StepReport, Timings};
 use pliant_kkt::{Formulation, GeometricStiffness, Geometry, StepInput};
-use pliant_solvers::{KktResidual, SolveError, SolveReport, Status};
+use pliant_solvers::{KktResidual, SolveReport, Status};
 use pliant_sparse::CsrMatrix;
 use std::sync::Arc;
 use std::time::Instant;
@@ -65,6 +66,17 @@ pub(super) struct Scratch {
     /// The best iterate.
     pub(super) best: Vec<f64>,
     pub(super) best_mu: Vec<f64>,
+    /// Impulses of the contacts: of the iterate, the last accepted and the best one, and as last solved for.
+    pub(super) contacts: Vec<f64>,
+    pub(super) accepted_contacts: Vec<f64>,
+    pub(super) best_contacts: Vec<f64>,
+    pub(super) new_contacts: Vec<f64>,
+    /// Whether the iterate, and the best one, came by a whole Newton step: then the contacts are as solved for.
+    pub(super) whole: bool,
+    pub(super) best_whole: bool,
+    /// Their scales in the merit, and the change of velocity since the start.
+    pub(super) contact_scales: Vec<f64>,
+    pub(super) change: Vec<f64>,
     /// On all nodes: accelerations; forces, then what they lack.
     pub(super) acceleration: Vec<f64>,
     pub(super) node_force: Vec<f64>,
@@ -118,10 +130,11 @@ impl Simulation {
         self.find_fixed_change();
         self.start_method(method, h)?;
         self.relate(method, h)?;
+        self.start_contacts(h)?;
         self.record_start(method.weight())?;
         timings.fill += clock.elapsed();
 
-        let (solved, newton, clamped) = self.iterate(&mut timings)?;
+        let (solved, newton, clamped) = self.iterate_with_restitution(&mut timings)?;
 
         let clock = Instant::now();
         let gain = self.implicit.relation.acceleration_gain;
@@ -129,6 +142,7 @@ impl Simulation {
             *lambda = gain * mu;
         }
         self.read_supports(gain);
+        self.read_newton_contacts(h);
         self.soft.iter_mut().zip(&self.lawless).for_each(|(s, l)| *s = !l);
         // The work of dampers is that of the mean force on the mean velocity.
         self.scheme.h = h;
@@ -138,10 +152,16 @@ impl Simulation {
             self.scheme.beta = self.options.beta;
         }
         let damping_work = self.tally(h);
+        timings.update += clock.elapsed();
+        let clock = Instant::now();
+        self.find_contacts_after(h)?;
+        timings.contacts += clock.elapsed();
+        let clock = Instant::now();
         let mut report = self.report(h, solved, (0, 0), damping_work);
         report.newton = newton;
         report.geometry_clamped = clamped;
         self.check(&report)?;
+        self.keep_contacts();
         self.finish_method(method, h);
         self.commit(&report);
         timings.update += clock.elapsed();
@@ -233,6 +253,34 @@ impl Simulation {
         Ok(())
     }
 
+    /// Newton's method; with contacts that bounce by different coefficients once more with the largest common share of them that makes no energy, to 1/64, as in the
+    /// linear step.
+    fn iterate_with_restitution(
+        &mut self,
+        timings: &mut Timings,
+    ) -> Result<(SolveReport, NewtonReport, bool), Error> {
+        let mut out = self.iterate(timings)?;
+        if !self.restitution_makes_energy() {
+            return Ok(out);
+        }
+        let (mut least, mut most, mut last) = (0.0, 1.0, 1.0);
+        for _ in 0..6 {
+            last = 0.5 * (least + most);
+            self.share_restitution(last);
+            out = self.iterate(timings)?;
+            if self.restitution_makes_energy() {
+                most = last;
+            } else {
+                least = last;
+            }
+        }
+        if last != least {
+            self.share_restitution(least);
+            out = self.iterate(timings)?;
+        }
+        Ok(out)
+    }
+
     /// Newton's method. On return the state is the best iterate.
     fn iterate(&mut self, timings: &mut Timings) -> Result<(SolveReport, NewtonReport, bool), Error> {
         let mut newton = NewtonReport::default();
@@ -247,11 +295,13 @@ impl Simulation {
             timings.fill += clock.elapsed();
             if newton.iterations == 0 {
                 self.weigh();
+                self.weigh_contacts()?;
                 let merit = self.merit();
                 self.keep_best(&mut watch, merit);
             }
             let measured = self.measure();
-            let done = measured.relative <= self.options.newton.tolerance;
+            let settled = !self.in_contact() || self.implicit.whole;
+            let done = settled && measured.relative <= self.options.newton.tolerance;
             if let Some(mut report) = last {
                 report.residual = measured;
                 report.status = if done {
@@ -273,9 +323,7 @@ impl Simulation {
             clamped |= self.prepare_newton()?;
             timings.factor += clock.elapsed();
             let clock = Instant::now();
-            let system = self.assembler.system();
-            let solved = self.solver.solve(system, &mut self.solution);
-            let mut solved = solved.map_err(|e| Error::from_solver(e, &self.model, self.time))?;
+            let mut solved = self.solve_newton()?;
             timings.solve += clock.elapsed();
             newton.iterations += 1;
             let clock = Instant::now();
@@ -331,13 +379,19 @@ impl Simulation {
         let mut clamped = false;
         loop {
             self.fill_right_hand_sides();
-            match self.solver.prepare(self.assembler.system()) {
+            let prepared = if self.in_contact() {
+                self.prepare_newton_contacts()
+            } else {
+                let prepared = self.solver.prepare(self.assembler.system());
+                prepared.map_err(|e| Error::from_solver(e, &self.model, self.time))
+            };
+            match prepared {
                 Ok(()) => return Ok(clamped),
-                Err(SolveError::NotPositiveDefinite { .. }) if !clamped && self.options.clamp_geometry => {
+                Err(Error::NotPositiveDefinite { .. }) if !clamped && self.options.clamp_geometry => {
                     clamped = true;
                     self.fill_newton(clamped);
                 }
-                Err(e) => return Err(Error::from_solver(e, &self.model, self.time)),
+                Err(e) => return Err(e),
             }
         }
     }
@@ -352,6 +406,7 @@ impl Simulation {
         }
         s.mu.clear();
         s.mu.extend(self.multipliers.iter().map(|l| l / gain));
+        s.whole = false;
         self.place()
     }
 

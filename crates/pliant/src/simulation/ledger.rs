@@ -28,19 +28,26 @@ impl Simulation {
     /// Opens the ledger of a step at the energies of its start.
     pub(super) fn open_ledger(&mut self) {
         self.corrected = 0.0;
-        if self.books.energies.is_none() {
-            self.write_books();
-        }
-        self.start_energies = self.books.energies.unwrap_or_default();
+        let known = self.books.energies.is_some();
+        self.stored_is_missing = self.books.without_contacts || !known;
+        self.start_energies = match self.books.energies {
+            Some(energies) => energies,
+            None => self.energies_of_model(),
+        };
+    }
+
+    /// Energies of the present state, but for compliant contacts.
+    fn energies_of_model(&mut self) -> Energies {
+        self.fill_motion(self.time, self.time);
+        let mut energies = self.energies(false);
+        energies.potential -= self.contacts.as_ref().map_or(0.0, |c| c.report.stored);
+        energies
     }
 
     /// Takes the energies of the present state, but for compliant contacts, as those that the next step starts from.
     pub(super) fn write_books(&mut self) {
-        self.fill_motion(self.time, self.time);
-        let mut energies = self.energies(false);
-        energies.potential -= self.contacts.as_ref().map_or(0.0, |c| c.report.stored);
         self.books = LedgerMemory {
-            energies: Some(energies),
+            energies: Some(self.energies_of_model()),
             inputs: 0.0,
             without_contacts: true,
         };
@@ -48,7 +55,7 @@ impl Simulation {
 
     /// Adds what compliant contacts store at the start of the step, once they are found.
     pub(super) fn add_stored_at_start(&mut self) {
-        if let (true, Some(c)) = (self.books.without_contacts, &self.contacts) {
+        if let (true, Some(c)) = (self.stored_is_missing, &self.contacts) {
             self.start_energies.potential += c.stored_at_start();
         }
     }
@@ -59,7 +66,11 @@ impl Simulation {
         let damped = self.damping_work(h);
         let mut ledger = Ledger {
             damping: -damped,
-            inputs: self.books.inputs,
+            inputs: if self.books.energies.is_some() {
+                self.books.inputs
+            } else {
+                0.0
+            },
             ..Ledger::default()
         };
         let mean = |k: usize| 0.5 * (self.state.velocities[k] + self.previous.velocities[k]);
@@ -73,7 +84,10 @@ impl Simulation {
             }
             let node = self.model.node(field.node);
             let range = node.velocity_range();
-            let (force, still) = (&mut self.mass_scratch[..range.len()], &mut self.shifted[..range.len()]);
+            let (force, still) = (
+                &mut self.mass_scratch[..range.len()],
+                &mut self.shifted[..range.len()],
+            );
             force.fill(0.0);
             still.fill(0.0);
             let x = &self.previous.positions[node.position_range()];

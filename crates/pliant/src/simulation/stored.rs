@@ -83,7 +83,10 @@ impl Simulation {
             let (g, first) = self.evaluation.group_of(i, group.size, k);
             let width = self.evaluation.compliance(i).width(g);
             let row = &self.evaluation.compliance(i).block(g)[(k - first) * width..][..width];
-            (row[k - first], (0..width).all(|c| c == k - first || row[c] == 0.0))
+            (
+                row[k - first],
+                (0..width).all(|c| c == k - first || row[c] == 0.0),
+            )
         };
         if lambda.is_none() && (bounds.is_none() || !(0..coordinates).all(|k| own(k).1)) {
             let shifted = &mut shifted[..x.len()];

@@ -60,7 +60,10 @@ fn entries(l: &Ledger) -> [(&'static str, f64); 9] {
 fn expect(l: &Ledger, expected: &[(&str, f64)], size: f64) {
     for (name, found) in entries(l) {
         let value = expected.iter().find(|e| e.0 == name).map_or(0.0, |e| e.1);
-        assert!((found - value).abs() <= size, "{name}: {found:e}, not {value:e}: {l:?}");
+        assert!(
+            (found - value).abs() <= size,
+            "{name}: {found:e}, not {value:e}: {l:?}"
+        );
     }
 }
 
@@ -139,9 +142,15 @@ fn forces_from_outside() {
 
     let mut m = Model::new();
     let b = m.add_rigid_bodies("b", &[Pose::default()]).unwrap();
-    m.add_mass("m", b, Mass::Rigid(vec![RigidMass::sphere(2.0, 0.3)])).unwrap();
-    m.add_force_field("thrust", b, BodyForce::new([0.0; 3], [4.0, 0.0, 0.0]), Treatment::Stiffness)
+    m.add_mass("m", b, Mass::Rigid(vec![RigidMass::sphere(2.0, 0.3)]))
         .unwrap();
+    m.add_force_field(
+        "thrust",
+        b,
+        BodyForce::new([0.0; 3], [4.0, 0.0, 0.0]),
+        Treatment::Stiffness,
+    )
+    .unwrap();
     let mut s = simulate(m, Options::trapezoidal());
     let l = run(&mut s, 0.1, 10);
     // x = F t^2/(2 m) = 1 m.
@@ -156,13 +165,16 @@ fn prescribed_motion() {
         let x = m.add_scalars("x", &[0.0, 0.0]).unwrap();
         m.add_mass("m", x, Mass::Uniform(2.0)).unwrap();
         let pair = [(End::element(0, 1), End::element(0, 0))];
-        let d = m.add_mapped("d", &[x], Difference::new(&pair).in_dimension(1)).unwrap();
+        let d = m
+            .add_mapped("d", &[x], Difference::new(&pair).in_dimension(1))
+            .unwrap();
         (m, x, d)
     };
     let mut moved = Vec::new();
     for treatment in [Treatment::Stiffness, Treatment::Compliance] {
         let (mut m, x, d) = ends();
-        m.add_force_field("k", d, UniformCompliance::new(0.01), treatment).unwrap();
+        m.add_force_field("k", d, UniformCompliance::new(0.01), treatment)
+            .unwrap();
         m.fix(x, 0, &[true]).unwrap();
         let mut s = simulate(m, Options::trapezoidal());
         s.hold(x, 0, &[true], &[0.5]).unwrap();
@@ -192,9 +204,25 @@ fn prescribed_motion() {
     m.set_gravity([0.0, 0.0, -G]).unwrap();
     let p = m.add_particles("p", &[[0.0; 3]]).unwrap();
     m.add_mass("m", p, Mass::Uniform(2.0)).unwrap();
-    let height = m.add_mapped("z", &[p], Difference::new(&[(End::element(0, 0), End::Point([0.0; 3]))])).unwrap();
-    let row = m.add_constraint("lift", height, Level::Velocity { curvature: 0.0 }).unwrap();
-    m.set_motion(row, Some(Motion::each(&[Motion::constant(&[0.0]), Motion::constant(&[0.0]), Motion::ramp(0.0, 0.2)]))).unwrap();
+    let height = m
+        .add_mapped(
+            "z",
+            &[p],
+            Difference::new(&[(End::element(0, 0), End::Point([0.0; 3]))]),
+        )
+        .unwrap();
+    let row = m
+        .add_constraint("lift", height, Level::Velocity { curvature: 0.0 })
+        .unwrap();
+    m.set_motion(
+        row,
+        Some(Motion::each(&[
+            Motion::constant(&[0.0]),
+            Motion::constant(&[0.0]),
+            Motion::ramp(0.0, 0.2),
+        ])),
+    )
+    .unwrap();
     let mut s = simulate(m, Options::trapezoidal());
     let l = run(&mut s, 0.1, 10);
     let z = s.state().positions[2];
@@ -205,7 +233,8 @@ fn prescribed_motion() {
 fn cart(v: f64, attach: impl Fn(Joint) -> Joint) -> Model {
     let mut m = Model::new();
     let cart = m.add_rigid_bodies("cart", &[Pose::default()]).unwrap();
-    m.add_mass("m", cart, Mass::Rigid(vec![RigidMass::sphere(2.0, 0.3)])).unwrap();
+    m.add_mass("m", cart, Mass::Rigid(vec![RigidMass::sphere(2.0, 0.3)]))
+        .unwrap();
     m.set_body_velocity(cart, 0, [0.0, 0.0, v], [0.0; 3]).unwrap();
     let joint = attach(Joint::slider(Side::World, Side::Body(cart, 0)));
     m.add_joint("slider", &joint).unwrap();
@@ -248,13 +277,24 @@ fn a_motor_at_its_largest_force() {
 fn a_slack_rope_stores_nothing() {
     for compliance in [1e-2, 1e-9] {
         let mut m = Model::new();
-        let p = m.add_independent("p", Space::Real(3), &[0.5, 0.0, 0.0], &[2.0, 0.0, 0.0]).unwrap();
+        let p = m
+            .add_independent("p", Space::Real(3), &[0.5, 0.0, 0.0], &[2.0, 0.0, 0.0])
+            .unwrap();
         m.add_mass("m", p, Mass::Uniform(2.0)).unwrap();
         let d = m
-            .add_mapped("d", &[p], Distance::to_points(&[(0, [0.0; 3])]).with_rest_lengths(&[1.0]))
+            .add_mapped(
+                "d",
+                &[p],
+                Distance::to_points(&[(0, [0.0; 3])]).with_rest_lengths(&[1.0]),
+            )
             .unwrap();
         let rope = m
-            .add_force_field("rope", d, UniformCompliance::new(compliance), Treatment::Compliance)
+            .add_force_field(
+                "rope",
+                d,
+                UniformCompliance::new(compliance),
+                Treatment::Compliance,
+            )
             .unwrap();
         m.set_bounds(rope, f64::NEG_INFINITY, 0.0).unwrap();
         let mut s = simulate(m, Options::trapezoidal());
@@ -292,7 +332,11 @@ fn corrections_of_positions() {
         let p = m.add_particles("p", &[[0.0, 0.0, -1.1]]).unwrap();
         m.add_mass("m", p, Mass::Uniform(2.0)).unwrap();
         let d = m
-            .add_mapped("d", &[p], Distance::to_points(&[(0, [0.0; 3])]).with_rest_lengths(&[1.0]))
+            .add_mapped(
+                "d",
+                &[p],
+                Distance::to_points(&[(0, [0.0; 3])]).with_rest_lengths(&[1.0]),
+            )
             .unwrap();
         m.add_constraint("rod", d, Level::Position).unwrap();
         let how = Some(Stabilisation::default());
@@ -313,8 +357,10 @@ fn momentum_about_any_point() {
     for integrator in [Integrator::Linear, Integrator::Rattle] {
         let mut m = Model::new();
         let b = m.add_rigid_bodies("b", &[Pose::at([1.0, 2.0, 3.0])]).unwrap();
-        m.add_mass("m", b, Mass::Rigid(vec![RigidMass::cuboid(2.0, [0.3, 0.2, 0.1])])).unwrap();
-        m.set_body_velocity(b, 0, [0.3, -0.2, 0.1], [3.0, 1.0, -2.0]).unwrap();
+        m.add_mass("m", b, Mass::Rigid(vec![RigidMass::cuboid(2.0, [0.3, 0.2, 0.1])]))
+            .unwrap();
+        m.set_body_velocity(b, 0, [0.3, -0.2, 0.1], [3.0, 1.0, -2.0])
+            .unwrap();
         let options = Options {
             integrator,
             gyroscopic: Gyroscopic::Momentum,

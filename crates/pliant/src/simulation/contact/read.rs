@@ -1,8 +1,8 @@
 //! What the contacts of a step did.
 
-use super::{ContactWork, Contacts};
 use super::laws::used_friction;
 use super::solve::AT_REST;
+use super::{ContactWork, Contacts};
 use crate::Error;
 use crate::contact::{ContactEvent, ContactReading, ContactState};
 use crate::simulation::Simulation;

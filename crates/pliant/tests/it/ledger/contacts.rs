@@ -39,7 +39,9 @@ impl ContactFinder for Floor {
 fn particle(z: f64, v: [f64; 3], gravity: f64, law: ContactLaw, options: Options) -> Simulation {
     let mut m = Model::new();
     m.set_gravity([0.0, 0.0, -gravity]).unwrap();
-    let p = m.add_independent("p", Space::Real(3), &[0.0, 0.0, z], &v).unwrap();
+    let p = m
+        .add_independent("p", Space::Real(3), &[0.0, 0.0, z], &v)
+        .unwrap();
     m.add_mass("m", p, Mass::Uniform(2.0)).unwrap();
     let mut s = Simulation::with_options(m, options).unwrap();
     s.set_contacts(Floor(p, law)).unwrap();
@@ -114,7 +116,13 @@ fn compliant_contacts_store_and_damp() {
 /// Overlap that is corrected lifts a weight, and is paid for as far as there is motion.
 #[test]
 fn corrections_of_overlap() {
-    let mut s = particle(-0.003, [2.0, 0.0, 0.0], G, ContactLaw::default(), Options::default());
+    let mut s = particle(
+        -0.003,
+        [2.0, 0.0, 0.0],
+        G,
+        ContactLaw::default(),
+        Options::default(),
+    );
     let report = s.step(0.01).unwrap();
     assert!((report.contacts.lifted - 2.0 * G * 0.003).abs() < 1e-12);
     expect(&report.ledger, &[], 1e-12);

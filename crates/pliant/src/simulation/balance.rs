@@ -4,8 +4,11 @@ use super::Simulation;
 use crate::report::{NewtonReport, StepReport, Timings};
 use crate::{Error, Integrator};
 use pliant_kkt::RowMotion;
-use pliant_model::{ComponentId, Treatment};
+use pliant_model::{ComponentId, RowLaw, Treatment};
 use pliant_solvers::{SolveReport, Status};
+
+/// Rounding of a force at its bound.
+const AT_BOUND: f64 = 1e-12;
 
 impl Simulation {
     /// Largest violation of a row that is held by its position (m, rad).
@@ -26,7 +29,7 @@ impl Simulation {
     }
 
     /// Work of the damping forces over the step: `h v_beta^T B v_alpha`, the mean force at `v_alpha = alpha v+ + (1 - alpha) v` on the
-    /// displacement `h v_beta`; of driven rows, velocities against the motion. Of a law that is not linear in the velocity the linear step has the force `f_v(v)` at the
+    /// displacement `h v_beta`; of driven rows, velocities against the motion; of a dashpot at the bound of its force, this force. Of a law that is not linear in the velocity the linear step has the force `f_v(v)` at the
     /// start and its tangent for the change, the other methods the mean of both ends (with stiffness-proportional damping the tangent counts for all of it).
     pub(super) fn damping_work(&mut self, h: f64) -> f64 {
         let mut work = 0.0;
@@ -44,6 +47,12 @@ impl Simulation {
             let blocks = self.evaluation.damping(i);
             let law = &field.component.law;
             let curved = plain && field.component.treatment == Treatment::Stiffness && !law.is_linear();
+            let bounded = self.group_of_field[i].and_then(|g| {
+                let group = &self.model.row_groups()[g];
+                let viscous = self.model.row_law(group) == RowLaw::Viscous;
+                let bounds = self.model.bounds(group);
+                bounds.map(|(lower, upper)| (group.first_row, viscous, lower, upper))
+            });
             let mut damped = false;
             for g in 0..blocks.len() {
                 let (block, width) = (blocks.block(g), blocks.width(g));
@@ -67,6 +76,20 @@ impl Simulation {
                 };
                 let change = |c: usize| relative(alpha, c) - if curved { relative(0.0, c) } else { 0.0 };
                 for (r, row) in block.chunks_exact(width).enumerate() {
+                    if let Some((first_row, viscous, lower, upper)) = bounded {
+                        let lambda = self.new_multipliers[first_row + list[r / size] * size + r % size];
+                        // Beyond the bound the force does not change: a dashpot slips, a spring stores the work.
+                        if lambda <= lower + AT_BOUND * lower.abs()
+                            || lambda >= upper - AT_BOUND * upper.abs()
+                        {
+                            work -= if viscous {
+                                h * lambda * relative(beta, r)
+                            } else {
+                                0.0
+                            };
+                            continue;
+                        }
+                    }
                     let force: f64 = row.iter().enumerate().map(|(c, b)| b * change(c)).sum();
                     work += h * relative(beta, r) * force;
                 }

@@ -272,6 +272,38 @@ fn a_motor_at_its_largest_force() {
     expect(&l, &[], 1e-10);
 }
 
+/// A dashpot of bounded force takes `F dx` while it slips, and `b v^2 h` after.
+#[test]
+fn a_dashpot_of_bounded_force() {
+    let (mut m, x) = scalar(0.0, 3.0);
+    let b = m
+        .add_force_field("b", x, Damping::new(4.0), Treatment::Compliance)
+        .unwrap();
+    m.set_bounds(b, -5.0, 5.0).unwrap();
+    let mut s = simulate(m, Options::trapezoidal());
+    let l = run(&mut s, 0.01, 50);
+    assert!((s.state().velocities[0] - 1.75).abs() < 1e-12);
+    expect(&l, &[("damping", -5.0 * s.state().positions[0])], 1e-12);
+    let l = run(&mut s, 0.01, 200);
+    expect(&l, &[("damping", l.kinetic)], 1e-12);
+    assert!(s.state().velocities[0] < 0.2);
+}
+
+/// A damped spring at the bound of its force is one of constant force: what it stores and the motion have all of the energy.
+#[test]
+fn a_damped_spring_at_its_bound() {
+    let (mut m, x) = scalar(1.0, 0.5);
+    let law = UniformCompliance::new(0.01).with_relaxation_time(0.05);
+    let k = m.add_force_field("k", x, law, Treatment::Compliance).unwrap();
+    m.set_bounds(k, -3.0, 3.0).unwrap();
+    let mut s = simulate(m, Options::trapezoidal());
+    let mut l = Ledger::default();
+    (0..30).for_each(|_| l += s.step(0.01).unwrap().ledger);
+    expect(&l, &[], 1e-12);
+    // v = v0 - F t/m.
+    assert!((s.state().velocities[0] - 0.05).abs() < 1e-12);
+}
+
 /// A rope of bounded force stores nothing while it is slack.
 #[test]
 fn a_slack_rope_stores_nothing() {

@@ -207,9 +207,12 @@ fn report(summary: &Summary, files: Option<&(PathBuf, Vec<PathBuf>)>) -> Table {
         .ledger
         .iter()
         .filter(|e| *e.1 != 0.0 && !ENERGIES.contains(e.0));
-    let list: Vec<_> = moved
+    let mut list: Vec<_> = moved
         .map(|(name, joules)| format!("{name} {}", number(*joules)))
         .collect();
+    if list.is_empty() {
+        list.push("nothing".to_owned());
+    }
     table.row("ledger", format!("{} (J brought in)", list.join(", ")));
     if !summary.treatments.is_empty() {
         let one = |(name, choice): (&String, &TreatmentState)| format!("{name}: {}", choice.treatment);

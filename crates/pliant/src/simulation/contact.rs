@@ -4,6 +4,7 @@
 mod coupling;
 mod impacts;
 mod laws;
+mod memory;
 mod newton;
 mod overlap;
 mod poisson;
@@ -12,16 +13,17 @@ mod solve;
 mod toll;
 
 use super::Simulation;
+use crate::Error;
 use crate::contact::{
     Contact, ContactEvent, ContactFinder, ContactKey, ContactList, ContactReading, ContactState,
     ContactsReport, FrictionModel,
 };
-use crate::{Checkpoint, Error};
 use laws::{Rows, lever};
+pub use memory::ContactMemory;
 use pliant_dense::Vec3;
 use pliant_kkt::{Extended, Support, Tail};
 use pliant_model::{Model, NodeId, Space, State};
-use pliant_solvers::complementarity::{Cone, ConicSolver, IslandMemory, IslandSolver, Outcome};
+use pliant_solvers::complementarity::{Cone, ConicSolver, IslandSolver, Outcome};
 use pliant_solvers::{KktSystem, Solution};
 use poisson::{Expansion, Missed};
 pub(super) use solve::{in_words, last_impulses};
@@ -96,16 +98,6 @@ pub(super) struct ContactWork {
     pub(super) impacts: f64,
     /// By the damping of compliant ones.
     pub(super) damping: f64,
-}
-
-/// What contacts remember, as plain values.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ContactMemory {
-    pub(super) list: Option<(ContactList, f64)>,
-    pub(super) forces: Vec<(ContactKey, [f64; 6])>,
-    pub(super) finder: Vec<u64>,
-    pub(super) solver: IslandMemory,
-    pub(super) correction_solver: IslandMemory,
 }
 
 /// The state, with the velocities at the end of a step under gravity alone where elements have coordinates of their own: without these, what
@@ -390,44 +382,6 @@ impl Simulation {
                 found
             }
             _ => Ok(()),
-        }
-    }
-
-    pub(super) fn contact_memory(&self) -> Option<ContactMemory> {
-        self.contacts.as_ref().map(|c| {
-            let mut finder = Vec::new();
-            c.finder.save(&mut finder);
-            ContactMemory {
-                list: c.horizon.map(|h| (c.list.clone(), h)),
-                forces: c.forces.clone(),
-                finder,
-                solver: c.solver.memory(),
-                correction_solver: c.correction_solver.memory(),
-            }
-        })
-    }
-
-    pub(super) fn restore_contacts(&mut self, checkpoint: &Checkpoint) -> Result<(), Error> {
-        match (&mut self.contacts, &checkpoint.contacts) {
-            (Some(c), Some(memory)) => {
-                c.forget();
-                c.finder.restore(&memory.finder)?;
-                c.forces.clone_from(&memory.forces);
-                c.solver.impose(&memory.solver);
-                c.correction_solver.impose(&memory.correction_solver);
-                if let Some((list, horizon)) = &memory.list {
-                    c.list.clone_from(list);
-                    c.horizon = Some(*horizon);
-                }
-                Ok(())
-            }
-            (None, None) => Ok(()),
-            (ours, _) => Err(pliant_model::ModelError::State {
-                what: "sources of contacts",
-                expected: usize::from(ours.is_some()),
-                found: usize::from(ours.is_none()),
-            }
-            .into()),
         }
     }
 }

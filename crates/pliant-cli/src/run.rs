@@ -11,6 +11,9 @@ use pliant_scene::runner::{Energy, Outcome, Runner, Summary, TreatmentState, wri
 use pliant_scene::scene::{SceneError, SceneFile};
 use std::path::{Path, PathBuf};
 
+/// Entries of the ledger that are changes, not their reasons.
+const ENERGIES: [&str; 2] = ["kinetic", "potential"];
+
 pub(crate) fn run(arguments: &Run) -> u8 {
     let mut outcome = match simulate(arguments) {
         Ok(outcome) => outcome,
@@ -200,6 +203,17 @@ fn report(summary: &Summary, files: Option<&(PathBuf, Vec<PathBuf>)>) -> Table {
         "dissipated",
         format!("{} J by damping forces", number(summary.dissipated)),
     );
+    let moved = summary
+        .ledger
+        .iter()
+        .filter(|e| *e.1 != 0.0 && !ENERGIES.contains(e.0));
+    let mut list: Vec<_> = moved
+        .map(|(name, joules)| format!("{name} {}", number(*joules)))
+        .collect();
+    if list.is_empty() {
+        list.push("nothing".to_owned());
+    }
+    table.row("ledger", format!("{} (J brought in)", list.join(", ")));
     if !summary.treatments.is_empty() {
         let one = |(name, choice): (&String, &TreatmentState)| format!("{name}: {}", choice.treatment);
         let list: Vec<_> = summary.treatments.iter().map(one).collect();

@@ -156,6 +156,25 @@ impl Tail {
         }
     }
 
+    /// `out += |J|^T |r|`, the size of what the impulses add to each degree of freedom.
+    ///
+    /// # Panics
+    /// As [`add_transpose_product`](Self::add_transpose_product).
+    pub fn add_sizes(&self, r: &[f64], out: &mut [f64]) {
+        for block in &self.blocks {
+            for i in 0..block.rows {
+                let impulse = r[block.first_row + i].abs();
+                for (dof, run) in self.row(block, i) {
+                    let target = &mut out[dof..dof + run.len()];
+                    target
+                        .iter_mut()
+                        .zip(run)
+                        .for_each(|(o, j)| *o += j.abs() * impulse);
+                }
+            }
+        }
+    }
+
     /// Columns and dense values of row `i` of a block.
     fn row<'a>(&'a self, block: &'a Block, i: usize) -> impl Iterator<Item = (usize, &'a [f64])> {
         let row = &self.values[block.first_value + i * block.width..][..block.width];

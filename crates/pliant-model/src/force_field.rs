@@ -102,6 +102,11 @@ pub trait ForceField: Debug + Send + Sync {
         0.0
     }
 
+    /// Whether the force at rest is minus the gradient of [`energy`](Self::energy); else its work is that of a force from outside.
+    fn has_potential(&self) -> bool {
+        true
+    }
+
     /// Adds the force on a node of `space`, damping included.
     fn add_force(&self, space: Space, x: &[f64], v: &[f64], f: &mut [f64]);
 

@@ -6,6 +6,7 @@ mod surface;
 
 pub use surface::Surface;
 
+use pliant::Ledger;
 use pliant::contact::ContactState;
 use std::sync::Arc;
 
@@ -81,6 +82,8 @@ pub struct Sample {
     pub residual: f64,
     /// Largest violation of a hard constraint (m or rad).
     pub violation: f64,
+    /// Where the energy came from and went since the start (J).
+    pub ledger: Ledger,
 }
 
 /// Coordinates and forces of joints over time.

@@ -208,7 +208,12 @@ impl Runner {
     }
 
     fn record(&mut self, report: &StepReport, last: bool) {
-        let sample = sample(report);
+        let mut sample = sample(report);
+        if let Some(last) = self.recording.samples.last() {
+            let mut sum = last.ledger;
+            sum += report.ledger;
+            sample.ledger = sum;
+        }
         self.recording.samples.push(sample);
         self.summary.add(report);
         if last || self.summary.steps.is_multiple_of(self.scene.plan.record_every) {
@@ -263,6 +268,11 @@ impl Runner {
             self.recording.frames.push(frame);
             self.record_joints();
         }
+        self.summary.ledger = self
+            .recording
+            .samples
+            .last()
+            .map_or_else(Default::default, |s| s.ledger.entries().into_iter().collect());
         self.summary.joints = self.scene.joints.states(&self.simulation);
         self.summary
             .finish(&self.simulation, error.as_ref(), self.started.elapsed());
@@ -291,5 +301,6 @@ fn sample(report: &StepReport) -> Sample {
         dissipated: report.dissipated,
         residual: relative,
         violation: report.violation,
+        ledger: report.ledger,
     }
 }

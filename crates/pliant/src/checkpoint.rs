@@ -1,7 +1,7 @@
 //! Everything that changes during a simulation, as plain values.
 
 use crate::contact::{ContactMemory, SleepMemory};
-use crate::{IntegratorMemory, TreatmentChoice};
+use crate::{IntegratorMemory, LedgerMemory, TreatmentChoice};
 use pliant_model::State;
 use pliant_solvers::{BoundState, Elimination};
 
@@ -20,6 +20,8 @@ pub struct Checkpoint {
     pub fixed: Vec<bool>,
     /// Energy taken out by damping so far (J).
     pub dissipated: f64,
+    /// What the next ledger starts from.
+    pub ledger: LedgerMemory,
     /// Velocities that fixed coordinates have at the end of the next step.
     pub held: Vec<f64>,
     /// Forces from outside the model, on all nodes.

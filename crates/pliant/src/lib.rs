@@ -32,6 +32,7 @@ pub mod contact;
 mod error;
 mod gyroscopic;
 pub mod integrator;
+mod ledger;
 mod options;
 mod report;
 mod settle;
@@ -40,6 +41,7 @@ mod simulation;
 pub use checkpoint::Checkpoint;
 pub use error::Error;
 pub use integrator::Integrator;
+pub use ledger::Ledger;
 pub use options::{Gyroscopic, Options, Stabilisation};
 pub use pliant_contact as collision;
 pub use pliant_continuum as continuum;
@@ -50,13 +52,13 @@ pub use pliant_solvers as solvers;
 pub use pliant_sparse as sparse;
 pub use report::{Counters, NewtonReport, StepReport, Timings};
 pub use settle::{Settle, SettleReport};
-pub use simulation::{Axes, IntegratorMemory, On, Simulation, TreatmentChoice, Wrench};
+pub use simulation::{Axes, IntegratorMemory, LedgerMemory, On, Simulation, TreatmentChoice, Wrench};
 
 /// What most programs need.
 pub mod prelude {
     pub use crate::{
-        Axes, Checkpoint, Error, Gyroscopic, Integrator, On, Options, Settle, SettleReport, Simulation,
-        Stabilisation, StepReport, TreatmentChoice, Wrench,
+        Axes, Checkpoint, Error, Gyroscopic, Integrator, Ledger, On, Options, Settle, SettleReport,
+        Simulation, Stabilisation, StepReport, TreatmentChoice, Wrench,
     };
     pub use pliant_kkt::{Formulation, GeometricStiffness, Geometry, Metric};
     pub use pliant_model::*;

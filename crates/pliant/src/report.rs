@@ -1,5 +1,6 @@
 //! What a step says of itself.
 
+use crate::Ledger;
 use crate::contact::ContactsReport;
 use pliant_model::{Energies, Momentum};
 use pliant_solvers::{BoundsReport, KktResidual, SolverCounters, Status};
@@ -87,9 +88,10 @@ pub struct StepReport {
     /// Energies at the end of the step; the potential one has that of compliant contacts ([`ContactsReport::stored`]), which
     /// [`Model::energies`](pliant_model::Model::energies) does not know.
     pub energies: Energies,
-    /// Energy taken out by damping forces since the start (J). What the scheme itself
-    /// damps, moving supports put in and position corrections change is the rest of the balance.
+    /// Energy taken out by damping forces since the start (J). The rest of the balance is in the ledger.
     pub dissipated: f64,
+    /// What the step did to the energies, and by what.
+    pub ledger: Ledger,
     /// Momentum at the end of the step.
     pub momentum: Momentum,
     /// Work so far.

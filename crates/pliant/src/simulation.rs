@@ -10,22 +10,25 @@ mod drive;
 mod explicit;
 mod halve;
 mod implicit;
+mod ledger;
 mod multipliers;
 mod rattle;
 mod read;
 mod refuse;
 pub(crate) mod sleep;
+mod stored;
 mod treatment;
 
 pub use implicit::IntegratorMemory;
+pub use ledger::LedgerMemory;
 pub use read::{Axes, On, Wrench};
 pub use treatment::TreatmentChoice;
 
 use crate::report::{Counters, StepReport};
-use crate::{Checkpoint, Error, Integrator, Options};
+use crate::{Checkpoint, Error, Integrator, Ledger, Options};
 use pliant_dense::{Vec3, rotation};
 use pliant_kkt::{Assembler, RowMotion, Scheme};
-use pliant_model::{ComponentId, Evaluation, Model, ModelError, NodeId, Pose, Space, State};
+use pliant_model::{ComponentId, Energies, Evaluation, Model, ModelError, NodeId, Pose, Space, State};
 use pliant_solvers::{BoxSolver, DirectOptions, DirectSolver, Solution};
 
 /// A model in motion.
@@ -53,6 +56,13 @@ pub struct Simulation {
     /// No step has been taken from this state: multipliers are not known.
     fresh: bool,
     dissipated: f64,
+    books: LedgerMemory,
+    /// Of the present step: energies of its start, what is entered so far, and what position corrections lifted (J).
+    start_energies: Energies,
+    ledger: Ledger,
+    corrected: f64,
+    /// The energies of the start are without those of compliant contacts.
+    stored_is_missing: bool,
     counters: Counters,
     evaluation: Evaluation,
     assembler: Assembler,
@@ -126,6 +136,11 @@ impl Simulation {
             fixed_change: vec![0.0; model.dof_count()],
             fresh: true,
             dissipated: 0.0,
+            books: LedgerMemory::default(),
+            start_energies: Energies::default(),
+            ledger: Ledger::default(),
+            corrected: 0.0,
+            stored_is_missing: true,
             counters: Counters {
                 plans: 1,
                 ..Counters::default()
@@ -164,6 +179,7 @@ impl Simulation {
         simulation.find_lawless_rows();
         simulation.plan_motion();
         simulation.hold_present_velocities();
+        simulation.write_books();
         Ok(simulation)
     }
 
@@ -276,6 +292,7 @@ impl Simulation {
             c.forget();
         }
         self.hold_present_velocities();
+        self.write_books();
         Ok(())
     }
 
@@ -387,6 +404,7 @@ impl Simulation {
             lagged: self.lagged.clone(),
             fixed: self.assembler.system().fixed.clone(),
             dissipated: self.dissipated,
+            ledger: self.books,
             held: self.held.clone(),
             external: self.external.clone(),
             fresh: self.fresh,
@@ -424,6 +442,7 @@ impl Simulation {
         self.lagged.copy_from_slice(&checkpoint.lagged);
         self.assembler.fixed_mut().copy_from_slice(&checkpoint.fixed);
         self.dissipated = checkpoint.dissipated;
+        self.books = checkpoint.ledger;
         self.held.copy_from_slice(&checkpoint.held);
         self.external.copy_from_slice(&checkpoint.external);
         self.fresh = checkpoint.fresh;
@@ -460,8 +479,16 @@ impl Simulation {
             }
         }
         self.check_sleep(&checkpoint.sleep)?;
+        let books = &checkpoint.ledger;
+        let Energies { kinetic, potential } = books.energies.unwrap_or_default();
         let numbers = [
-            &[checkpoint.time, checkpoint.dissipated][..],
+            &[
+                checkpoint.time,
+                checkpoint.dissipated,
+                books.inputs,
+                kinetic,
+                potential,
+            ][..],
             &checkpoint.multipliers,
         ];
         let numbers = numbers
@@ -514,6 +541,7 @@ impl Simulation {
         self.choose_treatments(h)?;
         self.previous.clone_from(&self.state);
         self.refuse_what_does_not_fit()?;
+        self.open_ledger();
         let result = match self.options.integrator {
             Integrator::Linear => self.advance(h),
             Integrator::Nonlinear | Integrator::Implicit(_) => self.advance_implicitly(h),
@@ -524,6 +552,7 @@ impl Simulation {
             self.state.clone_from(&self.previous);
             self.undo_contacts()?;
             self.evaluation.propagate(&self.model, &mut self.state)?;
+            self.fill_motion(self.time, self.time);
         }
         result
     }

@@ -154,6 +154,16 @@ fn transient_rows_are_derivatives_of_points_and_turns() {
             .sum();
         assert!((jv - tail.velocity()[row]).abs() < 1e-13 * (1.0 + jv.abs()));
     }
+    // What impulses add to each degree of freedom, and its size.
+    let r = [0.5, -2.0, 0.25, -1.0];
+    let (mut sum, mut size) = (none.clone(), none);
+    tail.add_transpose_product(&r, 1.0, &mut sum);
+    tail.add_sizes(&r, &mut size);
+    for dof in 0..m.dof_count() {
+        let terms = (0..4).map(|row| system.j.get(m.row_count() + row, dof) * r[row]);
+        let (total, largest) = terms.fold((0.0, 0.0), |(a, b), t| (a + t, b + t.abs()));
+        assert!((sum[dof] - total).abs() < 1e-14 && (size[dof] - largest).abs() < 1e-14);
+    }
 }
 
 /// Every formulation is the same equation in another unknown, and prescribed changes move to the right-hand side.

@@ -1,6 +1,6 @@
 //! Energies and momentum of a state.
 
-use crate::{Model, Space, State};
+use crate::{ComponentId, Mass, Model, NodeId, Space, State};
 use pliant_dense::{Vec3, rotation, vec3};
 
 /// Energies of a state (J).
@@ -28,6 +28,13 @@ pub struct Momentum {
     pub angular: [f64; 3],
 }
 
+impl Momentum {
+    /// The angular momentum about a point (m) of space [kg m^2/s].
+    pub fn about(&self, point: [f64; 3]) -> [f64; 3] {
+        (Vec3::from(self.angular) - Vec3::from(point).cross(&Vec3::from(self.linear))).into()
+    }
+}
+
 impl Model {
     /// Kinetic and potential energy. The state must be propagated.
     pub fn energies(&self, state: &State) -> Energies {
@@ -37,24 +44,17 @@ impl Model {
     /// The same without the potential of the force fields (by place) that `skip` says.
     pub fn energies_without(&self, state: &State, skip: impl Fn(usize) -> bool) -> Energies {
         let mut out = Energies::default();
-        let g = Vec3::from(self.gravity());
         for attachment in self.masses() {
             let node = self.node(attachment.node);
-            let (px, pv) = (node.space.position_size(), node.space.velocity_size());
-            let (x, v) = (
-                &state.positions[node.position_range()],
-                &state.velocities[node.velocity_range()],
-            );
+            let pv = node.space.velocity_size();
+            let v = &state.velocities[node.velocity_range()];
             let linear = if node.space == Space::Rigid3 { 3 } else { pv };
             let mass = &attachment.component;
             mass.pairs(node.count, |m, i, j| {
                 let (a, b) = (&v[i * pv..][..linear], &v[j * pv..][..linear]);
                 out.kinetic += 0.5 * m * a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-                if node.space.is_spatial() {
-                    let x = &x[i * px..][..linear];
-                    out.potential -= m * x.iter().zip(g.iter()).map(|(x, g)| x * g).sum::<f64>();
-                }
             });
+            out.potential += self.weight_energy(state, attachment.node, mass);
             for (e, v) in v.chunks_exact(pv).enumerate() {
                 if let Some(rigid) = mass.rigid(e) {
                     let w = vec3(v, 3);
@@ -71,6 +71,38 @@ impl Model {
                 .component
                 .law
                 .energy(node.space, &state.positions[node.position_range()]);
+        }
+        out
+    }
+
+    /// Potential energy of one component (J): of a mass in gravity, of a force field by its law; zero for constraints. The state must be propagated.
+    pub fn potential(&self, state: &State, component: ComponentId) -> f64 {
+        match component {
+            ComponentId::Mass(i) => {
+                let attachment = &self.masses()[i];
+                self.weight_energy(state, attachment.node, &attachment.component)
+            }
+            ComponentId::ForceField(i) => {
+                let attachment = &self.force_fields()[i];
+                let x = self.positions(state, attachment.node);
+                let space = self.node(attachment.node).space;
+                attachment.component.law.energy(space, x)
+            }
+            ComponentId::Constraint(_) => 0.0,
+        }
+    }
+
+    fn weight_energy(&self, state: &State, node: NodeId, mass: &Mass) -> f64 {
+        let node = self.node(node);
+        let mut out = 0.0;
+        if node.space.is_spatial() {
+            let (px, pv) = (node.space.position_size(), node.space.velocity_size());
+            let linear = if node.space == Space::Rigid3 { 3 } else { pv };
+            let x = &state.positions[node.position_range()];
+            mass.pairs(node.count, |m, i, _| {
+                let x = &x[i * px..][..linear];
+                out -= m * x.iter().zip(self.gravity()).map(|(x, g)| x * g).sum::<f64>();
+            });
         }
         out
     }

@@ -61,6 +61,10 @@ impl ForceField for BodyForce {
         false
     }
 
+    fn has_potential(&self) -> bool {
+        false
+    }
+
     fn inputs(&self) -> &[f64] {
         &self.load
     }

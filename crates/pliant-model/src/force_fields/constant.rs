@@ -108,6 +108,10 @@ impl ForceField for Torque {
         false
     }
 
+    fn has_potential(&self) -> bool {
+        false
+    }
+
     fn inputs(&self) -> &[f64] {
         &self.torque
     }

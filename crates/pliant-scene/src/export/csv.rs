@@ -8,8 +8,10 @@ use super::atomic::write_atomically;
 use crate::recording::Recording;
 use pliant::contact::ContactState;
 
-/// First line of the table: names with units; `residual` is relative, `violation` is in m or rad.
-pub const ENERGY_HEADER: &str = "time_s,kinetic_J,potential_J,dissipated_J,total_J,residual,violation";
+/// First line of the table: names with units; `residual` is relative, `violation` is in m or rad. The last ones are the entries of the
+/// [`Ledger`](pliant::Ledger) that bring in energy, since the start.
+pub const ENERGY_HEADER: &str = "time_s,kinetic_J,potential_J,dissipated_J,total_J,residual,violation,\
+    forces_J,motion_J,motors_J,inputs_J,damping_J,friction_J,impacts_J,corrections_J,numerical_J";
 
 /// Writes one line per sample of the recording under [`ENERGY_HEADER`].
 ///
@@ -23,7 +25,7 @@ pub fn write_energy_csv(path: &Path, recording: &Recording) -> Result<(), Export
         writeln!(out, "{ENERGY_HEADER}")?;
         for s in &recording.samples {
             // `{:?}` and not `{}`: both round-trip, but only the first writes 1e-300 without 300 zeros.
-            writeln!(
+            write!(
                 out,
                 "{:?},{:?},{:?},{:?},{:?},{:?},{:?}",
                 s.time,
@@ -34,6 +36,11 @@ pub fn write_energy_csv(path: &Path, recording: &Recording) -> Result<(), Export
                 s.residual,
                 s.violation
             )?;
+            // The changes of kinetic and potential energy are in the first columns.
+            for (_, brought_in) in &s.ledger.entries()[2..] {
+                write!(out, ",{brought_in:?}")?;
+            }
+            writeln!(out)?;
         }
         Ok(())
     })

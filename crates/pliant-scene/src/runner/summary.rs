@@ -3,7 +3,7 @@
 use super::contacts::ContactSummary;
 use super::joints::JointState;
 use crate::scene::BuiltScene;
-use pliant::model::{Energies, Momentum, NodeKind, Treatment};
+use pliant::model::{ComponentId, Energies, Momentum, NodeKind, Treatment};
 use pliant::{Simulation, StepReport};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -59,6 +59,10 @@ pub struct Summary {
     pub energy_end: Energy,
     /// Taken out by damping forces.
     pub dissipated: f64,
+    /// Where the energy came from and went (J): the entries of [`pliant::Ledger`], by name.
+    pub ledger: BTreeMap<&'static str, f64>,
+    /// Potential energy of each mass and force field at the end (J), by name.
+    pub potential: BTreeMap<String, f64>,
     /// Linear momentum at the end.
     pub momentum: [f64; 3],
     /// Angular momentum about the origin at the end.
@@ -237,6 +241,8 @@ impl Summary {
             energy_start: energies.into(),
             energy_end: energies.into(),
             dissipated: 0.0,
+            ledger: BTreeMap::new(),
+            potential: BTreeMap::new(),
             momentum: [0.0; 3],
             angular_momentum: [0.0; 3],
             work: Work::default(),
@@ -321,6 +327,12 @@ impl Summary {
                 ),
             };
             self.state.insert(node.name.clone(), entry);
+        }
+        let masses = (0..model.masses().len()).map(ComponentId::Mass);
+        let forces = (0..model.force_fields().len()).map(ComponentId::ForceField);
+        for component in masses.chain(forces) {
+            let name = model.component_name(component).to_owned();
+            self.potential.insert(name, simulation.potential(component));
         }
         for group in model.row_groups() {
             let name = model.component_name(group.component).to_owned();

@@ -41,6 +41,7 @@ impl Simulation {
         while self.wake_touched(h) {
             self.find_contacts(h)?;
         }
+        self.add_stored_at_start();
         self.find_fixed_change();
         if self.fresh {
             self.first_multipliers();
@@ -82,8 +83,11 @@ impl Simulation {
         self.read_contacts(h);
         timings.solve += lap();
 
+        for (lambda, mu) in self.new_multipliers.iter_mut().zip(&self.solution.mu) {
+            *lambda = mu / h;
+        }
         self.update(h)?;
-        let damping_work = self.damping_work(h);
+        let damping_work = self.tally(h);
         timings.update += lap();
         let after = match self.options.post_stabilisation {
             Some(how) => self.correct_positions(how)?,
@@ -93,9 +97,6 @@ impl Simulation {
         self.find_contacts_after(h)?;
         timings.contacts += lap();
 
-        for (lambda, mu) in self.new_multipliers.iter_mut().zip(&self.solution.mu) {
-            *lambda = mu / h;
-        }
         let mut report = self.report(h, solved, (before, after), damping_work);
         report.geometry_passes = passes;
         report.geometry_clamped = clamped;
@@ -110,6 +111,7 @@ impl Simulation {
         self.time = report.time;
         self.counters.steps += 1;
         self.fall_asleep(h, &mut report)?;
+        self.close_books(report.energies);
         timings.update += lap();
         report.timings = timings;
         report.counters = self.counters();
@@ -330,5 +332,6 @@ impl Simulation {
         self.memory.forget();
         // Positions did not change, so no mapping can have become undefined; a failure would show at the next step.
         let _ = self.evaluation.propagate(&self.model, &mut self.state);
+        self.correct_books();
     }
 }

@@ -1,11 +1,14 @@
-//! What a step reports: violation, energies, the work of damping; and whether it may stand.
+//! What a step reports: violation, the work of damping; and whether it may stand.
 
 use super::Simulation;
-use crate::Error;
 use crate::report::{NewtonReport, StepReport, Timings};
+use crate::{Error, Integrator};
 use pliant_kkt::RowMotion;
-use pliant_model::{ComponentId, Energies, RowGroup, RowLaw, Treatment};
+use pliant_model::{ComponentId, RowLaw, Treatment};
 use pliant_solvers::{SolveReport, Status};
+
+/// Rounding of a force at its bound.
+const AT_BOUND: f64 = 1e-12;
 
 impl Simulation {
     /// Largest violation of a row that is held by its position (m, rad).
@@ -25,80 +28,14 @@ impl Simulation {
         worst
     }
 
-    /// Energies of the present state, with those of compliant contacts at the end of the step. A stiff compliant row of a linear law stores `lambda^T C lambda / 2`, with the
-    /// multiplier less its damping: its deformation, of which
-    /// that would be the quotient with its compliance, is mostly curvature and rounding. Driven springs store their deformation from
-    /// where they are driven.
-    pub(super) fn energies(&mut self) -> Energies {
-        let stiff = |group: &RowGroup| {
-            let ComponentId::ForceField(i) = group.component else {
-                return false;
-            };
-            let mut rows = group.first_row..group.first_row + group.size * group.count;
-            let law = &self.model.force_fields()[i].component.law;
-            law.is_linear() && law.row_law() == RowLaw::Elastic && rows.any(|r| !self.soft[r])
-        };
-        let groups = self.model.row_groups();
-        let driven = |group: &RowGroup| self.model.motion(group).is_some();
-        let special =
-            |i: usize| self.group_of_field[i].is_some_and(|g| stiff(&groups[g]) || driven(&groups[g]));
-        let mut out = self.model.energies_without(&self.state, special);
-        for group in groups {
-            let ComponentId::ForceField(i) = group.component else {
-                continue;
-            };
-            if stiff(group) {
-                let coordinates = group.size * group.count;
-                let lambda = &self.new_multipliers[group.first_row..group.first_row + coordinates];
-                let x = self.model.positions(&self.state, group.node);
-                let alpha = self.scheme.alpha_of(group.component);
-                let velocities = self.model.node(group.node).velocity_range();
-                let mean = |k: usize| {
-                    let at = velocities.start + k;
-                    let rate = self.motion.get(group.first_row + k);
-                    let rate = rate.map_or(0.0, |m| alpha * m.end.1 + (1.0 - alpha) * m.start.1);
-                    alpha * self.state.velocities[at] + (1.0 - alpha) * self.previous.velocities[at] - rate
-                };
-                // What of the force is not damping, coordinate `c` of block `g`.
-                let elastic = |g: usize, first: usize, c: usize| {
-                    let damping = self.evaluation.damping(i);
-                    let width = damping.width(g);
-                    let row = damping.block(g)[c * width..][..width].iter().enumerate();
-                    lambda[first + c] + row.map(|(k, b)| b * mean(first + k)).sum::<f64>()
-                };
-                for k in 0..coordinates {
-                    let (g, first) = self.evaluation.group_of(i, group.size, k);
-                    let width = self.evaluation.compliance(i).width(g);
-                    let row = &self.evaluation.compliance(i).block(g)[(k - first) * width..][..width];
-                    let alone = (0..width).all(|c| c == k - first || row[c] == 0.0);
-                    if alone && self.soft[group.first_row + k] && row[k - first] > 0.0 {
-                        // Beside stiff ones, but not coupled to them.
-                        let target = self.motion.get(group.first_row + k).map_or(0.0, |m| m.end.0);
-                        out.potential += 0.5 * (x[k] - target).powi(2) / row[k - first];
-                        continue;
-                    }
-                    let strain: f64 = (0..width).map(|c| row[c] * elastic(g, first, c)).sum();
-                    out.potential += 0.5 * elastic(g, first, k - first) * strain;
-                }
-            } else if driven(group) {
-                let x = self.model.positions(&self.state, group.node);
-                let shifted = &mut self.shifted[..x.len()];
-                for (k, (s, x)) in shifted.iter_mut().zip(x).enumerate() {
-                    *s = x - self.motion[group.first_row + k].end.0;
-                }
-                let space = self.model.node(group.node).space;
-                out.potential += self.model.force_fields()[i].component.law.energy(space, shifted);
-            }
-        }
-        out.potential += self.contacts.as_ref().map_or(0.0, |c| c.report.stored);
-        out
-    }
-
     /// Work of the damping forces over the step: `h v_beta^T B v_alpha`, the mean force at `v_alpha = alpha v+ + (1 - alpha) v` on the
-    /// displacement `h v_beta`; of driven rows, velocities against the motion.
+    /// displacement `h v_beta`; of driven rows, velocities against the motion; of a dashpot at the bound of its force, this force. Of a law that is not linear in the velocity the linear step has the force `f_v(v)` at the
+    /// start and its tangent for the change, the other methods the mean of both ends (with stiffness-proportional damping the tangent counts for all of it).
     pub(super) fn damping_work(&mut self, h: f64) -> f64 {
         let mut work = 0.0;
         let beta = self.scheme.beta;
+        let tangent = self.options.integrator == Integrator::Linear;
+        let plain = self.model.rayleigh().stiffness == 0.0;
         let mean = |weight: f64, k: usize| {
             weight * self.state.velocities[k] + (1.0 - weight) * self.previous.velocities[k]
         };
@@ -111,12 +48,25 @@ impl Simulation {
             let size = node.space.velocity_size();
             let first = node.first_velocity;
             let blocks = self.evaluation.damping(i);
+            let law = &field.component.law;
+            let curved = plain && field.component.treatment == Treatment::Stiffness && !law.is_linear();
+            let bounded = self.group_of_field[i].and_then(|g| {
+                let group = &self.model.row_groups()[g];
+                let viscous = self.model.row_law(group) == RowLaw::Viscous;
+                let bounds = self.model.bounds(group);
+                bounds.map(|(lower, upper)| (group.first_row, viscous, lower, upper))
+            });
+            let mut damped = false;
             for g in 0..blocks.len() {
                 let (block, width) = (blocks.block(g), blocks.width(g));
                 let hard = field.component.treatment == Treatment::Compliance
                     && self.evaluation.compliance(i).block(g).iter().all(|c| *c == 0.0);
                 if hard || block.iter().all(|b| *b == 0.0) {
                     continue;
+                }
+                damped = true;
+                if curved && !tangent {
+                    break;
                 }
                 let alone = [g];
                 let list = self.evaluation.groups(i).get(g).map_or(&alone[..], Vec::as_slice);
@@ -127,10 +77,46 @@ impl Simulation {
                     let rate = |m: &RowMotion| weight * m.end.1 + (1.0 - weight) * m.start.1;
                     mean(weight, first + k) - motion.and_then(|m| m.get(k)).map_or(0.0, rate)
                 };
+                let change = |c: usize| relative(alpha, c) - if curved { relative(0.0, c) } else { 0.0 };
                 for (r, row) in block.chunks_exact(width).enumerate() {
-                    let force: f64 = row.iter().enumerate().map(|(c, b)| b * relative(alpha, c)).sum();
+                    if let Some((first_row, viscous, lower, upper)) = bounded {
+                        let lambda = self.new_multipliers[first_row + list[r / size] * size + r % size];
+                        // Beyond the bound the force does not change: a dashpot slips, a spring stores the work.
+                        if lambda <= lower + AT_BOUND * lower.abs()
+                            || lambda >= upper - AT_BOUND * upper.abs()
+                        {
+                            work -= if viscous {
+                                h * lambda * relative(beta, r)
+                            } else {
+                                0.0
+                            };
+                            continue;
+                        }
+                    }
+                    let force: f64 = row.iter().enumerate().map(|(c, b)| b * change(c)).sum();
                     work += h * relative(beta, r) * force;
                 }
+            }
+            if !(curved && damped) {
+                continue;
+            }
+            let shares = if tangent { [1.0, 0.0] } else { [1.0 - alpha, alpha] };
+            let range = node.velocity_range();
+            for (state, share) in [&self.previous, &self.state].into_iter().zip(shares) {
+                let (x, v) = (
+                    &state.positions[node.position_range()],
+                    &state.velocities[range.clone()],
+                );
+                let (moving, rest) = self.mass_scratch.split_at_mut(v.len());
+                let (rest, still) = (&mut rest[..v.len()], &mut self.shifted[..v.len()]);
+                moving.fill(0.0);
+                rest.fill(0.0);
+                still.fill(0.0);
+                law.add_force(node.space, x, v, moving);
+                law.add_force(node.space, x, still, rest);
+                let forces = moving.iter().zip(&*rest).map(|(m, r)| m - r);
+                let power = forces.zip(range.clone()).map(|(f, k)| f * mean(beta, k));
+                work -= share * h * power.sum::<f64>();
             }
         }
         let rate = self.model.rayleigh().mass;
@@ -159,6 +145,7 @@ impl Simulation {
         corrections: (usize, usize),
         damping_work: f64,
     ) -> StepReport {
+        let energies = self.energies(true);
         StepReport {
             time: self.time + h,
             h,
@@ -171,7 +158,8 @@ impl Simulation {
             inertia: solved.inertia,
             violation: self.violation(),
             corrections,
-            energies: self.energies(),
+            energies,
+            ledger: self.closed_ledger(&energies),
             dissipated: self.dissipated + damping_work,
             momentum: self.model.momentum(&self.state),
             counters: self.counters(),

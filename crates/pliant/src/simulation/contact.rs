@@ -1,9 +1,11 @@
-//! Contacts in the step: found, made rows ([`solve`]), judged and read ([`read`]), corrected where things overlap ([`overlap`]),
+//! Contacts in the step: found, made rows ([`solve`]; of Newton's method [`newton`]), judged and read ([`read`]), corrected where things overlap ([`overlap`]),
 //! which is paid for ([`toll`]).
 
 mod coupling;
 mod impacts;
 mod laws;
+mod memory;
+mod newton;
 mod overlap;
 mod poisson;
 mod read;
@@ -11,18 +13,20 @@ mod solve;
 mod toll;
 
 use super::Simulation;
+use crate::Error;
 use crate::contact::{
     Contact, ContactEvent, ContactFinder, ContactKey, ContactList, ContactReading, ContactState,
     ContactsReport, FrictionModel,
 };
-use crate::{Checkpoint, Error};
 use laws::{Rows, lever};
+pub use memory::ContactMemory;
 use pliant_dense::Vec3;
 use pliant_kkt::{Extended, Support, Tail};
 use pliant_model::{Model, NodeId, Space, State};
-use pliant_solvers::complementarity::{Cone, ConicSolver, IslandMemory, IslandSolver, Outcome};
+use pliant_solvers::complementarity::{Cone, ConicSolver, IslandSolver, Outcome};
 use pliant_solvers::{KktSystem, Solution};
 use poisson::{Expansion, Missed};
+pub(super) use solve::{in_words, last_impulses};
 
 /// Everything about contacts that a simulation holds.
 #[derive(Debug)]
@@ -47,6 +51,8 @@ pub(super) struct Contacts {
     /// The impact of the step did not converge.
     missed: Option<Missed>,
     tail: Tail,
+    /// Right-hand sides in the velocities of the start, where Newton's method asks for those of an iterate.
+    laws: Vec<f64>,
     cones: Vec<Option<Cone>>,
     extended: Extended,
     solver: IslandSolver,
@@ -65,6 +71,8 @@ pub(super) struct Contacts {
     readings: Vec<ContactReading>,
     events: Vec<ContactEvent>,
     pub(super) report: ContactsReport,
+    /// What the impulses of the step did.
+    pub(super) work: ContactWork,
     outcome: Outcome,
     worst: usize,
     /// Velocity that counts as none (m/s).
@@ -82,14 +90,14 @@ pub(super) struct Contacts {
     memory: Vec<u64>,
 }
 
-/// What contacts remember, as plain values.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ContactMemory {
-    pub(super) list: Option<(ContactList, f64)>,
-    pub(super) forces: Vec<(ContactKey, [f64; 6])>,
-    pub(super) finder: Vec<u64>,
-    pub(super) solver: IslandMemory,
-    pub(super) correction_solver: IslandMemory,
+/// Energy that the impulses of the contacts brought in over a step (J).
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct ContactWork {
+    pub(super) friction: f64,
+    /// Along the normals of hard contacts.
+    pub(super) impacts: f64,
+    /// By the damping of compliant ones.
+    pub(super) damping: f64,
 }
 
 /// The state, with the velocities at the end of a step under gravity alone where elements have coordinates of their own: without these, what
@@ -188,6 +196,7 @@ impl Contacts {
             scratch: poisson::Scratch::default(),
             missed: None,
             tail: Tail::default(),
+            laws: Vec::new(),
             cones: Vec::new(),
             extended: Extended::default(),
             solver: IslandSolver::default(),
@@ -201,6 +210,7 @@ impl Contacts {
             readings: Vec::new(),
             events: Vec::new(),
             report: ContactsReport::default(),
+            work: ContactWork::default(),
             outcome: Outcome::Converged,
             worst: 0,
             noise: 0.0,
@@ -221,6 +231,7 @@ impl Contacts {
         self.forces.clear();
         self.readings.clear();
         self.events.clear();
+        self.report.stored = 0.0;
     }
 
     /// Keeps what failed, before all solvers forget what they know.
@@ -277,6 +288,7 @@ impl Simulation {
     /// As [`Simulation::new`].
     pub fn set_contacts(&mut self, finder: impl ContactFinder + 'static) -> Result<(), Error> {
         self.wake_all();
+        self.books.energies = None;
         self.contacts = Some(Box::new(Contacts::new(Box::new(finder))));
         let rows = self.model.row_groups().to_vec();
         self.plan_anew(&rows)
@@ -285,6 +297,7 @@ impl Simulation {
     /// Takes the source of contacts away.
     pub fn remove_contacts(&mut self) {
         self.wake_all();
+        self.books.energies = None;
         self.contacts = None;
     }
 
@@ -369,44 +382,6 @@ impl Simulation {
                 found
             }
             _ => Ok(()),
-        }
-    }
-
-    pub(super) fn contact_memory(&self) -> Option<ContactMemory> {
-        self.contacts.as_ref().map(|c| {
-            let mut finder = Vec::new();
-            c.finder.save(&mut finder);
-            ContactMemory {
-                list: c.horizon.map(|h| (c.list.clone(), h)),
-                forces: c.forces.clone(),
-                finder,
-                solver: c.solver.memory(),
-                correction_solver: c.correction_solver.memory(),
-            }
-        })
-    }
-
-    pub(super) fn restore_contacts(&mut self, checkpoint: &Checkpoint) -> Result<(), Error> {
-        match (&mut self.contacts, &checkpoint.contacts) {
-            (Some(c), Some(memory)) => {
-                c.forget();
-                c.finder.restore(&memory.finder)?;
-                c.forces.clone_from(&memory.forces);
-                c.solver.impose(&memory.solver);
-                c.correction_solver.impose(&memory.correction_solver);
-                if let Some((list, horizon)) = &memory.list {
-                    c.list.clone_from(list);
-                    c.horizon = Some(*horizon);
-                }
-                Ok(())
-            }
-            (None, None) => Ok(()),
-            (ours, _) => Err(pliant_model::ModelError::State {
-                what: "sources of contacts",
-                expected: usize::from(ours.is_some()),
-                found: usize::from(ours.is_none()),
-            }
-            .into()),
         }
     }
 }

@@ -48,6 +48,7 @@ impl Simulation {
                     return Err(Error::CorrectionNotConverged { time, residual });
                 }
             }
+            let before = self.energies(true).potential;
             for node in self.model.nodes() {
                 let Some(first) = node.first_dof() else { continue };
                 let step = &self.correction.x[first..first + node.velocity_range().len()];
@@ -56,6 +57,7 @@ impl Simulation {
             }
             self.hold_sleepers();
             self.evaluation.propagate(&self.model, &mut self.state)?;
+            self.corrected += self.energies(true).potential - before;
         }
         Ok(how.iterations)
     }

@@ -13,6 +13,7 @@ impl Simulation {
     /// [`Error::Model`] if the component has no rows or the motion another number of coordinates.
     pub fn set_motion(&mut self, component: ComponentId, motion: Option<Motion>) -> Result<(), Error> {
         self.model.set_motion(component, motion)?;
+        self.books.energies = None;
         self.wake_component(component);
         self.plan_motion();
         Ok(())
@@ -24,6 +25,7 @@ impl Simulation {
     /// [`Error::Model`] if the component has no rows, or no force is between the bounds.
     pub fn set_bounds(&mut self, component: ComponentId, lower: f64, upper: f64) -> Result<(), Error> {
         self.model.set_bounds(component, lower, upper)?;
+        self.books.energies = None;
         self.wake_component(component);
         Ok(())
     }
@@ -34,10 +36,13 @@ impl Simulation {
     /// [`Error::Model`] if there is no such input, or the law does not allow the value.
     pub fn set_input(&mut self, component: ComponentId, input: usize, value: f64) -> Result<(), Error> {
         let before = self.input(component, input);
-        self.model.set_input(component, input, value)?;
-        if self.input(component, input) != before {
-            self.wake_component(component);
+        if before == Some(value) {
+            return Ok(());
         }
+        let stored = self.potential(component);
+        self.model.set_input(component, input, value)?;
+        self.books.inputs += self.potential(component) - stored;
+        self.wake_component(component);
         Ok(())
     }
 

@@ -64,7 +64,7 @@ impl Simulation {
         let clock = Instant::now();
         self.soft.iter_mut().zip(&self.lawless).for_each(|(s, l)| *s = !l);
         (self.scheme.alpha, self.scheme.beta) = (0.5, 0.5);
-        let damping_work = self.damping_work(h);
+        let damping_work = self.tally(h);
         let mut report = self.report(h, solved, (0, 0), damping_work);
         self.check(&report)?;
         self.memory.forget();

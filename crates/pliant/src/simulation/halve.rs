@@ -44,6 +44,9 @@ fn both(first: &StepReport, second: &StepReport) -> StepReport {
     if first.residual.relative > second.residual.relative {
         (out.residual, out.status) = (first.residual, first.status);
     }
+    let mut ledger = first.ledger;
+    ledger += second.ledger;
+    out.ledger = ledger;
     out.refinements += first.refinements;
     out.geometry_passes += first.geometry_passes;
     out.geometry_clamped |= first.geometry_clamped;

@@ -12,18 +12,18 @@
 //! It is symmetric: the derivative of gyroscopic torques, of the masses of mapped nodes and the unsymmetric part of the geometric stiffness are left
 //! out, which costs iterations, not accuracy.
 
+mod contacts;
 mod measure;
+mod newton;
 mod residual;
 mod search;
 
-use self::search::Watch;
 use super::Simulation;
 use super::anderson::Anderson;
 use crate::Error;
 use crate::integrator::{EndWeighted, Finished, ImplicitMethod, Integrator, Past, Relation, Start};
-use crate::report::{NewtonReport, StepReport, Timings};
-use pliant_kkt::{Formulation, GeometricStiffness, Geometry, StepInput};
-use pliant_solvers::{KktResidual, SolveError, SolveReport, Status};
+use crate::report::{StepReport, Timings};
+use pliant_kkt::Formulation;
 use pliant_sparse::CsrMatrix;
 use std::sync::Arc;
 use std::time::Instant;
@@ -65,6 +65,17 @@ pub(super) struct Scratch {
     /// The best iterate.
     pub(super) best: Vec<f64>,
     pub(super) best_mu: Vec<f64>,
+    /// Impulses of the contacts: of the iterate, the last accepted and the best one, and as last solved for.
+    pub(super) contacts: Vec<f64>,
+    pub(super) accepted_contacts: Vec<f64>,
+    pub(super) best_contacts: Vec<f64>,
+    pub(super) new_contacts: Vec<f64>,
+    /// Whether the iterate, and the best one, came by a whole Newton step: then the contacts are as solved for.
+    pub(super) whole: bool,
+    pub(super) best_whole: bool,
+    /// Their scales in the merit, and the change of velocity since the start.
+    pub(super) contact_scales: Vec<f64>,
+    pub(super) change: Vec<f64>,
     /// On all nodes: accelerations; forces, then what they lack.
     pub(super) acceleration: Vec<f64>,
     pub(super) node_force: Vec<f64>,
@@ -118,10 +129,11 @@ impl Simulation {
         self.find_fixed_change();
         self.start_method(method, h)?;
         self.relate(method, h)?;
+        self.start_contacts(h)?;
         self.record_start(method.weight())?;
         timings.fill += clock.elapsed();
 
-        let (solved, newton, clamped) = self.iterate(&mut timings)?;
+        let (solved, newton, clamped) = self.iterate_with_restitution(&mut timings)?;
 
         let clock = Instant::now();
         let gain = self.implicit.relation.acceleration_gain;
@@ -129,6 +141,7 @@ impl Simulation {
             *lambda = gain * mu;
         }
         self.read_supports(gain);
+        self.read_newton_contacts(h);
         self.soft.iter_mut().zip(&self.lawless).for_each(|(s, l)| *s = !l);
         // The work of dampers is that of the mean force on the mean velocity.
         self.scheme.h = h;
@@ -137,11 +150,17 @@ impl Simulation {
         } else {
             self.scheme.beta = self.options.beta;
         }
-        let damping_work = self.damping_work(h);
+        let damping_work = self.tally(h);
+        timings.update += clock.elapsed();
+        let clock = Instant::now();
+        self.find_contacts_after(h)?;
+        timings.contacts += clock.elapsed();
+        let clock = Instant::now();
         let mut report = self.report(h, solved, (0, 0), damping_work);
         report.newton = newton;
         report.geometry_clamped = clamped;
         self.check(&report)?;
+        self.keep_contacts();
         self.finish_method(method, h);
         self.commit(&report);
         timings.update += clock.elapsed();
@@ -157,6 +176,7 @@ impl Simulation {
         self.support.copy_from_slice(&self.support_now);
         self.lag_multipliers();
         self.dissipated = report.dissipated;
+        self.close_books(report.energies);
         self.time = report.time;
         self.counters.steps += 1;
     }
@@ -232,115 +252,6 @@ impl Simulation {
         Ok(())
     }
 
-    /// Newton's method. On return the state is the best iterate.
-    fn iterate(&mut self, timings: &mut Timings) -> Result<(SolveReport, NewtonReport, bool), Error> {
-        let mut newton = NewtonReport::default();
-        let mut last: Option<SolveReport> = None;
-        let mut clamped = false;
-        self.guess()?;
-        self.find_residual()?;
-        let mut watch = Watch::default();
-        loop {
-            let clock = Instant::now();
-            self.fill_newton(false);
-            timings.fill += clock.elapsed();
-            if newton.iterations == 0 {
-                self.weigh();
-                let merit = self.merit();
-                self.keep_best(&mut watch, merit);
-            }
-            let measured = self.measure();
-            let done = measured.relative <= self.options.newton.tolerance;
-            if let Some(mut report) = last {
-                report.residual = measured;
-                report.status = if done {
-                    Status::Converged
-                } else if newton.iterations >= self.options.newton.iterations {
-                    Status::MaxIterations
-                } else {
-                    report.status
-                };
-                if done || report.status != Status::Converged {
-                    if !done {
-                        self.return_to_best()?;
-                        report.residual = self.measure();
-                    }
-                    return Ok((report, newton, clamped));
-                }
-            }
-            let clock = Instant::now();
-            clamped |= self.prepare_newton()?;
-            timings.factor += clock.elapsed();
-            let clock = Instant::now();
-            let system = self.assembler.system();
-            let solved = self.solver.solve(system, &mut self.solution);
-            let mut solved = solved.map_err(|e| Error::from_solver(e, &self.model, self.time))?;
-            timings.solve += clock.elapsed();
-            newton.iterations += 1;
-            let clock = Instant::now();
-            let found = done || self.search(&mut watch, &mut newton)?;
-            timings.update += clock.elapsed();
-            // Until the residual says otherwise.
-            solved.status = if found {
-                Status::Converged
-            } else {
-                Status::Stagnated
-            };
-            solved.residual = KktResidual::default();
-            last = Some(solved);
-        }
-    }
-
-    /// Fills the matrices at the iterate.
-    fn fill_newton(&mut self, clamped: bool) {
-        let full = Geometry {
-            forces: GeometricStiffness::Full,
-            multipliers: GeometricStiffness::Full,
-        };
-        self.scheme.geometry = if clamped { full.clamped() } else { full };
-        let gain = self.implicit.relation.acceleration_gain;
-        for (lambda, mu) in self.lag_for_step.iter_mut().zip(&self.implicit.mu) {
-            *lambda = gain * mu;
-        }
-        let input = StepInput {
-            state: &self.state,
-            multipliers: &self.lag_for_step,
-            impulse: &[],
-            fixed_change: &[],
-            motion: &self.motion,
-        };
-        self.assembler
-            .fill(&self.model, &mut self.evaluation, &self.scheme, input);
-    }
-
-    fn fill_right_hand_sides(&mut self) {
-        let s = &self.implicit;
-        self.assembler.set_residuals(
-            &self.model,
-            &self.evaluation,
-            &self.scheme,
-            &s.primal,
-            &s.deficit,
-            &s.mu,
-        );
-    }
-
-    /// Factors the filled system; where it is indefinite, with the absolute value of the geometric stiffness. True if so.
-    fn prepare_newton(&mut self) -> Result<bool, Error> {
-        let mut clamped = false;
-        loop {
-            self.fill_right_hand_sides();
-            match self.solver.prepare(self.assembler.system()) {
-                Ok(()) => return Ok(clamped),
-                Err(SolveError::NotPositiveDefinite { .. }) if !clamped && self.options.clamp_geometry => {
-                    clamped = true;
-                    self.fill_newton(clamped);
-                }
-                Err(e) => return Err(Error::from_solver(e, &self.model, self.time)),
-            }
-        }
-    }
-
     /// The first iterate: the velocities of the start, those of fixed coordinates at the end, the last multipliers.
     fn guess(&mut self) -> Result<(), Error> {
         let gain = self.implicit.relation.acceleration_gain;
@@ -351,6 +262,7 @@ impl Simulation {
         }
         s.mu.clear();
         s.mu.extend(self.multipliers.iter().map(|l| l / gain));
+        s.whole = false;
         self.place()
     }
 

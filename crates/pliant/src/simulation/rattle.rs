@@ -68,7 +68,7 @@ impl Simulation {
 
         let clock = Instant::now();
         self.finish_rattle(h)?;
-        let damping_work = self.damping_work(h);
+        let damping_work = self.tally(h);
         let mut report = self.report(h, solved, (0, 0), damping_work);
         report.newton = newton;
         self.check(&report)?;

@@ -12,7 +12,10 @@ impl Simulation {
             return Ok(());
         }
         if self.contacts.is_some() {
-            return Err(self.refused("contacts".to_owned()));
+            if *integrator != Integrator::Nonlinear {
+                return Err(self.refused("contacts".to_owned()));
+            }
+            self.refuse_impacts()?;
         }
         if self.options.contacts.sleeping.is_some() {
             return Err(self.refused("sleeping".to_owned()));
@@ -37,7 +40,7 @@ impl Simulation {
         }
     }
 
-    fn refused(&self, what: String) -> Error {
+    pub(super) fn refused(&self, what: String) -> Error {
         Error::Unsupported {
             integrator: self.options.integrator.name().to_owned(),
             what,

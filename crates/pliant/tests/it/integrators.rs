@@ -1,5 +1,6 @@
 //! Integrators: order, energy, memory, what they refuse.
 
+mod contacts;
 mod energy;
 mod failure;
 mod memory;

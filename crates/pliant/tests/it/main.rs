@@ -17,6 +17,7 @@ mod geometry;
 mod gyroscopics;
 mod integrators;
 mod known_defects;
+mod ledger;
 mod limits;
 mod loops;
 mod memory;

@@ -11,7 +11,19 @@ use pliant_solvers::complementarity::{Cone, Outcome};
 /// Rounds of corrections of overlap: turning a body may bring others of its corners down.
 const CORRECTIONS: usize = 5;
 
+/// Energy of the compliant contacts that overlap (J).
+fn stored(list: &ContactList) -> f64 {
+    let closed = list.contacts().iter();
+    let closed = closed.filter(|c| c.law.compliance > 0.0 && c.gap < 0.0);
+    closed.map(|c| 0.5 * c.gap * c.gap / c.law.compliance).sum()
+}
+
 impl Contacts {
+    /// Energy in compliant contacts at the start of the step (J).
+    pub(in crate::simulation) fn stored_at_start(&self) -> f64 {
+        stored(&self.list)
+    }
+
     /// Remembers the contact that has the largest share `mu_i (J dx)_i` in a correction that lifted by so much, if none lifted more in the step.
     fn name_lifter(&mut self, base_rows: usize, lifted: f64) {
         let shares = self.correction.mu[base_rows..]
@@ -69,9 +81,7 @@ impl Simulation {
             }
         }
         c.report.overlap = overlap(&c.next);
-        let closed = c.next.contacts().iter();
-        let closed = closed.filter(|c| c.law.compliance > 0.0 && c.gap < 0.0);
-        c.report.stored = closed.map(|c| 0.5 * c.gap * c.gap / c.law.compliance).sum();
+        c.report.stored = stored(&c.next);
         Ok(())
     }
 

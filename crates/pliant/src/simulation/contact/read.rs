@@ -1,8 +1,8 @@
 //! What the contacts of a step did.
 
-use super::Contacts;
 use super::laws::used_friction;
 use super::solve::AT_REST;
+use super::{ContactWork, Contacts};
 use crate::Error;
 use crate::contact::{ContactEvent, ContactReading, ContactState};
 use crate::simulation::Simulation;
@@ -15,12 +15,13 @@ use pliant_solvers::complementarity::Outcome;
 const ON_CONE: f64 = 1e-3;
 
 impl Contacts {
-    /// Reads impulses and velocities of the contacts, in impulses per step `h`.
-    pub(super) fn read(&mut self, impulses: &[f64], h: f64) {
+    /// Reads impulses and velocities of the contacts, in impulses per step `h`; positions move by `h (beta u+ + (1 - beta) u)`.
+    pub(super) fn read(&mut self, impulses: &[f64], h: f64, beta: f64) {
         self.readings.clear();
         self.forces_now.clear();
         let mut row = 0;
         let (mut active, mut slipping, mut work) = (0, 0, 0.0);
+        self.work = ContactWork::default();
         for (contact, own) in self.list.contacts().iter().zip(&self.rows) {
             let all = row..row + own.count;
             row += own.count;
@@ -33,8 +34,24 @@ impl Contacts {
             for (k, axis) in (rows.end..all.end).zip(own.spins()) {
                 torque += impulses[k] * Vec3::from(*axis);
             }
-            for k in all {
-                work += 0.5 * impulses[k] * (self.tail.velocity()[k] + self.after[k]);
+            let (before, after) = (self.tail.velocity()[all.start], self.after[all.start]);
+            let law = &contact.law;
+            let way = h * (beta * after + (1.0 - beta) * before);
+            if law.compliance > 0.0 && impulses[all.start] > 0.0 {
+                self.work.damping -= law.relaxation_time / law.compliance * after * way;
+            } else if law.compliance > 0.0 && contact.gap < 0.0 {
+                // It does not pull: what is still pressed in comes out against its own damping.
+                let end = (contact.gap + way).min(0.0);
+                self.work.damping += 0.5 * (end * end - contact.gap * contact.gap) / law.compliance;
+            }
+            for k in all.clone() {
+                let one = 0.5 * impulses[k] * (self.tail.velocity()[k] + self.after[k]);
+                work += one;
+                if k > all.start {
+                    self.work.friction += one;
+                } else if law.compliance == 0.0 {
+                    self.work.impacts += one;
+                }
             }
             let normal = Vec3::from(contact.normal);
             let slip = (velocity - normal * normal.dot(&velocity)).norm();
@@ -141,7 +158,7 @@ impl Simulation {
                 *r += last;
             }
         }
-        c.read(&given, h);
+        c.read(&given, h, self.scheme.beta);
         c.given = given;
         self.contacts = Some(c);
     }

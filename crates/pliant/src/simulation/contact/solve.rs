@@ -11,14 +11,25 @@ use pliant_solvers::{KktSystem, Solution, SolveError, SolveReport};
 /// A contact does not slip below this share of its velocity at the start of the step, and of the largest velocity that there is without impulses
 /// (for which there are this many tolerances at least).
 pub(super) const AT_REST: f64 = 1e-6;
-const TOLERANCES_AT_REST: f64 = 10.0;
+pub(super) const TOLERANCES_AT_REST: f64 = 10.0;
 
 /// A complementarity error in the model's words.
-pub(super) fn in_words(error: ProblemError, simulation: &Simulation) -> Error {
+pub(in crate::simulation) fn in_words(error: ProblemError, simulation: &Simulation) -> Error {
     match error {
         ProblemError::Bilateral(e) => Error::from_solver(e, &simulation.model, simulation.time),
         other => Error::Contacts(other),
     }
+}
+
+/// The forces of the last step in the rows of the contacts, times `per_force`.
+pub(in crate::simulation) fn last_impulses(c: &Contacts, per_force: f64) -> impl Iterator<Item = f64> {
+    let contacts = c.list.contacts().iter().zip(&c.rows);
+    contacts.flat_map(move |(contact, rows)| {
+        let at = c.forces.binary_search_by_key(&contact.key, |f| f.0);
+        let [x, y, z, tx, ty, tz] = at.map_or([0.0; 6], |at| c.forces[at].1);
+        let (force, torque) = (Vec3::new(x, y, z), Vec3::new(tx, ty, tz));
+        rows.along(per_force * force, per_force * torque)
+    })
 }
 
 impl Simulation {
@@ -35,7 +46,7 @@ impl Simulation {
         extended.unwrap_or_else(|| self.assembler.system())
     }
 
-    pub(super) fn auto_options(&self) -> AutoOptions {
+    pub(in crate::simulation) fn auto_options(&self) -> AutoOptions {
         let options = &self.options.contacts;
         AutoOptions {
             limits: Limits {
@@ -57,8 +68,8 @@ impl Simulation {
         prepared
     }
 
-    fn fill_contacts(&mut self, c: &mut Contacts) -> Result<(), Error> {
-        let (h, beta) = (self.scheme.h, self.scheme.beta);
+    /// The rows of the contacts and their cones, with the Jacobians that the assembler was last filled with.
+    pub(in crate::simulation) fn gather_rows(&self, c: &mut Contacts, h: f64) -> Result<(), Error> {
         c.tail.clear();
         let base = self.assembler.system();
         c.cones.clear();
@@ -72,11 +83,14 @@ impl Simulation {
         }
         self.assembler.project(&self.model, &self.state, &mut c.tail)?;
         let unit = h / self.per_force(h);
-        c.couple(
-            self.options.contacts.friction_coupling,
-            base.row_blocks().len() - 1,
-            unit,
-        )?;
+        let blocks = base.row_blocks().len() - 1;
+        c.couple(self.options.contacts.friction_coupling, blocks, unit)
+    }
+
+    fn fill_contacts(&mut self, c: &mut Contacts) -> Result<(), Error> {
+        let (h, beta) = (self.scheme.h, self.scheme.beta);
+        self.gather_rows(c, h)?;
+        let base = self.assembler.system();
         let poisson = self.options.contacts.restitution == Restitution::Poisson;
         let hits = poisson && c.hits(h);
         if hits {
@@ -102,13 +116,9 @@ impl Simulation {
         c.solution
             .mu
             .extend(self.multipliers.iter().map(|l| l * per_force));
-        for (contact, rows) in c.list.contacts().iter().zip(&c.rows) {
-            let at = c.forces.binary_search_by_key(&contact.key, |f| f.0);
-            let [x, y, z, tx, ty, tz] = at.map_or([0.0; 6], |at| c.forces[at].1);
-            let (force, torque) = (Vec3::new(x, y, z), Vec3::new(tx, ty, tz));
-            let start = rows.along(per_force * force, per_force * torque);
-            c.solution.mu.extend(start);
-        }
+        let mut mu = std::mem::take(&mut c.solution.mu);
+        mu.extend(last_impulses(c, per_force));
+        c.solution.mu = mu;
         c.solution
             .mu
             .resize(self.assembler.system().m() + c.tail.rows(), 0.0);

@@ -13,7 +13,7 @@ impl Simulation {
     }
 
     /// Sum of the squares of what the equations lack as velocities: impulses over `W_ii`, rows over the displacement gain; of rows of bounded
-    /// force by the natural map.
+    /// force by the natural map, contacts too.
     pub(super) fn merit(&mut self) -> f64 {
         self.find_row_velocities();
         let s = &self.implicit;
@@ -28,7 +28,7 @@ impl Simulation {
             let r = self.row_miss(row);
             sum += r * r;
         }
-        sum
+        sum + self.contact_merit()
     }
 
     /// What each row misses, as a velocity.
@@ -69,6 +69,12 @@ impl Simulation {
 
     /// The residual from what each equation lacks, as an impulse or a velocity, and the speeds.
     pub(in crate::simulation) fn measure_terms(&mut self) -> KktResidual {
+        // Beside contacts, rows of bounded force are solved with them, to their tolerance of the largest velocity without impulses.
+        let contacts = self.contacts.as_ref().filter(|c| !c.is_empty());
+        let beside = contacts.map(|c| {
+            let tolerances = self.options.newton.tolerance / self.options.contacts.tolerance;
+            (tolerances.min(1.0), c.free_velocity())
+        });
         let s = &mut self.implicit;
         let system = self.assembler.system();
         let (n, m) = (system.n(), system.m());
@@ -110,7 +116,17 @@ impl Simulation {
             }
             let missed = self.row_miss(row).abs();
             out.row = max(out.row, missed);
-            out.relative = max(out.relative, share(missed, rounding, terms));
+            let (lower, upper) = system.bounds[row];
+            let bounded = lower > f64::NEG_INFINITY || upper < f64::INFINITY;
+            let own = match beside {
+                Some((unit, velocity)) if bounded => unit * share(missed, rounding, terms.max(velocity)),
+                _ => share(missed, rounding, terms),
+            };
+            out.relative = max(out.relative, own);
+        }
+        let s = &mut self.implicit;
+        if let Some(c) = self.contacts.as_ref().filter(|c| !c.is_empty()) {
+            c.add_sizes(&s.contacts, &mut s.primal_terms);
         }
         let s = &self.implicit;
         for i in (0..n).filter(|i| !system.fixed[*i]) {

@@ -190,6 +190,7 @@ impl Simulation {
             self.add_start();
         }
         self.implicit.primal.iter_mut().for_each(|p| *p /= -gain);
+        self.add_contact_impulses();
         Ok(())
     }
 

@@ -34,6 +34,7 @@ impl Simulation {
         let s = &mut self.implicit;
         s.accepted.clone_from(&s.end);
         s.accepted_mu.clone_from(&s.mu);
+        s.accepted_contacts.clone_from(&s.contacts);
         let whole = self.go(1.0)?;
         if whole <= (1.0 - 2.0 * DECREASE) * watch.best {
             self.keep_best(watch, whole);
@@ -69,13 +70,18 @@ impl Simulation {
         for ((end, old), change) in s.end.iter_mut().zip(&s.accepted).zip(&self.solution.x) {
             *end = old + share * change;
         }
-        for ((mu, old), new) in s.mu.iter_mut().zip(&s.accepted_mu).zip(&self.solution.mu) {
-            *mu = if share == 1.0 {
-                *new
-            } else {
-                old + share * (new - old)
-            };
+        let rows = (&mut s.mu, &s.accepted_mu, &self.solution.mu);
+        let contacts = (&mut s.contacts, &s.accepted_contacts, &s.new_contacts);
+        for (list, old, new) in [rows, contacts] {
+            for ((mu, old), new) in list.iter_mut().zip(old).zip(new) {
+                *mu = if share == 1.0 {
+                    *new
+                } else {
+                    old + share * (new - old)
+                };
+            }
         }
+        s.whole = share == 1.0;
         match self.place().and_then(|()| self.find_residual()) {
             Ok(()) => Ok(self.merit()),
             Err(Error::Model(ModelError::Degenerate { .. })) => Ok(f64::INFINITY),
@@ -91,12 +97,16 @@ impl Simulation {
         let s = &mut self.implicit;
         s.best.clone_from(&s.end);
         s.best_mu.clone_from(&s.mu);
+        s.best_contacts.clone_from(&s.contacts);
+        s.best_whole = s.whole;
     }
 
     pub(super) fn return_to_best(&mut self) -> Result<(), Error> {
         let s = &mut self.implicit;
         s.end.clone_from(&s.best);
         s.mu.clone_from(&s.best_mu);
+        s.contacts.clone_from(&s.best_contacts);
+        s.whole = s.best_whole;
         self.place()?;
         self.find_residual()
     }

@@ -38,7 +38,15 @@ impl Simulation {
             let before = self.model.energies(&self.state).kinetic;
             self.put_to_sleep()?;
             report.contacts.stilled = before - self.model.energies(&self.state).kinetic;
-            report.energies = self.energies();
+            let awake = report.energies;
+            report.energies = self.energies(true);
+            let [kinetic, potential] = [
+                report.energies.kinetic - awake.kinetic,
+                report.energies.potential - awake.potential,
+            ];
+            report.ledger.kinetic += kinetic;
+            report.ledger.potential += potential;
+            report.ledger.corrections += kinetic + potential;
             report.momentum = self.model.momentum(&self.state);
         }
         report.contacts.asleep = self.sleep.asleep;

@@ -1,0 +1,91 @@
+//! Where the energy of a step came from and where it went.
+
+use std::ops::AddAssign;
+
+/// Energy that a step moved (J). What changed is the sum of what was brought in:
+///
+/// ```math
+/// kinetic + potential = forces + motion + motors + inputs + damping + friction + impacts + corrections + numerical
+/// ```
+///
+/// An impulse `r` on a velocity that goes from `u` to `u+` brings in `r (u+ + u)/2`, which is what it changes in the kinetic energy. Negative numbers take energy
+/// out. [`numerical`](Self::numerical) is by definition what is left, so that the sum always closes: what the scheme damps by itself, what linearising leaves, and the residual of the solve. Of a
+/// particle in free fall by implicit Euler it is `-m |v+ - v|^2 / 2`, of the trapezoidal rule on linear models zero to rounding. Cost: a pass over rows, forces and
+/// contacts.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Ledger {
+    /// Change of the kinetic energy.
+    pub kinetic: f64,
+    /// Change of the potential energy.
+    pub potential: f64,
+    /// By forces from outside ([`Simulation::set_force`](crate::Simulation::set_force)) and forces without a potential, such as thrust
+    /// ([`BodyForce`](pliant_model::BodyForce)).
+    pub forces: f64,
+    /// By prescribed motion: fixed coordinates that move, driven rows without bounds, driven ends of springs and dampers.
+    pub motion: f64,
+    /// By driven rows of bounded force.
+    pub motors: f64,
+    /// By inputs that were set since the last step: what they changed in the potential energy.
+    pub inputs: f64,
+    /// By damping forces, those of compliant contacts included: never positive for `alpha = beta`.
+    pub damping: f64,
+    /// By friction, spin and rolling in contacts, and by rows with bounds on both sides that are not driven (dry friction of joints).
+    pub friction: f64,
+    /// By normal impulses of hard contacts, by rows with a bound on one side (limits, ropes), and by rows with restitution.
+    pub impacts: f64,
+    /// By corrections of positions, what was paid for them included, and by falling asleep.
+    pub corrections: f64,
+    /// What is left.
+    pub numerical: f64,
+}
+
+impl Ledger {
+    /// All that was brought in, but for the numerical part.
+    pub fn brought_in(&self) -> f64 {
+        self.entries()[2..10].iter().map(|e| e.1).sum()
+    }
+
+    /// All entries with their names, in the order of the sum.
+    pub fn entries(&self) -> [(&'static str, f64); 11] {
+        [
+            ("kinetic", self.kinetic),
+            ("potential", self.potential),
+            ("forces", self.forces),
+            ("motion", self.motion),
+            ("motors", self.motors),
+            ("inputs", self.inputs),
+            ("damping", self.damping),
+            ("friction", self.friction),
+            ("impacts", self.impacts),
+            ("corrections", self.corrections),
+            ("numerical", self.numerical),
+        ]
+    }
+
+    /// Enters the changes of energy and what is left of them.
+    pub(crate) fn close(&mut self, kinetic: f64, potential: f64) {
+        (self.kinetic, self.potential) = (kinetic, potential);
+        self.numerical = kinetic + potential - self.brought_in();
+    }
+}
+
+impl AddAssign for Ledger {
+    fn add_assign(&mut self, other: Self) {
+        let sums = [
+            &mut self.kinetic,
+            &mut self.potential,
+            &mut self.forces,
+            &mut self.motion,
+            &mut self.motors,
+            &mut self.inputs,
+            &mut self.damping,
+            &mut self.friction,
+            &mut self.impacts,
+            &mut self.corrections,
+            &mut self.numerical,
+        ];
+        for (sum, (_, one)) in sums.into_iter().zip(other.entries()) {
+            *sum += one;
+        }
+    }
+}

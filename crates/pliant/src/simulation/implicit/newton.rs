@@ -1,0 +1,154 @@
+//! The iteration of Newton's method.
+
+use super::Simulation;
+use super::search::Watch;
+use crate::Error;
+use crate::report::{NewtonReport, Timings};
+use pliant_kkt::{GeometricStiffness, Geometry, StepInput};
+use pliant_solvers::{KktResidual, SolveReport, Status};
+use std::time::Instant;
+
+impl Simulation {
+    /// Newton's method; with contacts that bounce by different coefficients once more with the largest common share of them that makes no energy, to 1/64, as in the
+    /// linear step.
+    pub(super) fn iterate_with_restitution(
+        &mut self,
+        timings: &mut Timings,
+    ) -> Result<(SolveReport, NewtonReport, bool), Error> {
+        let mut out = self.iterate(timings)?;
+        if !self.restitution_makes_energy() {
+            return Ok(out);
+        }
+        let (mut least, mut most, mut last) = (0.0, 1.0, 1.0);
+        for _ in 0..6 {
+            last = 0.5 * (least + most);
+            self.share_restitution(last);
+            out = self.iterate(timings)?;
+            if self.restitution_makes_energy() {
+                most = last;
+            } else {
+                least = last;
+            }
+        }
+        if last != least {
+            self.share_restitution(least);
+            out = self.iterate(timings)?;
+        }
+        Ok(out)
+    }
+
+    /// Newton's method. On return the state is the best iterate.
+    fn iterate(&mut self, timings: &mut Timings) -> Result<(SolveReport, NewtonReport, bool), Error> {
+        let mut newton = NewtonReport::default();
+        let mut last: Option<SolveReport> = None;
+        let mut clamped = false;
+        self.guess()?;
+        self.find_residual()?;
+        let mut watch = Watch::default();
+        loop {
+            let clock = Instant::now();
+            self.fill_newton(false);
+            timings.fill += clock.elapsed();
+            if newton.iterations == 0 {
+                self.weigh();
+                self.weigh_contacts()?;
+                let merit = self.merit();
+                self.keep_best(&mut watch, merit);
+            }
+            let measured = self.measure();
+            let settled = !self.in_contact() || self.implicit.whole;
+            let done = settled && measured.relative <= self.options.newton.tolerance;
+            if let Some(mut report) = last {
+                report.residual = measured;
+                report.status = if done {
+                    Status::Converged
+                } else if newton.iterations >= self.options.newton.iterations {
+                    Status::MaxIterations
+                } else {
+                    report.status
+                };
+                if done || report.status != Status::Converged {
+                    if !done {
+                        self.return_to_best()?;
+                        report.residual = self.measure();
+                    }
+                    return Ok((report, newton, clamped));
+                }
+            }
+            let clock = Instant::now();
+            clamped |= self.prepare_newton()?;
+            timings.factor += clock.elapsed();
+            let clock = Instant::now();
+            let mut solved = self.solve_newton()?;
+            timings.solve += clock.elapsed();
+            newton.iterations += 1;
+            let clock = Instant::now();
+            let found = done || self.search(&mut watch, &mut newton)?;
+            timings.update += clock.elapsed();
+            // Until the residual says otherwise.
+            solved.status = if found {
+                Status::Converged
+            } else {
+                Status::Stagnated
+            };
+            solved.residual = KktResidual::default();
+            last = Some(solved);
+        }
+    }
+
+    /// Fills the matrices at the iterate.
+    fn fill_newton(&mut self, clamped: bool) {
+        let full = Geometry {
+            forces: GeometricStiffness::Full,
+            multipliers: GeometricStiffness::Full,
+        };
+        self.scheme.geometry = if clamped { full.clamped() } else { full };
+        let gain = self.implicit.relation.acceleration_gain;
+        for (lambda, mu) in self.lag_for_step.iter_mut().zip(&self.implicit.mu) {
+            *lambda = gain * mu;
+        }
+        let input = StepInput {
+            state: &self.state,
+            multipliers: &self.lag_for_step,
+            impulse: &[],
+            fixed_change: &[],
+            motion: &self.motion,
+        };
+        self.assembler
+            .fill(&self.model, &mut self.evaluation, &self.scheme, input);
+    }
+
+    fn fill_right_hand_sides(&mut self) {
+        let s = &self.implicit;
+        self.assembler.set_residuals(
+            &self.model,
+            &self.evaluation,
+            &self.scheme,
+            &s.primal,
+            &s.deficit,
+            &s.mu,
+        );
+    }
+
+    /// Factors the filled system; where it is indefinite, with the absolute value of the geometric stiffness. True if so.
+    fn prepare_newton(&mut self) -> Result<bool, Error> {
+        let mut clamped = false;
+        loop {
+            self.fill_right_hand_sides();
+            let prepared = if self.in_contact() {
+                self.prepare_newton_contacts()
+            } else {
+                let prepared = self.solver.prepare(self.assembler.system());
+                prepared.map_err(|e| Error::from_solver(e, &self.model, self.time))
+            };
+            match prepared {
+                Ok(()) => return Ok(clamped),
+                Err(Error::NotPositiveDefinite { .. }) if !clamped && self.options.clamp_geometry => {
+                    clamped = true;
+                    self.fill_newton(clamped);
+                }
+                Err(e) => return Err(e),
+            }
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! What contacts take.
+
+use super::{G, expect, run};
+use pliant::contact::*;
+use pliant::kkt::Support;
+use pliant::prelude::*;
+
+/// A particle over the plane `z = 0`.
+#[derive(Debug)]
+struct Floor(NodeId, ContactLaw);
+
+impl ContactFinder for Floor {
+    fn nodes(&self) -> Vec<NodeId> {
+        vec![self.0]
+    }
+
+    fn find(&mut self, m: &Model, s: &State, _: f64, out: &mut ContactList) -> Result<(), Error> {
+        let x = m.positions(s, self.0);
+        let contact = Contact {
+            key: ContactKey(0, 0),
+            point: [x[0], x[1], 0.0],
+            normal: [0.0, 0.0, 1.0],
+            gap: x[2],
+            law: self.1,
+            sides: [0, 1],
+        };
+        let support = Support {
+            node: self.0,
+            element: 0,
+            weight: 1.0,
+            arm: [0.0; 3],
+        };
+        out.push(contact, [], [support]);
+        Ok(())
+    }
+}
+
+/// A particle of 2 kg.
+fn particle(z: f64, v: [f64; 3], gravity: f64, law: ContactLaw, options: Options) -> Simulation {
+    let mut m = Model::new();
+    m.set_gravity([0.0, 0.0, -gravity]).unwrap();
+    let p = m
+        .add_independent("p", Space::Real(3), &[0.0, 0.0, z], &v)
+        .unwrap();
+    m.add_mass("m", p, Mass::Uniform(2.0)).unwrap();
+    let mut s = Simulation::with_options(m, options).unwrap();
+    s.set_contacts(Floor(p, law)).unwrap();
+    s
+}
+
+/// A block that slides to rest: friction takes all of `m v^2/2`.
+#[test]
+fn friction_takes_the_motion() {
+    let law = ContactLaw {
+        friction: 0.5,
+        ..ContactLaw::default()
+    };
+    for options in [Options::default(), Options::trapezoidal()] {
+        let l = run(&mut particle(0.0, [3.0, 0.0, 0.0], G, law, options), 0.01, 100);
+        expect(&l, &[("friction", -9.0)], 1e-11);
+    }
+}
+
+/// A ball that bounces without gravity: `(1 - e^2) m v^2/2` in the impact.
+#[test]
+fn impacts_take_their_share() {
+    for restitution in [Restitution::Newton, Restitution::Poisson] {
+        for e in [0.0, 0.4, 1.0] {
+            let law = ContactLaw {
+                restitution: e,
+                ..ContactLaw::default()
+            };
+            let mut options = Options::default();
+            options.contacts.restitution = restitution;
+            let l = run(&mut particle(0.0, [0.0, 0.0, -3.0], 0.0, law, options), 0.01, 1);
+            expect(&l, &[("impacts", -(1.0 - e * e) * 9.0)], 1e-12);
+        }
+    }
+}
+
+/// A compliant contact: its spring stores, its damper takes `d/C u+ h u_beta`, and by the trapezoidal rule of positions the rest is what the end of the step weighs too
+/// much, which goes with the step.
+#[test]
+fn compliant_contacts_store_and_damp() {
+    let law = ContactLaw {
+        compliance: 1e-3,
+        relaxation_time: 0.01,
+        ..ContactLaw::default()
+    };
+    let start = |h: f64, steps| {
+        let mut s = particle(-0.01, [0.0, 0.0, -1.0], 0.0, law, Options::default());
+        let mut sum = Ledger::default();
+        for _ in 0..steps {
+            let v = s.state().velocities[2];
+            let report = s.step(h).unwrap();
+            let after = s.state().velocities[2];
+            if s.contacts()[0].impulse[2] > 0.0 {
+                assert!((report.ledger.damping + 10.0 * after * h * after).abs() < 1e-14);
+                let (dv, dx) = (after - v, h * after);
+                let numerical = -dv * dv - 500.0 * dx * dx;
+                let inside = s.state().positions[2] < 0.0;
+                assert!(!inside || (report.ledger.numerical - numerical).abs() < 1e-13);
+            }
+            sum += report.ledger;
+        }
+        // It starts with m v^2/2 = 1 J and phi^2/(2 C) = 0.05 J.
+        let end = s.state().velocities[2];
+        assert!((sum.kinetic - (end * end - 1.0)).abs() < 1e-12 && (sum.potential + 0.05).abs() < 1e-12);
+        sum
+    };
+    let (a, b) = (start(1e-3, 200), start(5e-4, 400));
+    // First order.
+    assert!((a.numerical / b.numerical - 2.0).abs() < 0.1, "{a:?} {b:?}");
+}
+
+/// Overlap that is corrected lifts a weight, and is paid for as far as there is motion.
+#[test]
+fn corrections_of_overlap() {
+    let mut s = particle(
+        -0.003,
+        [2.0, 0.0, 0.0],
+        G,
+        ContactLaw::default(),
+        Options::default(),
+    );
+    let report = s.step(0.01).unwrap();
+    assert!((report.contacts.lifted - 2.0 * G * 0.003).abs() < 1e-12);
+    expect(&report.ledger, &[], 1e-12);
+    let mut s = particle(-0.003, [0.0; 3], G, ContactLaw::default(), Options::default());
+    let l = s.step(0.01).unwrap().ledger;
+    expect(&l, &[("corrections", 2.0 * G * 0.003)], 1e-12);
+}

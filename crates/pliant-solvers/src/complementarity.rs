@@ -51,6 +51,7 @@ mod admm;
 mod anderson;
 mod auto;
 mod barzilai_borwein;
+mod central;
 #[cfg(feature = "clarabel")]
 mod clarabel;
 mod condense;
@@ -82,6 +83,7 @@ pub use active_set::ActiveSetQp;
 pub use admm::{Admm, AdmmOptions};
 pub use auto::{Auto, AutoOptions};
 pub use barzilai_borwein::BarzilaiBorwein;
+pub use central::CentralPath;
 #[cfg(feature = "clarabel")]
 pub use clarabel::ClarabelOracle;
 pub use condense::Condensed;

@@ -4,7 +4,7 @@ mod run;
 
 use crate::complementarity::{
     AcceleratedGradient, ActiveSetQp, Admm, AdmmOptions, Auto, AutoOptions, BarzilaiBorwein, BlockPivoting,
-    BlockPivotingOptions, ContactFunction, Dantzig, GaussSeidel, GaussSeidelOptions, InteriorPoint,
+    BlockPivotingOptions, CentralPath, ContactFunction, Dantzig, GaussSeidel, GaussSeidelOptions, InteriorPoint,
     InteriorPointOptions, Jacobi, Lemke, LemkeOptions, Limits, Method, ModulusSplitting,
     ModulusSplittingOptions, Murty, Newton, NewtonOptions, NonlinearCg, RowFunction, Solver,
 };
@@ -164,6 +164,12 @@ pub const COMPLEMENTARITY: &[ComplementarityEntry] = &[
                 ..InteriorPointOptions::default()
             }))
         },
+    },
+    ComplementarityEntry {
+        name: "central-path",
+        about: "the path of interior points, followed around its turning points",
+        friction: true,
+        make: |limits| Box::new(CentralPath::new(limits)),
     },
     ComplementarityEntry {
         name: "newton",

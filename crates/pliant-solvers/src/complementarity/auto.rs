@@ -2,7 +2,7 @@
 
 use super::report::Tracker;
 use super::{
-    AcceleratedGradient, Admm, AdmmOptions, BlockPivoting, BlockPivotingOptions, ContactFunction, Form,
+    AcceleratedGradient, Admm, AdmmOptions, BlockPivoting, BlockPivotingOptions, CentralPath, ContactFunction, Form,
     GaussSeidel, GaussSeidelOptions, InteriorPoint, InteriorPointOptions, Lemke, LemkeOptions, Limits,
     Method, Newton, NewtonOptions, NonlinearCg, Outcome, Problem, ProblemError, Report, ShiftStep, Solver,
     Stage,
@@ -40,6 +40,9 @@ const WORK: usize = 4_000_000;
 /// From where interior points end, Newton takes a dozen factorisations: where they are dense, up to this many times the rows that are few.
 const ENDED: usize = 4;
 
+/// Factorisations of the central path; heaps of hundreds of contacts took 400 to 900.
+const PATH: usize = 2000;
+
 /// Blocks that a few sweeps are likely to settle without a start.
 const SWEPT: usize = 4;
 
@@ -59,6 +62,7 @@ enum Try {
     Interior(ShiftStep),
     /// Newton with many sweeps where its line search fails.
     Sweeping,
+    Path,
     NonlinearCg,
     Admm,
     Moreau,
@@ -80,7 +84,7 @@ enum From {
 ///
 /// - Without friction and with few rows: block pivoting, then Lemke; then as with friction.
 /// - Else: Gauss-Seidel (8 sweeps, if there is a start or there are at most four contacts: interior points gain nothing from them
-///   otherwise), Newton (up to 60 rows), interior points, Newton, [alternating](ShiftStep::Alternating) interior points, Newton, interior points with the shift
+///   otherwise), Newton (up to 60 rows), interior points, Newton, [alternating](ShiftStep::Alternating) interior points, Newton, the [central path](CentralPath) around its turning points, interior points with the shift
 ///   [lagged](ShiftStep::Lagged), Newton, the same with half of the new shift, Newton with many sweeps, from Lemke's pyramids (up to 200 rows) with both functions, a tenth and three
 ///   tenths of the new shift, Newton with both functions from rest (if few rows), conjugate
 ///   gradients over Gauss-Seidel, alternating directions, accelerated gradients. With a [`Cone::Pyramid`](super::Cone::Pyramid): Lemke (if few
@@ -97,6 +101,7 @@ pub struct Auto {
     tracker: Tracker,
     gauss_seidel: GaussSeidel,
     interior: InteriorPoint,
+    path: CentralPath,
     newton: Newton,
     cg: NonlinearCg,
     admm: Admm,
@@ -118,13 +123,16 @@ impl Auto {
 
     /// Orders of elimination of the solvers that factor sparse systems.
     pub(crate) fn orders(&self) -> [Option<Elimination>; 3] {
-        [self.interior.order(), self.admm.order(), self.newton.order()]
+        // The path solves the systems of Newton's method.
+        let newton = self.newton.order().or_else(|| self.path.order());
+        [self.interior.order(), self.admm.order(), newton]
     }
 
     /// Orders for the next pattern, where they fit.
     pub(crate) fn impose(&mut self, [interior, admm, newton]: [Option<Elimination>; 3]) {
         self.interior.impose(interior);
         self.admm.impose(admm);
+        self.path.impose(newton.clone());
         self.newton.impose(newton);
     }
 
@@ -144,6 +152,7 @@ impl Auto {
             limits: at_most(2000, 500),
             ..AdmmOptions::default()
         };
+        self.path.limits = at_most(PATH, PATH);
         self.gradient.limits = at_most(limits.max_iterations, limits.max_iterations);
         self.pivoting.options = BlockPivotingOptions {
             limits: at_most(500, 500),
@@ -194,6 +203,7 @@ impl Solver for Auto {
             (round && near, Try::Newton, From::Best),
             (slips, Try::Interior(ShiftStep::Alternating), From::Rest),
             (slips && near, Try::Newton, From::Best),
+            (slips && near, Try::Path, From::Rest),
             (slips, lagged(1.0), From::Rest),
             (slips && near, Try::Newton, From::Best),
             (slips && few, lagged(0.5), From::Rest),
@@ -211,7 +221,7 @@ impl Solver for Auto {
             (few || rows || !round, Try::Gradient, From::Best),
         ];
         // Interior points know one disc of friction per contact; what they stand between is tried once.
-        let wanted = |which: Try| !(rolls && matches!(which, Try::Interior(_)));
+        let wanted = |which: Try| !(rolls && matches!(which, Try::Interior(_) | Try::Path));
         let mut newton_last = false;
         let mut tried = Vec::new();
         let mut iterations = 0;
@@ -276,6 +286,7 @@ impl Solver for Auto {
                 Try::GaussSeidel => &mut self.gauss_seidel,
                 Try::Newton | Try::Moreau | Try::Sweeping => &mut self.newton,
                 Try::Interior(_) => &mut self.interior,
+                Try::Path => &mut self.path,
                 Try::NonlinearCg => &mut self.cg,
                 Try::Admm => &mut self.admm,
                 Try::Gradient => &mut self.gradient,

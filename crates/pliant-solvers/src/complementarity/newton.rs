@@ -1,14 +1,15 @@
 //! Nonsmooth Newton methods.
 
 mod law;
+mod linear;
 
 use super::gauss_seidel::sweep;
 use super::report::Tracker;
-use super::shifted::Shifted;
-use super::{Cone, Form, Limits, Method, Outcome, Problem, ProblemError, Report, Solver};
+use super::{Cone, Limits, Method, Outcome, Problem, ProblemError, Report, Solver};
 use crate::Elimination;
 pub(super) use law::contact;
 use law::{Local, shifted_friction};
+pub(super) use linear::{Jacobian, solve_in_place};
 
 /// Function whose zero is the law of a unilateral row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -66,29 +67,22 @@ impl Default for NewtonOptions {
 /// and Marquardt: without that, towers of boxes with a mass ratio of 1000 were not solved. The line search halves the step until `|F|^2` is below the largest of its last five
 /// values (Grippo, Lampariello, Lucidi 1986); when it fails, Gauss-Seidel sweeps take over for a moment. Friction has no descent
 /// guarantee: far from a solution other methods are safer; near one it converges in a handful of steps (Acary, Brémond, Huber 2018
-/// compare). Cost: where the operator is a [`Form::Saddle`] and there are more than 60 rows, a sparse unsymmetric factorisation of the saddle-point
+/// compare). Cost: where the operator is a [`Form::Saddle`](super::Form::Saddle) and there are more than 60 rows, a sparse unsymmetric factorisation of the saddle-point
 /// system; else a dense one, `2 m^3/3`. Nothing is allocated for problems no larger than before.
 #[derive(Clone, Debug, Default)]
 pub struct Newton {
     /// May be changed at any time.
     pub options: NewtonOptions,
     tracker: Tracker,
-    /// `A`, the generalised Jacobian and then its factors, by rows.
-    a: Vec<f64>,
-    jacobian: Vec<f64>,
+    jacobian: Jacobian,
     /// Right-hand side, then the direction.
     step: Vec<f64>,
     trial: Vec<f64>,
     u: Vec<f64>,
-    /// The Jacobian where the operator is a Schur complement, and its blocks.
-    shifted: Shifted,
-    sparse: bool,
+    /// Blocks of the generalised Jacobian.
     by_r: Vec<f64>,
     by_u: Vec<f64>,
 }
-
-/// Rows up to which a dense factorisation is quickest.
-const DENSE: usize = 60;
 
 impl Newton {
     /// A solver with given options.
@@ -147,122 +141,32 @@ impl Newton {
 
     /// Puts the Newton direction into `step`; false if the factorisation fails.
     fn direction(&mut self, problem: &Problem, r: &[f64], e: f64) -> bool {
-        let m = problem.size();
-        if self.sparse {
-            return self.sparse_direction(problem, r, e);
-        }
-        self.jacobian.clear();
-        self.jacobian.resize(m * m, 0.0);
-        self.step.clear();
-        self.step.resize(m, 0.0);
-        for k in 0..problem.blocks() {
-            let rows = problem.rows(k);
-            let d = rows.len();
-            let local = self.local(problem, k, r, &self.tracker.u);
-            for i in 0..d {
-                let row = rows.start + i;
-                self.step[row] = -local.value[i];
-                let line = &mut self.jacobian[row * m..][..m];
-                for l in 0..d {
-                    let (g, own) = (local.by_u[d * i + l], rows.start + l);
-                    line[own] += local.by_r[d * i + l] + g * e * problem.scale(k);
-                    if g != 0.0 {
-                        let a = &self.a[own * m..][..m];
-                        line.iter_mut().zip(a).for_each(|(j, a)| *j += g * a);
-                    }
-                }
-            }
-        }
-        // Columns in velocity units: masses may differ by many orders.
-        for line in self.jacobian.chunks_exact_mut(m) {
-            for k in 0..problem.blocks() {
-                for column in problem.rows(k) {
-                    line[column] /= problem.scale(k);
-                }
-            }
-        }
-        if !solve_in_place(&mut self.jacobian, &mut self.step) {
-            return false;
-        }
-        for k in 0..problem.blocks() {
-            for row in problem.rows(k) {
-                self.step[row] /= problem.scale(k);
-            }
-        }
-        self.step.iter().all(|x| x.is_finite())
-    }
-}
-
-impl Newton {
-    /// The order of elimination in use.
-    pub(crate) fn order(&self) -> Option<Elimination> {
-        self.shifted.order()
-    }
-
-    /// The order for the next pattern, if it fits.
-    pub(crate) fn impose(&mut self, order: Option<Elimination>) {
-        self.shifted.impose(order);
-    }
-
-    /// The same through the saddle-point system.
-    fn sparse_direction(&mut self, problem: &Problem, r: &[f64], e: f64) -> bool {
         self.by_r.clear();
         self.by_u.clear();
-        self.trial.clear();
-        self.trial.resize(problem.size(), 0.0);
+        self.step.clear();
+        self.step.resize(problem.size(), 0.0);
         for k in 0..problem.blocks() {
             let local = self.local(problem, k, r, &self.tracker.u);
             let entries = problem.square(k).len();
             self.by_r.extend_from_slice(&local.by_r[..entries]);
             self.by_u.extend_from_slice(&local.by_u[..entries]);
             for (i, value) in problem.rows(k).zip(local.value) {
-                self.trial[i] = -value;
+                self.step[i] = -value;
             }
         }
-        if !self.shifted.factor_newton(problem, &self.by_r, &self.by_u, e) {
-            return false;
-        }
-        self.step.resize(problem.size(), 0.0);
-        self.shifted.solve_bent(&self.trial, &mut self.step);
-        for k in 0..problem.blocks() {
-            for row in problem.rows(k) {
-                self.step[row] /= problem.scale(k);
-            }
-        }
-        self.step.iter().all(|x| x.is_finite())
+        let blocks = (&self.by_r[..], &self.by_u[..]);
+        self.jacobian.solve(problem, blocks, e, &mut self.step)
     }
-}
 
-/// Solves `A x = b` in place by elimination with partial pivoting, `A` by rows; false at a zero pivot. Cost `2 m^3/3`.
-pub(super) fn solve_in_place(a: &mut [f64], b: &mut [f64]) -> bool {
-    let m = b.len();
-    for p in 0..m {
-        let size = |i: &usize| a[i * m + p].abs();
-        let pivot = (p..m).max_by(|i, j| size(i).total_cmp(&size(j))).unwrap_or(p);
-        if a[pivot * m + p] == 0.0 {
-            return false;
-        }
-        if pivot != p {
-            let (upper, lower) = a.split_at_mut(pivot * m);
-            upper[p * m + p..][..m - p].swap_with_slice(&mut lower[p..m]);
-            b.swap(p, pivot);
-        }
-        let (upper, lower) = a.split_at_mut((p + 1) * m);
-        let head = &upper[p * m + p..];
-        for (line, i) in lower.chunks_exact_mut(m).zip(p + 1..) {
-            let factor = line[p] / head[0];
-            if factor != 0.0 {
-                line[p..].iter_mut().zip(head).for_each(|(x, h)| *x -= factor * h);
-                b[i] -= factor * b[p];
-            }
-        }
+    /// The order of elimination in use.
+    pub(crate) fn order(&self) -> Option<Elimination> {
+        self.jacobian.order()
     }
-    for p in (0..m).rev() {
-        let line = &a[p * m..][..m];
-        let sum: f64 = line[p + 1..].iter().zip(&b[p + 1..]).map(|(a, x)| a * x).sum();
-        b[p] = (b[p] - sum) / line[p];
+
+    /// The order for the next pattern, if it fits.
+    pub(crate) fn impose(&mut self, order: Option<Elimination>) {
+        self.jacobian.impose(order);
     }
-    true
 }
 
 impl Solver for Newton {
@@ -277,17 +181,11 @@ impl Solver for Newton {
         let mut iterations = 0;
         if end.is_none() {
             let m = problem.size();
-            self.sparse = m > DENSE && matches!(problem.delassus().form(), Form::Saddle { .. });
-            let entries = if self.sparse { 0 } else { m * m };
-            for (list, size) in [(&mut self.a, entries), (&mut self.trial, m), (&mut self.u, m)] {
+            for list in [&mut self.trial, &mut self.u] {
                 list.clear();
-                list.resize(size, 0.0);
+                list.resize(m, 0.0);
             }
-            if self.sparse {
-                self.shifted.prepare(problem)?;
-            } else {
-                problem.delassus().block(0..m, 0..m, &mut self.a);
-            }
+            self.jacobian.prepare(problem)?;
             let mut memory = [0.0f64; 5];
             let mut relax = true;
             let mut proximal = 0.1f64;

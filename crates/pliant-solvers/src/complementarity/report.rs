@@ -48,6 +48,8 @@ pub enum Method {
     Newton,
     /// Primal-dual interior points.
     InteriorPoint,
+    /// The central path, followed around its turning points.
+    CentralPath,
     /// Lemke's complementary pivoting.
     Lemke,
     /// Murty's least-index pivoting.

@@ -59,6 +59,7 @@ pub(crate) fn solvers(tolerance: f64) -> Vec<Box<dyn Solver>> {
         })),
         Box::new(BarzilaiBorwein::new(limits(tolerance, 20_000))),
         Box::new(interior(tolerance)),
+        Box::new(CentralPath::new(limits(tolerance, 2000))),
         Box::new(newton(
             tolerance,
             RowFunction::NaturalMap,

@@ -118,6 +118,7 @@ impl Builder<'_> {
             ContactSolverSpec::Admm => Method::Admm,
             ContactSolverSpec::Newton => Method::Newton,
             ContactSolverSpec::InteriorPoint => Method::InteriorPoint,
+            ContactSolverSpec::CentralPath => Method::CentralPath,
             ContactSolverSpec::Lemke => Method::Lemke,
         });
         if let Some(overlap) = &run.overlap {

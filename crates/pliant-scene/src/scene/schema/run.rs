@@ -162,6 +162,8 @@ pub enum ContactSolverSpec {
     Newton,
     /// Interior points.
     InteriorPoint,
+    /// The central path, followed around its turning points.
+    CentralPath,
     /// Pivoting, with friction as a pyramid.
     Lemke,
 }

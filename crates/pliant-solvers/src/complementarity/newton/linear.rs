@@ -1,0 +1,147 @@
+//! The linear systems of Newton's methods.
+
+use crate::Elimination;
+use crate::complementarity::shifted::Shifted;
+use crate::complementarity::{Form, Problem, ProblemError};
+
+/// Rows up to which a dense factorisation is quickest.
+const DENSE: usize = 60;
+
+/// Solves `(F_r + F_u (A + e D)) x = y`, with `D` the [scales](Problem::scale) of the blocks, and `F_r` and `F_u` of one square matrix per block.
+///
+/// Where the operator is a [`Form::Saddle`] and there are more than 60 rows, by a sparse unsymmetric factorisation of the saddle-point system; else by a dense one,
+/// `2 m^3/3`. Nothing is allocated for problems no larger than before.
+#[derive(Clone, Debug, Default)]
+pub(in crate::complementarity) struct Jacobian {
+    /// `A`, and the matrix and then its factors, by rows.
+    a: Vec<f64>,
+    dense: Vec<f64>,
+    shifted: Shifted,
+    sparse: bool,
+    out: Vec<f64>,
+}
+
+impl Jacobian {
+    /// The order of elimination in use.
+    pub(crate) fn order(&self) -> Option<Elimination> {
+        self.shifted.order()
+    }
+
+    /// The order for the next pattern, if it fits.
+    pub(crate) fn impose(&mut self, order: Option<Elimination>) {
+        self.shifted.impose(order);
+    }
+
+    /// Takes the pattern of a problem, and its operator if that is to be dense.
+    pub(in crate::complementarity) fn prepare(&mut self, problem: &Problem) -> Result<(), ProblemError> {
+        let m = problem.size();
+        self.sparse = m > DENSE && matches!(problem.delassus().form(), Form::Saddle { .. });
+        self.a.clear();
+        if self.sparse {
+            return self.shifted.prepare(problem);
+        }
+        self.a.resize(m * m, 0.0);
+        problem.delassus().block(0..m, 0..m, &mut self.a);
+        Ok(())
+    }
+
+    /// Factors, and solves for one or more right-hand sides, one after the other in `y`, which take the answers. False if it fails.
+    pub(in crate::complementarity) fn solve(
+        &mut self,
+        problem: &Problem,
+        (by_r, by_u): (&[f64], &[f64]),
+        e: f64,
+        y: &mut [f64],
+    ) -> bool {
+        let m = problem.size();
+        if self.sparse {
+            if !self.shifted.factor_newton(problem, by_r, by_u, e) {
+                return false;
+            }
+            self.out.resize(m, 0.0);
+            for y in y.chunks_exact_mut(m) {
+                self.shifted.solve_bent(y, &mut self.out);
+                y.copy_from_slice(&self.out);
+            }
+        } else {
+            self.fill(problem, by_r, by_u, e);
+            if !solve_in_place(&mut self.dense, y) {
+                return false;
+            }
+        }
+        for y in y.chunks_exact_mut(m) {
+            for k in 0..problem.blocks() {
+                for row in problem.rows(k) {
+                    y[row] /= problem.scale(k);
+                }
+            }
+        }
+        y.iter().all(|x| x.is_finite())
+    }
+
+    fn fill(&mut self, problem: &Problem, by_r: &[f64], by_u: &[f64], e: f64) {
+        let m = problem.size();
+        self.dense.clear();
+        self.dense.resize(m * m, 0.0);
+        for k in 0..problem.blocks() {
+            let rows = problem.rows(k);
+            let (d, square) = (rows.len(), problem.square(k).start);
+            for i in 0..d {
+                let line = &mut self.dense[(rows.start + i) * m..][..m];
+                for l in 0..d {
+                    let (g, own) = (by_u[square + d * i + l], rows.start + l);
+                    line[own] += by_r[square + d * i + l] + g * e * problem.scale(k);
+                    if g != 0.0 {
+                        let a = &self.a[own * m..][..m];
+                        line.iter_mut().zip(a).for_each(|(j, a)| *j += g * a);
+                    }
+                }
+            }
+        }
+        // Columns in velocity units: masses may differ by many orders.
+        for line in self.dense.chunks_exact_mut(m) {
+            for k in 0..problem.blocks() {
+                for column in problem.rows(k) {
+                    line[column] /= problem.scale(k);
+                }
+            }
+        }
+    }
+}
+
+/// Solves `A x = b` in place by elimination with partial pivoting, `A` by rows and `b` one right-hand side after the other; false at a zero pivot. Cost `2 m^3/3`.
+pub(in crate::complementarity) fn solve_in_place(a: &mut [f64], b: &mut [f64]) -> bool {
+    let m = a.len().isqrt();
+    if m == 0 {
+        return true;
+    }
+    for p in 0..m {
+        let size = |i: &usize| a[i * m + p].abs();
+        let pivot = (p..m).max_by(|i, j| size(i).total_cmp(&size(j))).unwrap_or(p);
+        if a[pivot * m + p] == 0.0 {
+            return false;
+        }
+        if pivot != p {
+            let (upper, lower) = a.split_at_mut(pivot * m);
+            upper[p * m + p..][..m - p].swap_with_slice(&mut lower[p..m]);
+            b.chunks_exact_mut(m).for_each(|b| b.swap(p, pivot));
+        }
+        let (upper, lower) = a.split_at_mut((p + 1) * m);
+        let head = &upper[p * m + p..];
+        for (line, i) in lower.chunks_exact_mut(m).zip(p + 1..) {
+            let factor = line[p] / head[0];
+            if factor != 0.0 {
+                line[p..].iter_mut().zip(head).for_each(|(x, h)| *x -= factor * h);
+                b.chunks_exact_mut(m).for_each(|b| b[i] -= factor * b[p]);
+            }
+        }
+    }
+    for b in b.chunks_exact_mut(m) {
+        for p in (0..m).rev() {
+            let line = &a[p * m..][..m];
+            let sum: f64 = line[p + 1..].iter().zip(&b[p + 1..]).map(|(a, x)| a * x).sum();
+            b[p] = (b[p] - sum) / line[p];
+        }
+    }
+    true
+}

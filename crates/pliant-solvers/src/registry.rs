@@ -4,8 +4,8 @@ mod run;
 
 use crate::complementarity::{
     AcceleratedGradient, ActiveSetQp, Admm, AdmmOptions, Auto, AutoOptions, BarzilaiBorwein, BlockPivoting,
-    BlockPivotingOptions, CentralPath, ContactFunction, Dantzig, GaussSeidel, GaussSeidelOptions, InteriorPoint,
-    InteriorPointOptions, Jacobi, Lemke, LemkeOptions, Limits, Method, ModulusSplitting,
+    BlockPivotingOptions, CentralPath, ContactFunction, Dantzig, GaussSeidel, GaussSeidelOptions,
+    InteriorPoint, InteriorPointOptions, Jacobi, Lemke, LemkeOptions, Limits, Method, ModulusSplitting,
     ModulusSplittingOptions, Murty, Newton, NewtonOptions, NonlinearCg, RowFunction, Solver,
 };
 use crate::krylov::{Approximation, KktMethod};

@@ -2,10 +2,10 @@
 
 use super::report::Tracker;
 use super::{
-    AcceleratedGradient, Admm, AdmmOptions, BlockPivoting, BlockPivotingOptions, CentralPath, ContactFunction, Form,
-    GaussSeidel, GaussSeidelOptions, InteriorPoint, InteriorPointOptions, Lemke, LemkeOptions, Limits,
-    Method, Newton, NewtonOptions, NonlinearCg, Outcome, Problem, ProblemError, Report, ShiftStep, Solver,
-    Stage,
+    AcceleratedGradient, Admm, AdmmOptions, BlockPivoting, BlockPivotingOptions, CentralPath,
+    ContactFunction, Form, GaussSeidel, GaussSeidelOptions, InteriorPoint, InteriorPointOptions, Lemke,
+    LemkeOptions, Limits, Method, Newton, NewtonOptions, NonlinearCg, Outcome, Problem, ProblemError, Report,
+    ShiftStep, Solver, Stage,
 };
 use crate::Elimination;
 
@@ -84,7 +84,7 @@ enum From {
 ///
 /// - Without friction and with few rows: block pivoting, then Lemke; then as with friction.
 /// - Else: Gauss-Seidel (8 sweeps, if there is a start or there are at most four contacts: interior points gain nothing from them
-///   otherwise), Newton (up to 60 rows), interior points, Newton, [alternating](ShiftStep::Alternating) interior points, Newton, the [central path](CentralPath) around its turning points, interior points with the shift
+///   otherwise), Newton (up to 60 rows), interior points, Newton, [alternating](ShiftStep::Alternating) interior points, Newton, the [central path](CentralPath) around its turning points, Newton, interior points with the shift
 ///   [lagged](ShiftStep::Lagged), Newton, the same with half of the new shift, Newton with many sweeps, from Lemke's pyramids (up to 200 rows) with both functions, a tenth and three
 ///   tenths of the new shift, Newton with both functions from rest (if few rows), conjugate
 ///   gradients over Gauss-Seidel, alternating directions, accelerated gradients. With a [`Cone::Pyramid`](super::Cone::Pyramid): Lemke (if few
@@ -204,6 +204,7 @@ impl Solver for Auto {
             (slips, Try::Interior(ShiftStep::Alternating), From::Rest),
             (slips && near, Try::Newton, From::Best),
             (slips && near, Try::Path, From::Rest),
+            (slips && near, Try::Newton, From::Best),
             (slips, lagged(1.0), From::Rest),
             (slips && near, Try::Newton, From::Best),
             (slips && few, lagged(0.5), From::Rest),

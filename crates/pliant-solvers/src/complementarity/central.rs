@@ -14,13 +14,13 @@ use law::smooth;
 /// A r + b = u,   S r o S^-1 v = tau e,   v = u + mu |u_t| n,
 /// ```
 ///
-/// from a large `tau`, where Newton's method finds the one there is, to one so small that the residual holds, by the length of the path instead of by `tau`.
+/// from a large `tau`, where Newton's method finds the one there is (or, where it does not, the laws are moved so that the start is one, and move back with `tau`), to one so small that the residual holds, by the length of the path instead of by `tau`.
 ///
 /// With friction the problem is no convex program, and this path turns back where contacts jam: `tau` has to grow again for a while. [`InteriorPoint`](super::InteriorPoint),
 /// and every method that insists on getting nearer, ends there; the path does not. Each step goes along the tangent and is corrected by Newton's method across it
 /// (Keller's pseudo-arclength; Allgower and Georg 2003), twice as far where that was easy and half as far where it was not. The variable of a
 /// contact is `z = S r - S^-1 v/s`, so that impulse and velocity are inside their cones whatever it is, and lengths are measured as `s z` in shares of the largest `|b|`.
-/// With redundant contacts impulses are not unique: `A + e D` is taken for `A`, `e` a thousandth of the tolerance and `D` the [scales](Problem::scale) of the blocks; the residual that the report has is that of `A`.
+/// With redundant contacts impulses are not unique: `A + e D` is taken for `A`, `e` a tenth of the tolerance and `D` the [scales](Problem::scale) of the blocks, and proximal points take it out again at the end; the residual that the report has is that of `A`.
 ///
 /// Where the path of a problem that has a solution starts at the only point there is, it has nowhere else to end but at a solution; a problem without solution leads it away, until
 /// the iterations end. Slow, several hundred factorisations for some three hundred contacts at rest on each other, and for problems that nothing else solves. An iteration is a
@@ -43,8 +43,13 @@ pub struct CentralPath {
     speed: f64,
     work: f64,
     compliance: f64,
+    /// Impulse at which the compliance is at rest (N s).
+    anchor: Vec<f64>,
+    /// What the start missed (m/s).
+    offset: Vec<f64>,
     /// Two right-hand sides and their solutions: the Newton step at constant `tau`, and the change of the solution with `t`.
     pair: Vec<f64>,
+    rest: Vec<f64>,
     scratch: Vec<f64>,
     iterations: usize,
 }
@@ -77,10 +82,10 @@ struct Place {
 /// `tau` at the start and at `t = 1` in shares of the work.
 const START: f64 = 1e2;
 const END: f64 = 1e-17;
-/// Where the path is given up: rounding of `A r` is more than `tau` then.
-const PAST: f64 = 1.2;
-/// Share of the scale of a block that is added to its rows: a thousandth of the tolerance, between these.
-const COMPLIANCE: (f64, f64) = (1e-14, 1e-9);
+/// Newton's steps at the end.
+const SETTLINGS: usize = 20;
+/// Share of the scale of a block that is added to its rows: a tenth of the tolerance, between these. (Less, and rounding hides what impulses of redundant contacts are.)
+const COMPLIANCE: (f64, f64) = (1e-13, 1e-9);
 /// First and longest step.
 const FIRST: f64 = 0.5;
 const LONGEST: f64 = 1e3;
@@ -96,6 +101,7 @@ const LOST: f64 = 1e-9;
 impl Place {
     fn resize(&mut self, problem: &Problem) {
         let (m, squares) = (problem.size(), problem.squares());
+        self.t = 0.0;
         for list in [&mut self.z, &mut self.r, &mut self.miss, &mut self.drift] {
             list.clear();
             list.resize(m, 0.0);
@@ -178,7 +184,10 @@ impl CentralPath {
             speed: 1.0,
             work: 1.0,
             compliance: 0.0,
+            anchor: Vec::new(),
+            offset: Vec::new(),
             pair: Vec::new(),
+            rest: Vec::new(),
             scratch: Vec::new(),
             iterations: 0,
         }
@@ -211,23 +220,53 @@ impl CentralPath {
         }
         self.now.resize(problem);
         self.next.resize(problem);
-        for (list, size) in [(&mut self.along, m), (&mut self.scratch, m), (&mut self.pair, 2 * m)] {
+        for (list, size) in [
+            (&mut self.along, m),
+            (&mut self.scratch, m),
+            (&mut self.pair, 2 * m),
+            (&mut self.rest, 2 * m),
+            (&mut self.offset, m),
+            (&mut self.anchor, m),
+        ] {
             list.clear();
             list.resize(size, 0.0);
         }
-        self.compliance = (1e-3 * self.limits.tolerance).clamp(COMPLIANCE.0, COMPLIANCE.1);
+        self.compliance = (0.1 * self.limits.tolerance).clamp(COMPLIANCE.0, COMPLIANCE.1);
         self.iterations = 0;
         Ok(())
     }
 
     fn evaluate(&mut self, problem: &Problem) {
-        let Self { next, tracker, scratch, .. } = self;
+        let Self {
+            next,
+            tracker,
+            scratch,
+            ..
+        } = self;
         next.evaluate(problem, (self.work, self.compliance), &mut tracker.u, scratch);
+        for k in 0..problem.blocks() {
+            let s = self.compliance * problem.scale(k);
+            for i in problem.rows(k) {
+                next.miss[i] -= s * self.anchor[i];
+            }
+        }
+        // What the start missed is given back as `tau` falls.
+        let range = (END / START).ln();
+        let share = (range * next.t).exp();
+        for ((miss, drift), start) in next.miss.iter_mut().zip(&mut next.drift).zip(&self.offset) {
+            *miss -= share * start;
+            *drift -= range * share * start;
+        }
     }
 
     /// Product of two changes.
     fn product(&self, a: &[f64], b: &[f64]) -> f64 {
-        let terms = self.weight.iter().zip(a).zip(b).map(|((w, a), b)| (w * a) * (w * b));
+        let terms = self
+            .weight
+            .iter()
+            .zip(a)
+            .zip(b)
+            .map(|((w, a), b)| (w * a) * (w * b));
         terms.sum()
     }
 
@@ -244,9 +283,31 @@ impl CentralPath {
         Place::add(problem, &place.by_u, -1.0, &place.miss, first);
         Place::add(problem, &place.by_u, -1.0, &place.drift, second);
         let blocks = (&place.by_r[..], &place.by_u[..]);
-        if !self.jacobian.solve(problem, blocks, self.compliance, &mut self.pair) {
+        if !self
+            .jacobian
+            .solve(problem, blocks, self.compliance, &mut self.pair)
+        {
             return false;
         }
+        // Refined once against the operator as it is: the factor of the saddle-point system has no pivots to choose.
+        self.rest.fill(0.0);
+        for (x, (rest, g)) in
+            (self.pair.chunks_exact(m)).zip(self.rest.chunks_exact_mut(m).zip([&place.miss, &place.drift]))
+        {
+            problem.delassus().rows_times(0..m, x, &mut self.scratch);
+            for k in 0..problem.blocks() {
+                let s = self.compliance * problem.scale(k);
+                for i in problem.rows(k) {
+                    self.scratch[i] += g[i] + s * x[i];
+                }
+            }
+            Place::add(problem, &place.by_u, -1.0, &self.scratch, rest);
+            Place::add(problem, &place.by_r, -1.0, x, rest);
+        }
+        if !self.jacobian.again(problem, &mut self.rest) {
+            return false;
+        }
+        self.pair.iter_mut().zip(&self.rest).for_each(|(x, d)| *x += d);
         for (x, g) in self.pair.chunks_exact_mut(m).zip([&place.miss, &place.drift]) {
             problem.delassus().rows_times(0..m, x, &mut self.scratch);
             for k in 0..problem.blocks() {
@@ -259,40 +320,6 @@ impl CentralPath {
             Place::add(problem, &place.lift, -1.0, &self.scratch, x);
         }
         self.pair.iter().all(|x| x.is_finite())
-    }
-
-    /// The solution at the start, by Newton's method with a line search; false if it does not get there.
-    fn land(&mut self, problem: &Problem) -> bool {
-        let largest = |x: &[f64]| x.iter().fold(0.0, |a: f64, x| a.hypot(*x));
-        self.evaluate(problem);
-        let mut miss = largest(&self.next.miss);
-        for _ in 0..100 {
-            if miss <= 1e-9 * self.speed {
-                return true;
-            }
-            if !self.changes(problem) {
-                return false;
-            }
-            self.now.copy_from(&self.next);
-            let mut share = 1.0;
-            loop {
-                for i in 0..problem.size() {
-                    self.next.z[i] = self.now.z[i] + share * self.pair[i];
-                }
-                self.evaluate(problem);
-                let trial = largest(&self.next.miss);
-                if trial < (1.0 - 1e-4 * share) * miss {
-                    miss = trial;
-                    break;
-                }
-                share *= 0.5;
-                if share < 1e-6 {
-                    // Rounding, or a start that is not unique.
-                    return miss <= 1e-6 * self.speed;
-                }
-            }
-        }
-        false
     }
 
     /// From the place now by a step along the tangent, and back to the path; the number of corrections, or none if it does not return.
@@ -343,7 +370,10 @@ impl CentralPath {
         let (a, q) = (self.product(&self.along, miss), self.product(&self.along, drift));
         let dt = -a / (q + self.along_time);
         let correction = |i: usize| miss[i] + dt * drift[i];
-        let square = dt * dt + (0..m).map(|i| (self.weight[i] * correction(i)).powi(2)).sum::<f64>();
+        let square = dt * dt
+            + (0..m)
+                .map(|i| (self.weight[i] * correction(i)).powi(2))
+                .sum::<f64>();
         if square.sqrt() <= DONE.0 {
             for i in 0..m {
                 self.next.z[i] += correction(i);
@@ -357,12 +387,33 @@ impl CentralPath {
         length.is_finite().then_some((sign, cosine.abs()))
     }
 
+    /// At the end of the path, Newton's method with the compliance at rest where the impulses are: `tau` is far below it by then, so that they hardly move, and
+    /// what it made of the velocities is gone (proximal points).
+    fn settle(&mut self, problem: &Problem) -> Outcome {
+        let m = problem.size();
+        for _ in 0..SETTLINGS {
+            self.anchor.copy_from_slice(&self.next.r);
+            self.evaluate(problem);
+            if !self.changes(problem) {
+                return Outcome::Breakdown;
+            }
+            for (z, dz) in self.next.z.iter_mut().zip(&self.pair[..m]) {
+                *z += dz;
+            }
+            self.evaluate(problem);
+            if let Some(end) = self.tracker.look_at(problem, &self.next.r) {
+                return end;
+            }
+        }
+        Outcome::Stagnated
+    }
+
     /// The whole path.
     fn follow(&mut self, problem: &Problem) -> Outcome {
         let m = problem.size();
-        if !self.land(problem) {
-            return Outcome::Breakdown;
-        }
+        // The problem that the start solves turns into the one asked for.
+        self.evaluate(problem);
+        self.offset.copy_from_slice(&self.next.miss);
         self.along_time = 1.0;
         let (mut step, mut corrections) = (FIRST, None);
         loop {
@@ -382,8 +433,8 @@ impl CentralPath {
                 {
                     return end;
                 }
-                if self.now.t > PAST {
-                    return Outcome::Stagnated;
+                if self.now.t >= 1.0 {
+                    return self.settle(problem);
                 }
                 match corrections {
                     Some(0..=2) => step = LONGEST.min(2.0 * step),
@@ -401,7 +452,9 @@ impl CentralPath {
                 }
                 step *= 0.5;
                 if step < LOST {
-                    return Outcome::Stagnated;
+                    // Rounding, as a rule; what is there may be near enough.
+                    self.next.copy_from(&self.now);
+                    return self.settle(problem);
                 }
             }
         }
@@ -423,6 +476,8 @@ impl Solver for CentralPath {
             end = Some(self.follow(problem));
         }
         let end = end.unwrap_or(Outcome::MaxIterations);
-        Ok(self.tracker.finish(problem, r, Method::CentralPath, end, self.iterations))
+        Ok(self
+            .tracker
+            .finish(problem, r, Method::CentralPath, end, self.iterations))
     }
 }

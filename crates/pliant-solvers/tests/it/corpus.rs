@@ -158,7 +158,8 @@ fn run_cones(record: &Record, problem: &Problem, solver: usize) -> Option<Verdic
         Ok(report) => report,
         Err(ProblemError::Unsuitable { .. }) if !entry.friction && problem.has_friction() => return None,
         Err(ProblemError::Unsuitable { .. })
-            if entry.name == "interior-point" && problem.first_rolling().is_some() =>
+            if matches!(entry.name, "interior-point" | "central-path")
+                && problem.first_rolling().is_some() =>
         {
             return None;
         }

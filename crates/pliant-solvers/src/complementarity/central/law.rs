@@ -51,7 +51,8 @@ pub(super) fn smooth(cone: &Cone, s: f64, tau: f64, z: &[f64]) -> Smooth {
     match (cone.friction(), cone.bounds()) {
         (Some(mu), _) if mu > 0.0 => friction(cone, mu, s, tau, z),
         (Some(_), _) => {
-            let mut out = row((0.0, f64::INFINITY), s, tau, z[0], z.len());
+            let mut out = row((0.0, f64::INFINITY), s, tau, z[0]);
+            out.u[0] -= cone.shift(&out.u);
             // No friction: what is left of the variable is the sliding velocity.
             for i in 1..z.len() {
                 out.u[i] = -s * z[i];
@@ -60,11 +61,11 @@ pub(super) fn smooth(cone: &Cone, s: f64, tau: f64, z: &[f64]) -> Smooth {
             }
             out
         }
-        (None, bounds) => row(bounds.unwrap_or((f64::NEG_INFINITY, f64::INFINITY)), s, tau, z[0], 1),
+        (None, bounds) => row(bounds.unwrap_or((f64::NEG_INFINITY, f64::INFINITY)), s, tau, z[0]),
     }
 }
 
-fn row((lower, upper): (f64, f64), s: f64, tau: f64, z: f64, d: usize) -> Smooth {
+fn row((lower, upper): (f64, f64), s: f64, tau: f64, z: f64) -> Smooth {
     let mut out = Smooth {
         first: 1.0,
         ..Smooth::default()
@@ -91,7 +92,6 @@ fn row((lower, upper): (f64, f64), s: f64, tau: f64, z: f64, d: usize) -> Smooth
     (out.r[0], out.u[0]) = (r, s * v);
     (out.r_tau[0], out.u_tau[0]) = (rate / s, rate);
     (out.by_r[0], out.by_u[0], out.lift[0]) = (s * q, p, 1.0 / s);
-    debug_assert!(d <= ROWS);
     out
 }
 
@@ -117,7 +117,11 @@ fn friction(cone: &Cone, mu: f64, s: f64, tau: f64, z: &[f64]) -> Smooth {
     };
     let zt = [z[1], z.get(2).copied().unwrap_or(0.0)];
     let length = zt[0].hypot(zt[1]);
-    let way = if length > 0.0 { zt.map(|x| x / length) } else { [1.0, 0.0] };
+    let way = if length > 0.0 {
+        zt.map(|x| x / length)
+    } else {
+        [1.0, 0.0]
+    };
     let t = tau / s;
     let [f1, g1, q1] = halves(z[0] - length, t);
     let [f2, g2, q2] = halves(z[0] + length, t);
@@ -126,8 +130,16 @@ fn friction(cone: &Cone, mu: f64, s: f64, tau: f64, z: &[f64]) -> Smooth {
     let close = length <= 1e-12 * q2;
     let across = |difference: f64, limit: f64| if close { limit } else { difference / (2.0 * length) };
     let (mut p, mut o) = ([[0.0; 3]; 3], [[0.0; 3]; 3]);
-    spectral([across(f2 - f1, p1), 0.5 * (p1 + p2), 0.5 * (p2 - p1)], way, &mut p);
-    spectral([across(g1 - g2, o1), 0.5 * (o1 + o2), 0.5 * (o2 - o1)], way, &mut o);
+    spectral(
+        [across(f2 - f1, p1), 0.5 * (p1 + p2), 0.5 * (p2 - p1)],
+        way,
+        &mut p,
+    );
+    spectral(
+        [across(g1 - g2, o1), 0.5 * (o1 + o2), 0.5 * (o2 - o1)],
+        way,
+        &mut o,
+    );
     let along = |first: f64, second: f64| {
         let (mean, half) = (0.5 * (first + second), 0.5 * (second - first));
         [mean, half * way[0], half * way[1]]
@@ -146,7 +158,11 @@ fn friction(cone: &Cone, mu: f64, s: f64, tau: f64, z: &[f64]) -> Smooth {
     out.u[0] -= cone.shift(&out.u);
     out.u_tau[0] -= slope[0] * out.u_tau[1] + slope[1] * out.u_tau[2];
     // `S^-1 V`, with `V = 1 + n slope^T`.
-    let lift = [[1.0 / mu, slope[0] / mu, slope[1] / mu], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+    let lift = [
+        [1.0 / mu, slope[0] / mu, slope[1] / mu],
+        [0.0, 1.0, 0.0],
+        [0.0, 0.0, 1.0],
+    ];
     for i in 0..d {
         for l in 0..d {
             let sum: f64 = (0..3).map(|x| p[i][x] * lift[x][l]).sum();
@@ -174,15 +190,27 @@ mod tests {
             Cone::Shifted { mu: 0.7, shift: 0.3 },
             Cone::PlanarCoulomb { mu: 0.5 },
             Cone::Coulomb { mu: 0.0 },
+            Cone::Shifted { mu: 0.0, shift: 0.2 },
             Cone::NonNegative,
             Cone::Free,
-            Cone::Box { lower: -0.5, upper: 0.25 },
-            Cone::Box { lower: f64::NEG_INFINITY, upper: 0.1 },
+            Cone::Box {
+                lower: -0.5,
+                upper: 0.25,
+            },
+            Cone::Box {
+                lower: f64::NEG_INFINITY,
+                upper: 0.1,
+            },
         ];
         let (s, tau) = (2.5, 0.03);
         for cone in cones {
             let d = cone.rows();
-            for z in [[0.3, -0.2, 0.5], [-0.4, 0.1, 0.05], [0.9, 0.0, 0.0], [-0.1, 0.7, -0.6]] {
+            for z in [
+                [0.3, -0.2, 0.5],
+                [-0.4, 0.1, 0.05],
+                [0.9, 0.0, 0.0],
+                [-0.1, 0.7, -0.6],
+            ] {
                 let at = |z: &[f64], tau: f64| smooth(&cone, s, tau, &z[..d]);
                 let here = at(&z, tau);
                 if cone.friction().is_some_and(|mu| mu > 0.0) {
@@ -197,8 +225,14 @@ mod tests {
                 let (plus, minus) = (at(&z, tau + h * tau), at(&z, tau - h * tau));
                 for i in 0..d {
                     let slope = |a: f64, b: f64| (a - b) / (2.0 * h * tau);
-                    assert!(near(here.r_tau[i], slope(plus.r[i], minus.r[i]), 10.0), "{cone:?} {i}");
-                    assert!(near(here.u_tau[i], slope(plus.u[i], minus.u[i]), 10.0), "{cone:?} {i}");
+                    assert!(
+                        near(here.r_tau[i], slope(plus.r[i], minus.r[i]), 10.0),
+                        "{cone:?} {i}"
+                    );
+                    assert!(
+                        near(here.u_tau[i], slope(plus.u[i], minus.u[i]), 10.0),
+                        "{cone:?} {i}"
+                    );
                 }
                 for l in 0..d {
                     let moved = |h: f64| {
@@ -213,10 +247,18 @@ mod tests {
                         let scale = if i == 0 { here.first } else { 1.0 };
                         let dr = scale * (plus.r[i] - minus.r[i]) / (2.0 * h);
                         let unit = f64::from(u8::from(i == l));
-                        assert!(near(unit - here.by_r[i * d + l] / (s * own), dr, 1.0), "{cone:?} {i} {l}");
-                        let sum: f64 = (0..d).map(|x| here.lift[i * d + x] * (plus.u[x] - minus.u[x])).sum();
+                        assert!(
+                            near(unit - here.by_r[i * d + l] / (s * own), dr, 1.0),
+                            "{cone:?} {i} {l}"
+                        );
+                        let sum: f64 = (0..d)
+                            .map(|x| here.lift[i * d + x] * (plus.u[x] - minus.u[x]))
+                            .sum();
                         let velocity = -sum / (2.0 * h);
-                        assert!(near(here.by_r[i * d + l] / (s * own), velocity, 1.0), "{cone:?} {i} {l}");
+                        assert!(
+                            near(here.by_r[i * d + l] / (s * own), velocity, 1.0),
+                            "{cone:?} {i} {l}"
+                        );
                     }
                 }
             }

@@ -82,7 +82,7 @@ impl Block<'_> {
             }
         }
         let mut step = law.value.map(|v| -v);
-        if !solve_in_place(&mut jacobian, &mut step) {
+        if !solve_in_place(&mut jacobian, &mut [0; ROWS], &mut step) {
             return false;
         }
         let mut share = 1.0;

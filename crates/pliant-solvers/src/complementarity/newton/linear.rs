@@ -16,6 +16,7 @@ pub(in crate::complementarity) struct Jacobian {
     /// `A`, and the matrix and then its factors, by rows.
     a: Vec<f64>,
     dense: Vec<f64>,
+    swaps: Vec<usize>,
     shifted: Shifted,
     sparse: bool,
     out: Vec<f64>,
@@ -53,20 +54,30 @@ impl Jacobian {
         e: f64,
         y: &mut [f64],
     ) -> bool {
-        let m = problem.size();
         if self.sparse {
             if !self.shifted.factor_newton(problem, by_r, by_u, e) {
                 return false;
             }
-            self.out.resize(m, 0.0);
-            for y in y.chunks_exact_mut(m) {
-                self.shifted.solve_bent(y, &mut self.out);
-                y.copy_from_slice(&self.out);
-            }
         } else {
             self.fill(problem, by_r, by_u, e);
-            if !solve_in_place(&mut self.dense, y) {
+            self.swaps.resize(problem.size(), 0);
+            if !factor_in_place(&mut self.dense, &mut self.swaps) {
                 return false;
+            }
+        }
+        self.again(problem, y)
+    }
+
+    /// Solves for other right-hand sides with the last factor.
+    pub(in crate::complementarity) fn again(&mut self, problem: &Problem, y: &mut [f64]) -> bool {
+        let m = problem.size();
+        self.out.resize(m, 0.0);
+        for y in y.chunks_exact_mut(m) {
+            if self.sparse {
+                self.shifted.solve_bent(y, &mut self.out);
+                y.copy_from_slice(&self.out);
+            } else {
+                substitute(&self.dense, &self.swaps, y);
             }
         }
         for y in y.chunks_exact_mut(m) {
@@ -109,39 +120,57 @@ impl Jacobian {
     }
 }
 
-/// Solves `A x = b` in place by elimination with partial pivoting, `A` by rows and `b` one right-hand side after the other; false at a zero pivot. Cost `2 m^3/3`.
-pub(in crate::complementarity) fn solve_in_place(a: &mut [f64], b: &mut [f64]) -> bool {
-    let m = a.len().isqrt();
-    if m == 0 {
-        return true;
-    }
+/// `A = P L U` in place by elimination with partial pivoting, `A` by rows; `swaps` takes the row that each pivot came from. False at a zero pivot. Cost `2 m^3/3`.
+fn factor_in_place(a: &mut [f64], swaps: &mut [usize]) -> bool {
+    let m = swaps.len();
     for p in 0..m {
         let size = |i: &usize| a[i * m + p].abs();
         let pivot = (p..m).max_by(|i, j| size(i).total_cmp(&size(j))).unwrap_or(p);
+        swaps[p] = pivot;
         if a[pivot * m + p] == 0.0 {
             return false;
         }
         if pivot != p {
             let (upper, lower) = a.split_at_mut(pivot * m);
-            upper[p * m + p..][..m - p].swap_with_slice(&mut lower[p..m]);
-            b.chunks_exact_mut(m).for_each(|b| b.swap(p, pivot));
+            upper[p * m..][..m].swap_with_slice(&mut lower[..m]);
         }
         let (upper, lower) = a.split_at_mut((p + 1) * m);
         let head = &upper[p * m + p..];
-        for (line, i) in lower.chunks_exact_mut(m).zip(p + 1..) {
+        for line in lower.chunks_exact_mut(m) {
             let factor = line[p] / head[0];
+            line[p] = factor;
             if factor != 0.0 {
-                line[p..].iter_mut().zip(head).for_each(|(x, h)| *x -= factor * h);
-                b.chunks_exact_mut(m).for_each(|b| b[i] -= factor * b[p]);
+                line[p + 1..]
+                    .iter_mut()
+                    .zip(&head[1..])
+                    .for_each(|(x, h)| *x -= factor * h);
             }
         }
     }
-    for b in b.chunks_exact_mut(m) {
-        for p in (0..m).rev() {
-            let line = &a[p * m..][..m];
-            let sum: f64 = line[p + 1..].iter().zip(&b[p + 1..]).map(|(a, x)| a * x).sum();
-            b[p] = (b[p] - sum) / line[p];
-        }
-    }
     true
+}
+
+/// Solves with these factors, in place.
+fn substitute(a: &[f64], swaps: &[usize], b: &mut [f64]) {
+    let m = b.len();
+    for (p, pivot) in swaps.iter().enumerate() {
+        b.swap(p, *pivot);
+    }
+    let sum = |line: &[f64], x: &[f64]| line.iter().zip(x).map(|(a, x)| a * x).sum::<f64>();
+    for p in 0..m {
+        b[p] -= sum(&a[p * m..][..p], &b[..p]);
+    }
+    for p in (0..m).rev() {
+        let line = &a[p * m..][..m];
+        b[p] = (b[p] - sum(&line[p + 1..], &b[p + 1..])) / line[p];
+    }
+}
+
+/// Solves `A x = b` in place by elimination with partial pivoting, `A` by rows; `swaps` has as many entries as `b`. False at a zero pivot.
+pub(in crate::complementarity) fn solve_in_place(a: &mut [f64], swaps: &mut [usize], b: &mut [f64]) -> bool {
+    let regular = factor_in_place(a, swaps);
+    if regular {
+        substitute(a, swaps, b);
+    }
+    regular
 }

@@ -74,7 +74,12 @@ fn answers_that_were_chosen_are_found_by_all_that_take_them() {
         near(&scratch, &u, 1e-13);
         for mut solver in solvers(1e-10) {
             let method = solver.method();
-            if takes_friction(method) && !matches!(method, Method::Lemke | Method::InteriorPoint | Method::CentralPath) {
+            if takes_friction(method)
+                && !matches!(
+                    method,
+                    Method::Lemke | Method::InteriorPoint | Method::CentralPath
+                )
+            {
                 let (found, report) = solve(solver.as_mut(), &problem);
                 assert_eq!(report.outcome, Outcome::Converged, "{case} {report:?}");
                 // Weakly coupled contacts have one answer.
@@ -95,7 +100,8 @@ fn those_who_do_not_know_rolling_say_so() {
     for mut solver in solvers(1e-9) {
         let method = solver.method();
         let found = solver.solve(&problem, &mut [0.0; 6]);
-        let refuses = !takes_friction(method) || matches!(method, Method::InteriorPoint | Method::CentralPath);
+        let refuses =
+            !takes_friction(method) || matches!(method, Method::InteriorPoint | Method::CentralPath);
         match found {
             Err(ProblemError::Unsuitable { block: 0, .. }) => assert!(refuses, "{method:?}"),
             other => assert!(other.is_ok() && !refuses, "{method:?} {other:?}"),

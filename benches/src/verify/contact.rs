@@ -258,8 +258,10 @@ fn legs(checks: &mut Checks) -> Result<(), Error> {
 /// corners share is not determined).
 fn stack(checks: &mut Checks) -> Result<(), Error> {
     let key = "stack: per-corner force (n-i) m g/4";
-    let corners = tower(1e-7, 60)?;
-    checks.against("D04", key, &corners, 1e-9);
+    // Heights of up to 2.5 m are known to their rounding, which over the compliance is a force (6e-9 N).
+    let compliance = 1e-7;
+    let corners = tower(compliance, 60)?;
+    checks.against("D04", key, &corners, 2.5 * f64::EPSILON / compliance);
     let faces = |corners: &[f64]| -> Vec<f64> { corners.chunks(4).map(|c| c.iter().sum()).collect() };
     let expected = faces(&checks.references.expected("D04", key));
     let what = "stack of hard boxes: force of each face";

@@ -84,6 +84,9 @@ const START: f64 = 1e2;
 const END: f64 = 1e-17;
 /// Newton's steps at the end.
 const SETTLINGS: usize = 20;
+/// What they add to `t` each, and up to where: where many contacts are about to slip, their velocities are the root of `tau`.
+const DEEPER: f64 = 0.05;
+const DEEPEST: f64 = 1.3;
 /// Share of the scale of a block that is added to its rows: a tenth of the tolerance, between these. (Less, and rounding hides what impulses of redundant contacts are.)
 const COMPLIANCE: (f64, f64) = (1e-13, 1e-9);
 /// First and longest step.
@@ -392,6 +395,7 @@ impl CentralPath {
     fn settle(&mut self, problem: &Problem) -> Outcome {
         let m = problem.size();
         for _ in 0..SETTLINGS {
+            self.next.t = (self.next.t + DEEPER).clamp(1.0, DEEPEST);
             self.anchor.copy_from_slice(&self.next.r);
             self.evaluate(problem);
             if !self.changes(problem) {

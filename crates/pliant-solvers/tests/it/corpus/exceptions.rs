@@ -86,8 +86,6 @@ pub(super) const EXCEPTIONS: &[Exception] = &[
     #[cfg(feature = "clarabel")]
     Exception { problems: &["random-contacts-12", "random-contacts-deficient", "lcp-z-matrix"], solvers: &["clarabel"],
         ends: Ends::Fails, reason: "accurate to the root of its gap only, 2e-8 to 3e-7" },
-    Exception { problems: &["funnel", "tower-10-top-heavy", "tower-50", "wall-8"], solvers: &["central-path"],
-        ends: Ends::Fails, reason: "impulses a million times those of other contacts: rounding ends the path early" },
     #[cfg(feature = "clarabel")]
     Exception { problems: &["lcp-skew", "murty-2", "murty-5", "murty-8", "murty-10"], solvers: &["clarabel"],
         ends: Ends::Fails, reason: "the matrix is not symmetric" },

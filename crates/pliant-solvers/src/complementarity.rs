@@ -64,6 +64,7 @@ mod gauss_seidel;
 mod interior;
 mod islands;
 mod jacobi;
+mod jacobian;
 mod lcp;
 mod lemke;
 mod local;

@@ -1,15 +1,14 @@
 //! Nonsmooth Newton methods.
 
 mod law;
-mod linear;
 
 use super::gauss_seidel::sweep;
+use super::jacobian::Jacobian;
 use super::report::Tracker;
 use super::{Cone, Limits, Method, Outcome, Problem, ProblemError, Report, Solver};
 use crate::Elimination;
 pub(super) use law::contact;
 use law::{Local, shifted_friction};
-pub(super) use linear::{Jacobian, solve_in_place};
 
 /// Function whose zero is the law of a unilateral row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -4,6 +4,7 @@ mod conic;
 mod corpus;
 mod general;
 mod islands;
+mod jammed;
 mod known_contacts;
 mod known_rows;
 mod metamorphic;

@@ -14,16 +14,17 @@ pub(super) struct Smooth {
     pub(super) r: [f64; ROWS],
     /// Velocity (m/s).
     pub(super) u: [f64; ROWS],
-    /// Derivatives of both by `tau` (J).
+    /// Derivatives of both by `tau` (J), and that of the normal velocity by `blur`.
     pub(super) r_tau: [f64; ROWS],
     pub(super) u_tau: [f64; ROWS],
+    pub(super) u_blur: f64,
     /// `s (1 - P) S`.
     pub(super) by_r: [f64; SQUARE],
     /// `P S^-1 V`.
     pub(super) by_u: [f64; SQUARE],
     /// `S^-1 V / s`.
     pub(super) lift: [f64; SQUARE],
-    /// `mu`, or one: the first entry of `S`.
+    /// The first entry of `S`: `mu`, or one.
     pub(super) first: f64,
 }
 
@@ -46,10 +47,10 @@ fn halves(x: f64, t: f64) -> [f64; 3] {
 /// ```
 ///
 /// with the square and the root of Jordan algebra, as Chen, Harker, Kanzow and Smale smooth a projection (Fukushima, Luo, Tseng 2001 for cones). Intervals have one
-/// such term per bound.
-pub(super) fn smooth(cone: &Cone, s: f64, tau: f64, z: &[f64]) -> Smooth {
+/// such term per bound. In place of `|u_t|` stands `sqrt(|u_t|^2 + blur^2) - blur` (m/s): where nothing slides the length has a corner, out of which the path would not find.
+pub(super) fn smooth(cone: &Cone, s: f64, (tau, blur): (f64, f64), z: &[f64]) -> Smooth {
     match (cone.friction(), cone.bounds()) {
-        (Some(mu), _) if mu > 0.0 => friction(cone, mu, s, tau, z),
+        (Some(mu), _) if mu > 0.0 => friction(cone, mu, s, (tau, blur), z),
         (Some(_), _) => {
             let mut out = row((0.0, f64::INFINITY), s, tau, z[0]);
             out.u[0] -= cone.shift(&out.u);
@@ -109,7 +110,7 @@ fn spectral(values: [f64; 3], way: [f64; 2], out: &mut [[f64; 3]; 3]) {
     }
 }
 
-fn friction(cone: &Cone, mu: f64, s: f64, tau: f64, z: &[f64]) -> Smooth {
+fn friction(cone: &Cone, mu: f64, s: f64, (tau, blur): (f64, f64), z: &[f64]) -> Smooth {
     let d = z.len();
     let mut out = Smooth {
         first: mu,
@@ -149,13 +150,19 @@ fn friction(cone: &Cone, mu: f64, s: f64, tau: f64, z: &[f64]) -> Smooth {
     out.r_tau = [rate[0] / (mu * s), rate[1] / s, rate[2] / s];
     out.u = [s * mu * v[0], s * v[1], s * v[2]];
     out.u_tau = [mu * rate[0], rate[1], rate[2]];
-    let slip = out.u[1].hypot(out.u[2]);
-    let slope = if cone.is_convex() || slip == 0.0 {
-        [0.0; 2]
+    let mut slope = [0.0; 2];
+    if cone.is_convex() {
+        out.u[0] -= cone.shift(&out.u);
     } else {
-        [mu * out.u[1] / slip, mu * out.u[2] / slip]
-    };
-    out.u[0] -= cone.shift(&out.u);
+        let slip = out.u[1].hypot(out.u[2]);
+        let blurred = slip.hypot(blur);
+        if blurred > 0.0 {
+            slope = [mu * out.u[1] / blurred, mu * out.u[2] / blurred];
+            // The difference of root and blur, without cancellation.
+            out.u[0] -= mu * slip * slip / (blurred + blur);
+            out.u_blur = mu * (1.0 - blur / blurred);
+        }
+    }
     out.u_tau[0] -= slope[0] * out.u_tau[1] + slope[1] * out.u_tau[2];
     // `S^-1 V`, with `V = 1 + n slope^T`.
     let lift = [
@@ -202,7 +209,7 @@ mod tests {
                 upper: 0.1,
             },
         ];
-        let (s, tau) = (2.5, 0.03);
+        let (s, tau, blur) = (2.5, 0.03, 0.02);
         for cone in cones {
             let d = cone.rows();
             for z in [
@@ -211,11 +218,15 @@ mod tests {
                 [0.9, 0.0, 0.0],
                 [-0.1, 0.7, -0.6],
             ] {
-                let at = |z: &[f64], tau: f64| smooth(&cone, s, tau, &z[..d]);
+                let at = |z: &[f64], tau: f64| smooth(&cone, s, (tau, blur), &z[..d]);
                 let here = at(&z, tau);
                 if cone.friction().is_some_and(|mu| mu > 0.0) {
                     let (mut x, mut y) = (here.r, here.u);
-                    y[0] += cone.shift(&here.u[..d]);
+                    y[0] += if cone.is_convex() {
+                        cone.shift(&here.u[..d])
+                    } else {
+                        here.first * (y[1].hypot(y[2]).hypot(blur) - blur)
+                    };
                     (x[0], y[0]) = (here.first * x[0], y[0] / here.first);
                     let dot: f64 = (0..d).map(|i| x[i] * y[i]).sum();
                     assert!(near(dot, tau, tau), "{cone:?} {dot}");
@@ -234,6 +245,9 @@ mod tests {
                         "{cone:?} {i}"
                     );
                 }
+                let sharper = |h: f64| smooth(&cone, s, (tau, blur + h), &z[..d]).u[0];
+                let by_blur = (sharper(1e-6) - sharper(-1e-6)) / 2e-6;
+                assert!(near(here.u_blur, by_blur, 1.0), "{cone:?}");
                 for l in 0..d {
                     let moved = |h: f64| {
                         let mut y = z;

@@ -3,7 +3,8 @@
 use super::spatial;
 use crate::complementarity::Cone;
 use crate::complementarity::cone::ROWS;
-use crate::complementarity::newton::{ContactFunction, contact, solve_in_place};
+use crate::complementarity::jacobian::solve_in_place;
+use crate::complementarity::newton::{ContactFunction, contact};
 
 /// Rounds of relaxation and Newton's steps.
 const ROUNDS: usize = 40;

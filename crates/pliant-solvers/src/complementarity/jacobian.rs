@@ -1,8 +1,8 @@
-//! The linear systems of Newton's methods.
+//! The linear systems of [`Newton`](super::Newton) and [`CentralPath`](super::CentralPath).
 
+use super::shifted::Shifted;
+use super::{Form, Problem, ProblemError};
 use crate::Elimination;
-use crate::complementarity::shifted::Shifted;
-use crate::complementarity::{Form, Problem, ProblemError};
 
 /// Rows up to which a dense factorisation is quickest.
 const DENSE: usize = 60;
@@ -12,7 +12,7 @@ const DENSE: usize = 60;
 /// Where the operator is a [`Form::Saddle`] and there are more than 60 rows, by a sparse unsymmetric factorisation of the saddle-point system; else by a dense one,
 /// `2 m^3/3`. Nothing is allocated for problems no larger than before.
 #[derive(Clone, Debug, Default)]
-pub(in crate::complementarity) struct Jacobian {
+pub(super) struct Jacobian {
     /// `A`, and the matrix and then its factors, by rows.
     a: Vec<f64>,
     dense: Vec<f64>,
@@ -34,7 +34,7 @@ impl Jacobian {
     }
 
     /// Takes the pattern of a problem, and its operator if that is to be dense.
-    pub(in crate::complementarity) fn prepare(&mut self, problem: &Problem) -> Result<(), ProblemError> {
+    pub(super) fn prepare(&mut self, problem: &Problem) -> Result<(), ProblemError> {
         let m = problem.size();
         self.sparse = m > DENSE && matches!(problem.delassus().form(), Form::Saddle { .. });
         self.a.clear();
@@ -47,7 +47,7 @@ impl Jacobian {
     }
 
     /// Factors, and solves for one or more right-hand sides, one after the other in `y`, which take the answers. False if it fails.
-    pub(in crate::complementarity) fn solve(
+    pub(super) fn solve(
         &mut self,
         problem: &Problem,
         (by_r, by_u): (&[f64], &[f64]),
@@ -69,7 +69,7 @@ impl Jacobian {
     }
 
     /// Solves for other right-hand sides with the last factor.
-    pub(in crate::complementarity) fn again(&mut self, problem: &Problem, y: &mut [f64]) -> bool {
+    pub(super) fn again(&mut self, problem: &Problem, y: &mut [f64]) -> bool {
         let m = problem.size();
         self.out.resize(m, 0.0);
         for y in y.chunks_exact_mut(m) {
@@ -167,7 +167,7 @@ fn substitute(a: &[f64], swaps: &[usize], b: &mut [f64]) {
 }
 
 /// Solves `A x = b` in place by elimination with partial pivoting, `A` by rows; `swaps` has as many entries as `b`. False at a zero pivot.
-pub(in crate::complementarity) fn solve_in_place(a: &mut [f64], swaps: &mut [usize], b: &mut [f64]) -> bool {
+pub(super) fn solve_in_place(a: &mut [f64], swaps: &mut [usize], b: &mut [f64]) -> bool {
     let regular = factor_in_place(a, swaps);
     if regular {
         substitute(a, swaps, b);

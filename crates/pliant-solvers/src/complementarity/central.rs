@@ -72,6 +72,8 @@ const CORRECTIONS: usize = 7;
 /// Corrections up to which a step is easy, and from which it is hard.
 const EASY: usize = 2;
 const HARD: usize = 4;
+/// Share of all roundings that add up in one change, as seen where steps were lost to them.
+const NOISE: f64 = 0.25;
 /// Cosine between two tangents below which the step was too long.
 const TURN: f64 = 0.1;
 /// Step below which the path is lost.
@@ -206,6 +208,12 @@ impl CentralPath {
         (dt, (dt * dt + square).sqrt())
     }
 
+    /// Length of what rounding of `A r` makes of impulses that only the compliance tells apart.
+    fn noise(&self) -> f64 {
+        let r = &self.next.r;
+        NOISE * f64::EPSILON * self.course.product(r, r).sqrt() / self.course.share
+    }
+
     fn correct(&mut self, dt: f64) {
         let (miss, drift) = self.pair.split_at(self.along.len());
         for (z, (a, b)) in self.next.z.iter_mut().zip(miss.iter().zip(drift)) {
@@ -227,11 +235,13 @@ impl CentralPath {
                 return None;
             }
             let (dt, length) = self.across();
-            if length.is_nan() || length > ACROSS * step || length > 0.5 * before {
+            let noise = self.noise();
+            let far = length > ACROSS * step || length > 0.5 * before;
+            if length.is_nan() || far && length > noise {
                 return None;
             }
             self.correct(dt);
-            if length < (DONE.0 * step).min(DONE.1) {
+            if length < (DONE.0 * step).min(DONE.1).max(noise) {
                 return Some(pass);
             }
             before = length;

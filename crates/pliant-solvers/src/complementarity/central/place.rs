@@ -6,7 +6,8 @@ use crate::complementarity::Problem;
 /// `tau` at the start and at `t = 1` in shares of the work.
 const START: f64 = 1e2;
 const END: f64 = 1e-17;
-/// Power of `tau` with which the corner of De Saxcé's shift becomes sharp.
+/// Width at the start of the corner of De Saxcé's shift in shares of the largest `|b|`, and the power of `tau` with which it becomes sharp: by the end it is below rounding.
+const BLUR: f64 = 0.01;
 const SHARPER: f64 = 0.7;
 /// Share of the scale of a block that is added to its rows: a tenth of the tolerance, between these. (Less, and rounding hides what impulses of redundant contacts are.)
 const COMPLIANCE: (f64, f64) = (1e-13, 1e-9);
@@ -103,7 +104,7 @@ impl Place {
         let range = (END / START).ln();
         let share = (range * self.t).exp();
         let tau = course.work * START * share;
-        let blur = course.speed * share.powf(SHARPER);
+        let blur = BLUR * course.speed * share.powf(SHARPER);
         for (k, cone) in problem.cones().iter().enumerate() {
             let (rows, square) = (problem.rows(k), problem.square(k));
             let d = rows.len();

@@ -4,6 +4,7 @@ mod bundle;
 mod element;
 mod geometry;
 mod response;
+mod rest;
 mod rows;
 mod stiffness;
 mod tangent;
@@ -16,6 +17,7 @@ use crate::{Formulation, GeometricStiffness, Geometry, KktError, Scheme};
 use pliant_model::{ComponentId, Evaluation, Model, NodeId, NodeKind, RowGroup, State};
 use pliant_solvers::{KktSystem, Solution};
 use pliant_sparse::Threads;
+use response::Terms;
 
 /// What a step needs besides the model's evaluation.
 #[derive(Clone, Copy, Debug)]
@@ -202,7 +204,7 @@ impl Assembler {
             *r = h * (f + i);
         }
         self.system.w.clear();
-        self.fill_response(model, evaluation, scheme, input.state, true);
+        self.fill_response(model, evaluation, scheme, input.state, Terms::All);
         evaluation.pull_back(model, &mut self.rhs);
         for node in model.nodes() {
             if let Some(first) = node.first_dof() {
@@ -258,7 +260,11 @@ impl Assembler {
         self.measure(model, input.state);
         self.gather_gamma(model, evaluation, scheme, input.multipliers);
         self.system.w.clear();
-        self.fill_response(model, evaluation, scheme, input.state, metric == Metric::Response);
+        let terms = match metric {
+            Metric::Mass => Terms::Masses,
+            Metric::Response => Terms::All,
+        };
+        self.fill_response(model, evaluation, scheme, input.state, terms);
         self.system.c.fill(0.0);
         self.system.r.clear();
         self.system.bounds.fill((f64::NEG_INFINITY, f64::INFINITY));

@@ -71,6 +71,11 @@ impl Blocks {
         }
     }
 
+    /// Multiplies all blocks by `s`.
+    pub(crate) fn scale(&mut self, s: f64) {
+        self.values.iter_mut().for_each(|v| *v *= s);
+    }
+
     /// Adds `s` times the blocks of the same layout.
     ///
     /// # Panics

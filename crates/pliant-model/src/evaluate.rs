@@ -417,6 +417,23 @@ impl Evaluation {
         Ok(())
     }
 
+    /// Makes force field `i`, treated as a stiffness, so many times as strong: its force in [`force`](Self::force) and its stiffness blocks. Call
+    /// [`evaluate`](Self::evaluate) first. Allocates nothing.
+    pub fn scale_field(&mut self, model: &Model, state: &State, i: usize, factor: f64) {
+        let attachment = &model.force_fields()[i];
+        let node = model.node(attachment.node);
+        let range = node.velocity_range();
+        let force = &mut self.shifted[..range.len()];
+        force.fill(0.0);
+        let x = &state.positions[node.position_range()];
+        let v = &state.velocities[range.clone()];
+        attachment.component.law.add_force(node.space, x, v, force);
+        for (f, own) in self.force[range].iter_mut().zip(force) {
+            *f += (factor - 1.0) * *own;
+        }
+        self.fields[i].stiffness.scale(factor);
+    }
+
     /// Evaluates compliance `i` anew where its coordinates are driven: a nonlinear law sees positions `x - target` and velocities
     /// `v - rate`. Its deformation is that of the law plus the target, as if the law were linear. Call [`evaluate`](Self::evaluate)
     /// first. Allocates nothing.

@@ -9,6 +9,7 @@ mod pivoted;
 mod plan;
 mod rank;
 mod scale;
+mod stationary;
 mod times;
 
 use crate::bounds::{BoundState, BoundsReport, put_held};
@@ -21,6 +22,7 @@ pub use pivoted::{PivotedOptions, PivotedSolver};
 use plan::Plan;
 use pliant_sparse::{OrderReport, Reach, SparseError, Threads};
 use scale::Rules;
+pub use stationary::{Kind, StationarySolver};
 use times::Laps;
 pub use times::TimeSplit;
 

@@ -53,7 +53,8 @@ pub use dense::{
     DenseFactor, DenseMethod, DenseOptions, DenseSolver, Inertia, solve_dense, solve_dense_ldlt,
 };
 pub use direct::{
-    DirectOptions, DirectSolver, PivotedOptions, PivotedSolver, RightHandSide, SolverCounters, TimeSplit,
+    DirectOptions, DirectSolver, Kind, PivotedOptions, PivotedSolver, RightHandSide, SolverCounters,
+    StationarySolver, TimeSplit,
 };
 pub use linear::{
     Attempt, FactorSummary, LinearAuto, LinearChoice, LinearMethod, LinearOptions, LinearReport, Outcome,

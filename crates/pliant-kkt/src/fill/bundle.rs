@@ -53,8 +53,9 @@ pub(super) const SIDE_BY_SIDE: usize = 128;
 pub(super) struct Wanted {
     /// Masses, times this.
     pub(super) masses: Option<f64>,
-    /// Springs and dampers.
+    /// Springs, and dampers if wanted.
     pub(super) fields: bool,
+    pub(super) damping: bool,
     /// Geometric stiffness, and whether it is that of the forces of rows.
     pub(super) geometry: Option<(GeometricStiffness, bool)>,
 }
@@ -199,7 +200,7 @@ impl Work<'_> {
             for i in &sites.stiffnesses {
                 let alpha = self.scheme.alpha_of(ComponentId::ForceField(*i));
                 let stiffness = self.evaluation.stiffness(*i).block(e);
-                if self.evaluation.is_damped(*i) {
+                if self.wanted.damping && self.evaluation.is_damped(*i) {
                     let damping = self.evaluation.damping(*i).block(e);
                     block
                         .iter_mut()

@@ -9,22 +9,30 @@ use pliant_dense::{Mat3, Vec3, skew, vec3};
 use pliant_model::{Evaluation, Model, NodeKind, State};
 
 impl Assembler {
-    /// `W -= h^2 alpha beta G` and `rhs += h^2 alpha G v` for the forces gathered before.
+    /// `W -= h^2 alpha beta G` and `rhs += h^2 alpha G v` for the forces gathered before, with the part of angular accelerations if the motion has any.
     pub(super) fn fill_geometry(
         &mut self,
         model: &Model,
         evaluation: &mut Evaluation,
         scheme: &Scheme,
         state: &State,
+        inertial: bool,
     ) {
         let modes = scheme.geometry;
+        if inertial {
+            self.add_inertial_geometry(model, scheme, state, modes.forces, false);
+        }
         self.add_geometry(model, evaluation, scheme, state, modes.forces, false);
         if modes.multipliers != modes.forces {
+            if inertial {
+                self.add_inertial_geometry(model, scheme, state, modes.multipliers, true);
+            }
             self.add_geometry(model, evaluation, scheme, state, modes.multipliers, true);
             if modes.multipliers != GeometricStiffness::None {
                 let wanted = Wanted {
                     masses: None,
                     fields: false,
+                    damping: false,
                     geometry: Some((modes.multipliers, true)),
                 };
                 self.fill_bundles(model, evaluation, scheme, state, wanted);
@@ -46,7 +54,6 @@ impl Assembler {
             return;
         }
         let gain = scheme.h * scheme.h * scheme.alpha;
-        self.add_inertial_geometry(model, scheme, state, mode, from_rows);
         for (index, node) in model.nodes().iter().enumerate() {
             let NodeKind::Mapped { ranges, .. } = &node.kind else {
                 continue;
@@ -144,6 +151,9 @@ impl Assembler {
         mode: GeometricStiffness,
         from_rows: bool,
     ) {
+        if mode == GeometricStiffness::None {
+            return;
+        }
         let gain = scheme.h * scheme.h * scheme.alpha;
         for attachment in model.masses() {
             let node = model.node(attachment.node);

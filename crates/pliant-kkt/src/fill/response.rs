@@ -5,22 +5,35 @@ use super::bundle::Wanted;
 use crate::{GeometricStiffness, Scheme};
 use pliant_model::{ComponentId, Evaluation, Model, State};
 
+/// Which terms of the response matrix are wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Terms {
+    /// The masses alone.
+    Masses,
+    /// Those of a step.
+    All,
+    /// Stiffness and geometric stiffness: of rest.
+    Stiffness,
+}
+
 impl Assembler {
-    /// `W += M`, and with `dynamic` `+ h alpha B + h^2 alpha beta (K - G)` and `rhs -= h^2 alpha (K - G) v`.
+    /// What is wanted of `W += M + h alpha B + h^2 alpha beta (K - G)`, and with stiffness `rhs -= h^2 alpha (K - G) v`.
     pub(super) fn fill_response(
         &mut self,
         model: &Model,
         evaluation: &mut Evaluation,
         scheme: &Scheme,
         state: &State,
-        dynamic: bool,
+        terms: Terms,
     ) {
         let (h, beta) = (scheme.h, scheme.beta);
-        let mass_gain = if dynamic {
-            1.0 + h * scheme.alpha * model.rayleigh().mass
-        } else {
-            1.0
+        let mass_gain = match terms {
+            Terms::All => 1.0 + h * scheme.alpha * model.rayleigh().mass,
+            Terms::Masses => 1.0,
+            Terms::Stiffness => 0.0,
         };
+        let (dynamic, damped) = (terms != Terms::Masses, terms == Terms::All);
+        let damping_gain = f64::from(u8::from(damped));
         for (index, node) in model.nodes().iter().enumerate() {
             let size = node.space.velocity_size();
             let first = node.first_velocity;
@@ -31,7 +44,7 @@ impl Assembler {
             for (e, site) in entry.sites.iter().enumerate() {
                 let block = &mut self.node_block[..size * size];
                 block.fill(0.0);
-                for m in &entry.masses {
+                for m in entry.masses.iter().filter(|_| terms != Terms::Stiffness) {
                     model.masses()[*m].component.add_block(node.space, e, block);
                 }
                 block.iter_mut().for_each(|m| *m *= mass_gain);
@@ -41,7 +54,7 @@ impl Assembler {
                     let alpha = scheme.alpha_of(ComponentId::ForceField(*i));
                     let (k, b) = (evaluation.stiffness(*i).block(e), evaluation.damping(*i).block(e));
                     for (t, (k, b)) in block.iter_mut().zip(k.iter().zip(b)) {
-                        *t += h * alpha * (b + h * beta * k);
+                        *t += h * alpha * (damping_gain * b + h * beta * k);
                     }
                     for (r, k) in rhs.iter_mut().zip(k.chunks_exact(size)) {
                         *r -= h * h * alpha * k.iter().zip(v).map(|(k, v)| k * v).sum::<f64>();
@@ -65,7 +78,7 @@ impl Assembler {
             let block = &mut self.geometry[..width * width];
             block.fill(0.0);
             match coupled.source {
-                ComponentId::Mass(m) => {
+                ComponentId::Mass(m) if terms != Terms::Stiffness => {
                     model.masses()[m]
                         .component
                         .add_block(node.space, coupled.group, block);
@@ -76,7 +89,7 @@ impl Assembler {
                     let k = evaluation.stiffness(i).block(coupled.group);
                     let b = evaluation.damping(i).block(coupled.group);
                     for (t, (k, b)) in block.iter_mut().zip(k.iter().zip(b)) {
-                        *t += h * alpha * (b + h * beta * k);
+                        *t += h * alpha * (damping_gain * b + h * beta * k);
                     }
                     let at = |c: usize| node.first_velocity + coupled.elements[c / size] * size + c % size;
                     for (r, k) in k.chunks_exact(width).enumerate() {
@@ -110,13 +123,14 @@ impl Assembler {
         }
         let forces = scheme.geometry.forces;
         let wanted = Wanted {
-            masses: Some(mass_gain),
+            masses: (terms != Terms::Stiffness).then_some(mass_gain),
             fields: dynamic,
+            damping: damped,
             geometry: (dynamic && forces != GeometricStiffness::None).then_some((forces, false)),
         };
         self.fill_bundles(model, evaluation, scheme, state, wanted);
         if dynamic {
-            self.fill_geometry(model, evaluation, scheme, state);
+            self.fill_geometry(model, evaluation, scheme, state, damped);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! How stiff force fields are against the masses that they move.
 
 use super::Assembler;
+use super::response::Terms;
 use crate::Scheme;
 use pliant_model::{Evaluation, Model, NodeKind, State};
 
@@ -27,7 +28,13 @@ impl Assembler {
     ) -> Vec<StiffnessRatio> {
         self.plan.jacobians.fill(evaluation);
         self.system.w.clear();
-        self.fill_response(model, evaluation, &Scheme::implicit_euler(h), state, false);
+        self.fill_response(
+            model,
+            evaluation,
+            &Scheme::implicit_euler(h),
+            state,
+            Terms::Masses,
+        );
         let mut out = Vec::new();
         for (i, field) in model.force_fields().iter().enumerate() {
             if !field.component.automatic {

@@ -2,6 +2,7 @@
 //! of residuals.
 
 use super::Assembler;
+use super::response::Terms;
 use super::rows::solve_in_place;
 use crate::Scheme;
 use pliant_model::{ComponentId, Evaluation, Level, Model, RowGroup, RowLaw, State};
@@ -18,7 +19,7 @@ impl Assembler {
     ) {
         self.plan.jacobians.fill(evaluation);
         self.system.w.clear();
-        self.fill_response(model, evaluation, scheme, state, false);
+        self.fill_response(model, evaluation, scheme, state, Terms::Masses);
         self.system.r.clear();
         for group in model.row_groups() {
             self.fill_jacobian_rows(group);

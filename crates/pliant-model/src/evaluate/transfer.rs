@@ -67,6 +67,28 @@ impl LocalJacobian {
             }
         }
     }
+
+    /// `x += |J|^T f` of one element, as [`add_transpose_product`](Self::add_transpose_product).
+    fn add_transpose_sizes(&self, e: usize, (a, column): (usize, usize), f: &[f64], x: &mut [f64]) {
+        let (block, width) = (self.blocks.block(e), self.blocks.width(e));
+        match self.repeated {
+            Some(m) => {
+                for j in 0..m {
+                    let g = block[j * width + a].abs();
+                    for (i, x) in x.iter_mut().enumerate() {
+                        *x += g * f[m * i + j];
+                    }
+                }
+            }
+            None => {
+                for (i, f) in f.iter().enumerate() {
+                    for (x, a) in x.iter_mut().zip(&block[i * width + column..]) {
+                        *x += a.abs() * f;
+                    }
+                }
+            }
+        }
+    }
 }
 
 /// `y[m i + j] += g_a[j] x_a[i]`, summed over the dependencies `a`. Inlined, so that sizes that are constants are known inside.
@@ -193,7 +215,32 @@ impl Evaluation {
         self.pull_back_some(model, |_| true, force);
     }
 
-    /// The same only from the mapped nodes that `from` says; the others' forces stay where they are. Allocates nothing.
+    /// Carries sizes of forces, none of them negative, to the parents: `|J|^T f` from node to node, no less than the terms that [`pull_back`](Self::pull_back) sums. Allocates nothing.
+    ///
+    /// # Panics
+    /// As [`pull_back`](Self::pull_back).
+    pub fn pull_back_sizes(&self, model: &Model, force: &mut [f64]) {
+        for (index, node) in model.nodes().iter().enumerate().rev() {
+            let (NodeKind::Mapped { ranges, .. }, Some(jacobian)) = (&node.kind, &self.jacobians[index])
+            else {
+                continue;
+            };
+            let (before, child) = force.split_at_mut(node.first_velocity);
+            let size = node.space.velocity_size();
+            for (e, f) in child[..node.count * size].chunks_exact(size).enumerate() {
+                let mut column = 0;
+                for (a, at) in self.dependencies[index][e].iter().enumerate() {
+                    let (_, first, space) = ranges[at.parent];
+                    let n = space.velocity_size();
+                    let target = &mut before[first + at.element * n..][..n];
+                    jacobian.add_transpose_sizes(e, (a, column), f, target);
+                    column += n;
+                }
+            }
+        }
+    }
+
+    /// As [`pull_back`](Self::pull_back), only from the mapped nodes that `from` says; the others' forces stay where they are. Allocates nothing.
     ///
     /// # Panics
     /// As [`pull_back`](Self::pull_back).

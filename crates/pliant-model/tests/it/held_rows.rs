@@ -1,8 +1,8 @@
-//! Which rows are held by their positions, and what gears and screws are rows of.
+//! Which rows are held by their positions, what gears and screws are rows of, sizes of forces and scaled fields.
 
 use pliant_model::{
-    DiagonalCompliance, Evaluation, FullCompliance, Joint, JointKind, Level, Mass, Model, Motion, NodeId,
-    RigidMass, Side, Space, Treatment, UniformCompliance,
+    DiagonalCompliance, Difference, Distance, End, Evaluation, FullCompliance, Joint, JointKind, Level, Mass,
+    Model, Motion, NodeId, RigidMass, Side, Space, Treatment, UniformCompliance,
 };
 
 /// One scalar of mass one with one row on it, changed by the last argument, and whether the row is held by its position.
@@ -132,4 +132,49 @@ fn a_screw_advances_by_its_pitch_per_turn() {
         let found = model.positions(&state, thread)[0];
         assert!(found.abs() < 1e-15, "{turn} turns: {found}");
     }
+}
+
+/// Sizes of pulled-back forces are those of the sums' terms: `|J|^T |f|`, here of a difference and of a distance, one after the other.
+#[test]
+fn sizes_are_carried_down_without_cancelling() {
+    let mut model = Model::new();
+    let x = model.add_particles("x", &[[0.0; 3], [3.0, 4.0, 0.0]]).unwrap();
+    let pair = [(End::element(0, 1), End::element(0, 0))];
+    let gap = model.add_mapped("gap", &[x], Difference::new(&pair)).unwrap();
+    let length = model
+        .add_mapped("length", &[gap], Distance::to_points(&[(0, [0.0; 3])]))
+        .unwrap();
+    let mut state = model.initial_state().unwrap();
+    let mut evaluation = Evaluation::new(&model);
+    evaluation.propagate(&model, &mut state).unwrap();
+    let mut sizes = vec![0.0; model.velocity_count()];
+    let range = |n: NodeId| model.node(n).velocity_range();
+    sizes[range(length)].fill(10.0);
+    sizes[range(gap)].copy_from_slice(&[1.0, 6.0, 0.0]);
+    sizes[range(x)][..3].copy_from_slice(&[2.0, 0.0, 7.0]);
+    evaluation.pull_back_sizes(&model, &mut sizes);
+    // The unit vector is (0.6, 0.8, 0); the ends of the gap see it with both signs.
+    assert_eq!(sizes[range(gap)], [7.0, 14.0, 0.0]);
+    assert_eq!(sizes[range(x)], [9.0, 14.0, 7.0, 7.0, 14.0, 0.0]);
+}
+
+/// A field that is scaled has so much of its force and of its stiffness, and the others have theirs.
+#[test]
+fn one_field_is_scaled() {
+    let mut model = Model::new();
+    let x = model.add_scalars("x", &[2.0]).unwrap();
+    for (name, stiffness) in [("a", 3.0), ("b", 5.0)] {
+        let law = UniformCompliance::from_stiffness(stiffness);
+        model.add_force_field(name, x, law, Treatment::Stiffness).unwrap();
+    }
+    let mut state = model.initial_state().unwrap();
+    let mut evaluation = Evaluation::new(&model);
+    evaluation.propagate(&model, &mut state).unwrap();
+    evaluation.evaluate(&model, &state).unwrap();
+    evaluation.scale_field(&model, &state, 1, 0.25);
+    assert_eq!(evaluation.force(), &[-6.0 - 2.5]);
+    assert_eq!(
+        (evaluation.stiffness(0).block(0), evaluation.stiffness(1).block(0)),
+        (&[3.0][..], &[1.25][..])
+    );
 }

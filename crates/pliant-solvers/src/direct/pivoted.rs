@@ -42,7 +42,7 @@ pub struct PivotedSolver {
 }
 
 /// The lower triangle of the whole matrix, with unit rows for fixed variables.
-fn assembled(system: &KktSystem) -> Result<CsrMatrix, SolveError> {
+pub(super) fn assembled(system: &KktSystem) -> Result<CsrMatrix, SolveError> {
     let (n, size) = (system.n(), system.n() + system.m());
     let parts = [
         (&system.w, 0, 0, 1.0),

@@ -29,4 +29,5 @@ mod krylov_precondition;
 mod krylov_random;
 mod linear;
 mod linear_garbage;
+mod stationary;
 mod tools;

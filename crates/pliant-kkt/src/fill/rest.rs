@@ -1,0 +1,67 @@
+//! The system of rest: what Newton's method on the static equations solves.
+
+use super::Assembler;
+use super::response::Terms;
+use crate::{Geometry, Scheme};
+use pliant_model::{ComponentId, Evaluation, Model, RowLaw, State};
+
+impl Assembler {
+    /// Fills `W = K - G`, `J` and `R = C`, without mass and damping; right-hand sides are zero and no row is bounded. With the forces `f` and the
+    /// multipliers `lambda` that `G` is made of, a step of Newton's method on `f + J^T lambda = 0`, `phi + C lambda = 0` solves
+    /// `[W -J^T; -J -R] [dx; d lambda] = [f + J^T lambda; phi + C lambda]`. Rows of dashpots have no force at rest: they are taken out as
+    /// [`silence_row`](Self::silence_row) does. `evaluation` must be up to date with `state`. Allocates nothing.
+    pub fn fill_rest(
+        &mut self,
+        model: &Model,
+        evaluation: &mut Evaluation,
+        state: &State,
+        multipliers: &[f64],
+    ) {
+        // A step of one second without inertia: displacements are velocities, forces impulses.
+        let scheme = Scheme {
+            geometry: Geometry::default(),
+            ..Scheme::implicit_euler(1.0)
+        };
+        self.plan.jacobians.fill(evaluation);
+        self.gather_gamma(model, evaluation, &scheme, multipliers);
+        self.system.w.clear();
+        self.fill_response(model, evaluation, &scheme, state, Terms::Stiffness);
+        self.system.r.clear();
+        for group in model.row_groups() {
+            self.fill_jacobian_rows(group);
+            let ComponentId::ForceField(i) = group.component else {
+                continue;
+            };
+            for k in 0..group.size * group.count {
+                if model.row_law(group) == RowLaw::Viscous {
+                    self.silence_row(group.first_row + k);
+                    continue;
+                }
+                let (g, first) = evaluation.group_of(i, group.size, k);
+                let width = evaluation.compliance(i).width(g);
+                let c = &evaluation.compliance(i).block(g)[(k - first) * width..][..=k - first];
+                let slots = self.system.r.pattern().row_slots(group.first_row + k);
+                self.system.r.values_mut()[slots].copy_from_slice(c);
+            }
+        }
+        self.system.c.fill(0.0);
+        self.system.b.fill(0.0);
+        self.system.b_rounding.fill(0.0);
+        self.system.bounds.fill((f64::NEG_INFINITY, f64::INFINITY));
+    }
+
+    /// Sets the filled `W` to zero.
+    pub fn clear_response(&mut self) {
+        self.system.w.clear();
+    }
+
+    /// Adds to the diagonal of the filled `W`.
+    pub fn add_to_diagonal(&mut self, values: impl Iterator<Item = f64>) {
+        let w = &mut self.system.w;
+        for (i, value) in values.enumerate().take(w.pattern().rows()) {
+            // The diagonal is the last entry of its row.
+            let slot = w.pattern().row_slots(i).end - 1;
+            w.values_mut()[slot] += value;
+        }
+    }
+}

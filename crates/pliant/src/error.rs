@@ -1,7 +1,7 @@
 //! What can go wrong, in the user's names.
 
-use crate::StepReport;
 use crate::contact::FrictionCoupling;
+use crate::{EquilibriumReport, StepReport};
 use pliant_kkt::KktError;
 use pliant_model::{Model, ModelError};
 use pliant_solvers::{SolveError, Variable};
@@ -158,6 +158,37 @@ pub enum Error {
         motion: f64,
         /// What was allowed.
         tolerance: f64,
+    },
+    /// No equilibrium was found; the state is as it was.
+    #[error(
+        "no equilibrium after {} iterations: {what} still misses {:e} of its terms, allowed {tolerance:e}{}",
+        .report.iterations, .report.residual,
+        .free.as_ref().map_or(String::new(), |f| format!("; nothing holds {f}"))
+    )]
+    NoEquilibrium {
+        /// The coordinate or row that missed most, in words.
+        what: String,
+        /// A coordinate that can move freely there, in words.
+        free: Option<String>,
+        /// What was allowed.
+        tolerance: f64,
+        /// Of the best iterate.
+        report: Box<EquilibriumReport>,
+    },
+    /// A path of equilibria does not go on.
+    #[error(
+        "the path of equilibria does not go on at the load factor {load}: no step is short enough (steps of the load end at a limit point, \
+         which arc length passes)"
+    )]
+    StuckPath {
+        /// Load factor of its last point.
+        load: f64,
+    },
+    /// Something without a meaning at rest.
+    #[error("statics does not take {what}")]
+    NotStatic {
+        /// What, in words.
+        what: String,
     },
     /// A solver error without a name in the model.
     #[error(transparent)]

@@ -37,6 +37,7 @@ mod options;
 mod report;
 mod settle;
 mod simulation;
+mod statics;
 
 pub use checkpoint::Checkpoint;
 pub use error::Error;
@@ -53,12 +54,17 @@ pub use pliant_sparse as sparse;
 pub use report::{Counters, NewtonReport, StepReport, Timings};
 pub use settle::{Settle, SettleReport};
 pub use simulation::{Axes, IntegratorMemory, LedgerMemory, On, Simulation, TreatmentChoice, Wrench};
+pub use statics::{
+    Continuation, Control, CriticalKind, CriticalPoint, Equilibrium, EquilibriumReport, Loads, Path, PathEnd,
+    PathPoint, StaticMethod,
+};
 
 /// What most programs need.
 pub mod prelude {
     pub use crate::{
-        Axes, Checkpoint, Error, Gyroscopic, Integrator, Ledger, On, Options, Settle, SettleReport,
-        Simulation, Stabilisation, StepReport, TreatmentChoice, Wrench,
+        Axes, Checkpoint, Continuation, Control, CriticalKind, Equilibrium, Error, Gyroscopic, Integrator,
+        Ledger, Loads, On, Options, Path, PathEnd, Settle, SettleReport, Simulation, Stabilisation,
+        StaticMethod, StepReport, TreatmentChoice, Wrench,
     };
     pub use pliant_kkt::{Formulation, GeometricStiffness, Geometry, Metric};
     pub use pliant_model::*;

@@ -16,6 +16,7 @@ mod rattle;
 mod read;
 mod refuse;
 pub(crate) mod sleep;
+mod statics;
 mod stored;
 mod treatment;
 

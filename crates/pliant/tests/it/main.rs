@@ -32,5 +32,6 @@ mod sleep;
 mod solid_references;
 mod solids;
 mod stacks;
+mod statics;
 mod tools;
 mod worlds;

@@ -1,0 +1,307 @@
+//! Rest without time: Newton's method on the static equations, the pseudo-static flow, dynamic relaxation, paths over a load factor.
+//!
+//! Unknown are the positions `x` and the multipliers `lambda`. A load factor `p` scales the loads that are named, and the equations are
+//!
+//! ```math
+//! F_1 = f(x, p) + J^T lambda = 0,    F_2 = phi + C lambda - p g = 0
+//! ```
+//!
+//! with `F_2` replaced by `lambda = lo` or `hi` where a row of bounded force is at its bound. All velocities are zero, so nothing is damped and nothing
+//! is inertial.
+
+mod flow;
+mod newton;
+mod path;
+mod refuse;
+mod relaxation;
+mod residual;
+
+use super::Simulation;
+use crate::Error;
+use crate::statics::{Equilibrium, EquilibriumReport, Loads, StaticMethod};
+use pliant_model::{ComponentId, Space, State};
+use pliant_solvers::{Kind, Solution, StationarySolver, Variable};
+
+/// Scratch of one call.
+#[derive(Debug, Default)]
+pub(super) struct Work {
+    loads: Loads,
+    /// The load factor, and gravity at factor 1.
+    factor: f64,
+    gravity: [f64; 3],
+    /// Force fields whose force is scaled, and for each row whether its motion is.
+    fields: Vec<usize>,
+    driven: Vec<bool>,
+    lambda: Vec<f64>,
+    /// Where each row of bounded force is: -1 and 1 at its bounds, 0 if it acts; dashpots are always away.
+    sides: Vec<i8>,
+    /// Rows keep their sides.
+    frozen: bool,
+    /// Multipliers are the forces of the laws at the positions, not unknowns.
+    explicit: bool,
+    /// What is missing: `F_1` on the independent coordinates, `F_2` of the rows, and the size of the terms of `F_1`.
+    force: Vec<f64>,
+    deficit: Vec<f64>,
+    terms: Vec<f64>,
+    node_force: Vec<f64>,
+    node_terms: Vec<f64>,
+    /// One over the length that a displacement is measured in: that of the model for positions, 1 for angles and other coordinates.
+    inverse_length: Vec<f64>,
+    length: f64,
+    solver: StationarySolver,
+    kind: Kind,
+    step: Solution,
+    other: Solution,
+    displacement: Vec<f64>,
+    report: EquilibriumReport,
+    best: f64,
+    worst: Option<Variable>,
+    tolerance: f64,
+    most: usize,
+}
+
+/// Positions and multipliers to go back to.
+#[derive(Clone, Debug, Default)]
+struct Kept {
+    state: State,
+    lambda: Vec<f64>,
+    sides: Vec<i8>,
+    factor: f64,
+}
+
+impl Work {
+    fn keep(&self, state: &State) -> Kept {
+        Kept {
+            state: state.clone(),
+            lambda: self.lambda.clone(),
+            sides: self.sides.clone(),
+            factor: self.factor,
+        }
+    }
+
+    /// Length of a displacement: root of the sum of squares, positions in lengths of the model.
+    fn norm(&self, x: &[f64]) -> f64 {
+        let terms = x.iter().zip(&self.inverse_length);
+        terms.map(|(x, s)| (x * s) * (x * s)).sum::<f64>().sqrt()
+    }
+
+    /// Its largest coordinate.
+    fn largest(&self, x: &[f64]) -> f64 {
+        let terms = x.iter().zip(&self.inverse_length);
+        terms.fold(0.0f64, |a, (x, s)| a.max((x * s).abs()))
+    }
+}
+
+impl Simulation {
+    /// Finds an equilibrium under the present loads, starting from the present positions; driven rows are held where their motions are now. Velocities end
+    /// as zero, time stands still. The state stays as it was if there is an error.
+    ///
+    /// Rows of bounded force (limits, ropes, motors at rest, springs of one sign) follow their law. Force fields of automatic treatment are taken as they are treated at present.
+    ///
+    /// # Errors
+    /// [`Error::NoEquilibrium`] with the best iterate's report; [`Error::NotStatic`] for what has no meaning at rest: contacts, rows that hold a velocity and no
+    /// position, fixed coordinates that move; [`Error::Model`], [`Error::Solve`].
+    pub fn find_equilibrium(&mut self, how: &Equilibrium) -> Result<EquilibriumReport, Error> {
+        if how.tolerance.is_nan() || how.tolerance <= 0.0 {
+            return Err(Error::OutOfRange {
+                what: "the tolerance of an equilibrium",
+                value: how.tolerance,
+                bound: "above 0",
+            });
+        }
+        self.at_rest(&Loads::default(), how.tolerance, |simulation, work| {
+            work.most = how.max_iterations;
+            simulation.settle_statically(work, how.method)?;
+            Ok(work.report)
+        })
+    }
+
+    /// Runs something on the static equations; undoes it all if that fails.
+    fn at_rest<T>(
+        &mut self,
+        loads: &Loads,
+        tolerance: f64,
+        run: impl FnOnce(&mut Self, &mut Work) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        self.refuse_what_is_not_static(loads)?;
+        let (state, gravity) = (self.state.clone(), self.model.gravity());
+        self.state.velocities.fill(0.0);
+        self.fill_motion(self.time, self.time);
+        let mut work = self.start_statics(loads, tolerance);
+        let found = self.evaluation.propagate(&self.model, &mut self.state);
+        let found = found.map_err(Error::from);
+        let found = found.and_then(|()| run(self, &mut work));
+        self.model.set_gravity(gravity)?;
+        if found.is_err() {
+            self.state = state;
+            self.evaluation.propagate(&self.model, &mut self.state)?;
+            return found;
+        }
+        self.multipliers.copy_from_slice(&work.lambda);
+        self.lagged.copy_from_slice(&work.lambda);
+        let fixed = &self.assembler.system().fixed;
+        for ((support, force), fixed) in self.support.iter_mut().zip(&work.force).zip(fixed) {
+            *support = if *fixed { -force } else { 0.0 };
+        }
+        self.fresh = false;
+        self.memory.forget();
+        self.write_books();
+        found
+    }
+
+    fn start_statics(&mut self, loads: &Loads, tolerance: f64) -> Work {
+        let (n, m, all) = (
+            self.model.dof_count(),
+            self.model.row_count(),
+            self.model.velocity_count(),
+        );
+        let mut fields = Vec::new();
+        let mut driven = vec![false; m];
+        for component in &loads.components {
+            let group = self.model.row_groups().iter().find(|g| g.component == *component);
+            match (group, component) {
+                (Some(g), _) => driven[g.first_row..g.first_row + g.size * g.count].fill(true),
+                (None, ComponentId::ForceField(i)) => fields.push(*i),
+                _ => {}
+            }
+        }
+        let length = self.length_of_model();
+        let mut inverse_length = vec![1.0; n];
+        for node in self.model.nodes() {
+            let Some(first) = node.first_dof() else { continue };
+            let size = node.space.velocity_size();
+            let places = if node.space.is_spatial() { size.min(3) } else { 0 };
+            for e in 0..node.count {
+                inverse_length[first + e * size..][..places].fill(length.recip());
+            }
+        }
+        let lambda = self.multipliers.clone();
+        Work {
+            loads: loads.clone(),
+            factor: 1.0,
+            gravity: self.model.gravity(),
+            fields,
+            driven,
+            lambda,
+            sides: vec![0; m],
+            force: vec![0.0; n],
+            deficit: vec![0.0; m],
+            terms: vec![0.0; n],
+            node_force: vec![0.0; all],
+            node_terms: vec![0.0; all],
+            inverse_length,
+            length,
+            best: f64::INFINITY,
+            tolerance,
+            most: usize::MAX,
+            ..Work::default()
+        }
+    }
+
+    /// Largest extent of all places of the independent nodes (m), 1 if there is only one.
+    fn length_of_model(&self) -> f64 {
+        let (mut low, mut high) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
+        for node in self.model.nodes() {
+            let size = match node.space {
+                Space::Real(n @ (2 | 3)) => n,
+                Space::Rigid3 => 7,
+                Space::Real(_) => continue,
+            };
+            for x in self.state.positions[node.position_range()].chunks_exact(size) {
+                for (k, x) in x.iter().take(3).enumerate() {
+                    low[k] = low[k].min(*x);
+                    high[k] = high[k].max(*x);
+                }
+            }
+        }
+        let extents = low.iter().zip(high).map(|(l, h)| h - l);
+        let largest = extents.fold(0.0f64, f64::max);
+        if largest > 0.0 { largest } else { 1.0 }
+    }
+
+    /// To rest by a method; the state and the report are those of the equilibrium.
+    fn settle_statically(&mut self, work: &mut Work, method: StaticMethod) -> Result<(), Error> {
+        self.set_load_factor(work, work.factor)?;
+        self.find_rest_residual(work)?;
+        let settled = match method {
+            StaticMethod::DynamicRelaxation => self.relax(work)?,
+            StaticMethod::PseudoStatic => self.flow(work)?,
+            StaticMethod::Newton => {
+                let start = work.keep(&self.state);
+                let found = self.newton(work)?;
+                // A start that is at rest is what it is; from elsewhere minima are looked for.
+                let whole = found && (work.kind.negative == 0 || work.report.iterations == 0);
+                if !whole {
+                    self.go_back(work, &start)?;
+                }
+                whole || self.flow(work)?
+            }
+        };
+        if settled {
+            return Ok(());
+        }
+        Err(self.no_equilibrium(work))
+    }
+
+    fn no_equilibrium(&self, work: &Work) -> Error {
+        let describe = |v: Variable| match v {
+            Variable::Dof(i) => self.model.describe_dof(i),
+            Variable::Row(i) => self.model.describe_row(i),
+        };
+        let system = self.assembler.system();
+        let free = (work.kind.zero > 0)
+            .then(|| work.solver.unpivoted(system))
+            .flatten();
+        let free = free.filter(|v| matches!(v, Variable::Dof(_)));
+        let mut report = work.report;
+        report.residual = work.best;
+        Error::NoEquilibrium {
+            what: work.worst.map_or_else(|| "nothing".to_owned(), describe),
+            free: free.map(describe),
+            tolerance: work.tolerance,
+            report: Box::new(report),
+        }
+    }
+
+    /// Scales the loads that are named.
+    fn set_load_factor(&mut self, work: &mut Work, factor: f64) -> Result<(), Error> {
+        work.factor = factor;
+        if work.loads.gravity {
+            self.model.set_gravity(work.gravity.map(|g| g * factor))?;
+        }
+        Ok(())
+    }
+
+    /// Moves from the present positions by `share` of a displacement.
+    fn displace(&mut self, displacement: &mut Vec<f64>, step: &[f64], share: f64) -> Result<(), Error> {
+        displacement.clear();
+        displacement.extend(step.iter().map(|d| share * d));
+        for node in self.model.nodes() {
+            let Some(first) = node.first_dof() else { continue };
+            let range = node.velocity_range();
+            let positions = &mut self.state.positions[node.position_range()];
+            node.space
+                .retract(positions, &displacement[first..first + range.len()]);
+        }
+        self.evaluation.propagate(&self.model, &mut self.state)?;
+        Ok(())
+    }
+
+    fn go_back(&mut self, work: &mut Work, to: &Kept) -> Result<(), Error> {
+        self.set_load_factor(work, to.factor)?;
+        self.state.clone_from(&to.state);
+        work.lambda.copy_from_slice(&to.lambda);
+        work.sides.copy_from_slice(&to.sides);
+        self.evaluation.propagate(&self.model, &mut self.state)?;
+        work.frozen = true;
+        let found = self.find_rest_residual(work);
+        work.frozen = false;
+        found
+    }
+}
+
+/// An angle (rad) or share of the model's length beyond which a linear system is not trusted.
+const FAR: f64 = 0.5;
+
+/// A residual of a linear solve above which a singular system has no solution.
+const NO_SOLUTION: f64 = 1e-6;

@@ -4,7 +4,7 @@ use crate::arguments::Check;
 use crate::table::Table;
 use crate::{BAD_SCENE, complain};
 use pliant_scene::runner::{Runner, Sizes};
-use pliant_scene::scene::{SceneError, SceneFile};
+use pliant_scene::scene::{SceneError, SceneFile, StaticsPlan};
 
 pub(crate) fn check(arguments: &Check) -> u8 {
     match table(arguments) {
@@ -23,6 +23,7 @@ fn table(arguments: &Check) -> Result<Table, SceneError> {
     let scene = SceneFile::load(&arguments.scene.path)?;
     let built = scene.build(&arguments.scene.settings(None, None))?;
     let (title, plan, parameters) = (built.title.clone(), built.plan, built.parameters.clone());
+    let statics = built.statics.clone();
     let runner = Runner::new(built)?;
     let Sizes {
         nodes,
@@ -48,13 +49,18 @@ fn table(arguments: &Check) -> Result<Table, SceneError> {
         "entries",
         format!("{w_entries} of W (lower triangle), {j_entries} of J"),
     );
-    table.row(
-        "run",
-        format!(
+    let run = match &statics {
+        None => format!(
             "{} steps of {} s to t = {} s",
             plan.steps, plan.step, plan.duration
         ),
-    );
+        Some(StaticsPlan::Equilibrium(how)) => format!("an equilibrium ({:?})", how.method),
+        Some(StaticsPlan::Path(how)) => format!(
+            "equilibria over the load factor from {} to {}, at most {} points",
+            how.start, how.end, how.max_points
+        ),
+    };
+    table.row("run", run);
     table.row("status", "the scene is good");
     Ok(table)
 }

@@ -7,7 +7,7 @@ use crate::{BAD_SCENE, FAILED, NOT_CONVERGED, NOT_WRITTEN, complain};
 use pliant::solvers::KktSystem;
 use pliant::solvers::exchange::{Layout, Record};
 use pliant_scene::problem::{WriteProblemError, write_problem};
-use pliant_scene::runner::{Energy, Outcome, Runner, Summary, TreatmentState, write_results};
+use pliant_scene::runner::{Energy, Outcome, Runner, StaticsSummary, Summary, TreatmentState, write_results};
 use pliant_scene::scene::{SceneError, SceneFile};
 use std::path::{Path, PathBuf};
 
@@ -118,6 +118,8 @@ fn code_of(error: &pliant::Error) -> u8 {
         | pliant::Error::ContactsNotConverged { .. }
         | pliant::Error::CorrectionNotConverged { .. }
         | pliant::Error::NotSettled { .. }
+        | pliant::Error::NoEquilibrium { .. }
+        | pliant::Error::StuckPath { .. }
         | pliant::Error::Incompatible { .. }
         | pliant::Error::Unsettled { .. }
         | pliant::Error::Gyroscopic { .. } => NOT_CONVERGED,
@@ -125,14 +127,47 @@ fn code_of(error: &pliant::Error) -> u8 {
     }
 }
 
-fn report(summary: &Summary, files: Option<&(PathBuf, Vec<PathBuf>)>) -> Table {
-    let mut table = Table::default();
-    let seconds = summary.seconds;
-    table.row("scene", format!("{} ({})", summary.title, summary.scene));
-    table.row(
-        "system",
-        format!("{} dofs, {} rows", summary.sizes.dofs, summary.sizes.rows),
+/// What statics found: how it ended, and where stability changes.
+fn statics_rows(table: &mut Table, statics: &StaticsSummary, seconds: f64) {
+    let counts = format!(
+        "{} points, {} iterations, {} tangents factored in {seconds:.2} s; end: {}",
+        statics.load.len(),
+        statics.iterations.iter().sum::<usize>(),
+        statics.factorisations,
+        statics.end
     );
+    table.row("statics", counts);
+    if let (Some(first), Some(last)) = (statics.load.first(), statics.load.last()) {
+        let largest = statics.load.iter().fold(f64::NEG_INFINITY, |a, l| a.max(*l));
+        let range = format!(
+            "from {} to {}, at most {}",
+            number(*first),
+            number(*last),
+            number(largest)
+        );
+        table.row("load factor", range);
+    }
+    let modes = match statics.negative_modes.last() {
+        Some(Some(0)) => "stable".to_owned(),
+        Some(Some(n)) => format!("a saddle: {n} negative modes"),
+        _ => "not looked at".to_owned(),
+    };
+    let free = statics.free_modes.last().copied().unwrap_or(0);
+    let free = if free > 0 {
+        format!(", {free} free directions")
+    } else {
+        String::new()
+    };
+    table.row("at the end", format!("{modes}{free}"));
+    for c in &statics.critical {
+        let (before, behind) = c.negative_modes;
+        let modes = format!("{before} -> {behind} negative modes");
+        table.row(c.kind, format!("at {}, {modes}", number(c.load)));
+    }
+}
+
+fn step_rows(table: &mut Table, summary: &Summary) {
+    let seconds = summary.seconds;
     let rate = summary.steps as f64 / seconds.total.max(1e-9);
     table.row(
         "steps",
@@ -160,6 +195,20 @@ fn report(summary: &Summary, files: Option<&(PathBuf, Vec<PathBuf>)>) -> Table {
             per_step(seconds.update)
         ),
     );
+}
+
+fn report(summary: &Summary, files: Option<&(PathBuf, Vec<PathBuf>)>) -> Table {
+    let mut table = Table::default();
+    let seconds = summary.seconds;
+    table.row("scene", format!("{} ({})", summary.title, summary.scene));
+    table.row(
+        "system",
+        format!("{} dofs, {} rows", summary.sizes.dofs, summary.sizes.rows),
+    );
+    match &summary.statics {
+        Some(statics) => statics_rows(&mut table, statics, seconds.total),
+        None => step_rows(&mut table, summary),
+    }
     table.row(
         "residual",
         format!("{:.1e} relative at worst", summary.residual.worst),

@@ -20,11 +20,13 @@ mod contacts;
 mod files;
 mod holds;
 mod joints;
+mod statics;
 mod summary;
 
 pub use contacts::ContactSummary;
 pub use files::{WriteError, write_results};
 pub use joints::{JointCoordinate, JointState};
+pub use statics::{CriticalState, StaticsSummary};
 pub use summary::{Energy, NodeState, Residuals, Seconds, Sizes, Summary, TreatmentState, Work};
 
 use crate::recording::{Recording, Sample};
@@ -66,6 +68,7 @@ pub struct Runner {
 #[derive(Debug)]
 struct Parts {
     plan: crate::scene::RunPlan,
+    statics: Option<crate::scene::StaticsPlan>,
     picture: crate::scene::Picture,
     joints: Joints,
     inputs: Vec<InputCourse>,
@@ -148,6 +151,7 @@ impl Runner {
         summary.contacts = (!recording.contacts.names.is_empty()).then(ContactSummary::new);
         let parts = Parts {
             plan: scene.plan,
+            statics: scene.statics,
             picture: scene.picture,
             joints,
             inputs: scene.inputs,
@@ -233,8 +237,12 @@ impl Runner {
         }
     }
 
-    /// Takes all steps that are left, and calls `watch` after each.
+    /// Takes all steps that are left, and calls `watch` after each. Finds the equilibria of a scene of statics.
     pub fn run(mut self, mut watch: impl FnMut(Progress<'_>)) -> Outcome {
+        if let Some(plan) = self.scene.statics.take() {
+            let error = self.find_statics(&plan);
+            return self.finish(error);
+        }
         let mut error = None;
         while !self.is_done() {
             match self.step() {

@@ -41,7 +41,7 @@ mod source;
 mod suggest;
 
 pub(crate) use build::InputCourse;
-pub use build::{BuiltScene, Hold, RunPlan, Settings};
+pub use build::{BuiltScene, Hold, RunPlan, Settings, StaticsPlan};
 pub use course::Course;
 pub use diagnostic::{Diagnostic, Place};
 pub use error::SceneError;

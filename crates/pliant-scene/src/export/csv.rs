@@ -6,6 +6,7 @@ use std::path::Path;
 use super::ExportError;
 use super::atomic::write_atomically;
 use crate::recording::Recording;
+use crate::runner::StaticsSummary;
 use pliant::contact::ContactState;
 
 /// First line of the table: names with units; `residual` is relative, `violation` is in m or rad. The last ones are the entries of the
@@ -96,6 +97,25 @@ pub fn write_contacts_csv(path: &Path, recording: &Recording) -> Result<(), Expo
                 ContactState::Slipping => "slipping",
             };
             writeln!(out, ",{state}")?;
+        }
+        Ok(())
+    })
+}
+
+/// Writes the table of a path of equilibria: a line per point, with its number, load factor, residual, negative and free modes, and iterations.
+///
+/// # Errors
+/// [`ExportError::Io`] if the file cannot be written.
+pub fn write_path_csv(path: &Path, statics: &StaticsSummary) -> Result<(), ExportError> {
+    write_atomically(path, |out| {
+        writeln!(out, "point,load,residual,negative_modes,free_modes,iterations")?;
+        for (k, load) in statics.load.iter().enumerate() {
+            let modes = statics.negative_modes[k].map_or(String::new(), |n| n.to_string());
+            writeln!(
+                out,
+                "{k},{load:?},{:?},{modes},{},{}",
+                statics.residual[k], statics.free_modes[k], statics.iterations[k]
+            )?;
         }
         Ok(())
     })

@@ -3,7 +3,7 @@
 use super::Outcome;
 use crate::export::ExportError;
 use crate::export::atomic::write_atomically;
-use crate::export::csv::{write_contacts_csv, write_energy_csv, write_joints_csv};
+use crate::export::csv::{write_contacts_csv, write_energy_csv, write_joints_csv, write_path_csv};
 use crate::export::player::write_player;
 use crate::export::plot::write_energy_svg;
 use crate::export::vtk::write_vtk;
@@ -20,7 +20,7 @@ pub struct WriteError {
 }
 
 /// Writes everything that a run leaves into the directory `dir` (created if missing): `result.json`, `energy.csv`, `joints.csv` (if
-/// there are joints), `contacts.csv` (if anything collides), `energy.svg`, `particles.pvd`, `bodies.pvd`, `frames/`, `play.html`. Each file is complete or absent; one that cannot be
+/// there are joints), `contacts.csv` (if anything collides), `path.csv` (of statics), `energy.svg`, `particles.pvd`, `bodies.pvd`, `frames/`, `play.html`. Each file is complete or absent; one that cannot be
 /// written does not keep the others from being written. Returns the files to look at, without the frames.
 ///
 /// # Errors
@@ -50,6 +50,9 @@ pub fn write_results(dir: &Path, outcome: &Outcome) -> Result<Vec<PathBuf>, Writ
             "contacts.csv",
             write_contacts_csv(&dir.join("contacts.csv"), recording),
         );
+    }
+    if let Some(statics) = &outcome.summary.statics {
+        keep("path.csv", write_path_csv(&dir.join("path.csv"), statics));
     }
     keep("energy.svg", write_energy_svg(&dir.join("energy.svg"), recording));
     keep(

@@ -2,6 +2,8 @@
 
 use super::contacts::ContactSummary;
 use super::joints::JointState;
+use super::statics::StaticsSummary;
+use crate::recording::Sample;
 use crate::scene::BuiltScene;
 use pliant::model::{ComponentId, Energies, Momentum, NodeKind, Treatment};
 use pliant::{Simulation, StepReport};
@@ -81,6 +83,8 @@ pub struct Summary {
     pub treatments: BTreeMap<String, TreatmentState>,
     /// What contacts did; `null` if nothing can collide.
     pub contacts: Option<ContactSummary>,
+    /// What was found by statics; `null` of a motion.
+    pub statics: Option<StaticsSummary>,
 }
 
 /// How a force field of treatment `Auto` was treated.
@@ -252,7 +256,20 @@ impl Summary {
             joints: BTreeMap::new(),
             treatments: BTreeMap::new(),
             contacts: None,
+            statics: None,
         }
+    }
+
+    /// Takes a point at rest as a step.
+    pub(super) fn add_rest(&mut self, sample: &Sample) {
+        self.steps += 1;
+        self.residual.add(sample.residual);
+        self.violation.add(sample.violation);
+        self.energy_end = Energy {
+            kinetic: 0.0,
+            potential: sample.potential,
+            total: sample.potential,
+        };
     }
 
     pub(super) fn add(&mut self, report: &StepReport) {

@@ -17,9 +17,11 @@ mod run;
 mod shapes;
 mod sheets;
 mod solids;
+mod statics;
 mod values;
 
 pub(crate) use courses::InputCourse;
+pub use statics::StaticsPlan;
 
 use super::picture::Picture;
 use super::schema::{Node, Scene};
@@ -88,6 +90,8 @@ pub struct BuiltScene {
     pub options: Options,
     /// How long to run and what to record.
     pub plan: RunPlan,
+    /// Equilibria instead of motion.
+    pub statics: Option<StaticsPlan>,
     /// What is held when.
     pub holds: Vec<Hold>,
     /// The joints: name, kind, and what the model made of them.
@@ -194,6 +198,7 @@ pub(super) fn build(file: &SceneFile, settings: &Settings) -> Result<BuiltScene>
     builder.laws_of_contact(&scene.run)?;
     let world = builder.contacts(scene)?;
     let plan = builder.run(&scene.run, settings)?;
+    let statics = builder.statics(&scene.run)?;
     // In the order of the scene.
     builder.joints.sort_by_key(|(index, ..)| *index);
     let joints = builder
@@ -216,6 +221,7 @@ pub(super) fn build(file: &SceneFile, settings: &Settings) -> Result<BuiltScene>
         model: builder.model,
         options: builder.options,
         plan,
+        statics,
         holds: builder.holds,
         joints: joints.collect(),
         inputs: builder.inputs,

@@ -14,6 +14,7 @@ mod rods;
 mod run;
 mod sheets;
 mod solids;
+mod statics;
 
 pub use components::{
     Axis, BaumgarteSpec, BoundsSpec, ConstraintSpec, FixedSpec, ForceFieldSpec, LevelSpec, MassSpec,
@@ -57,6 +58,7 @@ pub use solids::{
     IncompressibilitySpec, MooneyRivlinSpec, Solid, SolidBall, SolidBox, SolidCylinder, SolidElements,
     SolidFile, SolidMaterial, SolidShape, SolidTube, YoungSpec,
 };
+pub use statics::{ControlSpec, StaticMethodSpec, StaticsSpec};
 
 use super::course::Course;
 use super::number::{EndSpec, Number, OneOrMany};

@@ -6,8 +6,9 @@ use pliant_scene::runner::Runner;
 use pliant_scene::scene::{Format, SceneFile, Settings};
 use proptest::prelude::*;
 
-const SCENES: [&str; 10] = [
+const SCENES: [&str; 11] = [
     "pendulum",
+    "snap_through",
     "spring_chain",
     "heavy_cable",
     "net",

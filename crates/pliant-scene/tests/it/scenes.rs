@@ -10,6 +10,7 @@ mod pendulums;
 mod rods;
 mod sheets;
 mod solids;
+mod statics;
 mod verdicts;
 
 use pliant_scene::runner::Runner;

@@ -1,6 +1,6 @@
 //! How steps are taken.
 
-use super::{OverlapSpec, SleepingSpec, one};
+use super::{OverlapSpec, SleepingSpec, StaticsSpec, one};
 use crate::scene::Number;
 use serde::Deserialize;
 
@@ -86,6 +86,9 @@ pub struct Run {
     /// When islands at rest fall asleep; never by default.
     #[serde(default)]
     pub sleeping: Option<SleepingSpec>,
+    /// Equilibria instead of motion.
+    #[serde(default)]
+    pub statics: Option<StaticsSpec>,
 }
 
 fn default_step() -> Number {

@@ -1,0 +1,169 @@
+//! Scenes of statics: equilibria as pictures.
+
+use super::Runner;
+use crate::recording::Sample;
+use crate::scene::StaticsPlan;
+use pliant::{CriticalKind, Error, Path, PathEnd, PathPoint, Simulation};
+use serde::Serialize;
+
+/// What a scene of statics found.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct StaticsSummary {
+    /// How it ended: `equilibrium` of a single one; of a path `reached`, `points` if they ran out, `stuck`.
+    pub end: &'static str,
+    /// Load factor of each point.
+    pub load: Vec<f64>,
+    /// Largest force that is missing there, over the size of its terms.
+    pub residual: Vec<f64>,
+    /// Negative eigenvalues of the tangent on the constraints: 0 where it is stable; `null` after dynamic relaxation.
+    pub negative_modes: Vec<Option<usize>>,
+    /// Directions in which nothing resists.
+    pub free_modes: Vec<usize>,
+    /// Iterations from the point before.
+    pub iterations: Vec<usize>,
+    /// Critical points.
+    pub critical: Vec<CriticalState>,
+    /// Tangents factored.
+    pub factorisations: usize,
+}
+
+/// Where stability changes.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CriticalState {
+    /// `limit` or `bifurcation`.
+    pub kind: &'static str,
+    /// Load factor.
+    pub load: f64,
+    /// The point before it, counted from 0.
+    pub after: usize,
+    /// Negative eigenvalues before and behind.
+    pub negative_modes: (usize, usize),
+}
+
+impl StaticsSummary {
+    /// The kind of a path's end or of an equilibrium, and the points.
+    fn of_path(path: &Path) -> Self {
+        let points = || path.points.iter();
+        Self {
+            end: match path.end {
+                PathEnd::Reached => "reached",
+                PathEnd::Points | PathEnd::Stopped => "points",
+                PathEnd::Stuck(_) => "stuck",
+            },
+            load: points().map(|p| p.load).collect(),
+            residual: points().map(|p| p.residual).collect(),
+            negative_modes: points().map(|p| Some(p.negative_modes)).collect(),
+            free_modes: points().map(|p| p.free_modes).collect(),
+            iterations: points().map(|p| p.iterations).collect(),
+            critical: path
+                .critical
+                .iter()
+                .map(|c| CriticalState {
+                    kind: match c.kind {
+                        CriticalKind::Limit => "limit",
+                        CriticalKind::Bifurcation => "bifurcation",
+                    },
+                    load: c.load,
+                    after: c.after,
+                    negative_modes: c.negative_modes,
+                })
+                .collect(),
+            factorisations: path.factorisations,
+        }
+    }
+}
+
+impl Runner {
+    /// Finds what is asked for. The pictures are those of the points, spread over the duration; the state of the file is not among those of a path.
+    pub(super) fn find_statics(&mut self, plan: &StaticsPlan) -> Option<Error> {
+        match plan {
+            StaticsPlan::Equilibrium(how) => match self.simulation.find_equilibrium(how) {
+                Ok(report) => {
+                    self.summary.statics = Some(StaticsSummary {
+                        end: "equilibrium",
+                        load: vec![1.0],
+                        residual: vec![report.residual],
+                        negative_modes: vec![report.negative_modes],
+                        free_modes: vec![report.free_modes],
+                        iterations: vec![report.iterations],
+                        critical: Vec::new(),
+                        factorisations: report.factorisations,
+                    });
+                    let sample = sample(&self.simulation, report.residual, report.violation);
+                    self.show(sample);
+                    self.spread();
+                    None
+                }
+                Err(error) => Some(error),
+            },
+            StaticsPlan::Path(how) => {
+                let picture = &self.scene.picture;
+                let mut shown = Vec::new();
+                let path = self.simulation.follow(how, |simulation, point: &PathPoint| {
+                    let sample = sample(simulation, point.residual, point.violation);
+                    let frame = picture.frame(simulation.model(), simulation.state(), sample);
+                    shown.push((sample, frame));
+                    true
+                });
+                let path = match path {
+                    Ok(path) => path,
+                    Err(error) => return Some(error),
+                };
+                self.recording.samples.clear();
+                self.recording.frames.clear();
+                self.recording.joints.lines.clear();
+                for (sample, frame) in shown {
+                    self.recording.samples.push(sample);
+                    self.recording.frames.push(frame);
+                    self.summary.add_rest(&sample);
+                }
+                self.record_joints();
+                self.spread();
+                self.summary.statics = Some(StaticsSummary::of_path(&path));
+                match path.end {
+                    PathEnd::Stuck(error) => Some(*error),
+                    _ => None,
+                }
+            }
+        }
+    }
+
+    fn show(&mut self, sample: Sample) {
+        let (model, state) = (self.simulation.model(), self.simulation.state());
+        let frame = self.scene.picture.frame(model, state, sample);
+        self.recording.samples.push(sample);
+        self.recording.frames.push(frame);
+        self.summary.add_rest(&sample);
+        self.record_joints();
+    }
+
+    /// Spreads the pictures over the duration.
+    fn spread(&mut self) {
+        let last = self.recording.frames.len().saturating_sub(1).max(1) as f64;
+        let time = |k: usize| self.scene.plan.duration * k as f64 / last;
+        for (k, frame) in self.recording.frames.iter_mut().enumerate() {
+            frame.time = time(k);
+            frame.sample.time = time(k);
+        }
+        for (k, sample) in self.recording.samples.iter_mut().enumerate() {
+            sample.time = time(k);
+        }
+        let end = self.recording.frames.last().map_or(0.0, |f| f.time);
+        if let Some(line) = self.recording.joints.lines.last_mut()
+            && let Some(time) = line.first_mut()
+        {
+            *time = end;
+        }
+        self.summary.time = end;
+    }
+}
+
+fn sample(simulation: &Simulation, residual: f64, violation: f64) -> Sample {
+    let energies = simulation.model().energies(simulation.state());
+    Sample {
+        potential: energies.potential,
+        residual,
+        violation,
+        ..Sample::default()
+    }
+}

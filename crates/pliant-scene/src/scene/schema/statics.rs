@@ -1,0 +1,63 @@
+//! Equilibria instead of motion.
+
+use crate::scene::Number;
+use serde::Deserialize;
+
+/// Equilibria instead of motion: one under the present loads, or a path over a load factor.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename = "statics", deny_unknown_fields)]
+pub struct StaticsSpec {
+    /// Force fields whose force, and driven components whose motion the load factor scales; none by default.
+    #[serde(default)]
+    pub loads: Vec<String>,
+    /// Whether it scales gravity.
+    #[serde(default)]
+    pub gravity: bool,
+    /// First load factor; 0 by default.
+    #[serde(default)]
+    pub start: Option<Number>,
+    /// Load factor at which the path ends; 1 by default.
+    #[serde(default)]
+    pub end: Option<Number>,
+    /// Change of the load factor in the first step; 0.05 by default.
+    #[serde(default)]
+    pub step: Option<Number>,
+    /// Change of the load factor in a step at most; 0.1 by default.
+    #[serde(default)]
+    pub largest_step: Option<Number>,
+    /// What goes on evenly.
+    #[serde(default)]
+    pub control: ControlSpec,
+    /// Points at most; 1000 by default.
+    #[serde(default)]
+    pub points: Option<Number>,
+    /// Largest force that may be missing, over the size of its terms; 1e-10 by default.
+    #[serde(default)]
+    pub tolerance: Option<Number>,
+    /// How a single equilibrium is looked for.
+    #[serde(default)]
+    pub method: Option<StaticMethodSpec>,
+}
+
+/// What goes on evenly along a path.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename = "control")]
+pub enum ControlSpec {
+    /// The load factor.
+    Load,
+    /// The arc length in displacements and load.
+    #[default]
+    ArcLength,
+}
+
+/// How a single equilibrium is looked for.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename = "method")]
+pub enum StaticMethodSpec {
+    /// Newton's method, after the pseudo-static flow where that is needed.
+    Newton,
+    /// The pseudo-static flow.
+    PseudoStatic,
+    /// Explicit steps with kinetic damping.
+    DynamicRelaxation,
+}

@@ -1,0 +1,110 @@
+//! Scenes of statics.
+
+use super::{edited, runner};
+use pliant_scene::runner::{Outcome, write_results};
+use pliant_scene::scene::{Format, SceneFile, Settings};
+
+fn of(text: &str) -> Result<Outcome, String> {
+    let scene = SceneFile::from_text("s.ron".as_ref(), text, Format::Ron).map_err(|e| e.to_string())?;
+    let built = scene.build(&Settings::default()).map_err(|e| e.to_string())?;
+    let runner = pliant_scene::runner::Runner::new(built).map_err(|e| e.to_string())?;
+    Ok(runner.run(|_| {}))
+}
+
+/// The load on a truss of two linear bars at height `y`, and its largest.
+#[test]
+fn the_truss_snaps_through_at_its_limit_load() {
+    let (rise, stiffness) = (0.2f64, 1000.0);
+    let bar = 1.0f64.hypot(rise);
+    let held = |y: f64| 2.0 * stiffness * (bar / 1.0f64.hypot(y) - 1.0) * y;
+    // d/dy = 0 at the length (l_0 b^2)^(1/3).
+    let limit = held((bar.cbrt().powi(2) - 1.0).sqrt());
+    let outcome = runner(&edited("snap_through", &[]), &[], None).run(|_| {});
+    assert!(outcome.error.is_none());
+    let statics = outcome.summary.statics.as_ref().unwrap();
+    assert_eq!(statics.end, "reached");
+    let found: Vec<_> = statics
+        .critical
+        .iter()
+        .map(|c| (c.kind, c.load / limit))
+        .collect();
+    assert_eq!(found.len(), 2, "{found:?}");
+    for ((kind, load), exact) in found.iter().zip([1.0, -1.0]) {
+        assert_eq!(*kind, "limit");
+        // Points miss 1e-10 of the forces of the bars, which are about as large as the load over its slope of 0.2.
+        assert!((load - exact).abs() < 1e-9, "{found:?}");
+    }
+    // Pictures are points of the path, in even time.
+    let frames = &outcome.recording.frames;
+    assert_eq!(frames.len(), statics.load.len());
+    for (frame, load) in frames.iter().zip(&statics.load) {
+        assert!((held(frame.points[0][1]) - load).abs() < 1e-7);
+    }
+    let times = (frames[0].time, frames[frames.len() - 1].time);
+    assert_eq!(times, (0.0, 4.0));
+    let dir = tempfile::tempdir().unwrap();
+    write_results(dir.path(), &outcome).unwrap();
+    let table = std::fs::read_to_string(dir.path().join("path.csv")).unwrap();
+    assert_eq!(table.lines().count(), statics.load.len() + 1);
+    assert_eq!(
+        table.lines().next().unwrap(),
+        "point,load,residual,negative_modes,free_modes,iterations"
+    );
+    let json = std::fs::read_to_string(dir.path().join("result.json")).unwrap();
+    assert!(json.contains("\"kind\": \"limit\""));
+}
+
+const WEIGHT: &str = "(gravity: (0, -10, 0), run: (duration: 1, statics: ()), nodes: [
+    Particles(name: \"p\", positions: [(0.1, -1, 0)], mass: 2),
+    Mapped(name: \"d\", parents: [\"p\"], mapping: Distance(pairs: [(0, (0, 0, 0))], rest: 1))],
+    force_fields: [(name: \"spring\", on: \"d\", law: Stiffness(100))])";
+
+/// A weight on a spring: 1.2 m under its hook, by every method; as a path over gravity too.
+#[test]
+fn a_weight_hangs_on_its_spring() {
+    for statics in [
+        "()",
+        "(method: Newton)",
+        "(method: PseudoStatic)",
+        "(method: DynamicRelaxation)",
+        "(gravity: true, start: 0.1)",
+        "(gravity: true, start: 0.5, control: Load, points: 50, tolerance: 1e-9)",
+    ] {
+        let outcome = of(&WEIGHT.replace("statics: ()", &format!("statics: {statics}"))).unwrap();
+        assert!(outcome.error.is_none(), "{statics}: {:?}", outcome.error);
+        let x = &outcome.summary.state["p"].positions[0];
+        // Forces to 1e-10 (1e-9) of 20 N; across, 20 N on 1.2 m.
+        assert!(x[0].abs() < 1e-8 && (x[1] + 1.2).abs() < 1e-8, "{statics}: {x:?}");
+        let found = outcome.summary.statics.unwrap();
+        assert_eq!(found.load.last(), Some(&1.0));
+        assert_eq!(outcome.summary.steps, found.load.len());
+    }
+}
+
+#[test]
+fn mistakes_in_statics_are_explained() {
+    for (statics, message) in [
+        ("(loads: [\"sprng\"])", "did you mean `spring`?"),
+        (
+            "(loads: [\"spring\"], method: Newton)",
+            "`method` is for a single equilibrium",
+        ),
+        ("(end: 2)", "`end` is of a path"),
+        ("(gravity: true, end: 0)", "starts and ends at the load factor 0"),
+        ("(gravity: true, step: 0)", "step"),
+        (
+            "(gravity: true, control: Loads)",
+            "unknown kind `Loads` in `control`",
+        ),
+        ("(gravity: true, loadz: [])", "unknown key `loadz` in `statics`"),
+    ] {
+        let error = of(&WEIGHT.replace("statics: ()", &format!("statics: {statics}"))).unwrap_err();
+        assert!(error.contains(message), "{statics}: {error}");
+    }
+    // What fails is an error of the run, not a panic: nothing holds it.
+    let text = WEIGHT.replace("(name: \"spring\", on: \"d\", law: Stiffness(100))", "");
+    let outcome = of(&text).unwrap();
+    let error = outcome.error.unwrap().to_string();
+    assert!(error.contains("no equilibrium"), "{error}");
+    assert_eq!(outcome.summary.status, "failed");
+}

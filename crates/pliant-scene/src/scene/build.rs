@@ -3,6 +3,7 @@
 mod components;
 mod contacts;
 mod courses;
+mod deformables;
 mod elastic_rod;
 mod ends;
 mod joints;

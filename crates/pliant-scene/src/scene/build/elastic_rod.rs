@@ -1,9 +1,9 @@
 //! Elastic rods.
 
+use super::deformables::treatment;
 use super::ends::ParentList;
 use super::nodes::evenly;
 use super::outlines::Outline;
-use super::solids::treatment;
 use super::{Builder, Result};
 use crate::recording::Shape;
 use crate::scene::schema::{ElasticRod, SectionSpec, TreatmentSpec};

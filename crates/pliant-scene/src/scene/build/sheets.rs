@@ -1,18 +1,15 @@
 //! Elastic sheets.
 
-use super::solids::{Held, treatment};
-use super::{Builder, Result, Skin};
+use super::deformables::{Held, treatment};
+use super::{Builder, Result};
 use crate::import::Mesh as FileMesh;
-use crate::scene::picture::PointRef;
 use crate::scene::schema::{BendingSpec, ElasticSheet as Spec, SheetMaterial, SheetShape};
 use crate::scene::source::Where;
 use pliant::continuum::{Bending, Sheet, SheetMesh};
-use pliant::dense::{Vec3, rotation};
 
 impl Builder<'_> {
     pub(super) fn sheet_part(&mut self, spec: &Spec) -> Result<()> {
         let name = spec.name.as_str();
-        let field = |key| Where::Field(name, key);
         let (mut mesh, file) = self.sheet_mesh(name, &spec.shape)?;
         let held = |key, fix, boxes, groups| Held {
             name,
@@ -28,38 +25,22 @@ impl Builder<'_> {
         // Nodes, triangles twice, and edges twice: half as many more than triangles.
         self.grow(name, mesh.nodes.len() + 5 * mesh.triangles.len())?;
 
-        let turn = self.rotation(name, spec.rotation.as_ref())?;
-        let triple = |value: &Option<_>, key| match value {
-            Some(value) => self.triple(value, field(key)),
-            None => Ok([0.0; 3]),
-        };
-        let (origin, velocity) = (
-            triple(&spec.position, "position")?,
-            triple(&spec.velocity, "velocity")?,
-        );
+        let place = self.placement(
+            name,
+            spec.position.as_ref(),
+            spec.rotation.as_ref(),
+            spec.velocity.as_ref(),
+        )?;
         let mut sheet = self.sheet_of(spec)?.with_clamped(&clamped);
         if let Some(warp) = &spec.warp {
-            let warp = self.triple(warp, field("warp"))?;
-            sheet = sheet.with_warp(rotation::rotate(turn, Vec3::from(warp)).into());
+            let warp = self.triple(warp, Where::Field(name, "warp"))?;
+            sheet = sheet.with_warp(place.turned(warp));
         }
-        let place =
-            |x: &[f64; 3]| <[f64; 3]>::from(Vec3::from(origin) + rotation::rotate(turn, Vec3::from(*x)));
-        mesh.nodes = mesh.nodes.iter().map(place).collect();
-        let node = self.add_points(name, &mesh.nodes, &vec![velocity; mesh.nodes.len()])?;
+        let node = self.add_placed(name, &place, &mut mesh.nodes)?;
         let parts = sheet.add_on(&mut self.model, name, node, &mesh);
         parts.map_err(|e| self.continuum_error(name, "shape", e))?;
 
-        let triangles = mesh.triangles;
-        let mut edges: Vec<[usize; 2]> = triangles
-            .iter()
-            .flat_map(|[a, b, c]| [[*a, *b], [*b, *c], [*c, *a]])
-            .map(|[a, b]| [a.min(b), a.max(b)])
-            .collect();
-        edges.sort_unstable();
-        edges.dedup();
-        let at = |v: usize| PointRef::Node(node, v);
-        self.picture.triangles.extend(triangles.iter().map(|t| t.map(at)));
-        self.skins.insert(node, Skin { edges, triangles });
+        self.cover(node, mesh.triangles);
         let mut still = [fixed, clamped].concat();
         still.sort_unstable();
         still.dedup();

@@ -1,40 +1,19 @@
 //! Solids of finite elements.
 
-use super::{Builder, Result, Skin};
+use super::deformables::{Held, treatment};
+use super::{Builder, Result};
 use crate::import::Mesh as FileMesh;
-use crate::scene::picture::PointRef;
+use crate::scene::Number;
 use crate::scene::schema::{
     IncompressibilitySpec, MassMatrix as MatrixSpec, Solid as Spec, SolidElements, SolidMaterial, SolidShape,
-    TreatmentSpec, Triple, YoungSpec,
+    TreatmentSpec, YoungSpec,
 };
 use crate::scene::source::Where;
-use crate::scene::{Number, SceneError};
-use pliant::continuum::{ContinuumError, Incompressibility, MassMatrix, Mesh, Solid, StrainEnergy};
-use pliant::dense::{Vec3, rotation};
-use pliant::model::Treatment;
-
-/// Which nodes of a mesh do not move, in the user's words; `key` is that of the boxes.
-pub(super) struct Held<'a> {
-    pub(super) name: &'a str,
-    pub(super) key: &'static str,
-    pub(super) fix: &'a [Number],
-    pub(super) boxes: &'a [(Triple, Triple)],
-    pub(super) groups: &'a [String],
-}
-
-/// What a word for a treatment means.
-pub(super) fn treatment(spec: TreatmentSpec) -> Treatment {
-    match spec {
-        TreatmentSpec::Stiffness => Treatment::Stiffness,
-        TreatmentSpec::Compliance => Treatment::Compliance,
-        TreatmentSpec::Auto => Treatment::Auto,
-    }
-}
+use pliant::continuum::{Incompressibility, MassMatrix, Mesh, Solid, StrainEnergy};
 
 impl Builder<'_> {
     pub(super) fn solid_part(&mut self, spec: &Spec) -> Result<()> {
         let name = spec.name.as_str();
-        let field = |key| Where::Field(name, key);
         let (mesh, file) = self.solid_mesh(name, &spec.shape)?;
         let (mut mesh, places) = if spec.repair {
             let (mesh, repair) = mesh.repaired();
@@ -62,33 +41,17 @@ impl Builder<'_> {
             .map_err(|e| self.continuum_error(name, "shape", e))?;
         self.grow(name, mesh.nodes.len() + 2 * gradients.point_count())?;
 
-        let origin = match &spec.position {
-            Some(position) => self.triple(position, field("position"))?,
-            None => [0.0; 3],
-        };
-        let turn = self.rotation(name, spec.rotation.as_ref())?;
-        let velocity = match &spec.velocity {
-            Some(velocity) => self.triple(velocity, field("velocity"))?,
-            None => [0.0; 3],
-        };
-        let place =
-            |x: &[f64; 3]| <[f64; 3]>::from(Vec3::from(origin) + rotation::rotate(turn, Vec3::from(*x)));
-        mesh.nodes = mesh.nodes.iter().map(place).collect();
-        let node = self.add_points(name, &mesh.nodes, &vec![velocity; mesh.nodes.len()])?;
+        let place = self.placement(
+            name,
+            spec.position.as_ref(),
+            spec.rotation.as_ref(),
+            spec.velocity.as_ref(),
+        )?;
+        let node = self.add_placed(name, &place, &mut mesh.nodes)?;
         let parts = solid.add_on(&mut self.model, name, node, &mesh);
         parts.map_err(|e| self.continuum_error(name, "material", e))?;
 
-        let triangles = mesh.surface();
-        let mut edges: Vec<[usize; 2]> = triangles
-            .iter()
-            .flat_map(|[a, b, c]| [[*a, *b], [*b, *c], [*c, *a]])
-            .map(|[a, b]| [a.min(b), a.max(b)])
-            .collect();
-        edges.sort_unstable();
-        edges.dedup();
-        let at = |v: usize| PointRef::Node(node, v);
-        self.picture.triangles.extend(triangles.iter().map(|t| t.map(at)));
-        self.skins.insert(node, Skin { edges, triangles });
+        self.cover(node, mesh.surface());
         if !fixed.is_empty() {
             self.fix_always(node, fixed);
         }
@@ -183,79 +146,5 @@ impl Builder<'_> {
             .with_relaxation_time(
                 self.not_negative(&spec.relaxation_time, Where::Field(name, "relaxation_time"))?,
             ))
-    }
-
-    /// Nodes by number, by place and by group.
-    pub(super) fn held_nodes(
-        &self,
-        held: &Held<'_>,
-        nodes: &[[f64; 3]],
-        file: Option<&FileMesh>,
-        places: Option<&[Option<usize>]>,
-    ) -> Result<Vec<usize>> {
-        let Held { name, key, .. } = *held;
-        let mut fixed = Vec::new();
-        for node in held.fix {
-            fixed.push(self.whole(node, 0, nodes.len() - 1, Where::Field(name, "fix"))?);
-        }
-        for (least, largest) in held.boxes {
-            let at = Where::Field(name, key);
-            let (least, largest) = (self.triple(least, at)?, self.triple(largest, at)?);
-            let inside = |x: &[f64; 3]| (0..3).all(|k| least[k] <= x[k] && x[k] <= largest[k]);
-            let before = fixed.len();
-            let found = nodes.iter().enumerate().filter(|(_, x)| inside(x));
-            fixed.extend(found.map(|(k, _)| k));
-            if fixed.len() == before {
-                let message = format!("no node of `{name}` lies in one of its `{key}`");
-                let help = "the corners are in the axes of the shape, the least one first".to_owned();
-                return self.wrong(&[at, Where::Thing(name)], message, Some(help));
-            }
-        }
-        let empty = FileMesh::default();
-        for vertex in self.group_vertices(name, file.unwrap_or(&empty), held.groups)? {
-            fixed.extend(places.map_or(Some(vertex), |places| places.get(vertex).copied().flatten()));
-        }
-        fixed.sort_unstable();
-        fixed.dedup();
-        Ok(fixed)
-    }
-
-    /// A complaint about a solid, a sheet or a rod, at the number that it names.
-    pub(super) fn continuum_error(&self, name: &str, key: &str, error: ContinuumError) -> SceneError {
-        let what = match &error {
-            ContinuumError::Model(error) => return self.model_error(error.clone()),
-            ContinuumError::OutOfRange { what, .. } | ContinuumError::NotFinite { what, .. } => *what,
-            ContinuumError::Conflict { what, .. } => *what,
-            _ => "",
-        };
-        let field = match what {
-            "Young's modulus" => "young",
-            "Poisson's ratio" => "poisson",
-            "the bulk modulus" => "bulk",
-            "a compliance" => "treatment",
-            "a relaxation time" => "relaxation_time",
-            "volume rows" => "incompressibility",
-            "an edge of a box" => "size",
-            "the density" => "density",
-            "the twist of the rod" => "twist",
-            "a stiffness" => "treatment",
-            "the thickness" => "thickness",
-            "the stretch" | "a stretch" => "stretch",
-            "the bending stiffness" => "bending",
-            "a clamp" => "clamp_boxes",
-            w if w.ends_with("of the section") => "section",
-            _ => key,
-        };
-        let help = matches!(&error, ContinuumError::Mesh { .. }).then(|| {
-            "`repair: true` puts elements right that are inside out, and leaves out nodes of no element"
-                .to_owned()
-        });
-        let places = [
-            Where::Field(name, field),
-            Where::Field(name, key),
-            Where::Thing(name),
-        ];
-        let message = format!("`{name}`: {error}");
-        SceneError::Value(Box::new(self.source.about(&places, message, help)))
     }
 }

@@ -1,0 +1,161 @@
+//! What solids and sheets have in common: nodes that do not move, their place in the scene, their surface, and complaints.
+
+use super::{Builder, Result, Skin};
+use crate::import::Mesh as FileMesh;
+use crate::scene::picture::PointRef;
+use crate::scene::schema::{Rotation, TreatmentSpec, Triple};
+use crate::scene::source::Where;
+use crate::scene::{Number, SceneError};
+use pliant::continuum::ContinuumError;
+use pliant::dense::Vec3;
+use pliant::dense::rotation::{self, Quaternion};
+use pliant::model::{NodeId, Treatment};
+
+/// Which nodes of a mesh do not move, in the user's words; `key` is that of the boxes.
+pub(super) struct Held<'a> {
+    pub(super) name: &'a str,
+    pub(super) key: &'static str,
+    pub(super) fix: &'a [Number],
+    pub(super) boxes: &'a [(Triple, Triple)],
+    pub(super) groups: &'a [String],
+}
+
+/// What a word for a treatment means.
+pub(super) fn treatment(spec: TreatmentSpec) -> Treatment {
+    match spec {
+        TreatmentSpec::Stiffness => Treatment::Stiffness,
+        TreatmentSpec::Compliance => Treatment::Compliance,
+        TreatmentSpec::Auto => Treatment::Auto,
+    }
+}
+
+/// Where a mesh is put, and how it moves.
+pub(super) struct Place {
+    origin: [f64; 3],
+    turn: Quaternion,
+    velocity: [f64; 3],
+}
+
+impl Place {
+    /// A vector in the axes of the shape, in those of the scene.
+    pub(super) fn turned(&self, vector: [f64; 3]) -> [f64; 3] {
+        rotation::rotate(self.turn, Vec3::from(vector)).into()
+    }
+}
+
+impl Builder<'_> {
+    /// The place that `position`, `rotation` and `velocity` say: the origin, not turned, at rest by default.
+    pub(super) fn placement(
+        &self,
+        name: &str,
+        position: Option<&Triple>,
+        turn: Option<&Rotation>,
+        velocity: Option<&Triple>,
+    ) -> Result<Place> {
+        let triple = |value: Option<&Triple>, key| match value {
+            Some(value) => self.triple(value, Where::Field(name, key)),
+            None => Ok([0.0; 3]),
+        };
+        Ok(Place {
+            origin: triple(position, "position")?,
+            turn: self.rotation(name, turn)?,
+            velocity: triple(velocity, "velocity")?,
+        })
+    }
+
+    /// Moves the nodes of a mesh to their place, and adds them as points.
+    pub(super) fn add_placed(&mut self, name: &str, place: &Place, nodes: &mut [[f64; 3]]) -> Result<NodeId> {
+        for x in nodes.iter_mut() {
+            let arm = place.turned(*x);
+            *x = [0, 1, 2].map(|k| place.origin[k] + arm[k]);
+        }
+        self.add_points(name, nodes, &vec![place.velocity; nodes.len()])
+    }
+
+    /// Draws triangles of points, and keeps them with their edges as what may touch.
+    pub(super) fn cover(&mut self, node: NodeId, triangles: Vec<[usize; 3]>) {
+        let sides = triangles
+            .iter()
+            .flat_map(|[a, b, c]| [[*a, *b], [*b, *c], [*c, *a]]);
+        let mut edges: Vec<[usize; 2]> = sides.map(|[a, b]| [a.min(b), a.max(b)]).collect();
+        edges.sort_unstable();
+        edges.dedup();
+        let at = |v: usize| PointRef::Node(node, v);
+        self.picture.triangles.extend(triangles.iter().map(|t| t.map(at)));
+        self.skins.insert(node, Skin { edges, triangles });
+    }
+
+    /// Nodes by number, by place and by group.
+    pub(super) fn held_nodes(
+        &self,
+        held: &Held<'_>,
+        nodes: &[[f64; 3]],
+        file: Option<&FileMesh>,
+        places: Option<&[Option<usize>]>,
+    ) -> Result<Vec<usize>> {
+        let Held { name, key, .. } = *held;
+        let mut fixed = Vec::new();
+        for node in held.fix {
+            fixed.push(self.whole(node, 0, nodes.len() - 1, Where::Field(name, "fix"))?);
+        }
+        for (least, largest) in held.boxes {
+            let at = Where::Field(name, key);
+            let (least, largest) = (self.triple(least, at)?, self.triple(largest, at)?);
+            let inside = |x: &[f64; 3]| (0..3).all(|k| least[k] <= x[k] && x[k] <= largest[k]);
+            let before = fixed.len();
+            let found = nodes.iter().enumerate().filter(|(_, x)| inside(x));
+            fixed.extend(found.map(|(k, _)| k));
+            if fixed.len() == before {
+                let message = format!("no node of `{name}` lies in one of its `{key}`");
+                let help = "the corners are in the axes of the shape, the least one first".to_owned();
+                return self.wrong(&[at, Where::Thing(name)], message, Some(help));
+            }
+        }
+        let empty = FileMesh::default();
+        for vertex in self.group_vertices(name, file.unwrap_or(&empty), held.groups)? {
+            fixed.extend(places.map_or(Some(vertex), |places| places.get(vertex).copied().flatten()));
+        }
+        fixed.sort_unstable();
+        fixed.dedup();
+        Ok(fixed)
+    }
+
+    /// A complaint about a solid, a sheet or a rod, at the number that it names.
+    pub(super) fn continuum_error(&self, name: &str, key: &str, error: ContinuumError) -> SceneError {
+        let what = match &error {
+            ContinuumError::Model(error) => return self.model_error(error.clone()),
+            ContinuumError::OutOfRange { what, .. } | ContinuumError::NotFinite { what, .. } => *what,
+            ContinuumError::Conflict { what, .. } => *what,
+            _ => "",
+        };
+        let field = match what {
+            "Young's modulus" => "young",
+            "Poisson's ratio" => "poisson",
+            "the bulk modulus" => "bulk",
+            "a compliance" => "treatment",
+            "a relaxation time" => "relaxation_time",
+            "volume rows" => "incompressibility",
+            "an edge of a box" => "size",
+            "the density" => "density",
+            "the twist of the rod" => "twist",
+            "a stiffness" => "treatment",
+            "the thickness" => "thickness",
+            "the stretch" | "a stretch" => "stretch",
+            "the bending stiffness" => "bending",
+            "a clamp" => "clamp_boxes",
+            w if w.ends_with("of the section") => "section",
+            _ => key,
+        };
+        let help = matches!(&error, ContinuumError::Mesh { .. }).then(|| {
+            "`repair: true` puts elements right that are inside out, and leaves out nodes of no element"
+                .to_owned()
+        });
+        let places = [
+            Where::Field(name, field),
+            Where::Field(name, key),
+            Where::Thing(name),
+        ];
+        let message = format!("`{name}`: {error}");
+        SceneError::Value(Box::new(self.source.about(&places, message, help)))
+    }
+}

@@ -1,4 +1,5 @@
-//! Mesh readers: Wavefront OBJ and Gmsh MSH (2.2 and 4.1, ASCII and binary).
+//! Mesh readers: Gmsh MSH (2.2 and 4.1), VTK (legacy, VTU, VTP), Abaqus and TetGen for volumes and surfaces; Wavefront OBJ, STL and PLY for
+//! surfaces. Text and binary, where a format has both.
 //!
 //! A [`Mesh`] is what a file says, with no unit conversion: coordinates are in the file's unit of length. The
 //! readers take anything a user can feed them: they never panic, and never reserve memory for more than the
@@ -8,6 +9,7 @@ use pliant::continuum::{Element, ElementKind};
 use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
 
+mod abaqus;
 mod builder;
 mod cursor;
 mod elements;
@@ -16,13 +18,25 @@ mod msh;
 mod msh2;
 mod msh4;
 mod obj;
+mod ply;
+mod stl;
+mod tetgen;
+mod text;
+mod vtk;
 
+pub use abaqus::parse_abaqus;
 pub use error::{MeshError, Place};
 pub use msh::parse_msh;
 pub use obj::parse_obj;
+pub use ply::parse_ply;
+pub use stl::parse_stl;
+pub use tetgen::{TetgenFiles, parse_tetgen};
+pub use vtk::{parse_vtk, parse_vtk_xml};
 
 /// The file name extensions that [`read_mesh`] knows.
-pub const MESH_EXTENSIONS: [&str; 2] = ["obj", "msh"];
+pub const MESH_EXTENSIONS: [&str; 10] = [
+    "obj", "msh", "vtk", "vtu", "vtp", "inp", "node", "ele", "stl", "ply",
+];
 
 /// A volume cell that is no linear tetrahedron, with its nodes in the order of [`ElementKind`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,11 +67,11 @@ pub struct Mesh {
     pub diagonals: Vec<[u32; 2]>,
 }
 
-/// A named set of cells: a physical group of Gmsh, or a group or object of Wavefront. Its lists are sorted
-/// and have each index once.
+/// A named set of cells: a physical group of Gmsh, a group or object of Wavefront, a set of Abaqus, a value of a whole number that
+/// VTK has for each cell, a region or marker of TetGen, a solid of STL. Its lists are sorted and have each index once.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MeshGroup {
-    /// The name in the file; `physical_<dimension>d_<tag>` for a physical group without a name.
+    /// The name in the file; `physical_<dimension>d_<tag>` for a physical group without a name, `<array>_<value>` for whole numbers of cells.
     pub name: String,
     /// Point cells, as indices into [`Mesh::vertices`].
     pub vertices: Vec<u32>,
@@ -152,6 +166,52 @@ impl Mesh {
         found.into_iter().collect()
     }
 
+    /// The cells of these groups alone, with the vertices that they have. All groups stay, as the vertices of theirs that are left.
+    pub fn selection(&self, chosen: &[&MeshGroup]) -> Self {
+        fn pick<T: Clone>(from: &[T], lists: Vec<&Vec<u32>>) -> Vec<T> {
+            let which: BTreeSet<u32> = lists.into_iter().flatten().copied().collect();
+            which
+                .iter()
+                .filter_map(|i| from.get(*i as usize).cloned())
+                .collect()
+        }
+        let mut out = Self {
+            edges: pick(&self.edges, chosen.iter().map(|g| &g.edges).collect()),
+            triangles: pick(&self.triangles, chosen.iter().map(|g| &g.triangles).collect()),
+            tetrahedra: pick(&self.tetrahedra, chosen.iter().map(|g| &g.tetrahedra).collect()),
+            volumes: pick(&self.volumes, chosen.iter().map(|g| &g.volumes).collect()),
+            ..Self::default()
+        };
+        let used: BTreeSet<u32> = chosen.iter().flat_map(|g| self.group_vertices(g)).collect();
+        let mut number = vec![None; self.vertices.len()];
+        for (new, old) in used.iter().enumerate() {
+            out.vertices.push(self.vertices[*old as usize]);
+            number[*old as usize] = Some(new as u32);
+        }
+        let lists = out.edges.iter_mut().map(|c| &mut c[..]);
+        let lists = lists.chain(out.triangles.iter_mut().map(|c| &mut c[..]));
+        let lists = lists.chain(out.tetrahedra.iter_mut().map(|c| &mut c[..]));
+        let lists = lists.chain(out.volumes.iter_mut().map(|c| &mut c.nodes[..]));
+        for vertex in lists.flatten() {
+            // Every vertex of a chosen cell is in use.
+            *vertex = number[*vertex as usize].unwrap_or_default();
+        }
+        out.groups = self
+            .groups
+            .iter()
+            .map(|group| MeshGroup {
+                name: group.name.clone(),
+                vertices: self
+                    .group_vertices(group)
+                    .iter()
+                    .filter_map(|v| number[*v as usize])
+                    .collect(),
+                ..MeshGroup::default()
+            })
+            .collect();
+        out
+    }
+
     /// The volumes as a mesh of finite elements, tetrahedra first, with all vertices times `scale`, in m.
     pub fn solid(&self, scale: f64) -> pliant::continuum::Mesh {
         let indices = |nodes: &[u32]| nodes.iter().map(|n| *n as usize).collect::<Vec<_>>();
@@ -170,29 +230,50 @@ impl Mesh {
 
 /// Reads a mesh file in the format that its extension names, see [`MESH_EXTENSIONS`] (upper or lower case).
 ///
+/// A TetGen mesh has several files: of `x.ele` or `x.node`, both are read, and `x.face` if it is there.
+///
 /// # Errors
-/// [`MeshError::UnknownExtension`], [`MeshError::Io`] if the file cannot be read, and the errors of
-/// [`parse_obj`] and [`parse_msh`], which do not name the file.
+/// [`MeshError::UnknownExtension`], [`MeshError::Io`] if a file cannot be read, and the errors of the `parse_` function of the format,
+/// which do not name the file.
 pub fn read_mesh(path: &Path) -> Result<Mesh, MeshError> {
     let extension = path
         .extension()
         .map(|e| e.to_string_lossy().to_ascii_lowercase())
         .unwrap_or_default();
+    // Names and comments in some 8-bit encoding must not make the geometry unreadable.
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     // The format is settled before the file is opened: a wrong extension is the clearer complaint of the two.
-    let parse: fn(&[u8]) -> Result<Mesh, MeshError> = match extension.as_str() {
-        // Names and comments in some 8-bit encoding must not make the geometry unreadable.
-        "obj" => |bytes| parse_obj(&String::from_utf8_lossy(bytes)),
-        "msh" => parse_msh,
-        _ => {
-            return Err(MeshError::UnknownExtension {
-                path: path.to_path_buf(),
-                extension,
-            });
+    match extension.as_str() {
+        "obj" => parse_obj(&text(&read(path)?)),
+        "msh" => parse_msh(&read(path)?),
+        "vtk" => parse_vtk(&read(path)?),
+        "vtu" | "vtp" => parse_vtk_xml(&read(path)?),
+        "inp" => parse_abaqus(&text(&read(path)?)),
+        "stl" => parse_stl(&read(path)?),
+        "ply" => parse_ply(&read(path)?),
+        "node" | "ele" => {
+            let faces = path.with_extension("face");
+            let faces = if faces.exists() {
+                Some(text(&read(&faces)?))
+            } else {
+                None
+            };
+            parse_tetgen(TetgenFiles {
+                nodes: &text(&read(&path.with_extension("node"))?),
+                elements: &text(&read(&path.with_extension("ele"))?),
+                faces: faces.as_deref(),
+            })
         }
-    };
-    let bytes = std::fs::read(path).map_err(|source| MeshError::Io {
+        _ => Err(MeshError::UnknownExtension {
+            path: path.to_path_buf(),
+            extension,
+        }),
+    }
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, MeshError> {
+    std::fs::read(path).map_err(|source| MeshError::Io {
         path: path.to_path_buf(),
         source,
-    })?;
-    parse(&bytes)
+    })
 }

@@ -97,30 +97,65 @@ impl Builder {
         Ok(())
     }
 
+    /// Adds a cell of these nodes, as many as the kind has and in its order. Lines and faces with nodes in the middle of their edges become
+    /// pieces between all of their nodes.
+    pub(super) fn cell(&mut self, kind: Kind, nodes: &[u32], groups: &[usize]) -> Result<(), MeshError> {
+        match (kind, nodes) {
+            (Kind::Point, [a, ..]) => {
+                self.point(*a, groups);
+                Ok(())
+            }
+            (Kind::Line, [a, b, ..]) => self.edge([*a, *b], groups),
+            (Kind::Line3, [a, b, m, ..]) => {
+                self.edge([*a, *m], groups)?;
+                self.edge([*m, *b], groups)
+            }
+            (Kind::Triangle | Kind::Quadrangle, corners) => self.polygon(corners, groups),
+            // Fans about a middle: about a corner, pieces along its edge would be flat.
+            (Kind::Triangle6, [a, b, c, ab, bc, ca, ..]) => {
+                self.polygon(&[*ab, *b, *bc, *c, *ca, *a], groups)
+            }
+            (Kind::Quadrangle8, [a, b, c, d, ab, bc, cd, da, ..]) => {
+                self.polygon(&[*ab, *b, *bc, *c, *cd, *d, *da, *a], groups)
+            }
+            (Kind::Quadrangle9, [a, b, c, d, ab, bc, cd, da, m, ..]) => {
+                [[m, da, a, ab], [m, ab, b, bc], [m, bc, c, cd], [m, cd, d, da]]
+                    .into_iter()
+                    .try_for_each(|corners| self.polygon(&corners.map(|v| *v), groups))
+            }
+            (Kind::Tetrahedron, [a, b, c, d, ..]) => self.tetrahedron([*a, *b, *c, *d], groups),
+            (Kind::Volume(kind), nodes) => {
+                let nodes = nodes.to_vec();
+                self.volume(VolumeCell { kind, nodes }, groups)
+            }
+            // Fewer nodes than the kind has: no reader asks for it.
+            _ => Ok(()),
+        }
+    }
+
     /// Index that the next cell of that kind gets; a point has none.
     pub(super) fn next_cell(&self, kind: Kind) -> usize {
-        match kind {
-            Kind::Point => 0,
-            Kind::Line => self.mesh.edges.len(),
-            Kind::Triangle | Kind::Quadrangle => self.mesh.triangles.len(),
-            Kind::Tetrahedron => self.mesh.tetrahedra.len(),
-            Kind::Volume(_) => self.mesh.volumes.len(),
+        match kind.dimension() {
+            0 => 0,
+            1 => self.mesh.edges.len(),
+            2 => self.mesh.triangles.len(),
+            _ if kind == Kind::Tetrahedron => self.mesh.tetrahedra.len(),
+            _ => self.mesh.volumes.len(),
         }
     }
 
     /// Puts a cell that exists already, by its index, into more groups.
     pub(super) fn join(&mut self, kind: Kind, cell: usize, groups: &[usize]) {
-        // It was made by this builder, so that its index fits.
-        let cell = cell as u32;
+        // It was made by this builder, so that its indices fit.
+        let cells = cell as u32..(cell + kind.pieces()) as u32;
         for &group in groups {
             let group = &mut self.mesh.groups[group];
-            match kind {
-                Kind::Point => {}
-                Kind::Line => group.edges.push(cell),
-                Kind::Triangle => group.triangles.push(cell),
-                Kind::Quadrangle => group.triangles.extend([cell, cell + 1]),
-                Kind::Tetrahedron => group.tetrahedra.push(cell),
-                Kind::Volume(_) => group.volumes.push(cell),
+            match kind.dimension() {
+                0 => {}
+                1 => group.edges.extend(cells.clone()),
+                2 => group.triangles.extend(cells.clone()),
+                _ if kind == Kind::Tetrahedron => group.tetrahedra.extend(cells.clone()),
+                _ => group.volumes.extend(cells.clone()),
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Reads numbers from a section of an MSH file, text or binary alike.
+//! Reads words and numbers from a section of an MSH file or a legacy VTK file, text or binary alike.
 
 use super::error::{MeshError, Place, excerpt};
 
@@ -71,6 +71,50 @@ impl<'a> Cursor<'a> {
         }
         self.position += length;
         Ok(&rest[..length])
+    }
+
+    /// The next word between blanks, if there is one.
+    pub(super) fn try_word(&mut self) -> Option<&'a [u8]> {
+        self.skip_blanks();
+        if self.rest().is_empty() {
+            return None;
+        }
+        self.word("a word").ok()
+    }
+
+    /// Whether the next word begins so.
+    pub(super) fn next_is(&self, start: &[u8]) -> bool {
+        self.rest().trim_ascii_start().starts_with(start)
+    }
+
+    /// Whether there is another word on this line.
+    pub(super) fn goes_on(&self) -> bool {
+        let line = self.rest().split(|byte| *byte == b'\n').next();
+        line.is_some_and(|line| !line.trim_ascii().is_empty())
+    }
+
+    /// What is left of the line, and steps behind its end.
+    pub(super) fn rest_of_line(&mut self) -> &'a [u8] {
+        self.last = self.position;
+        let rest = self.rest();
+        let length = rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());
+        self.position = (self.position + length + 1).min(self.end);
+        &rest[..length]
+    }
+
+    /// So many bytes.
+    pub(super) fn bytes(&mut self, count: u64, expected: &str) -> Result<&'a [u8], MeshError> {
+        self.last = self.position;
+        let rest = self.rest();
+        let bytes = usize::try_from(count).ok().and_then(|count| rest.get(..count));
+        let Some(bytes) = bytes else {
+            return Err(self.syntax(
+                expected,
+                format!("the end of the file after {} bytes", rest.len()),
+            ));
+        };
+        self.position += bytes.len();
+        Ok(bytes)
     }
 
     /// The next word as a number, whatever the encoding.

@@ -1,4 +1,4 @@
-//! Gmsh's element types.
+//! The kinds of cells that the readers take, and Gmsh's numbers of them.
 
 use pliant::continuum::ElementKind;
 
@@ -10,8 +10,16 @@ pub(super) const MOST_NODES: usize = 27;
 pub(super) enum Kind {
     Point,
     Line,
+    /// Its ends, then its middle.
+    Line3,
     Triangle,
+    /// Its corners, then the middles of 01, 12, 20.
+    Triangle6,
     Quadrangle,
+    /// Its corners, then the middles of 01, 12, 23, 30.
+    Quadrangle8,
+    /// The same, then its centre.
+    Quadrangle9,
     Tetrahedron,
     /// A volume that is no linear tetrahedron.
     Volume(ElementKind),
@@ -31,6 +39,10 @@ impl Kind {
             11 => Ok(Self::Volume(ElementKind::Tet10)),
             12 => Ok(Self::Volume(ElementKind::Hex27)),
             17 => Ok(Self::Volume(ElementKind::Hex20)),
+            8 => Ok(Self::Line3),
+            9 => Ok(Self::Triangle6),
+            10 => Ok(Self::Quadrangle9),
+            16 => Ok(Self::Quadrangle8),
             15 => Ok(Self::Point),
             _ => Err(other(number)),
         }
@@ -40,9 +52,23 @@ impl Kind {
         match self {
             Self::Point => 1,
             Self::Line => 2,
-            Self::Triangle => 3,
+            Self::Line3 | Self::Triangle => 3,
+            Self::Triangle6 => 6,
+            Self::Quadrangle8 => 8,
+            Self::Quadrangle9 => 9,
             Self::Quadrangle | Self::Tetrahedron => 4,
             Self::Volume(kind) => kind.node_count(),
+        }
+    }
+
+    /// Entries of a [`Mesh`](super::Mesh) that it becomes.
+    pub(super) fn pieces(self) -> usize {
+        match self {
+            Self::Line3 | Self::Quadrangle => 2,
+            Self::Triangle6 => 4,
+            Self::Quadrangle8 => 6,
+            Self::Quadrangle9 => 8,
+            _ => 1,
         }
     }
 
@@ -50,8 +76,8 @@ impl Kind {
     pub(super) fn dimension(self) -> i64 {
         match self {
             Self::Point => 0,
-            Self::Line => 1,
-            Self::Triangle | Self::Quadrangle => 2,
+            Self::Line | Self::Line3 => 1,
+            Self::Triangle | Self::Triangle6 | Self::Quadrangle | Self::Quadrangle8 | Self::Quadrangle9 => 2,
             Self::Tetrahedron | Self::Volume(_) => 3,
         }
     }
@@ -68,19 +94,15 @@ pub(super) fn gmsh_order(kind: ElementKind) -> &'static [usize] {
         ElementKind::Hex27 => &[
             0, 1, 2, 3, 4, 5, 6, 7, 8, 11, 13, 9, 16, 18, 19, 17, 10, 12, 14, 15, 22, 23, 21, 24, 20, 25, 26,
         ],
-        _ => &[0, 1, 2, 3, 4, 5, 6, 7],
+        _ => &[0, 1, 2, 3, 4, 5, 6, 7, 8],
     }
 }
 
 /// Names of the other types in the table of the Gmsh manual.
 fn other(number: i64) -> &'static str {
     match number {
-        8 => "3-node line",
-        9 => "6-node triangle",
-        10 => "9-node quadrangle",
         13 => "18-node prism",
         14 => "14-node pyramid",
-        16 => "8-node quadrangle",
         18 => "15-node prism",
         19 => "13-node pyramid",
         20 => "9-node triangle",

@@ -61,7 +61,7 @@ pub enum MeshError {
     BadIndex {
         /// Where.
         place: Place,
-        /// The vertex as written: an index or relative index (OBJ), or a node tag (MSH).
+        /// The vertex as written: an index or relative index (OBJ), or the number of a node.
         index: i64,
         /// Number of vertices of the file; for a relative index, of those before it.
         vertices: usize,
@@ -71,7 +71,7 @@ pub enum MeshError {
     NonFinite {
         /// Where.
         place: Place,
-        /// The vertex in the file's own numbers: from one (OBJ), or its node tag (MSH).
+        /// The vertex in the file's own numbers: from one (OBJ, STL), from zero (PLY, VTK), or the number of the node.
         vertex: i64,
     },
     /// Two nodes have the same tag.
@@ -95,17 +95,23 @@ pub enum MeshError {
     },
     /// A kind of element that this reader does not take.
     #[error(
-        "{place}: element type {number} ({name}) is not supported \
-         (points, lines, triangles and quadrangles of first order are, tetrahedra of 4 and 10 nodes, pyramids of 5, \
+        "{place}: elements of type {element} are not supported \
+         (points, lines, triangles and quadrangles of first and second order are, tetrahedra of 4 and 10 nodes, pyramids of 5, \
          prisms of 6, hexahedra of 8, 20 and 27)"
     )]
     UnsupportedElement {
         /// Where.
         place: Place,
-        /// Gmsh's number of the type.
-        number: i64,
-        /// What that is, as `"20-node tetrahedron"`.
-        name: &'static str,
+        /// The type as the format names it, as `29 (20-node tetrahedron)`.
+        element: String,
+    },
+    /// Something is wrong with one file of a mesh that has several.
+    #[error("{file} file, {source}")]
+    InFile {
+        /// Its extension with the dot.
+        file: &'static str,
+        /// What is wrong.
+        source: Box<MeshError>,
     },
     /// More vertices or cells than 32-bit indices can count.
     #[error("the mesh has more than 2^32 - 1 {what}")]

@@ -7,7 +7,7 @@ use super::builder::{Builder, MAX_GROUPS_PER_CELL};
 use super::cursor::{Cursor, Encoding, place};
 use super::elements::{Kind, MOST_NODES, gmsh_order};
 use super::error::{MeshError, excerpt};
-use super::{Mesh, VolumeCell, msh2, msh4};
+use super::{Mesh, msh2, msh4};
 
 /// Reads a Gmsh mesh file of version 2.2 or 4.1, ASCII or binary of either byte order.
 ///
@@ -308,21 +308,14 @@ impl Msh {
             }
             _ => {}
         }
-        let [a, b, c, d, ..] = corners;
+        let nodes = &corners[..kind.nodes()];
         match kind {
-            Kind::Point => {
-                self.builder.point(a, groups);
-                Ok(())
+            Kind::Volume(volume) => {
+                let order = &gmsh_order(volume)[..kind.nodes()];
+                let nodes: Vec<u32> = order.iter().map(|k| corners[*k]).collect();
+                self.builder.cell(kind, &nodes, groups)
             }
-            Kind::Line => self.builder.edge([a, b], groups),
-            Kind::Triangle => self.builder.polygon(&corners[..3], groups),
-            Kind::Quadrangle => self.builder.polygon(&corners[..4], groups),
-            Kind::Tetrahedron => self.builder.tetrahedron([a, b, c, d], groups),
-            Kind::Volume(kind) => {
-                let order = &gmsh_order(kind)[..kind.node_count()];
-                let nodes = order.iter().map(|k| corners[*k]).collect();
-                self.builder.volume(VolumeCell { kind, nodes }, groups)
-            }
+            _ => self.builder.cell(kind, nodes, groups),
         }
     }
 }
@@ -331,7 +324,6 @@ impl Msh {
 pub(super) fn element_kind(cursor: &Cursor<'_>, number: i64) -> Result<Kind, MeshError> {
     Kind::from_number(number).map_err(|name| MeshError::UnsupportedElement {
         place: cursor.place(cursor.last),
-        number,
-        name,
+        element: format!("{number} ({name})"),
     })
 }

@@ -1,11 +1,18 @@
 //! Mesh readers: every variant of the formats on hand-made files, and garbage.
 
-use pliant_scene::import::{Mesh, MeshError, Place, parse_msh, parse_obj, read_mesh};
+use pliant_scene::import::{
+    Mesh, MeshError, Place, parse_abaqus, parse_msh, parse_obj, parse_ply, parse_stl, parse_tetgen,
+    parse_vtk, parse_vtk_xml, read_mesh,
+};
 
+mod cells;
+mod decks;
 mod garbage;
 mod msh;
 mod obj;
 mod samples;
+mod surfaces;
+mod vtk;
 
 /// The error of a file that must not be read.
 fn obj_error(text: &str) -> MeshError {
@@ -47,10 +54,26 @@ fn files_are_read_by_extension() {
     let missing = read_mesh(&dir.path().join("missing.msh")).unwrap_err();
     assert!(matches!(missing, MeshError::Io { .. }), "{missing}");
     assert!(missing.to_string().contains("missing.msh"), "{missing}");
-    for name in ["arm.stl", "arm"] {
+    for (name, file, triangles) in [
+        ("a.stl", surfaces::stl_binary(), 12),
+        ("a.ply", surfaces::ply(Some(true)), 12),
+        ("a.inp", decks::abaqus().into_bytes(), 0),
+        ("a.vtk", vtk::legacy(true, false), 0),
+        ("a.vtu", vtk::vtu(vtk::Flavour::all()[3]), 0),
+    ] {
+        let path = dir.path().join(name);
+        std::fs::write(&path, file).unwrap();
+        assert_eq!(read_mesh(&path).unwrap().triangles.len(), triangles, "{name}");
+    }
+    for name in ["arm.step", "arm"] {
         let unknown = read_mesh(&dir.path().join(name)).unwrap_err();
         assert!(matches!(unknown, MeshError::UnknownExtension { .. }), "{unknown}");
-        assert!(unknown.to_string().contains("supported: obj, msh"), "{unknown}");
+        assert!(
+            unknown
+                .to_string()
+                .contains("supported: obj, msh, vtk, vtu, vtp, inp, node, ele, stl, ply"),
+            "{unknown}"
+        );
     }
 }
 

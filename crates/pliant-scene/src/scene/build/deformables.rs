@@ -3,7 +3,7 @@
 use super::{Builder, Result, Skin};
 use crate::import::Mesh as FileMesh;
 use crate::scene::picture::PointRef;
-use crate::scene::schema::{Rotation, TreatmentSpec, Triple};
+use crate::scene::schema::{Rotation, SolidFile, TreatmentSpec, Triple};
 use crate::scene::source::Where;
 use crate::scene::{Number, SceneError};
 use pliant::continuum::ContinuumError;
@@ -70,6 +70,20 @@ impl Builder<'_> {
             *x = [0, 1, 2].map(|k| place.origin[k] + arm[k]);
         }
         self.add_points(name, nodes, &vec![place.velocity; nodes.len()])
+    }
+
+    /// The cells of a mesh file that a shape takes, times its scale.
+    pub(super) fn file_mesh(&self, name: &str, shape: &SolidFile) -> Result<FileMesh> {
+        let mut file = self.mesh(name, "file", &shape.file)?;
+        if !shape.groups.is_empty() {
+            let groups = shape.groups.iter().map(|g| self.group(name, "groups", &file, g));
+            file = file.selection(&groups.collect::<Result<Vec<_>>>()?);
+        }
+        let scale = self.positive(&shape.scale, Where::Field(name, "scale"))?;
+        for x in file.vertices.as_flattened_mut() {
+            *x *= scale;
+        }
+        Ok(file)
     }
 
     /// Draws triangles of points, and keeps them with their edges as what may touch.

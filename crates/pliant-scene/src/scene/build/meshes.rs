@@ -1,7 +1,7 @@
 //! Parts made of meshes: nets, and particles at the vertices.
 
 use super::{Builder, Result, Skin};
-use crate::import::{Mesh, read_mesh};
+use crate::import::{Mesh, MeshGroup, read_mesh};
 use crate::scene::picture::PointRef;
 use crate::scene::schema::{MassMatrix, MeshPart, Net, Triple};
 use crate::scene::source::Where;
@@ -150,15 +150,27 @@ impl Builder<'_> {
     pub(super) fn group_vertices(&self, name: &str, mesh: &Mesh, groups: &[String]) -> Result<Vec<usize>> {
         let mut out = Vec::new();
         for group in groups {
-            let Some(found) = mesh.group(group) else {
-                let known = mesh.groups.iter().map(|g| g.name.as_str());
-                let help = suggest::hint(group, "its groups", known);
-                let places = [Where::Literal(name, group), Where::Field(name, "fix_groups")];
-                return self.wrong(&places, format!("the mesh has no group `{group}`"), help);
-            };
+            let found = self.group(name, "fix_groups", mesh, group)?;
             out.extend(mesh.group_vertices(found).iter().map(|v| *v as usize));
         }
         Ok(out)
+    }
+
+    /// A group of a mesh that the user names at that key.
+    pub(super) fn group<'m>(
+        &self,
+        name: &str,
+        key: &str,
+        mesh: &'m Mesh,
+        group: &str,
+    ) -> Result<&'m MeshGroup> {
+        if let Some(found) = mesh.group(group) {
+            return Ok(found);
+        }
+        let known = mesh.groups.iter().map(|g| g.name.as_str());
+        let help = suggest::hint(group, "its groups", known);
+        let places = [Where::Literal(name, group), Where::Field(name, key)];
+        self.wrong(&places, format!("the mesh has no group `{group}`"), help)
     }
 
     /// Reads a mesh beside the scene.

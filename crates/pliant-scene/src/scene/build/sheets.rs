@@ -63,10 +63,9 @@ impl Builder<'_> {
                 Ok((SheetMesh::rectangle(size, cells, !r.one_way), None))
             }
             SheetShape::File(f) => {
-                let file = self.mesh(name, "file", &f.file)?;
-                let scale = self.positive(&f.scale, field("scale"))?;
+                let file = self.file_mesh(name, f)?;
                 let mesh = SheetMesh {
-                    nodes: file.vertices.iter().map(|x| x.map(|x| scale * x)).collect(),
+                    nodes: file.vertices.clone(),
                     triangles: file.triangles.iter().map(|t| t.map(|v| v as usize)).collect(),
                 };
                 Ok((mesh, Some(file)))

@@ -94,9 +94,8 @@ impl Builder<'_> {
                 cells(&t.slices, "slices")?,
             ),
             SolidShape::File(f) => {
-                let file = self.mesh(name, "file", &f.file)?;
-                let scale = self.positive(&f.scale, field("scale"))?;
-                return Ok((file.solid(scale), Some(file)));
+                let file = self.file_mesh(name, f)?;
+                return Ok((file.solid(1.0), Some(file)));
             }
         };
         let mesh = made.map_err(|e| self.continuum_error(name, "shape", e))?;

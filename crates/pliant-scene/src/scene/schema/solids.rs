@@ -135,6 +135,9 @@ pub struct SolidFile {
     /// Factor on its coordinates; 1 by default.
     #[serde(default = "super::one")]
     pub scale: Number,
+    /// Groups of the file whose cells are taken; all cells by default.
+    #[serde(default)]
+    pub groups: Vec<String>,
 }
 
 /// The elements of a solid.

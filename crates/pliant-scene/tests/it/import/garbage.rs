@@ -1,7 +1,11 @@
 //! Whatever the bytes, a reader returns.
 
 use super::samples::{Flavour, cube, mixed};
-use super::{Mesh, parse_msh, parse_obj};
+use super::{
+    Mesh, decks, parse_abaqus, parse_msh, parse_obj, parse_ply, parse_stl, parse_tetgen, parse_vtk,
+    parse_vtk_xml, surfaces, vtk,
+};
+use pliant_scene::import::TetgenFiles;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -15,7 +19,10 @@ fn check(mesh: &Mesh) {
             .chain(mesh.tetrahedra.iter().flatten())
             .all(|&i| i < vertices)
     );
+    let volumes = mesh.volumes.iter().flat_map(|c| &c.nodes);
+    assert!(volumes.into_iter().all(|&i| i < vertices));
     let _ = mesh.unique_edges();
+    let _ = mesh.solid(1.0).defects();
     for group in &mesh.groups {
         assert!(mesh.group_vertices(group).iter().all(|&i| i < vertices));
         assert!(
@@ -28,7 +35,25 @@ fn check(mesh: &Mesh) {
 }
 
 fn feed(bytes: &[u8]) {
-    for result in [parse_msh(bytes), parse_obj(&String::from_utf8_lossy(bytes))] {
+    let text = String::from_utf8_lossy(bytes);
+    // Three files in one, parted by a line.
+    let mut parts = text.split(PARTED);
+    let [nodes, elements] = [0, 1].map(|_| parts.next().unwrap_or_default());
+    let tetgen = TetgenFiles {
+        nodes,
+        elements,
+        faces: parts.next(),
+    };
+    for result in [
+        parse_msh(bytes),
+        parse_obj(&text),
+        parse_stl(bytes),
+        parse_ply(bytes),
+        parse_abaqus(&text),
+        parse_vtk(bytes),
+        parse_vtk_xml(bytes),
+        parse_tetgen(tetgen),
+    ] {
         match result {
             Ok(mesh) => check(&mesh),
             Err(error) => assert!(error.to_string().len() < 1000, "{error}"),
@@ -38,6 +63,8 @@ fn feed(bytes: &[u8]) {
 
 const OBJ: &str =
     "o arm\nv 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\ng a b\nf 1/1/1 2//2 3/3 -1\nl 1 2 \\\n 3\np 4 # end\n";
+
+const PARTED: &str = "====\n";
 
 /// What statements are made of, as a regular expression.
 const STATEMENTS: &str = "([vflpgo#$\\\\/ \n0-9.eE+-]|nan|\r\n|v 1 2 3\n|f 1 2 3\n|\\$Nodes\n){0,80}";
@@ -49,6 +76,15 @@ fn valid_files() -> Vec<Vec<u8>> {
         .flat_map(|flavour| [cube(flavour), mixed(flavour)])
         .collect();
     files.push(OBJ.as_bytes().to_vec());
+    files.extend([surfaces::stl_text().into_bytes(), surfaces::stl_binary()]);
+    files.extend([None, Some(false), Some(true)].map(surfaces::ply));
+    files.push(decks::abaqus().into_bytes());
+    files.extend([false, true].map(|ten| decks::tetgen(ten, 1).join(PARTED).into_bytes()));
+    for binary in [false, true] {
+        files.extend([false, true].map(|new| vtk::legacy(binary, new)));
+    }
+    let flavours = vtk::Flavour::all();
+    files.extend([0, 1, 5, 9, 13, 17, 21].map(|k| vtk::vtu(flavours[k])));
     files
 }
 

@@ -222,3 +222,54 @@ fn a_mesh_file_is_checked_and_repaired_on_request() {
     assert_eq!(start[..3], end[..3]);
     assert!(end[3][2] < start[3][2]);
 }
+
+/// Two unit cubes side by side in one file, as an element set each: the weight of the one that is taken is held where it is clamped.
+#[test]
+fn groups_of_a_file_are_taken_by_name() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut deck = "*NODE\n".to_owned();
+    for i in 0..12 {
+        // Three squares of four nodes, one above the other.
+        let (x, y) = ([0, 1, 1, 0][i % 4], [0, 0, 1, 1][i % 4]);
+        deck += &format!("{}, {x}, {y}, {}\n", i + 1, i / 4);
+    }
+    deck += "*ELEMENT, TYPE=C3D8, ELSET=lower\n1,1,2,3,4,5,6,7,8\n*ELEMENT, TYPE=C3D8, ELSET=upper\n2,5,6,7,8,9,10,11,12\n\
+             *NSET, NSET=clamp\n1,2,3,4,9,10,11,12\n";
+    std::fs::write(dir.path().join("a.inp"), deck).unwrap();
+    let scene = dir.path().join("a.ron");
+    let load = |groups: &str| {
+        let text = format!(
+            "(gravity: (0, 0, -9.81), run: (duration: 1, step: 0.1), nodes: [Solid(name: \"s\",
+                shape: File(file: \"a.inp\", scale: 0.5, groups: [{groups}]), material: Linear(young: 1e6, poisson: 0),
+                density: 1000, relaxation_time: 0.1, fix_groups: [\"clamp\"])])"
+        );
+        std::fs::write(&scene, text).unwrap();
+        SceneFile::load(&scene).unwrap()
+    };
+    for (groups, bottom) in [("\"upper\"", 0.5), ("\"lower\"", 0.0)] {
+        let run = runner(&load(groups), &[], None);
+        let x = points(&run, "s");
+        assert_eq!(x.len(), 8);
+        let low = x.iter().map(|x| x[2]).fold(f64::INFINITY, f64::min);
+        assert_eq!(low, bottom, "{groups}");
+    }
+    let mut run = runner(&load("\"upper\""), &[], None);
+    advance(&mut run, 200);
+    // Hanging from its upper face without Poisson's effect: half of its weight, m g/2, on E A/L.
+    let sag = 0.5 * (1000.0 * 0.125 * 9.81) / (1e6 * 0.25 / 0.5);
+    let low = points(&run, "s")
+        .iter()
+        .map(|x| x[2])
+        .fold(f64::INFINITY, f64::min);
+    assert!((low - (0.5 - sag)).abs() < 1e-9, "{low} {sag}");
+    let both = runner(&load("\"lower\", \"upper\""), &[], None);
+    assert_eq!(points(&both, "s").len(), 12);
+    let error = load("\"uper\"")
+        .build(&Settings::default())
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("no group `uper`") && error.contains("upper"),
+        "{error}"
+    );
+}

@@ -3,6 +3,8 @@
 //! They are kept in the repository so that nobody needs this program to run a scene; `tidy` checks that they are what
 //! the generator writes. The corpus of the solvers is checked by its own test.
 
+mod bunny;
+
 use std::fmt::Write;
 
 use crate::error::Error;
@@ -24,6 +26,14 @@ const FILES: &[Generated] = &[
     Generated {
         path: "scenes/meshes/vessel.obj",
         contents: vessel,
+    },
+    Generated {
+        path: "scenes/meshes/bunny.ply",
+        contents: bunny::surface,
+    },
+    Generated {
+        path: "scenes/meshes/bunny.inp",
+        contents: bunny::volume,
     },
 ];
 
@@ -237,7 +247,15 @@ mod tests {
     fn a_missing_or_edited_file_is_found() {
         assert_eq!(check(&Sources::default()).len(), FILES.len());
         let good = net();
-        let with = |net: &str| check(&Sources::of(&[(FILES[0].path, net), (FILES[1].path, &vessel())])).len();
+        let others: Vec<_> = FILES[1..]
+            .iter()
+            .map(|file| (file.path, (file.contents)()))
+            .collect();
+        let with = |net: &str| {
+            let others = others.iter().map(|(path, text)| (*path, text.as_str()));
+            let all: Vec<_> = std::iter::once((FILES[0].path, net)).chain(others).collect();
+            check(&Sources::of(&all)).len()
+        };
         assert_eq!(with(&good), 0);
         assert_eq!(with(&good.replacen("v 0.1 0.0 0.0", "v 0.1 0.5 0.0", 1)), 1);
         assert_eq!(with(&good[..good.len() - 8]), 1);

@@ -5,6 +5,7 @@ mod contacts;
 mod courses;
 mod deformables;
 mod elastic_rod;
+mod embedded;
 mod ends;
 mod joints;
 mod laws;
@@ -31,6 +32,7 @@ use super::{Number, SceneError, SceneFile};
 use outlines::Outline;
 use pliant::Options;
 use pliant::collision::World;
+use pliant::continuum::Element;
 use pliant::model::{JointHandle, JointKind, Model, ModelError, NodeId, State};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -159,6 +161,8 @@ struct Builder<'a> {
     joined: Vec<[(NodeId, usize); 2]>,
     /// Nodes that are the vertices of a mesh.
     skins: BTreeMap<NodeId, Skin>,
+    /// Elements of the solids.
+    solids: BTreeMap<NodeId, Vec<Element>>,
     /// The initial state of the nodes so far, if it was asked for since the last node.
     initial: Option<State>,
 }
@@ -188,6 +192,7 @@ pub(super) fn build(file: &SceneFile, settings: &Settings) -> Result<BuiltScene>
         outlines: BTreeMap::new(),
         joined: Vec::new(),
         skins: BTreeMap::new(),
+        solids: BTreeMap::new(),
         initial: None,
     };
     builder.parameters(scene, settings)?;
@@ -250,6 +255,7 @@ impl Builder<'_> {
                 Node::Net(node) => self.net(node),
                 Node::Mesh(node) => self.mesh_part(node),
                 Node::Solid(node) => self.solid_part(node),
+                Node::EmbeddedSurface(node) => self.embedded_surface(node),
                 Node::ElasticSheet(node) => self.sheet_part(node),
             }?;
         }

@@ -55,8 +55,8 @@ pub use run::{
 };
 pub use sheets::{BendingSpec, ElasticSheet, SheetMaterial, SheetRectangle, SheetShape, WovenSpec};
 pub use solids::{
-    IncompressibilitySpec, MooneyRivlinSpec, Solid, SolidBall, SolidBox, SolidCylinder, SolidElements,
-    SolidFile, SolidMaterial, SolidShape, SolidTube, YoungSpec,
+    EmbeddedSurface, IncompressibilitySpec, MooneyRivlinSpec, Solid, SolidBall, SolidBox, SolidCylinder,
+    SolidElements, SolidFile, SolidMaterial, SolidShape, SolidTube, YoungSpec,
 };
 pub use statics::{ControlSpec, StaticMethodSpec, StaticsSpec};
 
@@ -150,6 +150,8 @@ pub enum Node {
     Mesh(MeshPart),
     /// A solid of finite elements.
     Solid(Box<Solid>),
+    /// A surface that rides in a solid.
+    EmbeddedSurface(Box<EmbeddedSurface>),
     /// A sheet with stretch, shear and bending.
     ElasticSheet(Box<ElasticSheet>),
 }

@@ -9,6 +9,7 @@ mod net;
 mod pendulums;
 mod rods;
 mod sheets;
+mod soft;
 mod solids;
 mod statics;
 mod verdicts;

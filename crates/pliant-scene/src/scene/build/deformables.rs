@@ -41,6 +41,12 @@ impl Place {
     pub(super) fn turned(&self, vector: [f64; 3]) -> [f64; 3] {
         rotation::rotate(self.turn, Vec3::from(vector)).into()
     }
+
+    /// A point in the axes of the shape, in the scene.
+    pub(super) fn put(&self, point: [f64; 3]) -> [f64; 3] {
+        let arm = self.turned(point);
+        [0, 1, 2].map(|k| self.origin[k] + arm[k])
+    }
 }
 
 impl Builder<'_> {
@@ -66,8 +72,7 @@ impl Builder<'_> {
     /// Moves the nodes of a mesh to their place, and adds them as points.
     pub(super) fn add_placed(&mut self, name: &str, place: &Place, nodes: &mut [[f64; 3]]) -> Result<NodeId> {
         for x in nodes.iter_mut() {
-            let arm = place.turned(*x);
-            *x = [0, 1, 2].map(|k| place.origin[k] + arm[k]);
+            *x = place.put(*x);
         }
         self.add_points(name, nodes, &vec![place.velocity; nodes.len()])
     }

@@ -52,6 +52,7 @@ impl Builder<'_> {
         parts.map_err(|e| self.continuum_error(name, "material", e))?;
 
         self.cover(node, mesh.surface());
+        self.solids.insert(node, mesh.elements);
         if !fixed.is_empty() {
             self.fix_always(node, fixed);
         }

@@ -1,6 +1,6 @@
 //! Solids of finite elements.
 
-use super::{MassMatrix, Number, Rotation, TreatmentSpec, Triple, zero};
+use super::{MassMatrix, Number, OutsideSpec, Rotation, TreatmentSpec, Triple, zero};
 use serde::Deserialize;
 
 /// A solid: particles at the nodes of a mesh of finite elements, as the node `name`; its mass is `name.mass`, its material `name.material` on
@@ -138,6 +138,28 @@ pub struct SolidFile {
     /// Groups of the file whose cells are taken; all cells by default.
     #[serde(default)]
     pub groups: Vec<String>,
+}
+
+/// A surface of triangles that rides in a solid: points at its vertices, each in the tetrahedron or hexahedron that it lies in at the start. It is drawn
+/// in the place of the solid, and collides as the node `name`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EmbeddedSurface {
+    /// Name of the part and of its node.
+    pub name: String,
+    /// The solid, which comes before.
+    pub solid: String,
+    /// The triangles of a mesh file.
+    pub shape: SolidFile,
+    /// Where its origin is; the origin by default.
+    #[serde(default)]
+    pub position: Option<Triple>,
+    /// How it is turned about its origin; not by default.
+    #[serde(default)]
+    pub rotation: Option<Rotation>,
+    /// What becomes of points outside of the solid; an error by default.
+    #[serde(default)]
+    pub outside: OutsideSpec,
 }
 
 /// The elements of a solid.

@@ -80,7 +80,7 @@ pub(crate) fn cells() -> Vec<Cell> {
         [0.0, 1.0, 1.0],
     ];
     let pyramid = [hex[0], hex[1], hex[2], hex[3], [0.5, 0.5, 1.0]];
-    let kinds: [(i64, Option<&'static str>, Vec<[f64; 3]>, f64); 7] = [
+    let kinds = [
         (10, Some("C3D4"), TET.to_vec(), 1.0 / 6.0),
         (12, Some("C3D8R"), hex.clone(), 1.0),
         (13, Some("C3D6"), wedge.to_vec(), 0.5),

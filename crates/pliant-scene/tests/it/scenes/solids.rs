@@ -273,3 +273,89 @@ fn groups_of_a_file_are_taken_by_name() {
         "{error}"
     );
 }
+
+/// Until it lands, every point of the surface falls like the nodes: after `n` steps `n (n + 1)/2 h^2 g`. At rest the floor carries the weight of the hexahedra.
+#[test]
+fn a_bunny_falls_and_is_carried_by_the_floor() {
+    let mut run = runner(&scene_edited("soft_bunny", &[]), &[], None);
+    let start = points(&run, "skin");
+    assert_eq!(start.len(), 1418);
+    let file = include_str!("../../../../../scenes/meshes/bunny.ply");
+    let vertices = file.lines().skip_while(|l| *l != "end_header").skip(1);
+    for (x, line) in start.iter().zip(vertices) {
+        let wanted: Vec<f64> = line.split(' ').map(|word| word.parse().unwrap()).collect();
+        for k in 0..3 {
+            let raised = if k == 2 { 0.1 } else { 0.0 };
+            // Newton's iteration for the place in a hexahedron stops at 1e-14 of its size or rounding.
+            assert!((x[k] - wanted[k] - raised).abs() < 1e-13, "{x:?} {wanted:?}");
+        }
+    }
+    advance(&mut run, 12);
+    let fallen = 12.0 * 13.0 / 2.0 * 1e-4 * 9.81;
+    for (x, x0) in points(&run, "skin").iter().zip(&start) {
+        assert!((x0[2] - x[2] - fallen).abs() < 1e-12, "{x0:?} {x:?}");
+    }
+    while !run.is_done() {
+        let report = run.step().unwrap();
+        assert!(report.contacts.residual <= 1e-8);
+    }
+    // It sits on its feet, sunk by no more than the correction of overlap allows.
+    let low = points(&run, "skin")
+        .iter()
+        .map(|x| x[2])
+        .fold(f64::INFINITY, f64::min);
+    assert!((low - 0.002).abs() < 1e-4, "{low}");
+    let carried: f64 = run
+        .simulation()
+        .contacts()
+        .iter()
+        .map(|c| c.impulse[2] / 0.01)
+        .sum();
+    let elements = include_str!("../../../../../scenes/meshes/bunny.inp")
+        .lines()
+        .rev()
+        .take_while(|l| !l.starts_with('*'));
+    let weight = 9.81 * 150.0 * 0.06f64.powi(3) * elements.count() as f64;
+    // What is left of the bouncing after 1.5 s.
+    assert!((carried - weight).abs() < 1e-3 * weight, "{carried} {weight}");
+    // What is drawn is the surface alone.
+    assert_eq!(run.finish(None).recording.triangles.len(), 2 * 1416);
+}
+
+#[test]
+fn a_surface_must_fit_into_its_solid() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(
+        dir.path().join("t.obj"),
+        "v 0.1 0.1 0.1\nv 0.9 0.1 0.1\nv 0.1 0.9 1.2\nf 1 2 3\n",
+    )
+    .unwrap();
+    std::fs::write(dir.path().join("l.obj"), "v 0.1 0.1 0.1\nv 0.9 0.1 0.1\nl 1 2\n").unwrap();
+    let build = |more: &str, part: &str| {
+        let text = format!(
+            "(run: (duration: 0.1), nodes: [Solid(name: \"s\", shape: Box(size: (1, 1, 1), cells: (1, 1, 1)), {more}
+                material: Linear(young: 1e6, poisson: 0.3), density: 1000), EmbeddedSurface(name: \"t\", {part})])"
+        );
+        let scene = dir.path().join("s.ron");
+        std::fs::write(&scene, text).unwrap();
+        SceneFile::load(&scene).and_then(|s| s.build(&Settings::default()))
+    };
+    let good = "solid: \"s\", shape: (file: \"t.obj\")";
+    for (more, part, wanted) in [
+        ("", "solid: \"q\", shape: (file: \"t.obj\")", "no solid `q`"),
+        (
+            "",
+            "solid: \"s\", shape: (file: \"l.obj\")",
+            "l.obj has no triangles",
+        ),
+        ("", good, "point 2 lies 0.19999999999999996 m outside"),
+        ("elements: Quadratic,", good, "`s` has other elements than"),
+    ] {
+        let error = build(more, part).unwrap_err().to_string();
+        assert!(error.contains(wanted), "{error} instead of {wanted}");
+    }
+    let part = format!("{good}, outside: Extrapolate");
+    assert!(build("", &part).is_ok() && build("elements: Tetrahedra,", &part).is_ok());
+    let part = format!("{good}, position: (0, 0, -0.05), rotation: Axis(around: (1, 1, 1), degrees: 120)");
+    assert!(build("", &part).unwrap_err().to_string().contains("outside"));
+}

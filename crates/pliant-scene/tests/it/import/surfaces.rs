@@ -8,11 +8,12 @@ const EDGES: [f64; 3] = [0.5, 0.75, 2.0];
 
 pub(crate) fn stl_text() -> String {
     let mut out = "solid a box\n".to_owned();
-    for [a, b, c] in box_triangles(EDGES) {
+    for (k, corners) in box_triangles(EDGES).into_iter().enumerate() {
+        // A zero of either sign is the same place.
+        let zero = if k % 2 == 0 { 0.0 } else { -0.0 };
         out += "  facet normal 0 0 0\n    outer loop\n";
-        for [x, y, z] in [a, b, c] {
-            // A zero of either sign is the same place.
-            out += &format!("      vertex {x:e} {y} {}\n", if z == 0.0 { -0.0 } else { z });
+        for [x, y, z] in corners {
+            out += &format!("      vertex {x:e} {y} {}\n", if z == 0.0 { zero } else { z });
         }
         out += "    endloop\n  endfacet\n";
     }

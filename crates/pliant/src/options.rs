@@ -132,7 +132,7 @@ impl Options {
         match &self.integrator {
             Integrator::Linear | Integrator::Nonlinear => self.alpha,
             Integrator::Implicit(method) => method.weight(),
-            Integrator::Rattle | Integrator::RungeKutta4 => 0.5,
+            Integrator::Rattle | Integrator::Rattle4 | Integrator::Rattle6 | Integrator::RungeKutta4 => 0.5,
             Integrator::SymplecticEuler => 0.0,
         }
     }

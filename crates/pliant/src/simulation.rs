@@ -94,6 +94,7 @@ pub struct Simulation {
     memory: IntegratorMemory,
     implicit: implicit::Scratch,
     stages: explicit::Stages,
+    composed: rattle::Composed,
     /// What the treatments of automatic force fields were chosen for.
     chosen_for: Option<f64>,
     choices: Vec<TreatmentChoice>,
@@ -168,6 +169,7 @@ impl Simulation {
             memory: IntegratorMemory::default(),
             implicit: implicit::Scratch::default(),
             stages: explicit::Stages::default(),
+            composed: rattle::Composed::default(),
             chosen_for: None,
             choices: Vec::new(),
             model,
@@ -546,7 +548,7 @@ impl Simulation {
         let result = match self.options.integrator {
             Integrator::Linear => self.advance(h),
             Integrator::Nonlinear | Integrator::Implicit(_) => self.advance_implicitly(h),
-            Integrator::Rattle => self.advance_by_rattle(h),
+            Integrator::Rattle | Integrator::Rattle4 | Integrator::Rattle6 => self.advance_by_rattle(h),
             Integrator::SymplecticEuler | Integrator::RungeKutta4 => self.advance_explicitly(h),
         };
         if result.is_err() {

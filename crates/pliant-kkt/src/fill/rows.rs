@@ -68,9 +68,13 @@ impl Assembler {
             scheme.h
         };
         for group in model.row_groups() {
-            let (lower, upper) = model.bounds(group).unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
+            let none = (f64::NEG_INFINITY, f64::INFINITY);
             let rows = group.first_row..group.first_row + group.size * group.count;
-            self.system.bounds[rows].fill((lower * unit, upper * unit));
+            // Steps backwards have none, which must not be turned round.
+            let bounds = model
+                .bounds(group)
+                .map(|(lower, upper)| (lower * unit, upper * unit));
+            self.system.bounds[rows].fill(bounds.unwrap_or(none));
         }
     }
 
@@ -84,7 +88,7 @@ impl Assembler {
             input,
             group,
         } = rows;
-        let h = scheme.h;
+        let h = scheme.h.abs();
         let node = model.node(group.node);
         let size = |values: &[f64]| values.iter().fold(0.0f64, |a, x| a.max(x.abs()));
         let rounding = self.rounding(model, group) / h;

@@ -12,10 +12,14 @@
 //! to rounding. The first half is solved with the matrix of the start, `[M -J^T; -J 0]`, factored once; the iterates are mixed (Anderson), since
 //! bodies that turn by more than a few tenths of a radian in a step make that matrix a poor one.
 
+mod composed;
+
+pub(super) use composed::Composed;
+
 use super::Simulation;
 use super::implicit::gather;
 use crate::Error;
-use crate::report::{NewtonReport, StepReport, Timings};
+use crate::report::{NewtonReport, Timings};
 use pliant_dense::{Vec3, rotation, vec3};
 use pliant_kkt::{Formulation, Geometry, StepInput};
 use pliant_model::Model;
@@ -23,9 +27,8 @@ use pliant_solvers::{KktResidual, SolveReport, Status};
 use std::time::Instant;
 
 impl Simulation {
-    /// A step of RATTLE, but for undoing it.
-    pub(super) fn advance_by_rattle(&mut self, h: f64) -> Result<StepReport, Error> {
-        let mut timings = Timings::default();
+    /// One step of RATTLE of the length `h`, which may be negative: the state, `new_multipliers` and `support_now`.
+    fn rattle(&mut self, h: f64, timings: &mut Timings) -> Result<(SolveReport, NewtonReport), Error> {
         let clock = Instant::now();
         self.fill_motion(self.time, self.time + h);
         self.find_fixed_change();
@@ -52,9 +55,9 @@ impl Simulation {
         for (u, change) in s.end.iter_mut().zip(&self.fixed_change) {
             *u += 0.5 * change;
         }
-        timings.fill = clock.elapsed();
+        timings.fill += clock.elapsed();
 
-        let (mut solved, newton) = self.first_half(h, &mut timings)?;
+        let (mut solved, newton) = self.first_half(h, timings)?;
         for (support, primal) in self.support_now.iter_mut().zip(&self.implicit.primal) {
             *support = *primal;
         }
@@ -65,19 +68,10 @@ impl Simulation {
         }
         solved.residual.relative = solved.residual.relative.max(second.residual.relative);
         timings.solve += clock.elapsed();
-
         let clock = Instant::now();
         self.finish_rattle(h)?;
-        let damping_work = self.tally(h);
-        let mut report = self.report(h, solved, (0, 0), damping_work);
-        report.newton = newton;
-        self.check(&report)?;
-        self.memory.forget();
-        self.commit(&report);
-        timings.update = clock.elapsed();
-        report.timings = timings;
-        report.counters = self.counters();
-        Ok(report)
+        timings.update += clock.elapsed();
+        Ok((solved, newton))
     }
 
     /// Newton's method for the velocity of the whole step, in `implicit.end`, and the impulses of the first half, in `implicit.mu`. On return the state
@@ -94,20 +88,33 @@ impl Simulation {
         self.implicit.mixer.restart();
         let mut newton = NewtonReport::default();
         let mut report: Option<SolveReport> = None;
-        let mut least = f64::INFINITY;
+        let (mut least, mut least_relative) = (f64::INFINITY, f64::INFINITY);
         loop {
             self.place_halfway(h)?;
             self.find_lack(h);
             self.find_gaps(h);
-            let residual = self.measure_rattle(h);
-            // On to where rounding ends it: what is left adds up, in momentum and energy.
+            let mut residual = self.measure_rattle(h);
+            // On to where rounding ends it: what is left adds up, in momentum and energy. Beyond that, mixing makes it worse.
             let lacking = residual.primal.max(residual.row);
             let ended = lacking == 0.0 || lacking > 0.5 * least;
-            let done = ended && residual.relative <= self.options.newton.tolerance;
-            least = least.min(lacking);
+            if lacking < least {
+                (least, least_relative) = (lacking, residual.relative);
+                let s = &mut self.implicit;
+                s.best.clone_from(&s.end);
+                s.best_mu.clone_from(&s.mu);
+            }
             if let Some(mut report) = report {
                 let spent = newton.iterations >= self.options.newton.iterations;
-                let done = done || spent && residual.relative <= self.options.newton.tolerance;
+                let done = least_relative <= self.options.newton.tolerance && (ended || spent);
+                if done && lacking > least {
+                    let s = &mut self.implicit;
+                    s.end.clone_from(&s.best);
+                    s.mu.clone_from(&s.best_mu);
+                    self.place_halfway(h)?;
+                    self.find_lack(h);
+                    self.find_gaps(h);
+                    residual = self.measure_rattle(h);
+                }
                 if done || spent {
                     report.residual = residual;
                     report.status = if done {
@@ -184,10 +191,14 @@ impl Simulation {
     /// As [`measure`](Self::measure) for the equations of the first half.
     fn measure_rattle(&mut self, h: f64) -> KktResidual {
         let s = &mut self.implicit;
-        s.relation.acceleration_gain = h.recip();
-        s.relation.displacement_gain = h;
+        // Sizes: of steps backwards too.
+        let length = h.abs();
+        s.relation.acceleration_gain = length.recip();
+        s.relation.displacement_gain = length;
         s.relation.acceleration.clear();
-        s.relation.acceleration.extend(s.start.iter().map(|v| -v / h));
+        s.relation
+            .acceleration
+            .extend(s.start.iter().map(|v| -v / length));
         s.row_velocity.clear();
         s.row_velocity.extend_from_slice(&self.assembler.system().b);
         self.find_speeds();

@@ -75,7 +75,7 @@ impl Simulation {
     /// configuration.
     fn refuse_in_explicit_steps(&self) -> Result<(), Error> {
         self.refuse_bounds()?;
-        let rattle = self.options.integrator == Integrator::Rattle;
+        let rattle = self.options.integrator.rattle_parts().is_some();
         for group in self.model.row_groups() {
             let name = self.model.component_name(group.component);
             match group.component {

@@ -1,5 +1,6 @@
 //! Integrators: order, energy, memory, what they refuse.
 
+mod compositions;
 mod contacts;
 mod energy;
 mod failure;

@@ -122,6 +122,7 @@ fn every_integrator_keeps_books() {
         (Integrator::generalised_alpha(0.7), 1.0),
         (Integrator::bdf2(), 1.0),
         (Integrator::Rattle, 1.0),
+        (Integrator::Rattle4, 1.0),
         (Integrator::SymplecticEuler, 1.0),
         (Integrator::RungeKutta4, 1.0),
     ] {

@@ -198,6 +198,8 @@ impl Builder<'_> {
             }
             IntegratorSpec::Bdf2 => Integrator::bdf2(),
             IntegratorSpec::Rattle => Integrator::Rattle,
+            IntegratorSpec::Rattle4 => Integrator::Rattle4,
+            IntegratorSpec::Rattle6 => Integrator::Rattle6,
             IntegratorSpec::SymplecticEuler => Integrator::SymplecticEuler,
             IntegratorSpec::RungeKutta4 => Integrator::RungeKutta4,
         })

@@ -116,6 +116,10 @@ pub enum IntegratorSpec {
     Bdf2,
     /// Symplectic, with hard rows.
     Rattle,
+    /// The same of order 4.
+    Rattle4,
+    /// The same of order 6.
+    Rattle6,
     /// Explicit, order 1.
     SymplecticEuler,
     /// Explicit, order 4.

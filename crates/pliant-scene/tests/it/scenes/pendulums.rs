@@ -68,6 +68,8 @@ fn the_double_pendulum_by_every_integrator() {
         ),
         ("integrator: Bdf2,", 5e-3),
         ("integrator: Rattle,", 1e-3),
+        ("integrator: Rattle4,", 1e-5),
+        ("integrator: Rattle6,", 1e-6),
     ] {
         let text = edited("double_pendulum", &[(before, &format!("{before} {words}"))]);
         let mut run = runner(&text, &[], Some(0.01));

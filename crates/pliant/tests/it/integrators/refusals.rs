@@ -35,6 +35,8 @@ fn rattle_and_rows_of_velocities() {
 fn rattle_and_damped_compliances() {
     let model = elastic_pendulum(Treatment::Compliance, 1.0);
     assert!(refusal(model, with(Integrator::Rattle)).contains("the damping of `spring`"));
+    let model = elastic_pendulum(Treatment::Compliance, 1.0);
+    assert!(refusal(model, with(Integrator::Rattle6)).contains("the damping of `spring`"));
 }
 
 #[test]

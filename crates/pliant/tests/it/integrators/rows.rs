@@ -106,6 +106,7 @@ fn redundant_rows_share_alike() {
         Integrator::generalised_alpha(0.7),
         Integrator::bdf2(),
         Integrator::Rattle,
+        Integrator::Rattle4,
     ] {
         let mut model = pendulum();
         let bob = model.node_named("bob").unwrap();
@@ -168,6 +169,7 @@ fn driven_rods() {
         Integrator::generalised_alpha(0.7),
         Integrator::bdf2(),
         Integrator::Rattle,
+        Integrator::Rattle4,
     ] {
         let mut s = Simulation::with_options(pendulum(), with(integrator)).unwrap();
         let rod = s.model().component_named("rod").unwrap();

@@ -15,6 +15,7 @@ mod errors;
 mod everything;
 mod geometry;
 mod gyroscopics;
+mod heavy_cable;
 mod integrators;
 mod known_defects;
 mod ledger;

@@ -9,6 +9,7 @@ pub mod chain;
 pub mod families;
 pub mod heaps;
 pub mod linkages;
+pub mod multibody;
 pub mod orders;
 pub mod profile;
 pub mod reference;

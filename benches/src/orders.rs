@@ -1,7 +1,9 @@
 //! Errors of integrators at steps that halve, on problems with known answers; and energies over a thousand periods.
 
+mod energies;
 mod picture;
 
+pub use energies::{Course, energies_svg};
 pub use picture::svg;
 
 use crate::chain::{Chain, Pose};
@@ -71,6 +73,8 @@ pub fn methods() -> Vec<Method> {
         ),
         of("BDF2", Integrator::bdf2(), 1.0, true),
         of("RATTLE", Integrator::Rattle, 1.0, true),
+        of("RATTLE, order 4", Integrator::Rattle4, 1.0, true),
+        of("RATTLE, order 6", Integrator::Rattle6, 1.0, true),
         of("symplectic Euler", Integrator::SymplecticEuler, 1.0, false),
         of("Runge-Kutta 4", Integrator::RungeKutta4, 1.0, false),
     ]
@@ -159,28 +163,28 @@ pub fn tables() -> Result<Vec<Table>, Error> {
     Ok(out)
 }
 
-/// Largest energy error in the first and in the last tenth of a run, as a share of the energy that the motion turns over.
+/// Parts of a run of which [`energy_course`] keeps the largest error.
+pub const WINDOWS: usize = 100;
+
+/// Largest energy error in each of [`WINDOWS`] equal parts of a run, as a share of the energy that the motion turns over.
 ///
 /// # Errors
 /// What the simulation says.
-pub fn energy_errors(
+pub fn energy_course(
     mut s: Simulation,
     options: &Options,
     h: f64,
     time: f64,
     scale: f64,
-) -> Result<[f64; 2], Error> {
+) -> Result<Vec<f64>, Error> {
     s.options = options.clone();
     let start = s.model().energies(s.state()).total();
     let steps = (time / h).round() as usize;
-    let mut out = [0.0f64; 2];
+    let mut out = vec![0.0f64; WINDOWS];
     for k in 0..steps {
         let error = (s.step(h)?.energies.total() - start).abs() / scale;
-        if k < steps / 10 {
-            out[0] = out[0].max(error);
-        } else if k >= steps - steps / 10 {
-            out[1] = out[1].max(error);
-        }
+        let window = &mut out[k * WINDOWS / steps];
+        *window = window.max(error);
     }
     Ok(out)
 }

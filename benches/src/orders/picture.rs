@@ -16,7 +16,7 @@ const COLOURS: [&str; 8] = [
 ];
 
 /// One panel per problem, one line per method, with slopes 1, 2 and 4 in grey.
-pub fn svg(tables: &[Table]) -> String {
+pub fn svg(title: &str, tables: &[Table]) -> String {
     let full = LEFT + tables.len() as f64 * (PANEL.0 + GAP) + LEGEND;
     let total = TOP + PANEL.1 + 60.0;
     let mut out = String::new();
@@ -24,15 +24,10 @@ pub fn svg(tables: &[Table]) -> String {
     let _ = writeln!(
         out,
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{full:.0}\" height=\"{total:.0}\" viewBox=\"0 0 {full:.0} {total:.0}\" \
-         role=\"img\" font-family=\"sans-serif\" fill=\"#222222\">\n<title>Orders of the integrators</title>\n\
+         role=\"img\" font-family=\"sans-serif\" fill=\"#222222\">\n<title>{title}</title>\n\
          <rect width=\"{full:.0}\" height=\"{total:.0}\" fill=\"#ffffff\"/>"
     );
-    text(
-        &mut out,
-        (LEFT, 26.0),
-        16,
-        "Error over step: orders of the integrators",
-    );
+    text(&mut out, (LEFT, 26.0), 16, &format!("Error over step: {title}"));
     for (k, table) in tables.iter().enumerate() {
         panel(&mut out, LEFT + k as f64 * (PANEL.0 + GAP), table);
     }
@@ -46,7 +41,7 @@ pub fn svg(tables: &[Table]) -> String {
     out
 }
 
-fn style(i: usize) -> (&'static str, &'static str) {
+pub(super) fn style(i: usize) -> (&'static str, &'static str) {
     (
         COLOURS[i % COLOURS.len()],
         if i < COLOURS.len() { "none" } else { "6 3" },
@@ -105,7 +100,7 @@ fn panel(out: &mut String, left: f64, table: &Table) {
     }
 }
 
-fn line(out: &mut String, points: impl Iterator<Item = (f64, f64)>, (colour, dash): (&str, &str)) {
+pub(super) fn line(out: &mut String, points: impl Iterator<Item = (f64, f64)>, (colour, dash): (&str, &str)) {
     let list: Vec<String> = points.map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
     let _ = writeln!(
         out,
@@ -114,7 +109,7 @@ fn line(out: &mut String, points: impl Iterator<Item = (f64, f64)>, (colour, das
     );
 }
 
-fn text(out: &mut String, (x, y): (f64, f64), size: usize, words: &str) {
+pub(super) fn text(out: &mut String, (x, y): (f64, f64), size: usize, words: &str) {
     let _ = writeln!(
         out,
         "<text x=\"{x:.1}\" y=\"{y:.1}\" font-size=\"{size}\">{words}</text>"

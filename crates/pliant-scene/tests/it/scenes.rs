@@ -5,6 +5,7 @@ mod chains;
 mod components;
 mod contact;
 mod joints;
+mod multibody;
 mod net;
 mod pendulums;
 mod rods;

@@ -13,6 +13,7 @@ mod energy;
 mod equivalences;
 mod errors;
 mod everything;
+mod four_bars;
 mod geometry;
 mod gyroscopics;
 mod heavy_cable;

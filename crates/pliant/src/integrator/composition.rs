@@ -12,8 +12,8 @@ pub(super) const RATTLE_4: [f64; 5] = [SUZUKI, SUZUKI, 1.0 - 4.0 * SUZUKI, SUZUK
 /// Kahan and Li (1997), as in Hairer, Lubich and Wanner, Geometric Numerical Integration, V.3.2: order 6, the longest part is 0.80 of the step.
 pub(super) const RATTLE_6: [f64; 9] = {
     let [a, b, c, d] = [
-        0.392_161_444_007_314_14,
-        0.332_599_136_789_359_44,
+        0.392_161_444_007_314_1,
+        0.332_599_136_789_359_43,
         -0.706_246_172_557_639_4,
         0.082_213_596_293_550_8,
     ];

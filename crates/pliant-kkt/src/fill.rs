@@ -176,6 +176,11 @@ impl Assembler {
         &mut self.system.b
     }
 
+    /// The bounds of the multipliers of the model's rows, for rows that are switched off (both zero).
+    pub fn row_bounds_mut(&mut self) -> &mut [(f64, f64)] {
+        &mut self.system.bounds
+    }
+
     /// The first independent coordinate of every element that an element of a node depends on, itself if it is independent; none if there
     /// is no such element.
     pub fn carriers(&self, node: NodeId, element: usize) -> impl Iterator<Item = usize> {

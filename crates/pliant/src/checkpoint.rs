@@ -1,7 +1,7 @@
 //! Everything that changes during a simulation, as plain values.
 
 use crate::contact::{ContactMemory, SleepMemory};
-use crate::{IntegratorMemory, LedgerMemory, TreatmentChoice};
+use crate::{AdaptiveMemory, IntegratorMemory, LedgerMemory, TreatmentChoice};
 use pliant_model::State;
 use pliant_solvers::{BoundState, Elimination};
 
@@ -32,6 +32,8 @@ pub struct Checkpoint {
     pub inputs: Vec<f64>,
     /// What the integrator remembers.
     pub integrator: IntegratorMemory,
+    /// What steps that choose their length remember.
+    pub adaptive: AdaptiveMemory,
     /// The step that treatments were chosen for, and the choices; `None` before the first.
     pub treatments: Option<(f64, Vec<TreatmentChoice>)>,
     /// Order of elimination that the solver has settled on.

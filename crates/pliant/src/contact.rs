@@ -123,6 +123,37 @@ impl ContactList {
         self.supports.truncate(end);
     }
 
+    /// Moves the contacts for which `keep` does not say so behind those of another list.
+    pub(crate) fn part(&mut self, keep: impl Fn(&Contact) -> bool, aside: &mut Self) {
+        let (mut kept, mut end, mut first) = (0, 0, 0);
+        for i in 0..self.contacts.len() {
+            let supports = first..self.ends[i];
+            first = supports.end;
+            let contact = self.contacts[i];
+            if keep(&contact) {
+                self.contacts[kept] = contact;
+                self.supports.copy_within(supports.clone(), end);
+                end += supports.len();
+                self.ends[kept] = end;
+                kept += 1;
+            } else {
+                aside.contacts.push(contact);
+                aside.supports.extend_from_slice(&self.supports[supports]);
+                aside.ends.push(aside.supports.len());
+            }
+        }
+        self.contacts.truncate(kept);
+        self.ends.truncate(kept);
+        self.supports.truncate(end);
+    }
+
+    /// Becomes the other, in the buffers it has.
+    pub(crate) fn copy(&mut self, other: &Self) {
+        self.contacts.clone_from(&other.contacts);
+        self.ends.clone_from(&other.ends);
+        self.supports.clone_from(&other.supports);
+    }
+
     /// How many.
     pub fn len(&self) -> usize {
         self.contacts.len()

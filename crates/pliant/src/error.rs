@@ -149,6 +149,30 @@ pub enum Error {
         /// What it does not take, in words.
         what: String,
     },
+    /// Hard rows that the linear step keeps only to the square of its length, where it is to choose that: what is left would be a jump of velocity for the next, shorter step.
+    #[error(
+        "steps of the linear integrator that choose their length need `post_stabilisation` (or `pre_stabilisation`) to hold {what}; other integrators do not"
+    )]
+    NeedsStabilisation {
+        /// The row in words.
+        what: String,
+    },
+    /// The smallest step of those that choose their length ([`Adaptive`](crate::Adaptive)) misses the tolerance.
+    #[error(
+        "at t = {time} s a step of {step:e} s still has an estimated error of {error:e} (position or velocity, SI units) in {what}, where {allowed:e} is allowed"
+    )]
+    StepTooSmall {
+        /// The coordinate with the largest error in words.
+        what: String,
+        /// Time at the start of the step (s).
+        time: f64,
+        /// Its length (s).
+        step: f64,
+        /// The estimated error (m, rad, or m/s, rad/s).
+        error: f64,
+        /// What is allowed, in the same unit.
+        allowed: f64,
+    },
     /// Settling stopped before it was at rest.
     #[error("not at rest after {steps} steps: still moving by {motion:e} per step, allowed {tolerance:e}")]
     NotSettled {

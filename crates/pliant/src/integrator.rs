@@ -114,6 +114,11 @@ pub trait ImplicitMethod: Debug + Send + Sync {
         Ok(())
     }
 
+    /// The order of its error at the end of a run of smooth motion; steps that choose their length go by it.
+    fn order(&self) -> usize {
+        1
+    }
+
     /// Vectors of one number per independent velocity coordinate that it remembers from step to step.
     fn memory(&self) -> usize;
 
@@ -167,6 +172,8 @@ pub struct Past<'a> {
 pub struct Finished<'a> {
     /// Length of the step (s).
     pub h: f64,
+    /// Length of the step before; `None` for the first one.
+    pub previous: Option<f64>,
     /// Velocities at its start.
     pub old_velocity: &'a [f64],
     /// Velocities at its end.

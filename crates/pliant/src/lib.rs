@@ -27,6 +27,7 @@
 //!
 //! Only this crate knows time. Scene files and pictures are in `pliant-scene`; the program `pliant` runs them.
 
+mod adaptive;
 mod checkpoint;
 pub mod contact;
 mod error;
@@ -39,6 +40,7 @@ mod settle;
 mod simulation;
 mod statics;
 
+pub use adaptive::{Adaptive, AdaptiveMemory, AdaptiveReport, AdaptiveSummary, Event, EventKind, Events};
 pub use checkpoint::Checkpoint;
 pub use error::Error;
 pub use integrator::Integrator;
@@ -53,7 +55,7 @@ pub use pliant_solvers as solvers;
 pub use pliant_sparse as sparse;
 pub use report::{Counters, NewtonReport, StepReport, Timings};
 pub use settle::{Settle, SettleReport};
-pub use simulation::{Axes, IntegratorMemory, LedgerMemory, On, Simulation, TreatmentChoice, Wrench};
+pub use simulation::{Axes, Drive, IntegratorMemory, LedgerMemory, On, Simulation, TreatmentChoice, Wrench};
 pub use statics::{
     Continuation, Control, CriticalKind, CriticalPoint, Equilibrium, EquilibriumReport, Loads, Path, PathEnd,
     PathPoint, StaticMethod,
@@ -62,9 +64,10 @@ pub use statics::{
 /// What most programs need.
 pub mod prelude {
     pub use crate::{
-        Axes, Checkpoint, Continuation, Control, CriticalKind, Equilibrium, Error, Gyroscopic, Integrator,
-        Ledger, Loads, On, Options, Path, PathEnd, Settle, SettleReport, Simulation, Stabilisation,
-        StaticMethod, StepReport, TreatmentChoice, Wrench,
+        Adaptive, AdaptiveReport, AdaptiveSummary, Axes, Checkpoint, Continuation, Control, CriticalKind,
+        Equilibrium, Error, EventKind, Events, Gyroscopic, Integrator, Ledger, Loads, On, Options, Path,
+        PathEnd, Settle, SettleReport, Simulation, Stabilisation, StaticMethod, StepReport, TreatmentChoice,
+        Wrench,
     };
     pub use pliant_kkt::{Formulation, GeometricStiffness, Geometry, Metric};
     pub use pliant_model::*;

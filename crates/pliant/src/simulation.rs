@@ -1,6 +1,7 @@
 //! The stepper: model, state, time.
 
 mod accelerations;
+mod adaptive;
 mod advance;
 mod anderson;
 mod balance;
@@ -20,6 +21,7 @@ mod statics;
 mod stored;
 mod treatment;
 
+pub use adaptive::Drive;
 pub use implicit::IntegratorMemory;
 pub use ledger::LedgerMemory;
 pub use read::{Axes, On, Wrench};
@@ -98,6 +100,10 @@ pub struct Simulation {
     /// What the treatments of automatic force fields were chosen for.
     chosen_for: Option<f64>,
     choices: Vec<TreatmentChoice>,
+    /// They are not looked at again for now.
+    keep_treatments: bool,
+    adaptive: adaptive::Work,
+    gates: adaptive::Gates,
 }
 
 impl Simulation {
@@ -172,6 +178,9 @@ impl Simulation {
             composed: rattle::Composed::default(),
             chosen_for: None,
             choices: Vec::new(),
+            keep_treatments: false,
+            adaptive: adaptive::Work::default(),
+            gates: adaptive::Gates::default(),
             model,
         };
         let nodes = simulation.model.nodes().iter();
@@ -290,6 +299,7 @@ impl Simulation {
         self.support.fill(0.0);
         self.fresh = true;
         self.memory.forget();
+        self.adaptive.memory = crate::AdaptiveMemory::default();
         self.wake_all();
         if let Some(c) = &mut self.contacts {
             c.forget();
@@ -413,6 +423,7 @@ impl Simulation {
             fresh: self.fresh,
             inputs: self.inputs(),
             integrator: self.memory.clone(),
+            adaptive: self.adaptive.memory,
             treatments: self.treatments_as_chosen(),
             elimination: self.solver.elimination().cloned(),
             correction_elimination: self.corrector.elimination().cloned(),
@@ -450,6 +461,7 @@ impl Simulation {
         self.external.copy_from_slice(&checkpoint.external);
         self.fresh = checkpoint.fresh;
         self.memory.clone_from(&checkpoint.integrator);
+        self.adaptive.memory = checkpoint.adaptive;
         self.solver.forget(checkpoint.elimination.clone());
         self.solver.impose_active_set(&checkpoint.active_set);
         self.corrector.forget(checkpoint.correction_elimination.clone());
@@ -484,7 +496,16 @@ impl Simulation {
         self.check_sleep(&checkpoint.sleep)?;
         let books = &checkpoint.ledger;
         let Energies { kinetic, potential } = books.energies.unwrap_or_default();
+        let crate::AdaptiveMemory {
+            next,
+            error,
+            slow,
+            window,
+            ..
+        } = checkpoint.adaptive;
+        let adaptive = [next.unwrap_or(0.0), error.unwrap_or(0.0), slow, window];
         let numbers = [
+            &adaptive[..],
             &[
                 checkpoint.time,
                 checkpoint.dissipated,

@@ -18,7 +18,8 @@ fn in_range(what: &'static str, value: f64, fine: bool, bound: &'static str) -> 
 /// x+ = x (+) (h v + h^2 (1/2 - beta) a + h^2 beta a+)
 /// ```
 ///
-/// with the accelerations `v'` of the equation of motion. Order 2 for `gamma = 1/2 + alpha_f - alpha_m`. With hard rows their multipliers have order 2
+/// with the accelerations `v'` of the equation of motion. The algorithmic acceleration `a` belongs to the time `(alpha_m - alpha_f) h` after that of `v'`, so that a step of another length than the
+/// last first moves it to its own: `a <- v' + (h/h_last) (a - v')`, without which the order is lost where steps vary. Order 2 for `gamma = 1/2 + alpha_f - alpha_m`. With hard rows their multipliers have order 2
 /// once the first steps are damped away, which needs a spectral radius below 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GeneralisedAlpha {
@@ -42,6 +43,14 @@ impl GeneralisedAlpha {
             alpha_f,
             beta: 0.25 * (gamma + 0.5) * (gamma + 0.5),
             gamma,
+        }
+    }
+
+    /// The algorithmic acceleration of the start, for a step of length `h`.
+    fn algorithmic(h: f64, previous: Option<f64>, a: f64, rate: f64) -> f64 {
+        match previous {
+            Some(last) if last != h => rate + h / last * (a - rate),
+            _ => a,
         }
     }
 
@@ -86,6 +95,15 @@ impl ImplicitMethod for GeneralisedAlpha {
         Ok(())
     }
 
+    fn order(&self) -> usize {
+        let of_order_two = 0.5 + self.alpha_f - self.alpha_m;
+        if (self.gamma - of_order_two).abs() < 1e-12 {
+            2
+        } else {
+            1
+        }
+    }
+
     fn memory(&self) -> usize {
         2
     }
@@ -107,12 +125,13 @@ impl ImplicitMethod for GeneralisedAlpha {
         relation.acceleration_gain = of_a / (h * self.gamma);
         relation.displacement_gain = h * self.beta / self.gamma;
         for i in 0..n {
+            let old = Self::algorithmic(h, past.previous, old[i], rate[i]);
             // a+ without the share of v+.
-            let a = -(past.velocity[i] / h + (1.0 - self.gamma) * old[i]) / self.gamma;
+            let a = -(past.velocity[i] / h + (1.0 - self.gamma) * old) / self.gamma;
             relation.acceleration[i] =
-                of_a * a + (self.alpha_m * old[i] - self.alpha_f * rate[i]) / (1.0 - self.alpha_f);
+                of_a * a + (self.alpha_m * old - self.alpha_f * rate[i]) / (1.0 - self.alpha_f);
             relation.displacement[i] =
-                h * past.velocity[i] + h * h * ((0.5 - self.beta) * old[i] + self.beta * a);
+                h * past.velocity[i] + h * h * ((0.5 - self.beta) * old + self.beta * a);
         }
     }
 
@@ -120,7 +139,8 @@ impl ImplicitMethod for GeneralisedAlpha {
         let (old, rate) = memory.split_at_mut(step.velocity.len());
         for i in 0..old.len() {
             let change = (step.velocity[i] - step.old_velocity[i]) / step.h;
-            old[i] = (change - (1.0 - self.gamma) * old[i]) / self.gamma;
+            let a = Self::algorithmic(step.h, step.previous, old[i], rate[i]);
+            old[i] = (change - (1.0 - self.gamma) * a) / self.gamma;
             rate[i] = step.acceleration[i];
         }
     }
@@ -140,6 +160,10 @@ pub struct Bdf2;
 impl ImplicitMethod for Bdf2 {
     fn name(&self) -> &'static str {
         "BDF2"
+    }
+
+    fn order(&self) -> usize {
+        2
     }
 
     fn memory(&self) -> usize {
@@ -192,6 +216,14 @@ impl ImplicitMethod for EndWeighted {
             in_range(what, value, value > 0.0 && value <= 1.0, "in (0, 1]")?;
         }
         Ok(())
+    }
+
+    fn order(&self) -> usize {
+        if self.alpha == 0.5 && self.beta == 0.5 {
+            2
+        } else {
+            1
+        }
     }
 
     fn memory(&self) -> usize {

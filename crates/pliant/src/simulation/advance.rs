@@ -140,6 +140,7 @@ impl Simulation {
             .fill(&self.model, &mut self.evaluation, &self.scheme, input);
         self.scheme.geometry = self.options.geometry;
         self.quieten_rows();
+        self.switch_gates_off();
         self.find_soft_rows();
         timings.fill += lap();
         let prepared = if self.in_contact() {

@@ -20,6 +20,7 @@ use crate::contact::{
 };
 use laws::{Rows, lever};
 pub use memory::ContactMemory;
+pub(super) use memory::ContactsAtStart;
 use pliant_dense::Vec3;
 use pliant_kkt::{Extended, Support, Tail};
 use pliant_model::{Model, NodeId, Space, State};
@@ -88,6 +89,10 @@ pub(super) struct Contacts {
     most_lifted: f64,
     /// Memory of the finder before the step's first search; empty before that.
     memory: Vec<u64>,
+    /// Only contacts of these keys, ascending, take part in the step; the others are put aside.
+    pub(super) shut: bool,
+    pub(super) touching: Vec<ContactKey>,
+    pub(super) aside: ContactList,
 }
 
 /// Energy that the impulses of the contacts brought in over a step (J).
@@ -222,7 +227,15 @@ impl Contacts {
             toll: toll::Toll::default(),
             most_lifted: 0.0,
             memory: Vec::new(),
+            shut: false,
+            touching: Vec::new(),
+            aside: ContactList::default(),
         }
+    }
+
+    /// Whether a contact takes part in the step.
+    fn takes(&self, contact: &Contact) -> bool {
+        !self.shut || self.touching.binary_search(&contact.key).is_ok()
     }
 
     /// The contacts belong to another state now, and their forces are forgotten.
@@ -339,6 +352,12 @@ impl Simulation {
             self.leave_out_sleepers(&mut c.list);
             c.list.contacts().iter().try_for_each(check)?;
             c.horizon = Some(h);
+            c.aside.clear();
+        }
+        if c.shut {
+            let touching = &c.touching;
+            let takes = |contact: &Contact| touching.binary_search(&contact.key).is_ok();
+            c.list.part(takes, &mut c.aside);
         }
         c.rows.clear();
         for (i, contact) in c.list.contacts().iter().enumerate() {

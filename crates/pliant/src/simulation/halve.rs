@@ -37,8 +37,16 @@ impl Simulation {
     }
 }
 
-/// What two steps did together.
+/// What the two halves of a step that did not converge did together.
 fn both(first: &StepReport, second: &StepReport) -> StepReport {
+    let mut out = together(first, second);
+    out.newton.step_halvings += 1;
+    out.contacts.halvings += usize::from(out.newton.iterations == 0);
+    out
+}
+
+/// What two steps did together.
+pub(super) fn together(first: &StepReport, second: &StepReport) -> StepReport {
     let mut out = *second;
     out.h = first.h + second.h;
     if first.residual.relative > second.residual.relative {
@@ -52,7 +60,7 @@ fn both(first: &StepReport, second: &StepReport) -> StepReport {
     out.geometry_clamped |= first.geometry_clamped;
     out.newton.iterations += first.newton.iterations;
     out.newton.halvings += first.newton.halvings;
-    out.newton.step_halvings += first.newton.step_halvings + 1;
+    out.newton.step_halvings += first.newton.step_halvings;
     out.corrections.0 += first.corrections.0;
     out.corrections.1 += first.corrections.1;
     out.timings = sum(&first.timings, &second.timings);
@@ -61,7 +69,7 @@ fn both(first: &StepReport, second: &StepReport) -> StepReport {
         (b.residual, b.velocity_residual) = (a.residual, a.velocity_residual);
     }
     b.de_saxce = b.de_saxce.max(a.de_saxce);
-    b.halvings += a.halvings + usize::from(out.newton.iterations == 0);
+    b.halvings += a.halvings;
     b.impacts += a.impacts;
     b.iterations += a.iterations;
     b.corrections += a.corrections;

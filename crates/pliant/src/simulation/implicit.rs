@@ -46,6 +46,13 @@ impl IntegratorMemory {
         self.previous = None;
         self.vectors.clear();
     }
+
+    /// Becomes the other, in the buffers it has.
+    pub(super) fn copy(&mut self, other: &Self) {
+        self.method.clone_from(&other.method);
+        self.previous = other.previous;
+        self.vectors.clone_from(&other.vectors);
+    }
 }
 
 /// Scratch of implicit steps.
@@ -316,6 +323,7 @@ impl Simulation {
             velocity: &s.end,
             acceleration: &s.rate,
             displacement: &s.displacement,
+            previous: self.memory.previous,
         };
         method.finish(&step, &mut self.memory.vectors);
         self.memory.previous = Some(h);

@@ -27,6 +27,16 @@ pub struct SleepMemory {
     forces: Vec<(ContactKey, [f64; 6], u32)>,
 }
 
+impl SleepMemory {
+    /// Becomes the other, in the buffers it has.
+    pub(super) fn copy(&mut self, other: &Self) {
+        self.slow.clone_from(&other.slow);
+        self.island.clone_from(&other.island);
+        self.fixed.clone_from(&other.fixed);
+        self.forces.clone_from(&other.forces);
+    }
+}
+
 /// The memory, and scratch without meaning.
 #[derive(Debug, Default)]
 pub(super) struct Sleep {
@@ -51,6 +61,10 @@ pub(super) struct Sleep {
 }
 
 impl Sleep {
+    pub(super) fn memory(&self) -> &SleepMemory {
+        &self.memory
+    }
+
     fn sleeps(&self, dof: usize) -> bool {
         self.asleep > 0 && self.memory.island[self.of_dof[dof] as usize] != NONE
     }
@@ -84,7 +98,7 @@ impl Sleep {
 }
 
 /// Velocity at which the gap of a contact grows, in a state (m/s).
-fn opening(simulation: &Simulation, state: &State, normal: [f64; 3], supports: &[Support]) -> f64 {
+pub(super) fn opening(simulation: &Simulation, state: &State, normal: [f64; 3], supports: &[Support]) -> f64 {
     let mut u = Vec3::zeros();
     for s in supports {
         let node = simulation.model.node(s.node);
@@ -443,6 +457,15 @@ impl Simulation {
             return Err(wrong("coordinates that may sleep", system.n(), memory.fixed.len()).into());
         }
         Ok(())
+    }
+
+    /// Goes back to an earlier memory of this simulation; the fixed coordinates are those of that time already.
+    pub(super) fn return_to_sleep(&mut self, memory: &SleepMemory) {
+        if self.sleep.memory.island == memory.island {
+            self.sleep.memory.copy(memory);
+        } else {
+            self.restore_sleep(memory);
+        }
     }
 
     /// Goes on from a checked memory; the fixed coordinates are those of the checkpoint already.

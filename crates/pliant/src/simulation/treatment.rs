@@ -41,7 +41,7 @@ impl Simulation {
         let chosen = self
             .chosen_for
             .is_some_and(|before| h <= AGAIN * before && before <= AGAIN * h);
-        if chosen || !automatic(&self.model) {
+        if self.keep_treatments || chosen || !automatic(&self.model) {
             return Ok(());
         }
         self.evaluation.evaluate(&self.model, &self.state)?;

@@ -5,7 +5,7 @@ mod contacts;
 mod energy;
 mod failure;
 mod memory;
-mod models;
+pub(crate) mod models;
 mod orders;
 mod refusals;
 mod rows;

@@ -4,6 +4,7 @@
     reason = "a test that cannot set up its problem should stop there"
 )]
 
+mod adaptive;
 mod attachments;
 mod automatic;
 mod contact_energy;

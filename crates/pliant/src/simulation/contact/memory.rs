@@ -1,6 +1,7 @@
 //! What contacts remember from step to step, in checkpoints.
 
-use crate::contact::{ContactKey, ContactList};
+use super::Contacts;
+use crate::contact::{ContactEvent, ContactKey, ContactList, ContactReading, ContactsReport};
 use crate::simulation::Simulation;
 use crate::{Checkpoint, Error};
 use pliant_solvers::complementarity::IslandMemory;
@@ -13,6 +14,41 @@ pub struct ContactMemory {
     pub(super) finder: Vec<u64>,
     pub(super) solver: IslandMemory,
     pub(super) correction_solver: IslandMemory,
+}
+
+/// What trials of a step change of the contacts, at its start, in buffers that are used again. What solvers have planned is not part of it.
+#[derive(Debug, Default)]
+pub(in crate::simulation) struct ContactsAtStart {
+    list: ContactList,
+    horizon: Option<f64>,
+    step: f64,
+    forces: Vec<(ContactKey, [f64; 6])>,
+    finder: Vec<u64>,
+    readings: Vec<ContactReading>,
+    events: Vec<ContactEvent>,
+    report: ContactsReport,
+}
+
+impl ContactsAtStart {
+    pub(in crate::simulation) fn take(&mut self, c: &Contacts) {
+        self.list.copy(&c.list);
+        (self.horizon, self.step, self.report) = (c.horizon, c.step, c.report);
+        self.forces.clone_from(&c.forces);
+        self.finder.clear();
+        c.finder.save(&mut self.finder);
+        self.readings.clone_from(&c.readings);
+        self.events.clone_from(&c.events);
+    }
+
+    pub(in crate::simulation) fn give_back(&self, c: &mut Contacts) -> Result<(), Error> {
+        c.list.copy(&self.list);
+        (c.horizon, c.step, c.report) = (self.horizon, self.step, self.report);
+        c.forces.clone_from(&self.forces);
+        c.readings.clone_from(&self.readings);
+        c.events.clone_from(&self.events);
+        c.memory.clear();
+        c.finder.restore(&self.finder)
+    }
 }
 
 impl Simulation {

@@ -29,7 +29,8 @@ impl Contacts {
         let shares = self.correction.mu[base_rows..]
             .iter()
             .zip(&self.correction_tail.b);
-        let hard = self.next.contacts().iter().filter(|c| c.law.compliance == 0.0);
+        let hard = self.next.contacts().iter();
+        let hard = hard.filter(|c| c.law.compliance == 0.0 && self.takes(c));
         let largest = shares
             .map(|(mu, b)| -mu * b)
             .zip(hard)
@@ -68,11 +69,13 @@ impl Simulation {
         c.next_horizon = h;
         if let Overlap::Correct { allowed, speed } = self.options.contacts.overlap {
             let deep = |c: &Contact| c.law.compliance == 0.0 && c.gap < -allowed;
+            let any = |c: &Contacts, most: f64| {
+                let mut hard = c.next.contacts().iter().filter(|contact| c.takes(contact));
+                hard.any(|c| deep(c) && (most > 0.0 || c.gap >= -h * speed))
+            };
             let mut most = h * speed;
             c.most_lifted = 0.0;
-            while c.report.corrections < CORRECTIONS
-                && (c.next.contacts().iter()).any(|c| deep(c) && (most > 0.0 || c.gap >= -h * speed))
-            {
+            while c.report.corrections < CORRECTIONS && any(c, most) {
                 self.correct_overlap(c, h * speed, most)?;
                 search(c, self)?;
                 c.report.corrections += 1;
@@ -99,7 +102,7 @@ impl Simulation {
         self.fill_correction(Metric::Mass);
         c.correction_tail.clear();
         for (i, contact) in c.next.contacts().iter().enumerate() {
-            if contact.law.compliance == 0.0 {
+            if contact.law.compliance == 0.0 && c.takes(contact) {
                 let rows = c
                     .correction_tail
                     .push(Quantity::Velocity, &[contact.normal], c.next.supports(i));

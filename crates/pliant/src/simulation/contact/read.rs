@@ -96,6 +96,11 @@ impl Simulation {
         self.contacts.as_ref().map_or(&[], |c| &c.readings)
     }
 
+    /// Length of the step that these are of (s): the last one, or the last part of one that was taken in parts.
+    pub fn contact_step(&self) -> f64 {
+        self.contacts.as_ref().map_or(0.0, |c| c.step)
+    }
+
     /// The complementarity problem of the island whose contacts had the largest residual in the last step that was tried, to be looked at or
     /// written to a file (`pliant_solvers::exchange`).
     pub fn contact_problem(&self) -> Option<&pliant_solvers::complementarity::Problem> {

@@ -116,6 +116,7 @@ impl Simulation {
         };
         self.assembler
             .fill(&self.model, &mut self.evaluation, &self.scheme, input);
+        self.switch_gates_off();
     }
 
     fn fill_right_hand_sides(&mut self) {

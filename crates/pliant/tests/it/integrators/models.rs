@@ -2,10 +2,10 @@
 
 use pliant::prelude::*;
 
-pub(super) const G: f64 = 9.81;
+pub(crate) const G: f64 = 9.81;
 
 /// A particle of 1 kg on a hard rod of 1 m, at rest at the horizontal (case B01).
-pub(super) fn pendulum() -> Model {
+pub(crate) fn pendulum() -> Model {
     let mut model = Model::new();
     model.set_gravity([0.0, -G, 0.0]).unwrap();
     let bob = model.add_particles("bob", &[[1.0, 0.0, 0.0]]).unwrap();
@@ -17,10 +17,10 @@ pub(super) fn pendulum() -> Model {
 }
 
 /// Position of the pendulum's bob at t = 1 (elliptic functions, case B01).
-pub(super) const PENDULUM_AT_1: [f64; 2] = [-0.9862917511319, -0.1650108531255];
+pub(crate) const PENDULUM_AT_1: [f64; 2] = [-0.9862917511319, -0.1650108531255];
 
 /// A particle of 1 kg on a spring of 1 m and 200 N/m with a dashpot of `damping` (N s/m) along it, from the horizontal with a velocity (case F09).
-pub(super) fn elastic_pendulum(treatment: Treatment, damping: f64) -> Model {
+pub(crate) fn elastic_pendulum(treatment: Treatment, damping: f64) -> Model {
     let mut model = Model::new();
     model.set_gravity([0.0, -G, 0.0]).unwrap();
     let bob = model
@@ -35,7 +35,7 @@ pub(super) fn elastic_pendulum(treatment: Treatment, damping: f64) -> Model {
 }
 
 /// State of the elastic pendulum at a time: the classical Runge-Kutta method with steps of 0.1 ms on its differential equation.
-pub(super) fn elastic_pendulum_at(time: f64, damping: f64) -> [f64; 6] {
+pub(crate) fn elastic_pendulum_at(time: f64, damping: f64) -> [f64; 6] {
     let rate = |s: &[f64; 6]| {
         let l = (s[0] * s[0] + s[1] * s[1] + s[2] * s[2]).sqrt();
         let speed = (s[0] * s[3] + s[1] * s[4] + s[2] * s[5]) / l;
@@ -45,7 +45,7 @@ pub(super) fn elastic_pendulum_at(time: f64, damping: f64) -> [f64; 6] {
     runge_kutta([1.1, 0.0, 0.0, 0.3, 0.0, 0.5], time, rate)
 }
 
-pub(super) fn runge_kutta<const N: usize>(
+pub(crate) fn runge_kutta<const N: usize>(
     start: [f64; N],
     time: f64,
     rate: impl Fn(&[f64; N]) -> [f64; N],
@@ -64,7 +64,7 @@ pub(super) fn runge_kutta<const N: usize>(
 }
 
 /// A free body with principal moments 1, 2, 3 kg m^2 (case C01).
-pub(super) fn top() -> Model {
+pub(crate) fn top() -> Model {
     let mut model = Model::new();
     let body = model.add_rigid_bodies("top", &[Pose::default()]).unwrap();
     model
@@ -76,10 +76,10 @@ pub(super) fn top() -> Model {
 }
 
 /// Its angular velocity in body axes at t = 1 (elliptic functions, case C01).
-pub(super) const SPIN_AT_1: [f64; 3] = [0.7125799063492, 0.9655205213082, 0.8302148563138];
+pub(crate) const SPIN_AT_1: [f64; 3] = [0.7125799063492, 0.9655205213082, 0.8302148563138];
 
 /// Boxes of 0.1 x 0.02 x 0.02 m and 1 kg on ball joints, straight along x from the origin, at rest; gravity along -z.
-pub(super) fn chain(links: usize) -> Model {
+pub(crate) fn chain(links: usize) -> Model {
     let mut model = Model::new();
     model.set_gravity([0.0, 0.0, -G]).unwrap();
     let poses: Vec<Pose> = (0..links)
@@ -114,12 +114,12 @@ pub(super) fn chain(links: usize) -> Model {
 }
 
 /// End of the last link.
-pub(super) fn tip(s: &Simulation) -> [f64; 3] {
+pub(crate) fn tip(s: &Simulation) -> [f64; 3] {
     let x = s.positions(s.model().node_named("ends").unwrap());
     x[x.len() - 3..].try_into().unwrap()
 }
 
-pub(super) fn with(integrator: Integrator) -> Options {
+pub(crate) fn with(integrator: Integrator) -> Options {
     Options {
         integrator,
         alpha: 0.5,
@@ -128,7 +128,7 @@ pub(super) fn with(integrator: Integrator) -> Options {
     }
 }
 
-pub(super) fn taken(model: Model, options: Options, h: f64, time: f64) -> Simulation {
+pub(crate) fn taken(model: Model, options: Options, h: f64, time: f64) -> Simulation {
     let mut s = Simulation::with_options(model, options).unwrap();
     for _ in 0..(time / h).round() as usize {
         s.step(h).unwrap();
@@ -136,6 +136,6 @@ pub(super) fn taken(model: Model, options: Options, h: f64, time: f64) -> Simula
     s
 }
 
-pub(super) fn distance(a: &[f64], b: &[f64]) -> f64 {
+pub(crate) fn distance(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt()
 }

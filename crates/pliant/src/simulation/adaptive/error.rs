@@ -1,0 +1,103 @@
+//! What the step at once and the two halves differ by.
+
+use super::{Simulation, Work};
+use crate::adaptive::Adaptive;
+use crate::contact::Sleeping;
+use pliant_model::{Node, Space};
+use std::ops::Range;
+
+/// How far a trial is from its tolerance.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Measured {
+    /// The largest error as a share of what is allowed; infinite where one is not a number.
+    pub(super) share: f64,
+    /// That error, and the coordinate that has the largest part of it.
+    pub(super) worst: f64,
+    pub(super) dof: usize,
+    /// Largest error of a position, of a velocity.
+    pub(super) position: f64,
+    pub(super) velocity: f64,
+}
+
+/// The velocity coordinates of a node, in parts that have one size: an element, of a body its place and its turn.
+fn parts(node: &Node) -> impl Iterator<Item = Range<usize>> {
+    let size = if node.space == Space::Rigid3 {
+        3
+    } else {
+        node.space.velocity_size()
+    };
+    (0..node.velocity_range().len())
+        .step_by(size.max(1))
+        .map(move |i| i..i + size)
+}
+
+fn norm(v: impl IntoIterator<Item = f64>) -> f64 {
+    v.into_iter().map(|v| v * v).sum::<f64>().sqrt()
+}
+
+impl Measured {
+    /// Takes in the error of a part, against the change of that part in the step.
+    fn add(&mut self, error: &[f64], change: &[f64], allowed: f64, relative: f64, first_dof: usize) -> f64 {
+        let size = norm(error.iter().copied());
+        let share = size / (allowed + relative * norm(change.iter().copied()));
+        let share = if share.is_nan() { f64::INFINITY } else { share };
+        if share > self.share {
+            let part = (0..error.len()).max_by(|a, b| error[*a].abs().total_cmp(&error[*b].abs()));
+            (self.share, self.worst, self.dof) = (share, size, first_dof + part.unwrap_or(0));
+        }
+        size
+    }
+}
+
+impl Simulation {
+    /// Measures a trial of length `h`: the state is that of the halves.
+    pub(super) fn measure_trial(&self, work: &mut Work, how: &Adaptive, h: f64) -> Measured {
+        let mut out = Measured::default();
+        let start = work.start.state();
+        let (error, change) = (&mut work.difference, &mut work.change);
+        let position = how.position * h.max(how.position_kink);
+        let velocity = how.velocity * h.max(how.velocity_kink);
+        for node in self.model.nodes() {
+            let Some(first) = node.first_dof() else { continue };
+            let (x, v) = (node.position_range(), node.velocity_range());
+            error.clear();
+            error.resize(v.len(), 0.0);
+            change.clear();
+            change.resize(v.len(), 0.0);
+            let end = &self.state.positions[x.clone()];
+            node.space.local(end, &work.coarse.positions[x.clone()], error);
+            node.space.local(&start.positions[x], end, change);
+            for part in parts(node) {
+                let (e, c) = (&error[part.clone()], &change[part.clone()]);
+                let size = out.add(e, c, position, how.relative, first + part.start);
+                out.position = out.position.max(size);
+            }
+            for (i, k) in v.enumerate() {
+                error[i] = work.coarse.velocities[k] - self.state.velocities[k];
+                change[i] = self.state.velocities[k] - start.velocities[k];
+            }
+            for part in parts(node) {
+                let (e, c) = (&error[part.clone()], &change[part.clone()]);
+                let size = out.add(e, c, velocity, how.relative, first + part.start);
+                out.velocity = out.velocity.max(size);
+            }
+        }
+        out
+    }
+
+    /// Whether nothing is faster than the limits of rest.
+    pub(super) fn is_slow(&self, rest: Sleeping) -> bool {
+        self.model
+            .nodes()
+            .iter()
+            .filter(|n| n.first_dof().is_some())
+            .all(|node| {
+                let v = &self.state.velocities[node.velocity_range()];
+                parts(node).enumerate().all(|(i, part)| {
+                    let turns = node.space == Space::Rigid3 && i % 2 == 1;
+                    let limit = if turns { rest.spin } else { rest.speed };
+                    norm(v[part].iter().copied()) <= limit
+                })
+            })
+    }
+}

@@ -1,0 +1,232 @@
+//! What may close in a step: gaps of contacts, and rows whose force has one sign. While gates are *shut* those that are open at the start of a step
+//! take no part in it, so that the motion up to the event is smooth and the gap a function of the length of the step.
+
+use super::{Simulation, Work};
+use crate::adaptive::{Adaptive, EventKind, Events};
+use crate::contact::Contact;
+use crate::simulation::sleep::opening;
+use crate::{Error, Integrator};
+use pliant_dense::Vec3;
+use pliant_model::{ComponentId, Level, RowGroup};
+
+/// The rows that are left out.
+#[derive(Debug, Default)]
+pub(in crate::simulation) struct Gates {
+    shut: bool,
+    rows: Vec<usize>,
+    /// The least gap of what is left out, at the start of the step.
+    nearest: Option<f64>,
+}
+
+impl Gates {
+    pub(super) fn are_shut(&self) -> bool {
+        self.shut
+    }
+
+    pub(super) fn nearest_at_start(&self) -> Option<f64> {
+        self.nearest
+    }
+}
+
+/// What came nearest to closing, or went furthest beyond.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Nearest {
+    pub(super) gap: f64,
+    pub(super) kind: EventKind,
+}
+
+impl Nearest {
+    pub(super) fn of(a: Option<Self>, b: Option<Self>) -> Option<Self> {
+        match (a, b) {
+            (Some(a), Some(b)) if b.gap < a.gap => Some(b),
+            (None, b) => b,
+            (a, _) => a,
+        }
+    }
+}
+
+/// Gap and its velocity, of what closes towards zero.
+#[derive(Clone, Copy, Debug)]
+struct Gap {
+    gap: f64,
+    rate: f64,
+}
+
+impl Gap {
+    /// Whether it is closed, about to close, or has carried and does not open by more than the tolerance.
+    fn touches(self, carried: bool, soon: f64, h: f64, allowed: f64) -> bool {
+        let Self { gap, rate } = self;
+        gap <= 0.0 || gap + soon * rate <= 0.0 || carried && gap + h * rate <= allowed
+    }
+}
+
+impl Simulation {
+    /// Whether events are to be located in the next step; counts them by the second.
+    pub(super) fn may_locate(&self, work: &mut Work, how: &Adaptive) -> bool {
+        let Some(events) = how.events else { return false };
+        let memory = &mut work.memory;
+        if self.time >= memory.window + 1.0 || self.time < memory.window {
+            (memory.window, memory.located) = (self.time, 0);
+        }
+        memory.located < events.most
+    }
+
+    /// Shuts what is open at the present state, before a step of length `h`; opens all without `events`.
+    pub(super) fn watch_gates(
+        &mut self,
+        events: Option<Events>,
+        how: &Adaptive,
+        h: f64,
+    ) -> Result<(), Error> {
+        self.open_gates();
+        let Some(events) = events else { return Ok(()) };
+        let soon = 2.0 * events.resolution(self.time, h);
+        let allowed = how.position * h.max(how.position_kink);
+        self.find_contacts(h)?;
+        let mut nearest = f64::INFINITY;
+        if let Some(mut c) = self.contacts.take() {
+            let mut touching = std::mem::take(&mut c.touching);
+            touching.clear();
+            let list = c.list_of_step();
+            for (i, contact) in list.contacts().iter().enumerate() {
+                let rate = opening(self, &self.state, contact.normal, list.supports(i));
+                let gap = Gap {
+                    gap: contact.gap,
+                    rate,
+                };
+                if gap.touches(c.had_force(contact.key), soon, h, allowed) {
+                    touching.push(contact.key);
+                } else {
+                    nearest = nearest.min(contact.gap);
+                }
+            }
+            touching.sort_unstable();
+            c.touching = touching;
+            c.shut = true;
+            self.contacts = Some(c);
+        }
+        for group in self.model.row_groups() {
+            let Some(sign) = self.gate_sign(group) else {
+                continue;
+            };
+            for row in group.first_row..group.first_row + group.size * group.count {
+                let gap = self.row_gap(group, row, sign);
+                if !gap.touches(self.multipliers[row] != 0.0, soon, h, allowed) {
+                    self.gates.rows.push(row);
+                    nearest = nearest.min(gap.gap);
+                }
+            }
+        }
+        self.gates.nearest = nearest.is_finite().then_some(nearest);
+        self.gates.shut = true;
+        Ok(())
+    }
+
+    /// Everything takes part again.
+    pub(super) fn open_gates(&mut self) {
+        self.gates.shut = false;
+        self.gates.rows.clear();
+        self.gates.nearest = None;
+        if let Some(c) = &mut self.contacts {
+            c.shut = false;
+            c.touching.clear();
+            c.aside.clear();
+        }
+    }
+
+    /// Before a part of a step.
+    pub(super) fn empty_aside(&mut self) {
+        if let Some(c) = &mut self.contacts {
+            c.aside.clear();
+        }
+    }
+
+    /// Switches the rows off that are left out, in the filled system.
+    pub(in crate::simulation) fn switch_gates_off(&mut self) {
+        let bounds = self.assembler.row_bounds_mut();
+        for row in &self.gates.rows {
+            bounds[*row] = (0.0, 0.0);
+        }
+    }
+
+    /// What is nearest to closing of all that was left out of the last part of the step, of length `h`. A gap is that of the present contacts, where they know it; else, of what has
+    /// passed through, the way since the start of the part along the normal that it had there.
+    pub(super) fn nearest(&self, h: f64) -> Option<Nearest> {
+        if !self.gates.shut {
+            return None;
+        }
+        let mut nearest = None;
+        let weight = match self.options.integrator {
+            Integrator::Linear | Integrator::Nonlinear => self.options.beta,
+            _ => 0.5,
+        };
+        if let Some(c) = &self.contacts {
+            let now = c.list_of_step().contacts();
+            let of = |contact: &Contact, gap| Nearest {
+                gap,
+                kind: EventKind::Contact {
+                    key: contact.key,
+                    sides: contact.sides,
+                },
+            };
+            let open = |contact: &&Contact| c.touching.binary_search(&contact.key).is_err();
+            for contact in now.iter().filter(open) {
+                nearest = Nearest::of(nearest, Some(of(contact, contact.gap)));
+            }
+            for (i, contact) in c.aside.contacts().iter().enumerate() {
+                let rate = |state| opening(self, state, contact.normal, c.aside.supports(i));
+                let way = h * (weight * rate(&self.state) + (1.0 - weight) * rate(&self.previous));
+                let gap = contact.gap + way;
+                let faces = |n: [f64; 3]| Vec3::from(n).dot(&Vec3::from(contact.normal)) > 0.5;
+                let known = |n: &Contact| n.key == contact.key && faces(n.normal);
+                if gap < 0.0 && !now.iter().any(known) {
+                    nearest = Nearest::of(nearest, Some(of(contact, gap)));
+                }
+            }
+        }
+        for row in &self.gates.rows {
+            let groups = self.model.row_groups().iter();
+            let group = groups.rev().find(|g| g.first_row <= *row && g.count > 0);
+            let Some((group, sign)) = group.and_then(|g| Some((g, self.gate_sign(g)?))) else {
+                continue;
+            };
+            let kind = EventKind::Row {
+                component: group.component,
+                row: row - group.first_row,
+            };
+            let gap = self.row_gap(group, *row, sign).gap;
+            nearest = Nearest::of(nearest, Some(Nearest { gap, kind }));
+        }
+        nearest
+    }
+
+    /// On which side rows that hold a position with a force of one sign are open: 1 where they push.
+    fn gate_sign(&self, group: &RowGroup) -> Option<f64> {
+        let holds = match group.component {
+            ComponentId::Constraint(i) => matches!(
+                self.model.constraints()[i].component.level,
+                Level::Position | Level::CurvedPosition
+            ),
+            ComponentId::ForceField(_) => self.model.row_law(group) != pliant_model::RowLaw::Viscous,
+            ComponentId::Mass(_) => false,
+        };
+        match self.model.bounds(group).filter(|_| holds)? {
+            (0.0, upper) if upper > 0.0 => Some(1.0),
+            (lower, 0.0) if lower < 0.0 => Some(-1.0),
+            _ => None,
+        }
+    }
+
+    fn row_gap(&self, group: &RowGroup, row: usize, sign: f64) -> Gap {
+        let node = self.model.node(group.node);
+        let k = row - group.first_row;
+        let (x, v) = self
+            .model
+            .motion(group)
+            .map_or((0.0, 0.0), |motion| motion.at(k, self.time));
+        Gap {
+            gap: sign * (self.state.positions[node.first_position + k] - x),
+            rate: sign * (self.state.velocities[node.first_velocity + k] - v),
+        }
+    }
+}

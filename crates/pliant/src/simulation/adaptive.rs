@@ -176,7 +176,7 @@ impl Simulation {
                             }
                             Err(error) => {
                                 failed += 1;
-                                (after_failure(how, h, error)?, None)
+                                (after_failure(how, work.start.time(), h, error)?, None)
                             }
                         }
                     }
@@ -188,7 +188,7 @@ impl Simulation {
                 }
                 Err(error) => {
                     failed += 1;
-                    (after_failure(how, h, error)?, None)
+                    (after_failure(how, work.start.time(), h, error)?, None)
                 }
             };
             (h, ends_at) = (shorter, event);
@@ -302,7 +302,8 @@ impl Simulation {
 
     /// The length of the next trial where one has missed the tolerance.
     fn after_rejection(&self, work: &Work, how: &Adaptive, h: f64, missed: &Measured) -> Result<f64, Error> {
-        if h <= how.smallest {
+        let smallest = smallest(how, work.start.time());
+        if h <= smallest {
             return Err(Error::StepTooSmall {
                 what: self.model.describe_dof(missed.dof),
                 time: work.start.time(),
@@ -313,7 +314,7 @@ impl Simulation {
         }
         let exponent = -(self.options.order() as f64).recip();
         let factor = how.safety * missed.share.powf(exponent);
-        Ok((h * factor.clamp(how.shrink.min(LEAST_CUT), LEAST_CUT)).max(how.smallest))
+        Ok((h * factor.clamp(how.shrink.min(LEAST_CUT), LEAST_CUT)).max(smallest))
     }
 
     /// What the step leaves for the next one. Where it was cut short for its end alone, the next one may be as long as `proposed` (s).
@@ -352,13 +353,19 @@ impl Simulation {
 }
 
 /// The length of the next trial where the equations of one cannot be solved, unless that is of no use.
-fn after_failure(how: &Adaptive, h: f64, error: Error) -> Result<f64, Error> {
+fn after_failure(how: &Adaptive, time: f64, h: f64, error: Error) -> Result<f64, Error> {
     let hopeless = matches!(
         error,
         Error::Unsupported { .. } | Error::Plan(_) | Error::FrictionCoupling { .. }
     );
-    if hopeless || h <= how.smallest {
+    let smallest = smallest(how, time);
+    if hopeless || h <= smallest {
         return Err(error);
     }
-    Ok((h * AFTER_FAILURE).max(how.smallest))
+    Ok((h * AFTER_FAILURE).max(smallest))
+}
+
+/// The smallest step at a time (s), which is to go on.
+fn smallest(how: &Adaptive, time: f64) -> f64 {
+    how.smallest.max(8.0 * f64::EPSILON * time.abs())
 }

@@ -82,6 +82,7 @@ impl Simulation {
         let Some(events) = events else { return Ok(()) };
         let soon = 2.0 * events.resolution(self.time, h);
         let allowed = how.position * h.max(how.position_kink);
+        self.look_for_sleepers();
         self.find_contacts(h)?;
         let mut nearest = f64::INFINITY;
         if let Some(mut c) = self.contacts.take() {

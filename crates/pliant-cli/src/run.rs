@@ -120,6 +120,7 @@ fn code_of(error: &pliant::Error) -> u8 {
         | pliant::Error::NotSettled { .. }
         | pliant::Error::NoEquilibrium { .. }
         | pliant::Error::StuckPath { .. }
+        | pliant::Error::StepTooSmall { .. }
         | pliant::Error::Incompatible { .. }
         | pliant::Error::Unsettled { .. }
         | pliant::Error::Gyroscopic { .. } => NOT_CONVERGED,
@@ -169,15 +170,34 @@ fn statics_rows(table: &mut Table, statics: &StaticsSummary, seconds: f64) {
 fn step_rows(table: &mut Table, summary: &Summary) {
     let seconds = summary.seconds;
     let rate = summary.steps as f64 / seconds.total.max(1e-9);
+    let length = match &summary.adaptive {
+        None => number(summary.step),
+        Some(a) => format!("{:.1e} to {:.1e}", a.smallest, a.largest),
+    };
     table.row(
         "steps",
         format!(
-            "{} of {} s, {} steps/s",
+            "{} of {length} s, {} steps/s",
             summary.steps,
-            number(summary.step),
             number(rate.round())
         ),
     );
+    if let Some(a) = &summary.adaptive {
+        let counts = format!(
+            "{} trials rejected, {} not solved; error at most {} of what is allowed; {} events{}{}",
+            a.rejected,
+            a.failed,
+            number(a.worst_error),
+            a.events,
+            if a.passed > 0 {
+                format!(", in {} steps too many to look for", a.passed)
+            } else {
+                String::new()
+            },
+            if a.at_rest { "; at rest" } else { "" }
+        );
+        table.row("", counts);
+    }
     table.row(
         "time",
         format!("{} s simulated in {:.2} s", number(summary.time), seconds.total),

@@ -16,6 +16,7 @@
 //! # Ok::<(), pliant_scene::scene::SceneError>(())
 //! ```
 
+mod adaptive;
 mod contacts;
 mod files;
 mod holds;
@@ -23,6 +24,7 @@ mod joints;
 mod statics;
 mod summary;
 
+pub use adaptive::AdaptiveRun;
 pub use contacts::ContactSummary;
 pub use files::{WriteError, write_results};
 pub use joints::{JointCoordinate, JointState};
@@ -36,13 +38,13 @@ use joints::Joints;
 use pliant::model::NodeId;
 use pliant::solvers::exchange::Statement;
 use pliant::solvers::{KktResidual, KktSystem};
-use pliant::{Simulation, StepReport};
+use pliant::{Adaptive, Simulation, StepReport};
 use std::time::Instant;
 
 /// What a callback hears after each step.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress<'a> {
-    /// Steps taken.
+    /// Steps taken; where they choose their length, of the scene's length.
     pub step: usize,
     /// Steps to take.
     pub steps: usize,
@@ -53,12 +55,15 @@ pub struct Progress<'a> {
 /// A scene in motion.
 ///
 /// Steps have the scene's length; if the duration is no multiple of it, the last step is shorter. A timed hold starts and
-/// ends at the first beginning of a step that is not before its time; where several fall on one, ends come first.
+/// ends at the first beginning of a step that is not before its time; where several fall on one, ends come first. Steps that choose their length
+/// end at the times of pictures and of holds, and the run ends where everything is at rest, if the scene asks for that.
 #[derive(Debug)]
 pub struct Runner {
     simulation: Simulation,
     scene: Parts,
     schedule: Schedule,
+    /// Pictures at their times so far, where steps choose their length.
+    pictures: usize,
     recording: Recording,
     summary: Summary,
     started: Instant,
@@ -93,6 +98,9 @@ pub struct Outcome {
     /// Which way is up in pictures.
     pub up: [f64; 3],
 }
+
+/// Of steps that choose their length.
+const MOST_STEPS: usize = 10_000_000;
 
 /// Whether an error is about the linear system that was filled last.
 fn is_of_a_solve(error: &pliant::Error) -> bool {
@@ -162,6 +170,7 @@ impl Runner {
             simulation,
             scene: parts,
             schedule,
+            pictures: 0,
             recording,
             summary,
             started,
@@ -185,16 +194,23 @@ impl Runner {
 
     /// Whether the duration has passed.
     pub fn is_done(&self) -> bool {
-        self.summary.steps >= self.scene.plan.steps
+        let plan = self.scene.plan;
+        match &self.summary.adaptive {
+            Some(adaptive) => adaptive.at_rest || self.simulation.time() >= plan.duration,
+            None => self.summary.steps >= plan.steps,
+        }
     }
 
-    /// Takes one step; after the last one further steps have the same length.
+    /// Takes one step; after the last one further steps have the same length (where they choose it, go on as before).
     ///
     /// # Errors
-    /// As [`Simulation::step`]; the state stays as before the step.
+    /// As [`Simulation::step`] or [`Simulation::step_adaptively`]; the state stays as before the step.
     pub fn step(&mut self) -> Result<StepReport, pliant::Error> {
         let plan = self.scene.plan;
         self.schedule.apply(&mut self.simulation, plan.step)?;
+        if let Some(how) = &plan.adaptive {
+            return self.step_adaptively(how);
+        }
         let taken = self.summary.steps + 1;
         let left = plan.duration - plan.step * (plan.steps - 1) as f64;
         // Rounding of `duration / step` must not make a last step of another length.
@@ -207,11 +223,52 @@ impl Runner {
             self.simulation.set_input(input.component, input.input, value)?;
         }
         let report = self.simulation.step(h)?;
-        self.record(&report, taken >= plan.steps);
+        let picture = taken >= plan.steps || taken.is_multiple_of(plan.record_every);
+        self.record(&report, picture);
         Ok(report)
     }
 
-    fn record(&mut self, report: &StepReport, last: bool) {
+    fn step_adaptively(&mut self, how: &Adaptive) -> Result<StepReport, pliant::Error> {
+        let plan = self.scene.plan;
+        let next_picture = (self.pictures + 1) as f64 * plan.step * plan.record_every as f64;
+        let now = self.simulation.time();
+        let duration = if now < plan.duration {
+            plan.duration
+        } else {
+            f64::INFINITY
+        };
+        // A hair before the end is the end.
+        let next_picture = if next_picture < duration * (1.0 - 1e-9) {
+            next_picture
+        } else {
+            duration
+        };
+        let change = self.schedule.next(&self.simulation, plan.step);
+        let end = next_picture.min(change);
+        let inputs = &self.scene.inputs;
+        let mut drive = |simulation: &mut Simulation, time: f64| {
+            inputs
+                .iter()
+                .try_for_each(|i| simulation.set_input(i.component, i.input, i.program.jet(time).value))
+        };
+        if self.summary.steps >= MOST_STEPS {
+            return Err(pliant::Error::OutOfRange {
+                what: "the number of steps that have chosen their length",
+                value: self.summary.steps as f64 + 1.0,
+                bound: "at most 10,000,000 in a run: each leaves a line in the energy table",
+            });
+        }
+        let report = self.simulation.step_adaptively_with(how, end, &mut drive)?;
+        let at_picture = self.simulation.time() >= next_picture;
+        self.pictures += usize::from(at_picture);
+        if let Some(adaptive) = &mut self.summary.adaptive {
+            adaptive.add(&report);
+        }
+        self.record(&report.step, at_picture || report.at_rest);
+        Ok(report.step)
+    }
+
+    fn record(&mut self, report: &StepReport, picture: bool) {
         let mut sample = sample(report);
         if let Some(last) = self.recording.samples.last() {
             let mut sum = last.ledger;
@@ -220,7 +277,7 @@ impl Runner {
         }
         self.recording.samples.push(sample);
         self.summary.add(report);
-        if last || self.summary.steps.is_multiple_of(self.scene.plan.record_every) {
+        if picture {
             self.record_joints();
             contacts::record(&mut self.recording.contacts, &self.simulation, report);
             let (model, state) = (self.simulation.model(), self.simulation.state());
@@ -247,7 +304,12 @@ impl Runner {
         while !self.is_done() {
             match self.step() {
                 Ok(report) => {
-                    let (step, steps) = (self.summary.steps, self.scene.plan.steps);
+                    let plan = &self.scene.plan;
+                    let steps = plan.steps;
+                    let step = match plan.adaptive {
+                        Some(_) => steps.min((report.time / plan.step) as usize),
+                        None => self.summary.steps,
+                    };
                     watch(Progress {
                         step,
                         steps,

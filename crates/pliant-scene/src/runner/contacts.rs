@@ -137,6 +137,7 @@ pub(super) fn nodes(world: Option<&World>) -> Vec<NodeId> {
 
 /// Keeps the contacts of the last step.
 pub(super) fn record(table: &mut ContactTable, simulation: &Simulation, report: &StepReport) {
+    let h = simulation.contact_step();
     for reading in simulation.contacts() {
         if table.lines.len() >= MOST_LINES {
             table.left_out += 1;
@@ -149,8 +150,8 @@ pub(super) fn record(table: &mut ContactTable, simulation: &Simulation, report: 
             point: contact.point,
             normal: contact.normal,
             gap: contact.gap,
-            force: reading.impulse.map(|x| x / report.h),
-            torque: reading.torque_impulse.map(|x| x / report.h),
+            force: reading.impulse.map(|x| x / h),
+            torque: reading.torque_impulse.map(|x| x / h),
             velocity: reading.velocity,
             state: reading.state,
         });

@@ -23,6 +23,17 @@ impl Schedule {
         }
     }
 
+    /// The next time after that of the simulation at which something starts or ends; infinite if there is none.
+    pub(super) fn next(&self, simulation: &Simulation, step: f64) -> f64 {
+        let now = simulation.time() + 1e-6 * step;
+        let times = self.holds.iter().map(|(hold, phase)| match phase {
+            Phase::Waiting => hold.from,
+            Phase::On => hold.until,
+            Phase::Over => f64::INFINITY,
+        });
+        times.filter(|t| *t > now).fold(f64::INFINITY, f64::min)
+    }
+
     /// Ends and starts what is due at the simulation's time.
     pub(super) fn apply(&mut self, simulation: &mut Simulation, step: f64) -> Result<(), Error> {
         // Sums of steps miss round times by rounding.

@@ -1,5 +1,6 @@
 //! Numbers of a whole run, as they stand in `result.json`.
 
+use super::adaptive::AdaptiveRun;
 use super::contacts::ContactSummary;
 use super::joints::JointState;
 use super::statics::StaticsSummary;
@@ -39,6 +40,8 @@ pub struct Summary {
     pub time: f64,
     /// Time that was asked for.
     pub duration: f64,
+    /// What steps that chose their length did; `null` if they had the scene's.
+    pub adaptive: Option<AdaptiveRun>,
     /// Relative residuals of the linear systems.
     pub residual: Residuals,
     /// Violations of hard constraints.
@@ -234,6 +237,7 @@ impl Summary {
             steps: 0,
             time: 0.0,
             duration: scene.plan.duration,
+            adaptive: scene.plan.adaptive.map(|_| AdaptiveRun::default()),
             residual: Residuals::default(),
             violation: Residuals::default(),
             refinements: 0,

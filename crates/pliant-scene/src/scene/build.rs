@@ -1,5 +1,6 @@
 //! Schema to model.
 
+mod adaptive;
 mod components;
 mod contacts;
 mod courses;
@@ -59,6 +60,8 @@ pub struct RunPlan {
     pub steps: usize,
     /// Steps per recorded frame.
     pub record_every: usize,
+    /// Steps that choose their length; frames are those of steps of the given length all the same.
+    pub adaptive: Option<pliant::Adaptive>,
 }
 
 /// Coordinates that are held for a time.

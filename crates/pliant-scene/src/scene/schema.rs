@@ -3,6 +3,7 @@
 //! Lengths are in metres, masses in kilograms, times in seconds, forces in newtons, compliances in metres per newton (of
 //! angles: radians per newton metre). Every [`Number`] may be an expression in quotes.
 
+mod adaptive;
 mod components;
 mod contacts;
 mod joints;
@@ -16,6 +17,7 @@ mod sheets;
 mod solids;
 mod statics;
 
+pub use adaptive::{AdaptiveSpec, EventsSpec};
 pub use components::{
     Axis, BaumgarteSpec, BoundsSpec, ConstraintSpec, FixedSpec, ForceFieldSpec, LevelSpec, MassSpec,
     RayleighSpec, RestitutionSpec, TreatmentSpec, VelocityLevelSpec,

@@ -1,7 +1,7 @@
 //! Nothing that a file can hold makes the reader or the first steps panic.
 
 use super::scenes::path;
-use super::words::{CONTACTS, WORDS};
+use super::words::{ADAPTIVE, CONTACTS, WORDS};
 use pliant_scene::runner::Runner;
 use pliant_scene::scene::{Format, SceneFile, Settings};
 use proptest::prelude::*;
@@ -17,6 +17,7 @@ const SCENES: [&str; 11] = [
     "servo_arm",
     "words",
     "contacts",
+    "adaptive",
     "card_house",
 ];
 
@@ -26,6 +27,9 @@ fn text(scene: usize) -> String {
     }
     if SCENES[scene] == "contacts" {
         return CONTACTS.to_owned();
+    }
+    if SCENES[scene] == "adaptive" {
+        return ADAPTIVE.to_owned();
     }
     std::fs::read_to_string(path(SCENES[scene])).unwrap()
 }

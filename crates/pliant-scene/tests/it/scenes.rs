@@ -1,5 +1,6 @@
 //! The scenes of the repository against numbers that other programs or formulas gave.
 
+mod adaptive;
 mod bow;
 mod chains;
 mod components;

@@ -15,6 +15,9 @@ pub(crate) const WORDS: &str = include_str!("words.ron");
 /// A scene with every word of what touches.
 pub(crate) const CONTACTS: &str = include_str!("words/contacts.ron");
 
+/// A scene with every word of steps that choose their length.
+pub(crate) const ADAPTIVE: &str = include_str!("words/adaptive.ron");
+
 fn build(text: &str) -> Result<BuiltScene, SceneError> {
     SceneFile::from_text("words.ron".as_ref(), text, Format::Ron)?.build(&Settings::default())
 }

@@ -21,6 +21,8 @@ use rewind::Start;
 #[derive(Debug, Default)]
 pub(super) struct Work {
     pub(super) memory: AdaptiveMemory,
+    /// The present step holds an impact.
+    impact: bool,
     start: Start,
     /// The end of the step taken at once.
     coarse: State,
@@ -85,9 +87,6 @@ impl Simulation {
         let mut work = std::mem::take(&mut self.adaptive);
         work.start.forget();
         let weights = (self.options.alpha, self.options.beta);
-        if work.memory.impact {
-            (self.options.alpha, self.options.beta) = (1.0, 1.0);
-        }
         let mut result = self.try_steps(&mut work, how, end, drive);
         (self.options.alpha, self.options.beta) = weights;
         if result.is_err()
@@ -172,6 +171,7 @@ impl Simulation {
                             Ok(None) => {
                                 self.back(work)?;
                                 self.open_gates();
+                                self.take_impact(work);
                                 continue;
                             }
                             Err(error) => {
@@ -230,11 +230,21 @@ impl Simulation {
         locating: bool,
     ) -> Result<(), Error> {
         self.choose_treatments(h)?;
-        self.watch_gates(how.events.filter(|_| locating), how, h)?;
+        let due = self.watch_gates(how.events.filter(|_| locating), how, h)?;
+        work.impact = false;
+        if work.memory.impact || due {
+            self.take_impact(work);
+        }
         work.start.take(self);
         // All trials of a step are of the same system.
         self.keep_treatments = true;
         Ok(())
+    }
+
+    /// The step holds an impact: between both ends positions would move with the mean of the velocities before and after it.
+    fn take_impact(&mut self, work: &mut Work) {
+        work.impact = true;
+        (self.options.alpha, self.options.beta) = (1.0, 1.0);
     }
 
     /// The same for a shorter trial, which may call for other treatments.
@@ -262,7 +272,7 @@ impl Simulation {
         self.part(h, drive)?;
         work.coarse.clone_from(&self.state);
         self.back(work)?;
-        let (halves, nearest) = self.halves(h, work.memory.impact, drive)?;
+        let (halves, nearest) = self.halves(h, work.impact, drive)?;
         let measured = self.measure_trial(work, how, h);
         Ok(Trial {
             halves,
@@ -332,7 +342,7 @@ impl Simulation {
             how.growth
         };
         let memory = &mut work.memory;
-        let impact = std::mem::replace(&mut memory.impact, report.event.is_some());
+        memory.impact = report.event.is_some();
         if report.event.is_some() {
             memory.located += 1;
             (memory.next, memory.error) = (Some(how.first), None);
@@ -341,7 +351,7 @@ impl Simulation {
             memory.next = Some(next.max(proposed).clamp(how.smallest, how.largest));
             memory.error = Some(now);
         }
-        let impact = impact || memory.impact;
+        let impact = work.impact || memory.impact;
         self.start_anew(impact);
         if let Some(rest) = how.rest {
             let slow = self.is_slow(rest);

@@ -161,11 +161,16 @@ impl Builder<'_> {
                 Some(help),
             );
         }
+        let adaptive = match &run.adaptive_step {
+            None => None,
+            Some(spec) => Some(self.adaptive_step(spec)?),
+        };
         Ok(RunPlan {
             step,
             duration,
             steps,
             record_every,
+            adaptive,
         })
     }
 

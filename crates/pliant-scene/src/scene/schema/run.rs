@@ -1,6 +1,6 @@
 //! How steps are taken.
 
-use super::{OverlapSpec, SleepingSpec, StaticsSpec, one};
+use super::{AdaptiveSpec, OverlapSpec, SleepingSpec, StaticsSpec, one};
 use crate::scene::Number;
 use serde::Deserialize;
 
@@ -13,6 +13,9 @@ pub struct Run {
     /// Length of a step; 0.01 by default.
     #[serde(default = "default_step")]
     pub step: Number,
+    /// Steps that choose their length; of the length `step` by default.
+    #[serde(default)]
+    pub adaptive_step: Option<AdaptiveSpec>,
     /// Steps per recorded picture; by default about 50 pictures per simulated second.
     #[serde(default)]
     pub record_every: Option<Number>,

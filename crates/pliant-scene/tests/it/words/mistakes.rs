@@ -1,7 +1,67 @@
 //! Mistakes in the scene that holds every word.
 
 /// Change of the words, message, help.
-pub(super) const MISTAKES: [(&str, &str, &str, &str); 64] = [
+pub(super) const MISTAKES: [(&str, &str, &str, &str); 74] = [
+    (
+        "gyroscopic: Momentum",
+        "adaptive_step: (positon: 1)",
+        "unknown key `positon` in `adaptive_step`",
+        "did you mean `position`?",
+    ),
+    (
+        "gyroscopic: Momentum",
+        "adaptive_step: (position: 0)",
+        "`position` is 0, but must be positive",
+        "",
+    ),
+    (
+        "gyroscopic: Momentum",
+        "adaptive_step: (relative: -1)",
+        "`relative` is -1",
+        "",
+    ),
+    (
+        "gyroscopic: Momentum",
+        "adaptive_step: (smallest: 1, largest: 0.1)",
+        "`largest` is 0.1 s, less than `smallest`, 1 s",
+        "",
+    ),
+    (
+        "gyroscopic: Momentum",
+        "adaptive_step: (first: 1)",
+        "`first` is 1 s, but must be from `smallest`",
+        "",
+    ),
+    (
+        "gyroscopic: Momentum",
+        "adaptive_step: (safety: 1)",
+        "`safety` is 1, but must be above 0 and below 1",
+        "",
+    ),
+    (
+        "gyroscopic: Momentum",
+        "adaptive_step: (growth: 1)",
+        "`growth` is 1, but must be above 1",
+        "",
+    ),
+    (
+        "gyroscopic: Momentum",
+        "adaptive_step: (events: (most: 0))",
+        "`most` is 0",
+        "",
+    ),
+    (
+        "gyroscopic: Momentum",
+        "adaptive_step: (events: (tolerance: \"-1e-9\"))",
+        "`tolerance` is -0.000000001",
+        "",
+    ),
+    (
+        "gyroscopic: Momentum",
+        "adaptive_step: (rest: (speed: -1))",
+        "`speed` is -1",
+        "",
+    ),
     (
         "gyroscopic: Momentum",
         "integrator: Ratle",

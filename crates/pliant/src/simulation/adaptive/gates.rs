@@ -58,6 +58,11 @@ impl Gap {
         let Self { gap, rate } = self;
         gap <= 0.0 || gap + soon * rate <= 0.0 || carried && gap + h * rate <= allowed
     }
+
+    /// Of what touches: whether it meets with a speed (m/s), and has not carried yet.
+    fn strikes(self, carried: bool, noise: f64) -> bool {
+        !carried && self.rate < -noise
+    }
 }
 
 impl Simulation {
@@ -71,20 +76,20 @@ impl Simulation {
         memory.located < events.most
     }
 
-    /// Shuts what is open at the present state, before a step of length `h`; opens all without `events`.
+    /// Shuts what is open at the present state, before a step of length `h`; opens all without `events`. Says whether something is about to close at once.
     pub(super) fn watch_gates(
         &mut self,
         events: Option<Events>,
         how: &Adaptive,
         h: f64,
-    ) -> Result<(), Error> {
+    ) -> Result<bool, Error> {
         self.open_gates();
-        let Some(events) = events else { return Ok(()) };
+        let Some(events) = events else { return Ok(false) };
         let soon = 2.0 * events.resolution(self.time, h);
         let allowed = how.position * h.max(how.position_kink);
         self.look_for_sleepers();
         self.find_contacts(h)?;
-        let mut nearest = f64::INFINITY;
+        let (mut nearest, mut due) = (f64::INFINITY, false);
         if let Some(mut c) = self.contacts.take() {
             let mut touching = std::mem::take(&mut c.touching);
             touching.clear();
@@ -95,7 +100,9 @@ impl Simulation {
                     gap: contact.gap,
                     rate,
                 };
-                if gap.touches(c.had_force(contact.key), soon, h, allowed) {
+                let carried = c.had_force(contact.key);
+                if gap.touches(carried, soon, h, allowed) {
+                    due |= gap.strikes(carried, allowed);
                     touching.push(contact.key);
                 } else {
                     nearest = nearest.min(contact.gap);
@@ -112,7 +119,10 @@ impl Simulation {
             };
             for row in group.first_row..group.first_row + group.size * group.count {
                 let gap = self.row_gap(group, row, sign);
-                if !gap.touches(self.multipliers[row] != 0.0, soon, h, allowed) {
+                let carried = self.multipliers[row] != 0.0;
+                if gap.touches(carried, soon, h, allowed) {
+                    due |= gap.strikes(carried, allowed);
+                } else {
                     self.gates.rows.push(row);
                     nearest = nearest.min(gap.gap);
                 }
@@ -120,7 +130,7 @@ impl Simulation {
         }
         self.gates.nearest = nearest.is_finite().then_some(nearest);
         self.gates.shut = true;
-        Ok(())
+        Ok(due)
     }
 
     /// Everything takes part again.

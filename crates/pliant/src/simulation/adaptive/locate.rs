@@ -40,7 +40,7 @@ impl Simulation {
                 _ => middle,
             };
             self.back(work)?;
-            let nearest = self.halves(trial, work.memory.impact, drive)?.1;
+            let nearest = self.halves(trial, work.impact, drive)?.1;
             let is_low = nearest.is_none_or(|n| n.gap >= 0.0);
             if is_low {
                 low = (trial, nearest.map(|n| n.gap));

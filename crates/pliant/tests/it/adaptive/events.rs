@@ -92,6 +92,18 @@ fn a_ball_comes_to_rest() {
     assert_eq!(s.contacts().len(), 1);
 }
 
+/// Where a step ends at the time of the impact anyway, so that no event is left to be located, the ball is caught all the same: it lies, and does not bounce as between both ends of a step.
+#[test]
+fn an_impact_at_the_end_of_a_step_is_one() {
+    let mut s = ball(0.0);
+    let end = (2.0f64 / G).sqrt();
+    s.advance_to(&looking(), end).unwrap();
+    assert!(s.state().velocities[2] < -4.4);
+    s.advance_to(&looking(), end + 0.1).unwrap();
+    assert!(s.state().velocities[2].abs() < 1e-6, "{:?}", s.state());
+    assert!((s.state().positions[2] - 0.1).abs() < 1e-6);
+}
+
 /// With few events in a second allowed the others are passed over in steps, which is counted.
 #[test]
 fn events_without_end_are_passed_over() {

@@ -252,7 +252,7 @@ fn generalised_alpha_keeps_its_order_where_steps_vary() {
     for radius in [0.0, 0.5, 0.8] {
         let alternating = [1.0 / 300.0, 1.0 / 600.0].map(|h: f64| {
             let odd = |t: f64| {
-                if (t / h).round() as usize % 3 == 0 {
+                if ((t / h).round() as usize).is_multiple_of(3) {
                     h
                 } else {
                     2.0 * h

@@ -146,7 +146,8 @@ impl Options {
             Integrator::Nonlinear => 1,
             Integrator::Implicit(method) => method.order().max(1),
             Integrator::Rattle => 2,
-            Integrator::RungeKutta4 => 4,
+            Integrator::Rattle6 => 6,
+            Integrator::Rattle4 | Integrator::RungeKutta4 => 4,
         }
     }
 

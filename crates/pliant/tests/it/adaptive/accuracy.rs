@@ -31,6 +31,8 @@ fn with_rows() -> Vec<(Options, f64)> {
         (with(Integrator::generalised_alpha(0.0)), 1e-6),
         (with(Integrator::bdf2()), 1e-6),
         (with(Integrator::Rattle), 1e-6),
+        (with(Integrator::Rattle4), 1e-8),
+        (with(Integrator::Rattle6), 1e-9),
     ]
 }
 

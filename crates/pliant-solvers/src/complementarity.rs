@@ -105,6 +105,6 @@ pub use newton::{ContactFunction, Newton, NewtonOptions, RowFunction};
 pub use nonlinear_cg::NonlinearCg;
 pub use principal::{BlockPivoting, BlockPivotingOptions, Murty};
 pub use problem::{Problem, ProblemError};
-pub use report::{Limits, Method, Outcome, Report, Solver, Stage};
+pub use report::{Limits, Method, Outcome, Report, Solver, Stage, Stages};
 pub use residual::{Residual, de_saxce, natural_map};
 pub use saddle::{DelassusChoice, DelassusReason, DelassusReport, SaddleDelassus};

@@ -5,7 +5,7 @@ use super::{
     AcceleratedGradient, Admm, AdmmOptions, BlockPivoting, BlockPivotingOptions, CentralPath,
     ContactFunction, Form, GaussSeidel, GaussSeidelOptions, InteriorPoint, InteriorPointOptions, Lemke,
     LemkeOptions, Limits, Method, Newton, NewtonOptions, NonlinearCg, Outcome, Problem, ProblemError, Report,
-    ShiftStep, Solver, Stage,
+    ShiftStep, Solver, Stage, Stages,
 };
 use crate::Elimination;
 
@@ -194,7 +194,7 @@ impl Solver for Auto {
         let small = problem.size() <= SMALL;
         let pivots = problem.size() <= PIVOTS;
         let lagged = |share| Try::Interior(ShiftStep::Lagged { share });
-        let stages = [
+        let stages: [_; Stages::MOST] = [
             (rows && few, Try::Pivoting, From::Best),
             ((rows || !round) && few, Try::Lemke, From::Best),
             (round && sweeps, Try::GaussSeidel, From::Best),
@@ -224,7 +224,7 @@ impl Solver for Auto {
         // Interior points know one disc of friction per contact; what they stand between is tried once.
         let wanted = |which: Try| !(rolls && matches!(which, Try::Interior(_) | Try::Path));
         let mut newton_last = false;
-        let mut tried = Vec::new();
+        let mut tried = Stages::default();
         let mut iterations = 0;
         let mut ray = false;
         let mut pyramid = false;

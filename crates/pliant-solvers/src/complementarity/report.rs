@@ -1,6 +1,8 @@
 //! What solvers have in common: limits, outcomes, the best iterate.
 
 use super::{Problem, ProblemError, Residual};
+use std::fmt;
+use std::ops::Deref;
 
 /// Limits of every solver.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -97,6 +99,59 @@ pub struct Stage {
     pub measure: f64,
 }
 
+/// The solvers that [`Auto`](super::Auto) tried, in order: a list without memory of its own, because a warm solve allocates nothing.
+#[derive(Clone)]
+pub struct Stages {
+    list: [Stage; Stages::MOST],
+    len: usize,
+}
+
+impl Stages {
+    /// As many as there are things to try.
+    pub(crate) const MOST: usize = 25;
+
+    /// Appends one. There are never more than [`MOST`](Self::MOST), because [`Auto`](super::Auto) has a list of so many.
+    pub(crate) fn push(&mut self, stage: Stage) {
+        self.list[self.len] = stage;
+        self.len += 1;
+    }
+}
+
+impl Default for Stages {
+    fn default() -> Self {
+        let none = Stage {
+            method: Method::Auto,
+            outcome: Outcome::Stagnated,
+            iterations: 0,
+            measure: 0.0,
+        };
+        Self {
+            list: [none; Self::MOST],
+            len: 0,
+        }
+    }
+}
+
+impl Deref for Stages {
+    type Target = [Stage];
+
+    fn deref(&self) -> &[Stage] {
+        &self.list[..self.len]
+    }
+}
+
+impl PartialEq for Stages {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl fmt::Debug for Stages {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
 /// What a solve found and did.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
@@ -111,7 +166,7 @@ pub struct Report {
     /// [`Residual::measure`] at every look, if [`Limits::history`] asks for it.
     pub history: Vec<f64>,
     /// The solvers that [`Auto`](super::Auto) tried, in order; empty for others.
-    pub stages: Vec<Stage>,
+    pub stages: Stages,
 }
 
 /// A solver of [`Problem`]s.
@@ -233,7 +288,7 @@ impl Tracker {
             iterations,
             residual,
             history: std::mem::take(&mut self.history),
-            stages: Vec::new(),
+            stages: Stages::default(),
         }
     }
 }

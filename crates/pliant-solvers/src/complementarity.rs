@@ -78,6 +78,7 @@ mod residual;
 mod saddle;
 mod shifted;
 mod spectrum;
+mod twice;
 
 pub use accelerated::AcceleratedGradient;
 pub use active_set::ActiveSetQp;
@@ -108,3 +109,4 @@ pub use problem::{Problem, ProblemError};
 pub use report::{Limits, Method, Outcome, Report, Solver, Stage, Stages};
 pub use residual::{Residual, de_saxce, natural_map};
 pub use saddle::{DelassusChoice, DelassusReason, DelassusReport, SaddleDelassus};
+pub use twice::Twice;

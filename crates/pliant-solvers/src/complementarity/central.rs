@@ -57,23 +57,21 @@ impl Default for CentralPath {
     }
 }
 
+/// Where the path ends: where many contacts are about to slip, their velocities are the root of `tau`.
+const DEEPEST: f64 = 1.3;
+const LAST: f64 = 1.31;
 /// Newton's steps at the end.
 const SETTLINGS: usize = 20;
-/// What they add to `t` each, and up to where: where many contacts are about to slip, their velocities are the root of `tau`.
-const DEEPER: f64 = 0.05;
-const DEEPEST: f64 = 1.3;
 /// First and longest step.
 const FIRST: f64 = 0.5;
 const LONGEST: f64 = 1e3;
 /// Share of a step that a correction may have, length at which it is done, and steps at most.
-const ACROSS: f64 = 0.3;
-const DONE: (f64, f64) = (1e-2, 1e-5);
+const ACROSS: f64 = 0.6;
+const DONE: (f64, f64) = (1e-2, 1e-7);
 const CORRECTIONS: usize = 7;
 /// Corrections up to which a step is easy, and from which it is hard.
-const EASY: usize = 2;
-const HARD: usize = 4;
-/// Share of all roundings that add up in one change, as seen where steps were lost to them.
-const NOISE: f64 = 0.25;
+const EASY: usize = 3;
+const HARD: usize = 5;
 /// Cosine between two tangents below which the step was too long.
 const TURN: f64 = 0.1;
 /// Step below which the path is lost.
@@ -131,8 +129,7 @@ impl CentralPath {
     }
 
     fn evaluate(&mut self, problem: &Problem) {
-        let (u, scratch) = (&mut self.tracker.u, &mut self.scratch);
-        self.next.evaluate(problem, &self.course, u, scratch);
+        self.next.evaluate(problem, &self.course, &mut self.scratch);
     }
 
     /// Fills the pair at the next place. False if the factorisation fails, or if there are no iterations left.
@@ -208,12 +205,6 @@ impl CentralPath {
         (dt, (dt * dt + square).sqrt())
     }
 
-    /// Length of what rounding of `A r` makes of impulses that only the compliance tells apart.
-    fn noise(&self) -> f64 {
-        let r = &self.next.r;
-        NOISE * f64::EPSILON * self.course.product(r, r).sqrt() / self.course.share
-    }
-
     fn correct(&mut self, dt: f64) {
         let (miss, drift) = self.pair.split_at(self.along.len());
         for (z, (a, b)) in self.next.z.iter_mut().zip(miss.iter().zip(drift)) {
@@ -235,13 +226,11 @@ impl CentralPath {
                 return None;
             }
             let (dt, length) = self.across();
-            let noise = self.noise();
-            let far = length > ACROSS * step || length > 0.5 * before;
-            if length.is_nan() || far && length > noise {
+            if length.is_nan() || length > ACROSS * step || length > 0.5 * before {
                 return None;
             }
             self.correct(dt);
-            if length < (DONE.0 * step).min(DONE.1).max(noise) {
+            if length < (DONE.0 * step).min(DONE.1) {
                 return Some(pass);
             }
             before = length;
@@ -272,7 +261,6 @@ impl CentralPath {
     /// what it made of the velocities is gone (proximal points).
     fn settle(&mut self, problem: &Problem) -> Outcome {
         for _ in 0..SETTLINGS {
-            self.next.t = (self.next.t + DEEPER).clamp(1.0, DEEPEST);
             self.course.anchor.copy_from_slice(&self.next.r);
             self.evaluate(problem);
             if !self.changes(problem) {
@@ -284,7 +272,7 @@ impl CentralPath {
                 .zip(&self.pair)
                 .for_each(|(z, dz)| *z += dz);
             self.evaluate(problem);
-            if let Some(end) = self.tracker.look_at(problem, &self.next.r) {
+            if let Some(end) = self.tracker.look(problem, &self.next.r) {
                 return end;
             }
         }
@@ -307,12 +295,12 @@ impl CentralPath {
                 self.evaluate(problem);
                 self.z.copy_from_slice(&self.next.z);
                 self.t = self.next.t;
-                if let Some(end) = self.tracker.look_at(problem, &self.next.r)
+                if let Some(end) = self.tracker.look(problem, &self.next.r)
                     && end != Outcome::Stagnated
                 {
                     return end;
                 }
-                if self.t >= 1.0 {
+                if self.t >= DEEPEST {
                     return self.settle(problem);
                 }
                 match corrections {
@@ -320,6 +308,10 @@ impl CentralPath {
                     Some(HARD..) => step *= 0.7,
                     _ => {}
                 }
+            }
+            // Not far beyond the end.
+            if self.t + step * self.along_t > LAST {
+                step = (LAST - self.t) / self.along_t;
             }
             loop {
                 if self.iterations >= self.limits.max_iterations {

@@ -1,6 +1,6 @@
 //! The operator `A` in three forms.
 
-use super::ProblemError;
+use super::{ProblemError, Twice};
 use crate::KktSystem;
 use pliant_sparse::{CsrMatrix, PatternBuilder};
 use std::fmt::Debug;
@@ -13,6 +13,12 @@ pub trait Delassus: Debug + Send + Sync {
 
     /// `out = (A r)` on the given rows.
     fn rows_times(&self, rows: Range<usize>, r: &[f64], out: &mut [f64]);
+
+    /// `y += A r` in sums of twice the precision, where the entries are known; else as [`rows_times`](Self::rows_times) rounds it. `scratch` has m entries.
+    fn add_times(&self, r: &[f64], y: &mut [Twice], scratch: &mut [f64]) {
+        self.rows_times(0..self.size(), r, scratch);
+        y.iter_mut().zip(scratch).for_each(|(y, x)| *y += *x);
+    }
 
     /// The entries of the given rows and columns into `out`, row by row.
     fn block(&self, rows: Range<usize>, columns: Range<usize>, out: &mut [f64]);
@@ -78,6 +84,12 @@ impl Delassus for DenseDelassus {
         for (o, i) in out.iter_mut().zip(rows) {
             let row = &self.values[i * self.n..(i + 1) * self.n];
             *o = row.iter().zip(r).map(|(a, r)| a * r).sum();
+        }
+    }
+
+    fn add_times(&self, r: &[f64], y: &mut [Twice], _: &mut [f64]) {
+        for (y, row) in y.iter_mut().zip(self.values.chunks_exact(self.n)) {
+            row.iter().zip(r).for_each(|(a, r)| y.add_product(*a, *r));
         }
     }
 
@@ -156,6 +168,15 @@ impl Delassus for BlockSparse {
             let values = &self.matrix.values()[pattern.row_slots(i)];
             let terms = pattern.row(i).iter().zip(values);
             *o = terms.map(|(k, a)| a * r[*k as usize]).sum();
+        }
+    }
+
+    fn add_times(&self, r: &[f64], y: &mut [Twice], _: &mut [f64]) {
+        let pattern = self.matrix.pattern();
+        for (i, y) in y.iter_mut().enumerate() {
+            let values = &self.matrix.values()[pattern.row_slots(i)];
+            let terms = pattern.row(i).iter().zip(values);
+            terms.for_each(|(k, a)| y.add_product(*a, r[*k as usize]));
         }
     }
 

@@ -3,7 +3,7 @@
 mod explicit;
 mod free;
 
-use super::{Delassus, Form, ProblemError};
+use super::{Delassus, Form, ProblemError, Twice};
 use crate::residual::row_of;
 use crate::{Elimination, KktSystem};
 use explicit::{Analysis, Explicit};
@@ -367,6 +367,14 @@ impl Delassus for SaddleDelassus {
             Values::Explicit(own) => own.a.rows_times(rows, r, out),
             Values::Free(own) => own.rows_times(&self.system, &self.rows, rows, r, out),
         }
+    }
+
+    fn add_times(&self, r: &[f64], y: &mut [Twice], scratch: &mut [f64]) {
+        if let Values::Explicit(own) = &self.values {
+            return own.a.add_times(r, y, scratch);
+        }
+        self.rows_times(0..self.size(), r, scratch);
+        y.iter_mut().zip(scratch).for_each(|(y, x)| *y += *x);
     }
 
     fn block(&self, rows: Range<usize>, columns: Range<usize>, out: &mut [f64]) {

@@ -1,7 +1,7 @@
 //! Points near the central path, and what the laws make of them.
 
 use super::law::smooth;
-use crate::complementarity::Problem;
+use crate::complementarity::{Problem, Twice};
 
 /// `tau` at the start and at `t = 1` in shares of the work.
 const START: f64 = 1e2;
@@ -74,6 +74,8 @@ pub(super) struct Place {
     pub(super) by_u: Vec<f64>,
     pub(super) lift: Vec<f64>,
     pub(super) first: Vec<f64>,
+    /// What is missed, before it is rounded.
+    sums: Vec<Twice>,
 }
 
 impl Place {
@@ -91,20 +93,18 @@ impl Place {
         }
         self.first.clear();
         self.first.resize(problem.blocks(), 1.0);
+        self.sums.clear();
+        self.sums.resize(m, Twice::default());
     }
 
-    /// Everything from `z` and `t`; `u` takes `A r + b`. What the start missed is given back as `tau` falls. Cost: two products.
-    pub(super) fn evaluate(
-        &mut self,
-        problem: &Problem,
-        course: &Course,
-        u: &mut [f64],
-        scratch: &mut [f64],
-    ) {
+    /// Everything from `z` and `t`. What the start missed is given back as `tau` falls. The velocities at which redundant contacts stick cancel to what the compliance gives, a billionth
+    /// of their terms, which only a product of twice the precision does not drown. Cost: that and a common product.
+    pub(super) fn evaluate(&mut self, problem: &Problem, course: &Course, scratch: &mut [f64]) {
         let range = (END / START).ln();
         let share = (range * self.t).exp();
         let tau = course.work * START * share;
         let blur = BLUR * course.speed * share.powf(SHARPER);
+        let b = problem.b();
         for (k, cone) in problem.cones().iter().enumerate() {
             let (rows, square) = (problem.rows(k), problem.square(k));
             let d = rows.len();
@@ -112,7 +112,13 @@ impl Place {
             self.r[rows.clone()].copy_from_slice(&law.r[..d]);
             for (i, row) in rows.enumerate() {
                 let (e, start) = (course.compliance[row], share * course.offset[row]);
-                self.miss[row] = e * (law.r[i] - course.anchor[row]) - law.u[i] - start;
+                let sum = &mut self.sums[row];
+                *sum = Twice::default();
+                for part in [b[row], -law.u[i], -start] {
+                    *sum += part;
+                }
+                sum.add_product(e, law.r[i]);
+                sum.add_product(-e, course.anchor[row]);
                 scratch[row] = range * tau * law.r_tau[i];
                 self.drift[row] = e * scratch[row] - range * (tau * law.u_tau[i] + start);
             }
@@ -122,10 +128,12 @@ impl Place {
             self.lift[square].copy_from_slice(&law.lift[..d * d]);
             self.first[k] = law.first;
         }
-        problem.delassus().rows_times(0..problem.size(), scratch, u);
-        self.drift.iter_mut().zip(&*u).for_each(|(d, x)| *d += x);
-        problem.velocity_into(&self.r, u);
-        self.miss.iter_mut().zip(&*u).for_each(|(d, x)| *d += x);
+        let flow = &mut self.miss;
+        problem.delassus().rows_times(0..problem.size(), scratch, flow);
+        self.drift.iter_mut().zip(&*flow).for_each(|(d, x)| *d += x);
+        problem.delassus().add_times(&self.r, &mut self.sums, scratch);
+        let sums = self.miss.iter_mut().zip(&self.sums);
+        sums.for_each(|(miss, sum)| *miss = sum.value());
     }
 }
 

@@ -40,8 +40,8 @@ const WORK: usize = 4_000_000;
 /// From where interior points end, Newton takes a dozen factorisations: where they are dense, up to this many times the rows that are few.
 const ENDED: usize = 4;
 
-/// Factorisations of the central path; heaps of hundreds of contacts took 400 to 900.
-const PATH: usize = 2000;
+/// Factorisations of the central path; heaps of hundreds of contacts took 400 to 1900.
+const PATH: usize = 3000;
 
 /// Blocks that a few sweeps are likely to settle without a start.
 const SWEPT: usize = 4;

@@ -21,10 +21,10 @@ use place::{Course, Place, subtract};
 /// and every method that insists on getting nearer, ends there; the path does not. Each step goes along the tangent and is corrected by Newton's method across it
 /// (Keller's pseudo-arclength; Allgower and Georg 2003), twice as far where that was easy and half as far where it was not. The variable of a
 /// contact is `z = S r - S^-1 v/s`, so that impulse and velocity are inside their cones whatever it is, and lengths are measured as `s z` in shares of the largest `|b|`.
-/// With redundant contacts impulses are not unique: `A + e D` is taken for `A`, `e` a tenth of the tolerance and `D` the [scales](Problem::scale) of the blocks, and proximal points take it
+/// With redundant contacts impulses are not unique: `A + e D` is taken for `A`, `e` a hundredth of the tolerance and `D` the [scales](Problem::scale) of the blocks, and proximal points take it
 /// out again at the end; the residual that the report has is that of `A`.
 ///
-/// No proof that the path ends at a solution; where it leads away or is lost to rounding, the outcome says so. Slow: several hundred factorisations for some three hundred contacts at rest on
+/// No proof that the path ends at a solution; where it leads away or is lost to rounding, the outcome says so. Slow: some hundreds of factorisations, up to 2,000 for three hundred contacts at rest on
 /// each other, so it is for problems that quicker methods do not solve. An iteration is a
 /// factorisation, with the cost of one of [`Newton`](super::Newton). The impulse at the start and [`Limits::patience`] mean nothing. Nothing is allocated for problems no larger than before.
 #[derive(Clone, Debug)]
@@ -51,7 +51,7 @@ pub struct CentralPath {
 impl Default for CentralPath {
     fn default() -> Self {
         Self::new(Limits {
-            max_iterations: 2000,
+            max_iterations: 3000,
             ..Limits::default()
         })
     }

@@ -9,8 +9,9 @@ const END: f64 = 1e-17;
 /// Width at the start of the corner of De Saxcé's shift in shares of the largest `|b|`, and the power of `tau` with which it becomes sharp: by the end it is below rounding.
 const BLUR: f64 = 0.01;
 const SHARPER: f64 = 0.7;
-/// Share of the scale of a block that is added to its rows: a tenth of the tolerance, between these. (Less, and rounding hides what impulses of redundant contacts are.)
-const COMPLIANCE: (f64, f64) = (1e-13, 1e-9);
+/// Share of the scale of a block that is added to its rows: a hundredth of the tolerance, between these. (More, and the velocities that it gives to large impulses are seen in the residual; less, and rounding hides
+/// what impulses of redundant contacts are.)
+const COMPLIANCE: (f64, f64) = (1e-12, 1e-9);
 
 /// What stays the same along the path.
 #[derive(Clone, Debug, Default)]
@@ -36,7 +37,7 @@ impl Course {
         let blocks = problem.blocks().max(1) as f64;
         let middle = ((0..problem.blocks()).map(|k| problem.scale(k).ln()).sum::<f64>() / blocks).exp();
         (self.work, self.speed) = (speed * speed / middle, speed);
-        self.share = (0.1 * tolerance).clamp(COMPLIANCE.0, COMPLIANCE.1);
+        self.share = (0.01 * tolerance).clamp(COMPLIANCE.0, COMPLIANCE.1);
         self.weight.clear();
         self.compliance.clear();
         for k in 0..problem.blocks() {
@@ -114,9 +115,9 @@ impl Place {
                 let (e, start) = (course.compliance[row], share * course.offset[row]);
                 let sum = &mut self.sums[row];
                 *sum = Twice::default();
-                for part in [b[row], -law.u[i], -start] {
-                    *sum += part;
-                }
+                *sum += b[row];
+                *sum += -law.u[i];
+                sum.add_product(-share, course.offset[row]);
                 sum.add_product(e, law.r[i]);
                 sum.add_product(-e, course.anchor[row]);
                 scratch[row] = range * tau * law.r_tau[i];

@@ -1,5 +1,6 @@
 //! What can go wrong, in the user's names.
 
+use crate::Control;
 use crate::contact::FrictionCoupling;
 use crate::{EquilibriumReport, StepReport};
 use pliant_kkt::KktError;
@@ -201,12 +202,20 @@ pub enum Error {
     },
     /// A path of equilibria does not go on.
     #[error(
-        "the path of equilibria does not go on at the load factor {load}: no step is short enough (steps of the load end at a limit point, \
-         which arc length passes)"
+        "the path of equilibria does not go on at the load factor {load}: no step is short enough; {}",
+        match (.free, .control) {
+            (Some(free), _) => format!("nothing holds {free} there: hold it, or begin where loads do"),
+            (None, Control::Load) => "steps of the load end at a limit point, which arc length passes".to_owned(),
+            (None, Control::ArcLength) => "it may have a corner there, or end".to_owned(),
+        }
     )]
     StuckPath {
         /// Load factor of its last point.
         load: f64,
+        /// A coordinate that can move freely there, in words.
+        free: Option<String>,
+        /// What went on evenly.
+        control: Control,
     },
     /// Something without a meaning at rest.
     #[error("statics does not take {what}")]

@@ -28,7 +28,7 @@ pub enum StaticMethod {
 pub struct Equilibrium {
     /// The method.
     pub method: StaticMethod,
-    /// Largest force that may be missing, as a share of the size of the terms of its equation, beyond the rounding of positions.
+    /// Largest force that may be missing, as a share of the size of the terms of its equation, beyond the rounding of positions; in `(0, 1)`.
     pub tolerance: f64,
     /// Iterations of all kinds at most; of dynamic relaxation, steps.
     pub max_iterations: usize,
@@ -166,6 +166,8 @@ pub struct PathPoint {
     pub negative_modes: usize,
     /// Directions in which nothing resists.
     pub free_modes: usize,
+    /// Hard rows that depend on others.
+    pub redundant_rows: usize,
     /// As in [`EquilibriumReport`].
     pub residual: f64,
     /// As in [`EquilibriumReport`].

@@ -102,11 +102,11 @@ impl Simulation {
     /// [`Error::NoEquilibrium`] with the best iterate's report; [`Error::NotStatic`] for what has no meaning at rest: contacts, rows that hold a velocity and no
     /// position, fixed coordinates that move; [`Error::Model`], [`Error::Solve`].
     pub fn find_equilibrium(&mut self, how: &Equilibrium) -> Result<EquilibriumReport, Error> {
-        if how.tolerance.is_nan() || how.tolerance <= 0.0 {
+        if !(how.tolerance > 0.0 && how.tolerance < 1.0) {
             return Err(Error::OutOfRange {
                 what: "the tolerance of an equilibrium",
                 value: how.tolerance,
-                bound: "above 0",
+                bound: "above 0 and below 1, where any state would be one",
             });
         }
         self.at_rest(&Loads::default(), how.tolerance, |simulation, work| {
@@ -114,6 +114,14 @@ impl Simulation {
             simulation.settle_statically(work, how.method)?;
             Ok(work.report)
         })
+    }
+
+    /// Whether everything here has a meaning at rest, and these are loads. [`find_equilibrium`](Self::find_equilibrium) and [`follow`](Self::follow) say the same before they begin.
+    ///
+    /// # Errors
+    /// [`Error::NotStatic`], which names what has not.
+    pub fn check_static(&self, loads: &Loads) -> Result<(), Error> {
+        self.refuse_what_is_not_static(loads)
     }
 
     /// Runs something on the static equations; undoes it all if that fails.
@@ -161,7 +169,8 @@ impl Simulation {
             let group = self.model.row_groups().iter().find(|g| g.component == *component);
             match (group, component) {
                 (Some(g), _) => driven[g.first_row..g.first_row + g.size * g.count].fill(true),
-                (None, ComponentId::ForceField(i)) => fields.push(*i),
+                // Named twice it is one load all the same.
+                (None, ComponentId::ForceField(i)) if !fields.contains(i) => fields.push(*i),
                 _ => {}
             }
         }

@@ -6,6 +6,7 @@ use super::super::Simulation;
 use super::{FAR, Kept, Work};
 use crate::Error;
 use crate::statics::{Continuation, Control, Path, PathEnd, PathPoint, StaticMethod};
+use pliant_solvers::Variable;
 
 /// Iterations of one step at most.
 const ITERATIONS: usize = 15;
@@ -70,7 +71,11 @@ impl Simulation {
         mut each: impl FnMut(&Self, &PathPoint) -> bool,
     ) -> Result<Path, Error> {
         let numbers = [
-            ("the tolerance of a path", how.tolerance, how.tolerance > 0.0),
+            (
+                "the tolerance of a path",
+                how.tolerance,
+                how.tolerance > 0.0 && how.tolerance < 1.0,
+            ),
             (
                 "the step of a path",
                 how.step,
@@ -81,6 +86,11 @@ impl Simulation {
                 how.largest_step,
                 how.largest_step > 0.0,
             ),
+            (
+                "the number of points of a path",
+                how.max_points as f64,
+                how.max_points > 0,
+            ),
             ("the first load factor", how.start, how.start.is_finite()),
             (
                 "the last load factor",
@@ -90,7 +100,7 @@ impl Simulation {
         ];
         for (what, value, fits) in numbers {
             if !fits {
-                let bound = "positive and finite, and the load factors apart";
+                let bound = "positive and finite, a tolerance below 1, and the load factors apart";
                 return Err(Error::OutOfRange { what, value, bound });
             }
         }
@@ -170,8 +180,12 @@ impl Simulation {
                 work.kind = kind_of_base;
                 length *= 0.5;
                 if length < shortest {
-                    let load = base.factor;
-                    path.end = PathEnd::Stuck(Box::new(Error::StuckPath { load }));
+                    let stuck = Error::StuckPath {
+                        load: base.factor,
+                        free: self.free_coordinate(work)?,
+                        control: how.control,
+                    };
+                    path.end = PathEnd::Stuck(Box::new(stuck));
                     break;
                 }
                 continue;
@@ -206,6 +220,17 @@ impl Simulation {
         Ok(path)
     }
 
+    /// A coordinate that nothing holds at the present state, in words.
+    fn free_coordinate(&mut self, work: &mut Work) -> Result<Option<String>, Error> {
+        self.fill_tangent(work);
+        self.factor_tangent(work)?;
+        let variable = work.solver.unpivoted(self.assembler.system());
+        Ok(match variable {
+            Some(Variable::Dof(dof)) if work.kind.zero > 0 => Some(self.model.describe_dof(dof)),
+            _ => None,
+        })
+    }
+
     /// Adds the present state to the path. Whether to go on.
     fn reach(
         &mut self,
@@ -221,6 +246,7 @@ impl Simulation {
             multipliers: work.lambda.clone(),
             negative_modes: work.kind.negative,
             free_modes: work.kind.zero,
+            redundant_rows: work.kind.redundant,
             residual: work.report.residual,
             violation: work.report.violation,
             iterations,

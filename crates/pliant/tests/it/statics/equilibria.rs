@@ -261,14 +261,16 @@ fn what_has_no_meaning_at_rest_is_refused() {
     assert!(refused(Level::Baumgarte { rate: 1.0 }).is_ok());
     let (model, _) = truss(Treatment::Stiffness);
     let mut simulation = Simulation::new(model).unwrap();
-    let how = Equilibrium {
-        tolerance: f64::NAN,
-        ..Equilibrium::default()
-    };
-    assert!(matches!(
-        simulation.find_equilibrium(&how),
-        Err(Error::OutOfRange { .. })
-    ));
+    for tolerance in [f64::NAN, f64::INFINITY, 1.0, 0.0, -1.0] {
+        let how = Equilibrium {
+            tolerance,
+            ..Equilibrium::default()
+        };
+        assert!(matches!(
+            simulation.find_equilibrium(&how),
+            Err(Error::OutOfRange { .. })
+        ));
+    }
     // Hard rows have no force by a law.
     let mut model = Model::new();
     let x = model.add_scalars("x", &[0.0]).unwrap();

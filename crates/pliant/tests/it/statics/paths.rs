@@ -80,7 +80,7 @@ fn load_control_ends_at_the_limit() {
     let path = simulation.follow(&how, |_, _| true).unwrap();
     let last = path.points.last().unwrap();
     assert!(
-        matches!(&path.end, PathEnd::Stuck(e) if matches!(**e, Error::StuckPath { load } if load == last.load)),
+        matches!(&path.end, PathEnd::Stuck(e) if matches!(**e, Error::StuckPath { load, free: None, .. } if load == last.load)),
         "{:?}",
         path.end
     );
@@ -293,6 +293,14 @@ fn paths_end_where_they_are_told() {
             ..Continuation::default()
         },
         Continuation {
+            tolerance: 1.0,
+            ..Continuation::default()
+        },
+        Continuation {
+            max_points: 0,
+            ..Continuation::default()
+        },
+        Continuation {
             start: 1.0,
             ..Continuation::default()
         },
@@ -325,9 +333,14 @@ fn what_is_named_is_scaled() {
         forces: true,
         ..Loads::default()
     };
-    for forces in [false, true] {
+    for (forces, times) in [(false, 1), (false, 2), (true, 1)] {
         let (mut simulation, second) = build();
-        let loads = if forces { outside.clone() } else { loads(&[second]) };
+        // A load that is named twice is one load.
+        let loads = if forces {
+            outside.clone()
+        } else {
+            loads(&vec![second; times])
+        };
         let how = Continuation {
             loads,
             start: 0.5,

@@ -6,7 +6,7 @@ use pliant_scene::runner::Runner;
 use pliant_scene::scene::{Format, SceneFile, Settings};
 use proptest::prelude::*;
 
-const SCENES: [&str; 11] = [
+const SCENES: [&str; 12] = [
     "pendulum",
     "snap_through",
     "spring_chain",

@@ -46,6 +46,8 @@ use std::time::Instant;
 pub struct Progress<'a> {
     /// Steps taken; where they choose their length, of the scene's length.
     pub step: usize,
+    /// Steps taken, of whatever length.
+    pub taken: usize,
     /// Steps to take.
     pub steps: usize,
     /// The step's own report.
@@ -134,6 +136,10 @@ impl Runner {
             simulation
                 .set_contacts(world)
                 .map_err(|e| scene.simulation_error(e))?;
+        }
+        if let Some(plan) = &scene.statics {
+            let found = simulation.check_static(&plan.loads());
+            found.map_err(|e| scene.simulation_error(e))?;
         }
         let mut schedule = Schedule::new(std::mem::take(&mut scene.holds));
         schedule
@@ -312,6 +318,7 @@ impl Runner {
                     };
                     watch(Progress {
                         step,
+                        taken: self.summary.steps,
                         steps,
                         report: &report,
                     });

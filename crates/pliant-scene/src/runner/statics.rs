@@ -10,6 +10,7 @@ use serde::Serialize;
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct StaticsSummary {
     /// How it ended: `equilibrium` of a single one; of a path `reached`, `points` if they ran out, `stuck`.
+    /// Of one that was not found, `none`.
     pub end: &'static str,
     /// Load factor of each point.
     pub load: Vec<f64>,
@@ -41,6 +42,14 @@ pub struct CriticalState {
 }
 
 impl StaticsSummary {
+    /// Not one was found.
+    fn none() -> Self {
+        Self {
+            end: "none",
+            ..Self::default()
+        }
+    }
+
     /// The kind of a path's end or of an equilibrium, and the points.
     fn of_path(path: &Path) -> Self {
         let points = || path.points.iter();
@@ -90,35 +99,45 @@ impl Runner {
                         factorisations: report.factorisations,
                     });
                     let sample = sample(&self.simulation, report.residual, report.violation);
+                    self.summary.redundant_rows = report.redundant_rows;
                     self.show(sample);
                     self.spread();
                     None
                 }
-                Err(error) => Some(error),
+                Err(error) => {
+                    self.summary.statics = Some(StaticsSummary::none());
+                    Some(error)
+                }
             },
             StaticsPlan::Path(how) => {
-                let picture = &self.scene.picture;
+                let (picture, joints) = (&self.scene.picture, &self.scene.joints);
                 let mut shown = Vec::new();
                 let path = self.simulation.follow(how, |simulation, point: &PathPoint| {
                     let sample = sample(simulation, point.residual, point.violation);
                     let frame = picture.frame(simulation.model(), simulation.state(), sample);
-                    shown.push((sample, frame));
+                    let line = (!joints.is_empty()).then(|| joints.line(simulation));
+                    shown.push((sample, frame, line));
                     true
                 });
                 let path = match path {
                     Ok(path) => path,
-                    Err(error) => return Some(error),
+                    Err(error) => {
+                        self.summary.statics = Some(StaticsSummary::none());
+                        return Some(error);
+                    }
                 };
                 self.recording.samples.clear();
                 self.recording.frames.clear();
                 self.recording.joints.lines.clear();
-                for (sample, frame) in shown {
+                for (sample, frame, line) in shown {
                     self.recording.samples.push(sample);
                     self.recording.frames.push(frame);
+                    self.recording.joints.lines.extend(line);
                     self.summary.add_rest(&sample);
                 }
-                self.record_joints();
                 self.spread();
+                let redundant = path.points.iter().map(|p| p.redundant_rows).max();
+                self.summary.redundant_rows = redundant.unwrap_or(0);
                 self.summary.statics = Some(StaticsSummary::of_path(&path));
                 match path.end {
                     PathEnd::Stuck(error) => Some(*error),
@@ -148,13 +167,10 @@ impl Runner {
         for (k, sample) in self.recording.samples.iter_mut().enumerate() {
             sample.time = time(k);
         }
-        let end = self.recording.frames.last().map_or(0.0, |f| f.time);
-        if let Some(line) = self.recording.joints.lines.last_mut()
-            && let Some(time) = line.first_mut()
-        {
-            *time = end;
+        for (k, line) in self.recording.joints.lines.iter_mut().enumerate() {
+            line[0] = time(k);
         }
-        self.summary.time = end;
+        self.summary.time = self.recording.frames.last().map_or(0.0, |f| f.time);
     }
 }
 

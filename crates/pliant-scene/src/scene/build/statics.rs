@@ -16,9 +16,33 @@ pub enum StaticsPlan {
     Path(Continuation),
 }
 
+impl StaticsPlan {
+    /// What a load factor scales.
+    pub(crate) fn loads(&self) -> Loads {
+        match self {
+            Self::Equilibrium(_) => Loads::default(),
+            Self::Path(how) => how.loads.clone(),
+        }
+    }
+}
+
 impl Builder<'_> {
     pub(super) fn statics(&self, run: &Run) -> Result<Option<StaticsPlan>> {
         let Some(spec) = &run.statics else { return Ok(None) };
+        if !self.scene.colliders.is_empty() {
+            let message = "`statics` does not take contacts, and `colliders` make them".to_owned();
+            let help = Some("leave the colliders out, or let motion come to rest".to_owned());
+            return self.wrong(&[Where::Key("colliders"), Where::Key("statics")], message, help);
+        }
+        for (given, key) in [
+            (run.adaptive_step.is_some(), "adaptive_step"),
+            (run.sleeping.is_some(), "sleeping"),
+        ] {
+            if given {
+                let message = format!("`{key}` is of motion, and `statics` has none");
+                return self.wrong(&[Where::Key(key), Where::Key("statics")], message, None);
+            }
+        }
         if !self.inputs.is_empty() {
             let message = "`statics` does not take forces that depend on time".to_owned();
             return self.wrong(&[Where::Key("statics")], message, None);
@@ -28,6 +52,15 @@ impl Builder<'_> {
             return self.wrong(&[Where::Key("statics")], message, None);
         }
         let tolerance = self.or_positive(spec.tolerance.as_ref(), 1e-10, "tolerance")?;
+        if tolerance >= 1.0 {
+            let message =
+                format!("`tolerance` is {tolerance}, but must be below 1: it is a share of the forces");
+            return self.wrong(&[Where::Key("tolerance"), Where::Key("statics")], message, None);
+        }
+        if spec.gravity && self.model.gravity() == [0.0; 3] {
+            let message = "`statics` scales `gravity`, and the scene has none".to_owned();
+            return self.wrong(&[Where::Key("statics")], message, None);
+        }
         if spec.loads.is_empty() && !spec.gravity {
             return self.equilibrium(spec, tolerance).map(Some);
         }

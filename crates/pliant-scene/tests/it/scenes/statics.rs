@@ -92,6 +92,7 @@ fn mistakes_in_statics_are_explained() {
         ("(end: 2)", "`end` is of a path"),
         ("(gravity: true, end: 0)", "starts and ends at the load factor 0"),
         ("(gravity: true, step: 0)", "step"),
+        ("(tolerance: 1)", "`tolerance` is 1, but must be below 1"),
         (
             "(gravity: true, control: Loads)",
             "unknown kind `Loads` in `control`",
@@ -101,10 +102,50 @@ fn mistakes_in_statics_are_explained() {
         let error = of(&WEIGHT.replace("statics: ()", &format!("statics: {statics}"))).unwrap_err();
         assert!(error.contains(message), "{statics}: {error}");
     }
+    let error = of(&WEIGHT
+        .replace("gravity: (0, -10, 0), ", "")
+        .replace("statics: ()", "statics: (gravity: true)"))
+    .unwrap_err();
+    assert!(error.contains("the scene has none"), "{error}");
     // What fails is an error of the run, not a panic: nothing holds it.
     let text = WEIGHT.replace("(name: \"spring\", on: \"d\", law: Stiffness(100))", "");
     let outcome = of(&text).unwrap();
     let error = outcome.error.unwrap().to_string();
     assert!(error.contains("no equilibrium"), "{error}");
     assert_eq!(outcome.summary.status, "failed");
+}
+
+/// A bar on a sprung hinge under growing gravity: every point has a line in the table of joints, with the angle and the force that carry it.
+#[test]
+fn the_table_of_joints_has_a_line_for_each_point() {
+    let text = "(gravity: (0, -10, 0), run: (duration: 2, statics: (gravity: true)), nodes: [
+        Bodies(name: \"bar\", bodies: [(position: (0.5, 0, 0), shape: Box(1, 0.1, 0.1), mass: 2)])],
+        joints: [(name: \"hinge\", kind: Hinge, b: Body(\"bar\", 0), springs: [(compliance: 0.1)])])";
+    let outcome = of(text).unwrap();
+    let statics = outcome.summary.statics.as_ref().unwrap();
+    let lines = &outcome.recording.joints.lines;
+    assert_eq!((statics.end, lines.len()), ("reached", statics.load.len()));
+    for ((line, frame), load) in lines.iter().zip(&outcome.recording.frames).zip(&statics.load) {
+        // Time, angle, rate, force, torque: the spring bears m g p l/2 cos(angle), the hinge m g p, to the tolerance of 1e-10 of 20 N.
+        assert_eq!((line[0], line[2]), (frame.time, 0.0));
+        assert!(
+            (-10.0 * line[1] - 10.0 * load * line[1].cos()).abs() < 1e-8,
+            "{line:?}"
+        );
+        assert!((line[4] - 20.0 * load).abs() < 1e-8, "{line:?}");
+    }
+}
+
+#[test]
+fn what_is_of_motion_is_not_taken_by_statics() {
+    for (key, message) in [
+        ("adaptive_step: ()", "`adaptive_step` is of motion"),
+        ("sleeping: ()", "`sleeping` is of motion"),
+    ] {
+        let error = of(&WEIGHT.replace("statics: ()", &format!("statics: (), {key}"))).unwrap_err();
+        assert!(error.contains(message), "{key}: {error}");
+    }
+    let colliders = "colliders: [Points(node: \"p\", radius: 0.1)], force_fields";
+    let error = of(&WEIGHT.replace("force_fields", colliders)).unwrap_err();
+    assert!(error.contains("`statics` does not take contacts"), "{error}");
 }

@@ -50,10 +50,16 @@ fn table(arguments: &Check) -> Result<Table, SceneError> {
         format!("{w_entries} of W (lower triangle), {j_entries} of J"),
     );
     let run = match &statics {
-        None => format!(
-            "{} steps of {} s to t = {} s",
-            plan.steps, plan.step, plan.duration
-        ),
+        None => match &plan.adaptive {
+            None => format!(
+                "{} steps of {} s to t = {} s",
+                plan.steps, plan.step, plan.duration
+            ),
+            Some(how) => format!(
+                "steps of {} to {} s, which choose their length, to t = {} s",
+                how.smallest, how.largest, plan.duration
+            ),
+        },
         Some(StaticsPlan::Equilibrium(how)) => format!("an equilibrium ({:?})", how.method),
         Some(StaticsPlan::Path(how)) => format!(
             "equilibria over the load factor from {} to {}, at most {} points",

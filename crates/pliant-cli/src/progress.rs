@@ -59,12 +59,14 @@ impl Watch {
                 *next = now + LIVE;
             }
             Self::Sparse { next, started } if now >= *next => {
-                complain(&format!(
-                    "step {}/{} {}",
-                    progress.step,
-                    progress.steps,
-                    message(progress, now - *started)
-                ));
+                let message = message(progress, now - *started);
+                let (step, steps, taken) = (progress.step, progress.steps, progress.taken);
+                complain(&if taken == step {
+                    format!("step {step}/{steps} {message}")
+                } else {
+                    // Of their own length: how many there will be is not known.
+                    format!("step {taken}, {} % {message}", 100 * step / steps)
+                });
                 *next = now + SPARSE;
             }
             _ => {}
@@ -81,7 +83,7 @@ impl Watch {
 
 fn message(progress: &Progress<'_>, elapsed: Duration) -> String {
     let report = progress.report;
-    let rate = progress.step as f64 / elapsed.as_secs_f64().max(1e-9);
+    let rate = progress.taken as f64 / elapsed.as_secs_f64().max(1e-9);
     format!(
         "t = {} s, energy {} J, residual {:.0e}, {} steps/s",
         number(report.time),

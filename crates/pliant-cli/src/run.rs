@@ -130,14 +130,21 @@ fn code_of(error: &pliant::Error) -> u8 {
 
 /// What statics found: how it ended, and where stability changes.
 fn statics_rows(table: &mut Table, statics: &StaticsSummary, seconds: f64) {
+    let end = match statics.end {
+        "points" => "the points ran out before the last load factor",
+        other => other,
+    };
     let counts = format!(
-        "{} points, {} iterations, {} tangents factored in {seconds:.2} s; end: {}",
+        "{} point{}, {} iterations, {} tangents factored in {seconds:.2} s; end: {end}",
         statics.load.len(),
+        if statics.load.len() == 1 { "" } else { "s" },
         statics.iterations.iter().sum::<usize>(),
         statics.factorisations,
-        statics.end
     );
     table.row("statics", counts);
+    if statics.load.is_empty() {
+        return;
+    }
     if let (Some(first), Some(last)) = (statics.load.first(), statics.load.last()) {
         let largest = statics.load.iter().fold(f64::NEG_INFINITY, |a, l| a.max(*l));
         let range = format!(
@@ -229,17 +236,77 @@ fn report(summary: &Summary, files: Option<&(PathBuf, Vec<PathBuf>)>) -> Table {
         Some(statics) => statics_rows(&mut table, statics, seconds.total),
         None => step_rows(&mut table, summary),
     }
-    table.row(
-        "residual",
-        format!("{:.1e} relative at worst", summary.residual.worst),
-    );
-    table.row(
-        "violation",
-        format!(
-            "{:.1e} at worst, {:.1e} at the end",
-            summary.violation.worst, summary.violation.last
-        ),
-    );
+    // Where there is no equilibrium nothing has a residual.
+    if summary.statics.as_ref().is_none_or(|s| !s.load.is_empty()) {
+        table.row(
+            "residual",
+            format!("{:.1e} relative at worst", summary.residual.worst),
+        );
+        table.row(
+            "violation",
+            format!(
+                "{:.1e} at worst, {:.1e} at the end",
+                summary.violation.worst, summary.violation.last
+            ),
+        );
+    }
+    let motion = summary.statics.is_none();
+    if motion {
+        motion_rows(&mut table, summary);
+    } else {
+        table.row("redundant", format!("at most {} rows", summary.redundant_rows));
+        let (a, b) = (summary.energy_start.potential, summary.energy_end.potential);
+        table.row("potential", format!("{} -> {} J", number(a), number(b)));
+    }
+    if !summary.treatments.is_empty() {
+        let one = |(name, choice): (&String, &TreatmentState)| format!("{name}: {}", choice.treatment);
+        let list: Vec<_> = summary.treatments.iter().map(one).collect();
+        table.row("treatment", list.join(", "));
+    }
+    if let Some(c) = &summary.contacts {
+        let counts = format!(
+            "at most {}, {} with a force, {} slipping, in {} islands; {} iterations",
+            c.most, c.most_active, c.most_slipping, c.most_islands, c.iterations
+        );
+        table.row("contacts", counts);
+        let quality = format!(
+            "residual {:.1e} at worst; overlap {:.1e} m at worst, {:.1e} at the end; {} corrections; work {} J",
+            c.residual.worst,
+            c.overlap.worst,
+            c.overlap.last,
+            c.corrections,
+            number(c.work)
+        );
+        table.row("", quality);
+        if c.friction_coupling != "Exact" {
+            let law = format!(
+                "friction is coupled by `{}`; De Saxcé's residual {:.1e} at worst",
+                c.friction_coupling, c.de_saxce.worst
+            );
+            table.row("", law);
+        }
+        if c.most_asleep > 0 {
+            let (asleep, taken) = (c.asleep, number(c.stilled));
+            let sleep = format!(
+                "{asleep} asleep at the end, at most {}; it took {taken} J",
+                c.most_asleep
+            );
+            table.row("", sleep);
+        }
+    }
+    if motion {
+        table.row("momentum", format!("{} kg m/s", triple(summary.momentum)));
+    }
+    if let Some((dir, written)) = files {
+        let names: Vec<_> = written.iter().filter_map(|f| f.file_name()?.to_str()).collect();
+        table.row("files", format!("{}: {}", dir.display(), names.join(", ")));
+    }
+    table.row("status", summary.status);
+    table
+}
+
+/// What solving and moving came to.
+fn motion_rows(table: &mut Table, summary: &Summary) {
     table.row(
         "solver",
         format!(
@@ -283,47 +350,4 @@ fn report(summary: &Summary, files: Option<&(PathBuf, Vec<PathBuf>)>) -> Table {
         list.push("nothing".to_owned());
     }
     table.row("ledger", format!("{} (J brought in)", list.join(", ")));
-    if !summary.treatments.is_empty() {
-        let one = |(name, choice): (&String, &TreatmentState)| format!("{name}: {}", choice.treatment);
-        let list: Vec<_> = summary.treatments.iter().map(one).collect();
-        table.row("treatment", list.join(", "));
-    }
-    if let Some(c) = &summary.contacts {
-        let counts = format!(
-            "at most {}, {} with a force, {} slipping, in {} islands; {} iterations",
-            c.most, c.most_active, c.most_slipping, c.most_islands, c.iterations
-        );
-        table.row("contacts", counts);
-        let quality = format!(
-            "residual {:.1e} at worst; overlap {:.1e} m at worst, {:.1e} at the end; {} corrections; work {} J",
-            c.residual.worst,
-            c.overlap.worst,
-            c.overlap.last,
-            c.corrections,
-            number(c.work)
-        );
-        table.row("", quality);
-        if c.friction_coupling != "Exact" {
-            let law = format!(
-                "friction is coupled by `{}`; De Saxcé's residual {:.1e} at worst",
-                c.friction_coupling, c.de_saxce.worst
-            );
-            table.row("", law);
-        }
-        if c.most_asleep > 0 {
-            let (asleep, taken) = (c.asleep, number(c.stilled));
-            let sleep = format!(
-                "{asleep} asleep at the end, at most {}; it took {taken} J",
-                c.most_asleep
-            );
-            table.row("", sleep);
-        }
-    }
-    table.row("momentum", format!("{} kg m/s", triple(summary.momentum)));
-    if let Some((dir, written)) = files {
-        let names: Vec<_> = written.iter().filter_map(|f| f.file_name()?.to_str()).collect();
-        table.row("files", format!("{}: {}", dir.display(), names.join(", ")));
-    }
-    table.row("status", summary.status);
-    table
 }

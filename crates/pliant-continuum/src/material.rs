@@ -3,6 +3,7 @@
 mod energies;
 mod hyperelastic;
 mod linear;
+mod ogden;
 mod plane;
 mod tissue;
 mod viscosity;

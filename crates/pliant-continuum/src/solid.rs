@@ -232,11 +232,10 @@ impl Solid {
                 (Some(strains), material)
             }
             Law::Hyperelastic(energy) => {
-                let energy = match energy {
-                    StrainEnergy::MooneyRivlin { c1, c2, .. } if patches.is_some() => {
-                        StrainEnergy::MooneyRivlin { c1, c2, bulk: 0.0 }
-                    }
-                    _ => energy,
+                let energy = if patches.is_some() {
+                    energy.without_volume_part()
+                } else {
+                    energy
                 };
                 let law = Hyperelastic::new(energy, &volumes).with_tangent(self.tangent);
                 let label = format!("{name}.material");
@@ -271,8 +270,7 @@ impl Solid {
     ) -> Result<(), ContinuumError> {
         let inverse_bulk = match self.law {
             Law::OfStrains { young, poisson, .. } => 3.0 * (1.0 - 2.0 * poisson) / young,
-            Law::Hyperelastic(StrainEnergy::MooneyRivlin { bulk, .. }) => bulk.recip(),
-            Law::Hyperelastic(_) => 0.0,
+            Law::Hyperelastic(energy) => energy.volume_part().map_or(0.0, f64::recip),
         };
         let count = parts.volumes.len();
         let label = format!("{name}.dilatations");
@@ -315,19 +313,16 @@ impl Solid {
                 if self.relaxation_time != 0.0 {
                     return conflict("a relaxation time", with, "add a viscosity on strains beside it");
                 }
-                match energy {
-                    StrainEnergy::MooneyRivlin { bulk, .. } if rows && (bulk.is_nan() || bulk <= 0.0) => {
-                        Err(ContinuumError::OutOfRange {
-                            what: "the bulk modulus",
-                            value: bulk,
-                            bound: "positive, if the volume is to be rows",
-                        })
-                    }
-                    StrainEnergy::MooneyRivlin { .. } => Ok(()),
-                    _ if rows => conflict(
+                match energy.volume_part() {
+                    Some(bulk) if rows && (bulk.is_nan() || bulk <= 0.0) => Err(ContinuumError::OutOfRange {
+                        what: "the bulk modulus",
+                        value: bulk,
+                        bound: "positive, if the volume is to be rows",
+                    }),
+                    None if rows => conflict(
                         "volume rows",
                         "this energy",
-                        "it has no part that is of the volume alone; take Mooney and Rivlin's",
+                        "it has no part that is of the volume alone; take Mooney and Rivlin's or Ogden's",
                     ),
                     _ => Ok(()),
                 }

@@ -1,9 +1,10 @@
-//! Strain energies as functions of invariants.
+//! Strain energies: their numbers, and those that are functions of invariants.
 
-use super::{check_not_negative, check_positive, check_range};
+use super::{check_finite, check_not_negative, check_positive, check_range};
+use crate::ContinuumError;
 use pliant_model::ModelError;
 
-/// Energy density (Pa) of a hyperelastic material, as a function of `I1 = tr(F^T F)`, `I2 = (I1^2 - tr((F^T F)^2))/2` and `J = det F`.
+/// Energy density (Pa) of a hyperelastic material, as a function of `I1 = tr(F^T F)`, `I2 = (I1^2 - tr((F^T F)^2))/2` and `J = det F`, or of principal stretches.
 ///
 /// All are zero and without stress at rest. The shear modulus `mu` and the bulk modulus `k` are those of small strains.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -32,6 +33,15 @@ pub enum StrainEnergy {
         c1: f64,
         /// Coefficient of the second invariant (Pa).
         c2: f64,
+        /// Bulk modulus (Pa).
+        bulk: f64,
+    },
+    /// Ogden's (1972): `sum_p mu_p/alpha_p (l_1^alpha_p + l_2^alpha_p + l_3^alpha_p - 3) + k (J - 1)^2/2` with `l_i = J^(-1/3) s_i` of the principal stretches `s_i`, and
+    /// `mu = sum_p mu_p alpha_p/2`. The exponents `2` and `-2` are Mooney and Rivlin's with `mu_p = 2 c1, -2 c2`. An inverted point has no force (not a number); with `bulk`
+    /// zero it leaves the volume to others. [`ogden`](StrainEnergy::ogden) makes it of any list.
+    Ogden {
+        /// `mu_p` (Pa) and `alpha_p` (none, not zero), both of any sign; terms with `mu_p` zero are none.
+        terms: [[f64; 2]; 6],
         /// Bulk modulus (Pa).
         bulk: f64,
     },
@@ -72,6 +82,39 @@ impl StrainEnergy {
         Self::Corotational { shear, lame }
     }
 
+    /// Ogden's energy of up to six terms `[mu_p, alpha_p]` (Pa, none), and the bulk modulus (Pa).
+    ///
+    /// # Errors
+    /// [`ContinuumError::OutOfRange`] of no terms or more than six. What is wrong with a number is said where the material goes into a model.
+    pub fn ogden(terms: &[[f64; 2]], bulk: f64) -> Result<Self, ContinuumError> {
+        let mut all = [[0.0; 2]; 6];
+        if terms.is_empty() || terms.len() > all.len() {
+            return Err(ContinuumError::OutOfRange {
+                what: "the number of Ogden's terms",
+                value: terms.len() as f64,
+                bound: "from 1 to 6",
+            });
+        }
+        all[..terms.len()].copy_from_slice(terms);
+        Ok(Self::Ogden { terms: all, bulk })
+    }
+
+    /// The bulk modulus (Pa) of a part that is of the volume alone, if there is such a part.
+    pub(crate) fn volume_part(&self) -> Option<f64> {
+        match *self {
+            Self::MooneyRivlin { bulk, .. } | Self::Ogden { bulk, .. } => Some(bulk),
+            _ => None,
+        }
+    }
+
+    /// Without the part that is of the volume alone.
+    pub(crate) fn without_volume_part(mut self) -> Self {
+        if let Self::MooneyRivlin { bulk, .. } | Self::Ogden { bulk, .. } = &mut self {
+            *bulk = 0.0;
+        }
+        self
+    }
+
     pub(super) fn check(&self, name: &str) -> Result<(), ModelError> {
         match *self {
             Self::NeoHookean { shear, lame }
@@ -87,16 +130,31 @@ impl StrainEnergy {
                 check_positive(name, "the shear modulus", 2.0 * (c1 + c2))?;
                 check_not_negative(name, "the bulk modulus", bulk)
             }
+            Self::Ogden { terms, bulk } => {
+                for [mu, alpha] in terms {
+                    check_finite(name, "a modulus of Ogden's terms", mu)?;
+                    let there = mu == 0.0 || alpha != 0.0;
+                    check_range(name, "an exponent of Ogden's terms", alpha, there, "not zero")?;
+                }
+                let shear = terms.iter().map(|[mu, alpha]| 0.5 * mu * alpha).sum();
+                check_positive(name, "the shear modulus of small strains", shear)?;
+                check_not_negative(name, "the bulk modulus", bulk)
+            }
         }
     }
 
-    /// As a function of invariants; none for the corotational energy, which is not one.
+    /// As a function of invariants: of Ogden's the part of the volume, none of the corotational energy, which is not one.
     pub(super) fn at(&self, i1: f64, i2: f64, j: f64) -> Derivatives {
         match *self {
             Self::Corotational { .. } => Derivatives {
                 value: f64::NAN,
                 first: [f64::NAN; 3],
                 second: [f64::NAN; 6],
+            },
+            Self::Ogden { bulk, .. } => Derivatives {
+                value: 0.5 * bulk * (j - 1.0) * (j - 1.0),
+                first: [0.0, 0.0, bulk * (j - 1.0)],
+                second: [0.0, 0.0, 0.0, 0.0, 0.0, bulk],
             },
             Self::NeoHookean { shear, lame } => {
                 let log = if j > 0.0 { j.ln() } else { f64::NAN };

@@ -1,6 +1,7 @@
 //! Hyperelastic materials on deformation gradients.
 
 use super::energies::Derivatives;
+use super::ogden::Principal;
 use super::{GRADIENTS, StrainEnergy, check_points};
 use crate::strain::{Polar, add_determinant_hessian, cofactors, matrix, write_matrix};
 use pliant_dense::eigen::{map_eigenvalues, symmetric_eigen};
@@ -21,9 +22,9 @@ pub enum Tangent {
 /// A hyperelastic material on deformation gradients.
 ///
 /// **Equation.** Energy `V w(F)` (J) with the density `w` (Pa) of a [`StrainEnergy`] and the volume `V` (m^3) of the point; force `-V P` with the
-/// first Piola-Kirchhoff stress `P = dw/dF`, `K = V d2w/dF2` exactly, through the derivatives of the invariants.
+/// first Piola-Kirchhoff stress `P = dw/dF`, `K = V d2w/dF2` exactly, through the derivatives of the invariants or principal stretches.
 ///
-/// **Use.** Rubber and tissue at large strains: neo-Hookean, stable neo-Hookean, Mooney-Rivlin; the corotational material as a stiffness.
+/// **Use.** Rubber and tissue at large strains: neo-Hookean, stable neo-Hookean, Mooney-Rivlin, Ogden; the corotational material as a stiffness.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hyperelastic {
     energy: StrainEnergy,
@@ -78,7 +79,11 @@ impl Hyperelastic {
             });
         }
         let at = Invariants::of(f);
-        self.energy.at(at.i1, at.i2, at.j).value
+        let of_stretches = match &self.energy {
+            StrainEnergy::Ogden { terms, .. } => Principal::of(f, terms).map_or(f64::NAN, |p| p.density()),
+            _ => 0.0,
+        };
+        self.energy.at(at.i1, at.i2, at.j).value + of_stretches
     }
 
     fn stress(&self, f: &Mat3) -> Mat3 {
@@ -90,7 +95,13 @@ impl Hyperelastic {
         }
         let at = Invariants::of(f);
         let w = self.energy.at(at.i1, at.i2, at.j).first;
-        at.gradients[0] * w[0] + at.gradients[1] * w[1] + at.gradients[2] * w[2]
+        let of_invariants = at.gradients[0] * w[0] + at.gradients[1] * w[1] + at.gradients[2] * w[2];
+        match &self.energy {
+            StrainEnergy::Ogden { terms, .. } => {
+                of_invariants + Principal::of(f, terms).map_or(Mat3::repeat(f64::NAN), |p| p.stress())
+            }
+            _ => of_invariants,
+        }
     }
 
     /// Adds the exact tangent, 9 x 9 over the entries of `F`, rows first.
@@ -124,6 +135,12 @@ impl Hyperelastic {
         add_determinant_hessian(f, first[2], out);
         if first[1] != 0.0 {
             add_second_invariant_hessian(f, at.i1, first[1], out);
+        }
+        if let StrainEnergy::Ogden { terms, .. } = &self.energy {
+            match Principal::of(f, terms) {
+                Some(p) => p.add_tangent(out),
+                None => out.fill(f64::NAN),
+            }
         }
     }
 }

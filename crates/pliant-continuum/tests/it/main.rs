@@ -5,5 +5,6 @@
 mod elements;
 mod materials;
 mod meshes;
+mod ogden;
 mod sheets;
 mod strains;

@@ -5,7 +5,7 @@ use pliant_model::dual::{Dual, DualNum};
 use pliant_model::{Blocks, ForceField, ModelError, Potential, Space, Treatment, check};
 use proptest::prelude::*;
 
-const GRADIENT: Space = Space::Real(9);
+pub(crate) const GRADIENT: Space = Space::Real(9);
 const STRAIN: Space = Space::Real(6);
 
 fn invariants(f: &[Dual]) -> (Dual, Dual, Dual) {
@@ -18,7 +18,7 @@ fn invariants(f: &[Dual]) -> (Dual, Dual, Dual) {
 }
 
 /// The energies of the documentation, written again.
-fn density(energy: StrainEnergy, f: &[Dual]) -> Dual {
+pub(crate) fn density(energy: StrainEnergy, f: &[Dual]) -> Dual {
     let (i1, i2, j) = invariants(f);
     match energy {
         StrainEnergy::NeoHookean { shear, lame } => {
@@ -44,11 +44,14 @@ fn density(energy: StrainEnergy, f: &[Dual]) -> Dual {
             let trace = e[0] + e[1] + e[2];
             squares * shear + trace * trace * (lame / 2.0)
         }
+        StrainEnergy::Ogden { terms, bulk } => {
+            super::ogden::isochoric(&terms, f, j) + (j - 1.0) * (j - 1.0) * (bulk / 2.0)
+        }
         other => panic!("no formula for {other:?}"),
     }
 }
 
-fn energies() -> [StrainEnergy; 5] {
+fn energies() -> [StrainEnergy; 6] {
     [
         StrainEnergy::Corotational {
             shear: 2.0,
@@ -72,10 +75,11 @@ fn energies() -> [StrainEnergy; 5] {
             c2: 0.0,
             bulk: 0.0,
         },
+        StrainEnergy::ogden(&[[0.63, 1.3], [0.05, 5.0], [-0.1, -2.0]], 3.0).unwrap(),
     ]
 }
 
-fn tangent(law: &dyn ForceField, space: Space, x: &[f64]) -> Vec<f64> {
+pub(crate) fn tangent(law: &dyn ForceField, space: Space, x: &[f64]) -> Vec<f64> {
     let n = space.velocity_size();
     let mut out = Blocks::new([(n, n)]);
     law.stiffness(space, x, &mut out).unwrap();
@@ -140,6 +144,11 @@ fn energies_have_no_stress_at_rest_and_the_moduli_of_small_strains() {
             c2: 0.2 * shear,
             bulk,
         },
+        StrainEnergy::ogden(
+            &[[0.5 * shear, 3.5], [0.3 * shear, -0.5], [-0.1 * shear, -4.0]],
+            bulk,
+        )
+        .unwrap(),
     ] {
         let law = Hyperelastic::new(energy, &[1.0]);
         assert!(law.energy(GRADIENT, &rest).abs() < 1e-14, "{energy:?}");

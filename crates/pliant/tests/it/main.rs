@@ -29,6 +29,7 @@ mod redundancy;
 mod rods;
 mod row_details;
 mod row_laws;
+mod rubber;
 mod scenes;
 mod sheets;
 mod sleep;

@@ -124,6 +124,7 @@ fn every_material_passes_the_patch_test() {
         c2: 1e3,
         bulk: 2e4,
     };
+    let ogden = StrainEnergy::ogden(&[[4e3, 1.3], [5e2, 5.0], [-1e3, -2.0]], 2e4).unwrap();
     for solid in [
         Solid::linear(1e4, 0.3),
         Solid::linear(1e4, 0.3).with_treatment(Treatment::Compliance),
@@ -138,6 +139,8 @@ fn every_material_passes_the_patch_test() {
         Solid::hyperelastic(StrainEnergy::corotational(1e4, 0.3)),
         Solid::hyperelastic(rubber),
         Solid::hyperelastic(rubber).with_incompressibility(Incompressibility::PerElement),
+        Solid::hyperelastic(ogden),
+        Solid::hyperelastic(ogden).with_incompressibility(Incompressibility::PerElement),
     ] {
         let off = off_the_affine_motion(&solid, &mesh);
         assert!(off < 2e-13, "{solid:?}: {off}");
@@ -198,12 +201,14 @@ fn steps_of_solids_allocate_nothing_and_repeat_bit_for_bit() {
         c2: 1e5,
         bulk: 1e7,
     };
+    let ogden = StrainEnergy::ogden(&[[6.3e5, 1.3], [1.2e3, 5.0], [-1e4, -2.0]], 1e7).unwrap();
     for solid in [
         Solid::corotational(1e6, 0.3),
         Solid::corotational(1e6, 0.3).with_treatment(Treatment::Compliance),
         Solid::hyperelastic(StrainEnergy::stable_neo_hookean(1e6, 0.4))
             .with_tangent(Tangent::PositiveSemidefinite),
         Solid::hyperelastic(rubber).with_incompressibility(Incompressibility::PerElement),
+        Solid::hyperelastic(ogden).with_incompressibility(Incompressibility::PerElement),
         Solid::corotational(1e6, 0.5).with_incompressibility(Incompressibility::PerNode),
     ] {
         let (one, mut simulation, _) = beam(solid, &mesh, 0.01, 10);

@@ -13,8 +13,8 @@ fn ogden(terms: &[[f64; 2]], bulk: f64) -> StrainEnergy {
     StrainEnergy::ogden(terms, bulk).unwrap()
 }
 
-/// `sum_p mu_p/alpha_p (tr C^(alpha_p/2) J^(-alpha_p/3) - 3)`, the powers of `C` by the binomial series about a multiple of the identity that all eigenvalues are
-/// closer to than to zero: no eigenvalues and no directions, so that equal ones are nothing special.
+/// `sum_p mu_p/alpha_p (tr C^(alpha_p/2) J^(-alpha_p/3) - 3)`, the powers of `C` by the binomial series about half of its trace, which no eigenvalue is farther from than
+/// zero is: without eigenvalues and directions, so that equal ones are nothing special.
 pub(crate) fn isochoric(terms: &[[f64; 2]], f: &[Dual], j: Dual) -> Dual {
     let product = |a: &[Dual], b: &[Dual]| -> Vec<Dual> {
         let of = |k: usize| (0..3).map(|m| a[k / 3 * 3 + m] * b[3 * m + k % 3]).sum();
@@ -215,7 +215,7 @@ fn what_is_wrong_with_ogdens_numbers_is_named() {
     }
 }
 
-/// As Mooney and Rivlin's: also where two directions are inside out, whose volume is positive, it has a force.
+/// As of Mooney and Rivlin's material; where two directions are inside out the volume is positive, and there is a force.
 #[test]
 fn inverted_points_are_not_numbers() {
     let law = Hyperelastic::new(ogden(&TRELOAR, 1e6), &[1.0]);

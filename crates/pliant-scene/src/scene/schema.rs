@@ -57,8 +57,8 @@ pub use run::{
 };
 pub use sheets::{BendingSpec, ElasticSheet, SheetMaterial, SheetRectangle, SheetShape, WovenSpec};
 pub use solids::{
-    EmbeddedSurface, IncompressibilitySpec, MooneyRivlinSpec, Solid, SolidBall, SolidBox, SolidCylinder,
-    SolidElements, SolidFile, SolidMaterial, SolidShape, SolidTube, YoungSpec,
+    EmbeddedSurface, IncompressibilitySpec, MooneyRivlinSpec, OgdenSpec, OgdenTermSpec, Solid, SolidBall,
+    SolidBox, SolidCylinder, SolidElements, SolidFile, SolidMaterial, SolidShape, SolidTube, YoungSpec,
 };
 pub use statics::{ControlSpec, StaticMethodSpec, StaticsSpec};
 

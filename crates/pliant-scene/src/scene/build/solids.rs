@@ -127,6 +127,13 @@ impl Builder<'_> {
                 c2: number(&m.c2, "c2")?,
                 bulk: number(&m.bulk, "bulk")?,
             }),
+            SolidMaterial::Ogden(o) => {
+                let terms = o.terms.iter();
+                let terms = terms.map(|t| Ok([number(&t.mu, "mu")?, number(&t.alpha, "alpha")?]));
+                let energy =
+                    StrainEnergy::ogden(&terms.collect::<Result<Vec<_>>>()?, number(&o.bulk, "bulk")?);
+                Solid::hyperelastic(energy.map_err(|e| self.continuum_error(name, "terms", e))?)
+            }
         };
         let treatment = treatment(spec.treatment.unwrap_or(TreatmentSpec::Stiffness));
         let rows = match spec.incompressibility {

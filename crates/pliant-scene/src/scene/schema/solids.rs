@@ -193,6 +193,8 @@ pub enum SolidMaterial {
     StableNeoHookean(YoungSpec),
     /// Mooney and Rivlin's.
     MooneyRivlin(MooneyRivlinSpec),
+    /// Ogden's, of principal stretches.
+    Ogden(OgdenSpec),
 }
 
 /// Moduli of small strains.
@@ -216,6 +218,26 @@ pub struct MooneyRivlinSpec {
     pub c2: Number,
     /// Bulk modulus in Pa.
     pub bulk: Number,
+}
+
+/// Terms of Ogden's material.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "Ogden", deny_unknown_fields)]
+pub struct OgdenSpec {
+    /// From one to six.
+    pub terms: Vec<OgdenTermSpec>,
+    /// Bulk modulus in Pa.
+    pub bulk: Number,
+}
+
+/// `mu/alpha (l_1^alpha + l_2^alpha + l_3^alpha - 3)` of isochoric principal stretches.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "terms", deny_unknown_fields)]
+pub struct OgdenTermSpec {
+    /// Modulus in Pa, of any sign.
+    pub mu: Number,
+    /// Exponent, not zero.
+    pub alpha: Number,
 }
 
 /// Where the volume has rows of its own.

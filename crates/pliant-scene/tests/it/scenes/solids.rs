@@ -86,6 +86,11 @@ fn every_word_of_solids_builds_and_runs() {
             material,
             "MooneyRivlin(c1: 1e5, c2: 1e5, bulk: 1e6), incompressibility: PerElement",
         ),
+        (material, "Ogden(terms: [(mu: 6.3e5, alpha: 1.3)], bulk: 1e7)"),
+        (
+            material,
+            "Ogden(terms: [(mu: 6.3e5, alpha: 1.3), (mu: 1.2e3, alpha: 5), (mu: -1e4, alpha: -2)], bulk: 1e9), incompressibility: PerElement",
+        ),
         (
             density,
             "density: 1000, elements: Tetrahedra, incompressibility: PerNode",
@@ -173,6 +178,30 @@ fn mistakes_in_solids_are_shown_where_they_are() {
             "StableNeoHookean(young: 1e6, poisson: 0.3), relaxation_time: 0.1",
             "cannot be had with a hyperelastic material",
             "0.1",
+        ),
+        (
+            "Corotational(young: 1e6, poisson: 0.3)",
+            "Ogden(terms: [], bulk: 1e7)",
+            "the number of Ogden's terms is 0, but must be from 1 to 6",
+            "terms: []",
+        ),
+        (
+            "Corotational(young: 1e6, poisson: 0.3)",
+            "Ogden(terms: [(mu: 1e5, alpha: 0)], bulk: 1e7)",
+            "an exponent of Ogden's terms of `s.material` is 0",
+            "alpha: 0",
+        ),
+        (
+            "Corotational(young: 1e6, poisson: 0.3)",
+            "Ogden(terms: [(mu: 1e5, alpha: -2)], bulk: 1e7)",
+            "the shear modulus of small strains of `s.material` is -100000",
+            "s.ron:1:",
+        ),
+        (
+            "Corotational(young: 1e6, poisson: 0.3)",
+            "Ogden(terms: [(mu: 1e5, alpha: 2)], bulk: 0), incompressibility: PerElement",
+            "the bulk modulus is 0, but must be positive",
+            "bulk: 0",
         ),
     ] {
         let error = edited(from, to)

@@ -48,6 +48,76 @@ const COMPRESSED: &str = "(run: (duration: 1, clamp_geometry: false), nodes: [
     Mapped(name: \"r\", parents: [\"a\"], mapping: Distance(pairs: [(0, (0, 0, 0))], rest: 2)),
 ], force_fields: [(name: \"spring\", on: \"r\", law: Stiffness(1e9), treatment: Stiffness)])";
 
+/// A weight on a spring.
+const WEIGHT: &str = "(gravity: (0, -10, 0), run: (duration: 1, HOW), nodes: [
+    Particles(name: \"p\", positions: [(0.1, -1, 0)], mass: 2),
+    Mapped(name: \"d\", parents: [\"p\"], mapping: Distance(pairs: [(0, (0, 0, 0))], rest: 1)),
+], force_fields: [(name: \"spring\", on: \"d\", law: Stiffness(100))])";
+
+/// What is printed of statics is of statics, and what it does not take is found by `check`.
+#[test]
+fn statics_are_reported_as_statics() {
+    let dir = tempfile::tempdir().unwrap();
+    let of = |command: &str, text: &str| {
+        let file = write(dir.path(), "s.ron", text);
+        pliant(dir.path(), &[command, &file])
+    };
+    let rest = of("run", &WEIGHT.replace("HOW", "statics: ()"));
+    assert_eq!(rest.status.code(), Some(0), "{}", err(&rest));
+    let table = out(&rest);
+    assert!(
+        table.contains("1 point, ") && table.contains("potential"),
+        "{table}"
+    );
+    assert!(!table.contains("steps") && !table.contains("momentum"), "{table}");
+    // Nothing holds it: no steps were taken, and nothing was solved.
+    let loose = WEIGHT
+        .replace("HOW", "statics: ()")
+        .replace("Stiffness(100)", "Damping(linear: 1)");
+    let failed = of("run", &loose);
+    assert_eq!(failed.status.code(), Some(3), "{}", err(&failed));
+    let table = out(&failed);
+    assert!(table.contains("end: none"), "{table}");
+    assert!(!table.contains("steps") && !table.contains("residual"), "{table}");
+    let spring = of("check", &WEIGHT.replace("HOW", "statics: (loads: [\"spring\"])"));
+    assert_eq!(spring.status.code(), Some(2));
+    assert!(
+        err(&spring).contains("a row that no motion drives"),
+        "{}",
+        err(&spring)
+    );
+    let few = of(
+        "run",
+        &WEIGHT.replace("HOW", "statics: (gravity: true, start: 0.1, points: 3)"),
+    );
+    assert_eq!(few.status.code(), Some(0), "{}", err(&few));
+    assert!(out(&few).contains("the points ran out"), "{}", out(&few));
+    // Without its weight nothing holds it from the side.
+    let stuck = of("run", &WEIGHT.replace("HOW", "statics: (gravity: true)"));
+    assert_eq!(stuck.status.code(), Some(3), "{}", err(&stuck));
+    assert!(
+        err(&stuck).contains("nothing holds `p`, element 0"),
+        "{}",
+        err(&stuck)
+    );
+}
+
+#[test]
+fn check_says_that_steps_choose_their_length() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = write(
+        dir.path(),
+        "s.ron",
+        &WEIGHT.replace("HOW", "adaptive_step: (largest: 0.05)"),
+    );
+    let checked = pliant(dir.path(), &["check", &file]);
+    let table = out(&checked);
+    assert!(
+        table.contains("steps of 0.00000001 to 0.05 s, which choose their length"),
+        "{table}"
+    );
+}
+
 #[test]
 fn a_run_writes_its_results_and_a_report() {
     let dir = tempfile::tempdir().unwrap();

@@ -21,7 +21,7 @@ use place::{Course, Place, subtract};
 /// and every method that insists on getting nearer, ends there; the path does not. Each step goes along the tangent and is corrected by Newton's method across it
 /// (Keller's pseudo-arclength; Allgower and Georg 2003), twice as far where that was easy and half as far where it was not. The variable of a
 /// contact is `z = S r - S^-1 v/s`, so that impulse and velocity are inside their cones whatever it is, and lengths are measured as `s z` in shares of the largest `|b|`.
-/// With redundant contacts impulses are not unique: `A + e D` is taken for `A`, `e` a hundredth of the tolerance and `D` the [scales](Problem::scale) of the blocks, and proximal points take it
+/// With redundant contacts impulses are not unique: `A + e D` is taken for `A`, `e` a tenth of the tolerance (a hundredth where the factor is dense) and `D` the [scales](Problem::scale) of the blocks, and proximal points take it
 /// out again at the end; the residual that the report has is that of `A`.
 ///
 /// No proof that the path ends at a solution; where it leads away or is lost to rounding, the outcome says so. Slow: some hundreds of factorisations, up to 2,000 for three hundred contacts at rest on
@@ -110,7 +110,8 @@ impl CentralPath {
     fn begin(&mut self, problem: &Problem) -> Result<(), ProblemError> {
         let m = problem.size();
         self.jacobian.prepare(problem)?;
-        self.course.begin(problem, self.limits.tolerance);
+        let sparse = self.jacobian.is_sparse();
+        self.course.begin(problem, self.limits.tolerance, sparse);
         self.next.begin(problem);
         for (list, size) in [
             (&mut self.z, m),

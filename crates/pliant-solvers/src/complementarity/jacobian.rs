@@ -33,6 +33,11 @@ impl Jacobian {
         self.shifted.impose(order);
     }
 
+    /// Whether the factor is one of the saddle-point system.
+    pub(super) fn is_sparse(&self) -> bool {
+        self.sparse
+    }
+
     /// Takes the pattern of a problem, and its operator if that is to be dense.
     pub(super) fn prepare(&mut self, problem: &Problem) -> Result<(), ProblemError> {
         let m = problem.size();

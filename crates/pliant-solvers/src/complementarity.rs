@@ -108,5 +108,6 @@ pub use principal::{BlockPivoting, BlockPivotingOptions, Murty};
 pub use problem::{Problem, ProblemError};
 pub use report::{Limits, Method, Outcome, Report, Solver, Stage, Stages};
 pub use residual::{Residual, de_saxce, natural_map};
+pub(crate) use saddle::without;
 pub use saddle::{DelassusChoice, DelassusReason, DelassusReport, SaddleDelassus};
 pub use twice::Twice;

@@ -1,8 +1,9 @@
 //! From a saddle-point system with unilateral rows to a complementarity problem.
 
-use super::{Cone, DenseDelassus, Problem, ProblemError};
-use crate::{DirectSolver, KktSystem, Solution, SolveReport, Status};
-use pliant_sparse::CsrMatrix;
+use super::{Cone, Problem, ProblemError, SaddleDelassus};
+use crate::residual::row_of;
+use crate::{DirectSolver, KktSystem, Solution, SolveReport};
+use pliant_sparse::{CsrMatrix, PatternBuilder};
 
 /// A [`KktSystem`] of bilateral rows with rows `N` that have cones, condensed to those.
 ///
@@ -10,8 +11,8 @@ use pliant_sparse::CsrMatrix;
 /// W x - J^T mu - N^T r = c,   J x + R mu + b = 0,   u = N x + R_N r + b_N
 /// ```
 ///
-/// With `x = x_0 + X r`, `x_0` the solution for `r = 0` and `X` the responses to the columns of `N^T`: `A = N X + R_N`, symmetrised, and
-/// `b = N x_0 + b_N`. Cost: one factorisation, one solve per row of `N` (each with its residual), `p^2` for the dense `A`.
+/// With `x = x_0 + X r`, `x_0` the solution for `r = 0` and `X` the responses to the columns of `N^T`: `A = N X + R_N`, the [`SaddleDelassus`] of the rows,
+/// and `b = N x_0 + b_N`. Cost: one solve, and what that operator costs.
 #[derive(Debug)]
 pub struct Condensed {
     /// `u = A r + b` with the cones.
@@ -24,12 +25,55 @@ pub struct Condensed {
     solver: DirectSolver,
 }
 
+/// The system with the rows of `N` below its own, in blocks between `offsets`.
+fn whole(
+    system: &KktSystem,
+    n: &CsrMatrix,
+    compliance: &[f64],
+    offsets: &[usize],
+) -> Result<KktSystem, ProblemError> {
+    let (m, p) = (system.m(), n.pattern().rows());
+    let mut j = PatternBuilder::new(m + p, system.n());
+    let mut r = PatternBuilder::new(m + p, m + p);
+    for i in 0..m {
+        row_of(&system.j, i).for_each(|(k, _)| j.insert(i, k));
+        row_of(&system.r, i).for_each(|(k, _)| r.insert(i, k));
+    }
+    for i in 0..p {
+        row_of(n, i).for_each(|(k, _)| j.insert(m + i, k));
+        r.insert(m + i, m + i);
+    }
+    let mut bounds = system.row_blocks().to_vec();
+    bounds.extend(offsets[1..].iter().map(|end| m + end));
+    let (j, r) = (j.finish()?, r.finish()?);
+    let mut out = KktSystem::new(
+        system.w.pattern().clone(),
+        j,
+        r,
+        system.primal_blocks().to_vec(),
+        bounds,
+    )?;
+    out.fixed.copy_from_slice(&system.fixed);
+    out.w.values_mut().copy_from_slice(system.w.values());
+    // Rows are in order, the new ones last.
+    let parts = [
+        (&mut out.j, system.j.values(), n.values()),
+        (&mut out.r, system.r.values(), compliance),
+    ];
+    for (to, first, last) in parts {
+        let (own, new) = to.values_mut().split_at_mut(first.len());
+        own.copy_from_slice(first);
+        new.copy_from_slice(last);
+    }
+    Ok(out)
+}
+
 impl Condensed {
     /// Condenses `system`, all of whose rows are bilateral, on the rows `n` (p x n) with the compliances `r` (diagonal of `R_N`, m/(N s)) and the
     /// velocities `b` (m/s), p numbers each.
     ///
     /// # Errors
-    /// [`ProblemError::Size`], those of [`Problem::new`], [`ProblemError::Response`], and [`ProblemError::Bilateral`] for what the direct solver refuses, bounded
+    /// [`ProblemError::Size`], those of [`Problem::new`], and [`ProblemError::Bilateral`] for what the direct solver refuses, bounded
     /// rows among it.
     pub fn new(
         system: &KktSystem,
@@ -54,47 +98,28 @@ impl Condensed {
             }
         }
         let mut solver = DirectSolver::default();
-        let mut system = system.clone();
+        let system = system.clone();
         let c = system.c.clone();
         solver.prepare(&system)?;
         let mut solution = Solution::default();
         let base = solver.solve(&system, &mut solution)?;
         let mut velocity = b.to_vec();
         n.add_product(1.0, &solution.x, &mut velocity);
-        // The responses have no other right-hand side than the column.
-        let own_b = system.b.clone();
-        let own_rounding = system.b_rounding.clone();
-        system.b.fill(0.0);
-        system.b_rounding.fill(0.0);
-        let mut a = vec![0.0; p * p];
-        let mut unit = vec![0.0; p];
-        for k in 0..p {
-            system.c.fill(0.0);
-            unit[k] = 1.0;
-            n.add_transpose_product(1.0, &unit, &mut system.c);
-            unit[k] = 0.0;
-            let response = solver.solve(&system, &mut solution)?;
-            if response.status != Status::Converged {
-                return Err(ProblemError::Response {
-                    row: k,
-                    relative: response.residual.relative,
-                });
-            }
-            n.add_product(1.0, &solution.x, &mut a[k * p..(k + 1) * p]);
+        let mut offsets = vec![0];
+        for cone in &cones {
+            offsets.push(offsets[offsets.len() - 1] + cone.rows());
         }
-        for i in 0..p {
-            for k in 0..i {
-                let mean = 0.5 * (a[i * p + k] + a[k * p + i]);
-                a[i * p + k] = mean;
-                a[k * p + i] = mean;
-            }
-            a[i * p + i] += r[i];
+        if offsets[cones.len()] != p {
+            return Err(ProblemError::Size {
+                what: "the rows of the cones",
+                expected: p,
+                found: offsets[cones.len()],
+            });
         }
-        system.b = own_b;
-        system.b_rounding = own_rounding;
-        system.c.copy_from_slice(&c);
+        let rows: Vec<usize> = (system.m()..system.m() + p).collect();
+        let a = SaddleDelassus::new(&whole(&system, &n, r, &offsets)?, &rows, &offsets)?;
         Ok(Self {
-            problem: Problem::new(DenseDelassus::new(&a)?, velocity, cones)?,
+            problem: Problem::new(a, velocity, cones)?,
             base,
             system,
             n,

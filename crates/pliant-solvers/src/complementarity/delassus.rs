@@ -16,8 +16,7 @@ pub trait Delassus: Debug + Send + Sync {
 
     /// `y += A r` in sums of twice the precision, where the entries are known; else as [`rows_times`](Self::rows_times) rounds it. `scratch` has m entries.
     fn add_times(&self, r: &[f64], y: &mut [Twice], scratch: &mut [f64]) {
-        self.rows_times(0..self.size(), r, scratch);
-        y.iter_mut().zip(scratch).for_each(|(y, x)| *y += *x);
+        add_rounded(self, r, y, scratch);
     }
 
     /// The entries of the given rows and columns into `out`, row by row.
@@ -27,6 +26,17 @@ pub trait Delassus: Debug + Send + Sync {
     fn form(&self) -> Form<'_> {
         Form::Opaque
     }
+
+    /// The entries by compressed rows, both triangles, where they are kept like that.
+    fn matrix(&self) -> Option<&CsrMatrix> {
+        None
+    }
+}
+
+/// `y += A r`, as [`Delassus::rows_times`] rounds it.
+pub(super) fn add_rounded(a: &(impl Delassus + ?Sized), r: &[f64], y: &mut [Twice], scratch: &mut [f64]) {
+    a.rows_times(0..a.size(), r, scratch);
+    y.iter_mut().zip(scratch).for_each(|(y, x)| *y += *x);
 }
 
 /// What an operator shows of itself to solvers that factor it.
@@ -160,6 +170,10 @@ impl BlockSparse {
 impl Delassus for BlockSparse {
     fn size(&self) -> usize {
         self.matrix.pattern().rows()
+    }
+
+    fn matrix(&self) -> Option<&CsrMatrix> {
+        Some(&self.matrix)
     }
 
     fn rows_times(&self, rows: Range<usize>, r: &[f64], out: &mut [f64]) {

@@ -69,14 +69,6 @@ pub enum ProblemError {
         /// Its value.
         value: f64,
     },
-    /// The response of a saddle-point system to a row was not found to the tolerance of its solver.
-    #[error("the response to row {row} has the relative residual {relative:e}")]
-    Response {
-        /// Which row.
-        row: usize,
-        /// Componentwise backward error.
-        relative: f64,
-    },
     /// From the solver of bilateral rows.
     #[error(transparent)]
     Bilateral(#[from] crate::SolveError),

@@ -3,12 +3,13 @@
 mod explicit;
 mod free;
 
+use super::delassus::add_rounded;
 use super::{Delassus, Form, ProblemError, Twice};
 use crate::residual::row_of;
 use crate::{Elimination, KktSystem};
 use explicit::{Analysis, Explicit};
 use free::Free;
-use pliant_sparse::PatternBuilder;
+use pliant_sparse::{CsrMatrix, PatternBuilder};
 use std::ops::Range;
 
 /// `A = N K^-1 N^T + R_N` of some rows `N` of a [`KktSystem`], `K` the system of the other rows, all of them bilateral: sparse blocks or
@@ -109,7 +110,7 @@ fn boundaries<B: PartialEq>(sequence: &[usize], block_of: impl Fn(usize) -> B) -
 }
 
 /// The system without the given rows.
-fn without(system: &KktSystem, out: &[bool]) -> Result<(KktSystem, Vec<usize>), ProblemError> {
+pub(crate) fn without(system: &KktSystem, out: &[bool]) -> Result<(KktSystem, Vec<usize>), ProblemError> {
     let kept: Vec<usize> = (0..system.m()).filter(|i| !out[*i]).collect();
     let mut place = vec![ABSENT as usize; system.m()];
     for (k, i) in kept.iter().enumerate() {
@@ -370,17 +371,23 @@ impl Delassus for SaddleDelassus {
     }
 
     fn add_times(&self, r: &[f64], y: &mut [Twice], scratch: &mut [f64]) {
-        if let Values::Explicit(own) = &self.values {
-            return own.a.add_times(r, y, scratch);
+        match &self.values {
+            Values::Explicit(own) => own.a.add_times(r, y, scratch),
+            Values::Free(_) => add_rounded(self, r, y, scratch),
         }
-        self.rows_times(0..self.size(), r, scratch);
-        y.iter_mut().zip(scratch).for_each(|(y, x)| *y += *x);
     }
 
     fn block(&self, rows: Range<usize>, columns: Range<usize>, out: &mut [f64]) {
         match &self.values {
             Values::Explicit(own) => own.a.block(rows, columns, out),
             Values::Free(own) => own.block(&self.system, &self.rows, (rows, columns), out),
+        }
+    }
+
+    fn matrix(&self) -> Option<&CsrMatrix> {
+        match &self.values {
+            Values::Explicit(own) => own.a.matrix(),
+            Values::Free(_) => None,
         }
     }
 

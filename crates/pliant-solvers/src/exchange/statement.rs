@@ -1,8 +1,11 @@
 //! What a record may hold.
 
 use crate::KktSystem;
-use crate::complementarity::{BlockSparse, Condensed, Cone, DenseDelassus, Problem, ProblemError};
-use pliant_sparse::CsrMatrix;
+use crate::complementarity::{
+    BlockSparse, Condensed, Cone, DenseDelassus, Form, Problem, ProblemError, without,
+};
+use crate::residual::row_of;
+use pliant_sparse::{CsrMatrix, PatternBuilder};
 
 /// A problem.
 #[derive(Debug)]
@@ -53,6 +56,38 @@ pub struct Mixed {
 }
 
 impl Mixed {
+    /// The system without the rows of the problem, with these as `N`; none if they are coupled by compliance.
+    fn of(problem: &Problem, system: &KktSystem, rows: &[usize]) -> Result<Option<Self>, ProblemError> {
+        let (n, m) = (system.n(), system.m());
+        let mut place = vec![None; m];
+        rows.iter().enumerate().for_each(|(k, row)| place[*row] = Some(k));
+        for i in 0..m {
+            let coupled =
+                |(k, x): (usize, f64)| x != 0.0 && k != i && (place[i].is_some() || place[k].is_some());
+            if row_of(&system.r, i).any(coupled) {
+                return Ok(None);
+            }
+        }
+        let (own, _) = without(system, &place.iter().map(Option::is_some).collect::<Vec<_>>())?;
+        let mut pattern = PatternBuilder::new(rows.len(), n);
+        for (k, row) in rows.iter().enumerate() {
+            row_of(&system.j, *row).for_each(|(i, _)| pattern.insert(k, i));
+        }
+        let mut normals = pattern.finish()?.into_matrix();
+        for (k, row) in rows.iter().enumerate() {
+            let to = normals.pattern().row_slots(k);
+            let from = system.j.pattern().row_slots(*row);
+            normals.values_mut()[to].copy_from_slice(&system.j.values()[from]);
+        }
+        Ok(Some(Self {
+            system: own,
+            rows: normals,
+            compliance: rows.iter().map(|row| system.r.get(*row, *row)).collect(),
+            velocity: problem.b().to_vec(),
+            cones: problem.cones().to_vec(),
+        }))
+    }
+
     /// The complementarity problem of the rows with cones.
     ///
     /// # Errors
@@ -69,11 +104,17 @@ impl Mixed {
 }
 
 impl Statement {
-    /// A copy of a complementarity problem, with `A` entry by entry. Cost `m^2` time.
+    /// A copy of a complementarity problem: as the saddle-point system and its rows, where the operator knows one in which the rows with cones have a diagonal
+    /// compliance of their own, so that whoever reads it solves what was solved; else with `A` entry by entry, in `m^2` time.
     ///
     /// # Errors
     /// As [`Problem::new`].
     pub fn of(problem: &Problem) -> Result<Self, ProblemError> {
+        if let Form::Saddle { system, rows } = problem.delassus().form()
+            && let Some(mixed) = Mixed::of(problem, system, rows)?
+        {
+            return Ok(mixed.into());
+        }
         let m = problem.size();
         let entries = Entries::of(problem);
         let (b, cones) = (problem.b().to_vec(), problem.cones().to_vec());

@@ -4,8 +4,8 @@ use crate::tools::{Random, random_kkt};
 use nalgebra::{DMatrix, DVector};
 use pliant_solvers::KktSystem;
 use pliant_solvers::complementarity::{
-    AcceleratedGradient, Admm, BarzilaiBorwein, Cone, Delassus, DelassusChoice, DelassusReason, GaussSeidel,
-    Jacobi, NonlinearCg, Outcome, Problem, SaddleDelassus, Solver,
+    AcceleratedGradient, Admm, BarzilaiBorwein, BlockSparse, Cone, Delassus, DelassusChoice, DelassusReason,
+    DenseDelassus, GaussSeidel, Jacobi, NonlinearCg, Outcome, Problem, SaddleDelassus, Solver, Twice,
 };
 use pliant_sparse::PatternBuilder;
 
@@ -181,6 +181,49 @@ fn both_forms_are_the_dense_operator() {
             let far = off(&operator, &dense(&s, &rows), &mut random, &blocks);
             assert!(far < 1e-13, "case {case}, {choice:?}, updated: {far:e}");
         }
+    }
+}
+
+/// Products of whole numbers of 20 and 50 digits are exact in 128 bits: what rounding of the product leaves out is what is left of `A r` after it is taken away. Without entries nothing is left.
+#[test]
+fn products_are_added_in_twice_the_precision_where_entries_are_known() {
+    let mut random = Random(9);
+    let n = 6;
+    let j: Vec<i64> = (0..n * n)
+        .map(|_| (random.number() * 1_048_576.0) as i64)
+        .collect();
+    let at = |i: usize, k: usize| (0..n).map(|l| j[i * n + l] * j[k * n + l]).sum::<i64>();
+    let exact: Vec<i64> = (0..n * n).map(|e| at(e / n, e % n)).collect();
+    let a: Vec<f64> = exact.iter().map(|x| *x as f64).collect();
+    let r: Vec<f64> = random.numbers(n).iter().map(|x| (x * 1e15).round()).collect();
+    let unit: Vec<f64> = (0..n * n)
+        .map(|e| f64::from(u8::from(e % (n + 1) == 0)))
+        .collect();
+    let j: Vec<f64> = j.iter().map(|x| *x as f64).collect();
+    let system = KktSystem::dense(&unit, &j, &vec![0.0; n]).unwrap();
+    let rows: Vec<usize> = (0..n).collect();
+    let blocks = (0..n * n).map(|e| (e / n, e % n, vec![a[e]])).collect::<Vec<_>>();
+    let of_system = |choice| SaddleDelassus::with(&system, &rows, &[0, 3, 6], choice, 1).unwrap();
+    let operators: [(Box<dyn Delassus>, bool); 4] = [
+        (Box::new(DenseDelassus::new(&a).unwrap()), true),
+        (Box::new(BlockSparse::new(&[1; 6], &blocks).unwrap()), true),
+        (Box::new(of_system(DelassusChoice::Explicit)), true),
+        (Box::new(of_system(DelassusChoice::MatrixFree)), false),
+    ];
+    for (which, (operator, known)) in operators.iter().enumerate() {
+        let mut rounded = vec![0.0; n];
+        operator.rows_times(0..n, &r, &mut rounded);
+        let mut y = vec![Twice::default(); n];
+        y.iter_mut().zip(&rounded).for_each(|(y, x)| *y += -x);
+        operator.add_times(&r, &mut y, &mut vec![0.0; n]);
+        let left = (0..n).map(|i| {
+            let sum: i128 = (0..n).map(|k| i128::from(exact[i * n + k]) * r[k] as i128).sum();
+            (sum - rounded[i] as i128) as f64
+        });
+        let left: Vec<f64> = left.map(|x| if *known { x } else { 0.0 }).collect();
+        let found: Vec<f64> = y.iter().map(|y| y.value()).collect();
+        assert_eq!(found, left, "operator {which}");
+        assert!(!known || left.iter().any(|x| *x != 0.0), "operator {which}");
     }
 }
 

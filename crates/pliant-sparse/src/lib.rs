@@ -2,8 +2,8 @@
 //!
 //! What this crate is: compressed row storage with a pattern that is built once and values that are written in place,
 //! orders of elimination of a (block) graph by minimum degree and nested dissection, the `L D L^T` of a symmetric
-//! quasi-definite matrix by entries, by dense blocks or by dense fronts on several threads, and one with pivoting for any
-//! symmetric matrix. What it is not: it knows no mechanics, no time and no constraint.
+//! quasi-definite matrix by entries, by dense blocks or by dense fronts on several threads, one with pivoting for any
+//! symmetric matrix, and the `L U` of any. What it is not: it knows no mechanics, no time and no constraint.
 //!
 //! ```
 //! use pliant_sparse::{PatternBuilder, Symbolic};
@@ -27,6 +27,7 @@ mod block;
 mod front;
 mod graph;
 mod ldlt;
+mod lu;
 mod pattern;
 mod symmetric_block;
 mod threads;
@@ -38,6 +39,7 @@ pub use block::{
 pub use front::{FrontFactor, FrontSymbolic, Inertia, PivotedFactor, UnsymmetricFactor};
 pub use graph::{BestOrder, EliminationCost, Graph, OrderMethod, OrderReport};
 pub use ldlt::{Factor, FactorReport, PivotRule, Symbolic};
+pub use lu::LuFactor;
 pub use pattern::{CsrMatrix, Pattern, PatternBuilder};
 pub use symmetric_block::SymmetricBlockMatrix;
 pub use threads::Threads;

@@ -181,8 +181,8 @@ impl Solver for Auto {
             return Ok(report);
         }
         let few = problem.size() <= self.options.dense_rows;
-        // Newton's factors are sparse where the operator is a Schur complement.
-        let sparse = matches!(problem.delassus().form(), Form::Saddle { .. });
+        // So are Newton's factors.
+        let sparse = matches!(problem.delassus().form(), Form::Saddle { .. } | Form::Sparse(_));
         let near = sparse || problem.size() <= ENDED * self.options.dense_rows;
         let rows = !problem.has_friction();
         // Those that know friction as a circle only step aside.

@@ -3,7 +3,7 @@
 mod law;
 mod place;
 
-use super::jacobian::Jacobian;
+use super::jacobian::{Jacobian, Wanted};
 use super::report::Tracker;
 use super::{Limits, Method, Outcome, Problem, ProblemError, Report, Solver};
 use crate::Elimination;
@@ -18,15 +18,16 @@ use place::{Course, Place, subtract};
 /// by the length of their path, from a large `tau` to one so small that the residual holds. At the start `b` is such that `z = 0` is a solution; it becomes the one that is given in step with `tau`.
 ///
 /// With friction the problem is no convex program, and this path turns back where contacts jam: `tau` has to grow again for a while. [`InteriorPoint`](super::InteriorPoint),
-/// and every method that insists on getting nearer, ends there; the path does not. Each step goes along the tangent and is corrected by Newton's method across it
+/// and every method that insists on getting nearer, ends there; the path does not. Where it turns back, the determinant of its equations changes its sign: so which way is onward is known at every place of it, and a step that has jumped to another
+/// branch, where onward is backwards, is taken anew from nearer (without that, heaps of 200 balls went back the way they came). Each step goes along the tangent and is corrected by Newton's method across it
 /// (Keller's pseudo-arclength; Allgower and Georg 2003), twice as far where that was easy and half as far where it was not. The variable of a
 /// contact is `z = S r - S^-1 v/s`, so that impulse and velocity are inside their cones whatever it is, and lengths are measured as `s z` in shares of the largest `|b|`.
-/// With redundant contacts impulses are not unique: `A + e D` is taken for `A`, `e` a tenth of the tolerance (a hundredth where the factor is dense) and `D` the [scales](Problem::scale) of the blocks, and proximal points take it
+/// With redundant contacts impulses are not unique: `A + e D` is taken for `A`, `e` a hundredth of the tolerance (a tenth where the factor has no pivots to choose) and `D` the [scales](Problem::scale) of the blocks, and proximal points take it
 /// out again at the end; the residual that the report has is that of `A`.
 ///
-/// No proof that the path ends at a solution; where it leads away or is lost to rounding, the outcome says so. Slow: some hundreds of factorisations, up to 2,000 for three hundred contacts at rest on
-/// each other, so it is for problems that quicker methods do not solve. An iteration is a
-/// factorisation, with the cost of one of [`Newton`](super::Newton). The impulse at the start and [`Limits::patience`] mean nothing. Nothing is allocated for problems no larger than before.
+/// No proof that the path ends at a solution; where it leads away or is lost to rounding, the outcome says so. Slow: some hundreds of factorisations, up to 2,000 for four hundred contacts at rest on
+/// each other, so it is for problems that quicker methods do not solve. An iteration is a factorisation, from 60 rows on a sparse one that exchanges rows where the entries of `A` are kept by compressed rows
+/// ([`LuFactor`](pliant_sparse::LuFactor)), as they are for contacts of bodies; else that of [`Newton`](super::Newton). The impulse at the start and [`Limits::patience`] mean nothing. Nothing is allocated for problems no larger than before, but for fill, which depends on the values.
 #[derive(Clone, Debug)]
 pub struct CentralPath {
     /// May be changed at any time.
@@ -41,6 +42,8 @@ pub struct CentralPath {
     along: Vec<f64>,
     along_t: f64,
     next: Place,
+    /// Whether the determinant was negative at the start.
+    turned: Option<bool>,
     /// Two right-hand sides and their solutions: the change of `z` that takes the miss away at constant `t`, and that by which `z` follows `t`.
     pair: Vec<f64>,
     rest: Vec<f64>,
@@ -74,6 +77,9 @@ const EASY: usize = 3;
 const HARD: usize = 5;
 /// Cosine between two tangents below which the step was too long.
 const TURN: f64 = 0.1;
+/// Step below which a determinant of the other sign is no other branch any more, if the cosine is beyond minus this: two paths cross, as they do in symmetric problems.
+const CROSSING: f64 = 1e-5;
+const STRAIGHT: f64 = 0.99;
 /// Step below which the path is lost.
 const LOST: f64 = 1e-9;
 
@@ -89,6 +95,7 @@ impl CentralPath {
             t: 0.0,
             along: Vec::new(),
             along_t: 1.0,
+            turned: None,
             next: Place::default(),
             pair: Vec::new(),
             rest: Vec::new(),
@@ -109,9 +116,9 @@ impl CentralPath {
 
     fn begin(&mut self, problem: &Problem) -> Result<(), ProblemError> {
         let m = problem.size();
-        self.jacobian.prepare(problem)?;
-        let sparse = self.jacobian.is_sparse();
-        self.course.begin(problem, self.limits.tolerance, sparse);
+        self.jacobian.prepare(problem, Wanted::Pivots)?;
+        let pivots = self.jacobian.has_pivots();
+        self.course.begin(problem, self.limits.tolerance, pivots);
         self.next.begin(problem);
         for (list, size) in [
             (&mut self.z, m),
@@ -123,7 +130,7 @@ impl CentralPath {
             list.clear();
             list.resize(size, 0.0);
         }
-        (self.t, self.along_t) = (0.0, 1.0);
+        (self.t, self.along_t, self.turned) = (0.0, 1.0, None);
         self.evaluate(problem);
         self.course.offset.copy_from_slice(&self.next.miss);
         Ok(())
@@ -240,7 +247,7 @@ impl CentralPath {
     }
 
     /// Corrects the next place once more, and puts the tangent there in place of the second of the pair; returns its part along `t` and the cosine between it and
-    /// the one before, which says where onward is.
+    /// the one before. Where the path turns back, the determinant changes its sign, which says where onward is; a branch that was jumped to by mistake shows by its cosine.
     fn tangent(&mut self, problem: &Problem) -> Option<(f64, f64)> {
         self.evaluate(problem);
         if !self.changes(problem) {
@@ -253,9 +260,21 @@ impl CentralPath {
         let drift = &mut self.pair[self.along.len()..];
         let length = (self.course.product(drift, drift) + 1.0).sqrt();
         let cosine = (self.course.product(&self.along, drift) + self.along_t) / length;
-        let sign = if cosine < 0.0 { -1.0 } else { 1.0 } / length;
-        drift.iter_mut().for_each(|x| *x *= sign);
-        length.is_finite().then_some((sign, cosine.abs()))
+        let turned = self.jacobian.is_turned();
+        let sign = if turned == *self.turned.get_or_insert(turned) {
+            1.0
+        } else {
+            -1.0
+        };
+        let along_t = sign / length;
+        drift.iter_mut().for_each(|x| *x *= along_t);
+        length.is_finite().then_some((along_t, sign * cosine))
+    }
+
+    /// Whether the next place is an answer, or no number: that it is no better than those before says nothing of a path that turns.
+    fn look(&mut self, problem: &Problem) -> Option<Outcome> {
+        let end = self.tracker.look(problem, &self.next.r);
+        end.filter(|end| *end != Outcome::Stagnated)
     }
 
     /// At the end of the path, Newton's method with the compliance at rest where the impulses are: `tau` is far below it by then, so that they hardly move, and
@@ -273,7 +292,7 @@ impl CentralPath {
                 .zip(&self.pair)
                 .for_each(|(z, dz)| *z += dz);
             self.evaluate(problem);
-            if let Some(end) = self.tracker.look(problem, &self.next.r) {
+            if let Some(end) = self.look(problem) {
                 return end;
             }
         }
@@ -287,18 +306,24 @@ impl CentralPath {
             let Some((along_t, cosine)) = self.tangent(problem) else {
                 return self.broken();
             };
-            if corrections.is_some() && cosine < TURN && step > LOST {
-                // Around a corner: what is onward is told from nearer.
+            // Where paths cross, the determinant changes its sign although the path goes straight on, however short the step.
+            let crossing = cosine < -STRAIGHT && step < CROSSING;
+            if corrections.is_some() && cosine < TURN && step > LOST && !crossing {
+                // Around a corner, or on another branch: what is onward is told from nearer.
                 step *= 0.5;
             } else {
-                self.along_t = along_t;
-                self.along.copy_from_slice(&self.pair[self.z.len()..]);
+                let tangent = self.pair[self.z.len()..].iter();
+                let sign = if crossing { -1.0 } else { 1.0 };
+                self.along_t = sign * along_t;
+                self.along
+                    .iter_mut()
+                    .zip(tangent)
+                    .for_each(|(a, x)| *a = sign * x);
+                self.turned = self.turned.map(|turned| turned ^ crossing);
                 self.evaluate(problem);
                 self.z.copy_from_slice(&self.next.z);
                 self.t = self.next.t;
-                if let Some(end) = self.tracker.look(problem, &self.next.r)
-                    && end != Outcome::Stagnated
-                {
+                if let Some(end) = self.look(problem) {
                     return end;
                 }
                 if self.t >= DEEPEST {

@@ -1,25 +1,54 @@
 //! The linear systems of [`Newton`](super::Newton) and [`CentralPath`](super::CentralPath).
 
+mod entries;
+
 use super::shifted::Shifted;
 use super::{Form, Problem, ProblemError};
 use crate::Elimination;
+use entries::Entries;
 
 /// Rows up to which a dense factorisation is quickest.
 const DENSE: usize = 60;
 
 /// Solves `(F_r + F_u (A + e D)) x = y`, with `D` the [scales](Problem::scale) of the blocks, and `F_r` and `F_u` of one square matrix per block.
 ///
-/// Where the operator is a [`Form::Saddle`] and there are more than 60 rows, by a sparse unsymmetric factorisation of the saddle-point system; else by a dense one,
-/// `2 m^3/3`. Nothing is allocated for problems no larger than before.
-#[derive(Clone, Debug, Default)]
+/// Up to 60 rows, or where the entries of `A` are not kept by compressed rows, by a dense factorisation, `2 m^3/3`. Above it there are two sparse ones: that of the saddle-point
+/// system, where the operator is a [`Form::Saddle`], is quick and has no pivots to choose outside its fronts; that of the matrix itself exchanges rows.
+/// Nothing is allocated for problems no larger than before, but for the fill of the latter, which depends on the values.
+#[derive(Debug, Default)]
 pub(super) struct Jacobian {
+    way: Way,
     /// `A`, and the matrix and then its factors, by rows.
     a: Vec<f64>,
     dense: Vec<f64>,
     swaps: Vec<usize>,
+    entries: Entries,
     shifted: Shifted,
-    sparse: bool,
     out: Vec<f64>,
+}
+
+// A clone makes its factors anew.
+impl Clone for Jacobian {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Way {
+    #[default]
+    Dense,
+    Entries,
+    Saddle,
+}
+
+/// What the factor is to be good at, where there is a choice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wanted {
+    /// That of the saddle-point system.
+    Speed,
+    /// One that exchanges rows.
+    Pivots,
 }
 
 impl Jacobian {
@@ -33,22 +62,33 @@ impl Jacobian {
         self.shifted.impose(order);
     }
 
-    /// Whether the factor is one of the saddle-point system.
-    pub(super) fn is_sparse(&self) -> bool {
-        self.sparse
+    /// Whether rows are exchanged wherever that is better.
+    pub(super) fn has_pivots(&self) -> bool {
+        self.way != Way::Saddle
     }
 
     /// Takes the pattern of a problem, and its operator if that is to be dense.
-    pub(super) fn prepare(&mut self, problem: &Problem) -> Result<(), ProblemError> {
+    pub(super) fn prepare(&mut self, problem: &Problem, wanted: Wanted) -> Result<(), ProblemError> {
         let m = problem.size();
-        self.sparse = m > DENSE && matches!(problem.delassus().form(), Form::Saddle { .. });
+        let delassus = problem.delassus();
+        let saddle = matches!(delassus.form(), Form::Saddle { .. });
+        let entries = delassus.matrix();
+        self.way = match entries {
+            _ if m <= DENSE => Way::Dense,
+            Some(_) if !saddle || wanted == Wanted::Pivots => Way::Entries,
+            _ if saddle => Way::Saddle,
+            _ => Way::Dense,
+        };
         self.a.clear();
-        if self.sparse {
-            return self.shifted.prepare(problem);
+        match (self.way, entries) {
+            (Way::Saddle, _) => self.shifted.prepare(problem),
+            (Way::Entries, Some(a)) => self.entries.prepare(problem, a),
+            _ => {
+                self.a.resize(m * m, 0.0);
+                delassus.block(0..m, 0..m, &mut self.a);
+                Ok(())
+            }
         }
-        self.a.resize(m * m, 0.0);
-        problem.delassus().block(0..m, 0..m, &mut self.a);
-        Ok(())
     }
 
     /// Factors, and solves for one or more right-hand sides, one after the other in `y`, which take the answers. False if it fails.
@@ -59,18 +99,32 @@ impl Jacobian {
         e: f64,
         y: &mut [f64],
     ) -> bool {
-        if self.sparse {
-            if !self.shifted.factor_newton(problem, by_r, by_u, e) {
-                return false;
+        let done = match self.way {
+            Way::Saddle => self.shifted.factor_newton(problem, by_r, by_u, e),
+            Way::Entries => self.entries.factor(problem, (by_r, by_u), e),
+            Way::Dense => {
+                self.fill(problem, by_r, by_u, e);
+                self.swaps.resize(problem.size(), 0);
+                factor_in_place(&mut self.dense, &mut self.swaps)
             }
-        } else {
-            self.fill(problem, by_r, by_u, e);
-            self.swaps.resize(problem.size(), 0);
-            if !factor_in_place(&mut self.dense, &mut self.swaps) {
-                return false;
+        };
+        done && self.again(problem, y)
+    }
+
+    /// Whether the determinant of the matrix of the last factor is negative, up to a sign that is the same for all matrices of one problem.
+    pub(super) fn is_turned(&self) -> bool {
+        match self.way {
+            Way::Saddle => self.shifted.is_turned(),
+            Way::Entries => self.entries.is_turned(),
+            Way::Dense => {
+                let pivots = self.dense.iter().step_by(self.swaps.len() + 1);
+                let exchanged = self.swaps.iter().enumerate().map(|(k, other)| *other != k);
+                let signs = pivots
+                    .zip(exchanged)
+                    .map(|(pivot, exchanged)| (*pivot < 0.0) ^ exchanged);
+                signs.fold(false, |turned, sign| turned ^ sign)
             }
         }
-        self.again(problem, y)
     }
 
     /// Solves for other right-hand sides with the last factor.
@@ -78,11 +132,13 @@ impl Jacobian {
         let m = problem.size();
         self.out.resize(m, 0.0);
         for y in y.chunks_exact_mut(m) {
-            if self.sparse {
-                self.shifted.solve_bent(y, &mut self.out);
-                y.copy_from_slice(&self.out);
-            } else {
-                substitute(&self.dense, &self.swaps, y);
+            match self.way {
+                Way::Saddle => {
+                    self.shifted.solve_bent(y, &mut self.out);
+                    y.copy_from_slice(&self.out);
+                }
+                Way::Entries => self.entries.solve_in_place(y),
+                Way::Dense => substitute(&self.dense, &self.swaps, y),
             }
         }
         for y in y.chunks_exact_mut(m) {
@@ -179,3 +235,6 @@ pub(super) fn solve_in_place(a: &mut [f64], swaps: &mut [usize], b: &mut [f64]) 
     }
     regular
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,7 +3,7 @@
 mod law;
 
 use super::gauss_seidel::sweep;
-use super::jacobian::Jacobian;
+use super::jacobian::{Jacobian, Wanted};
 use super::report::Tracker;
 use super::{Cone, Limits, Method, Outcome, Problem, ProblemError, Report, Solver};
 use crate::Elimination;
@@ -66,8 +66,9 @@ impl Default for NewtonOptions {
 /// and Marquardt: without that, towers of boxes with a mass ratio of 1000 were not solved. The line search halves the step until `|F|^2` is below the largest of its last five
 /// values (Grippo, Lampariello, Lucidi 1986); when it fails, Gauss-Seidel sweeps take over for a moment. Friction has no descent
 /// guarantee: far from a solution other methods are safer; near one it converges in a handful of steps (Acary, Brémond, Huber 2018
-/// compare). Cost: where the operator is a [`Form::Saddle`](super::Form::Saddle) and there are more than 60 rows, a sparse unsymmetric factorisation of the saddle-point
-/// system; else a dense one, `2 m^3/3`. Nothing is allocated for problems no larger than before.
+/// compare). Cost: up to 60 rows, and for operators without entries, a dense factorisation, `2 m^3/3`; else a sparse unsymmetric one, of the saddle-point
+/// system where the operator is a [`Form::Saddle`](super::Form::Saddle), of the Jacobian itself where its entries are kept. Nothing is allocated for problems no larger than before, but for the
+/// fill of the latter.
 #[derive(Clone, Debug, Default)]
 pub struct Newton {
     /// May be changed at any time.
@@ -184,7 +185,7 @@ impl Solver for Newton {
                 list.clear();
                 list.resize(m, 0.0);
             }
-            self.jacobian.prepare(problem)?;
+            self.jacobian.prepare(problem, Wanted::Speed)?;
             let mut memory = [0.0f64; 5];
             let mut relax = true;
             let mut proximal = 0.1f64;

@@ -160,6 +160,22 @@ impl UnsymmetricFactor {
         Ok(())
     }
 
+    /// The sign of the determinant of the matrix that was factored last: whether its pivots are below zero in an odd number, rows exchanged back.
+    ///
+    /// # Panics
+    /// If the factor is of another pattern.
+    pub fn has_negative_determinant(&self, symbolic: &FrontSymbolic) -> bool {
+        let mut negative = false;
+        for front in &symbolic.fronts {
+            for k in 0..front.width {
+                let pivot = self.values[front.values + k * (front.height() + 1)];
+                let exchanged = self.exchanges[front.first + k] as usize != k;
+                negative ^= (pivot < 0.0) ^ exchanged;
+            }
+        }
+        negative
+    }
+
     /// Solves `A x = b` in place. Cost: four operations for each entry of `L`, twice.
     ///
     /// # Panics

@@ -10,9 +10,9 @@ const END: f64 = 1e-17;
 const BLUR: f64 = 0.01;
 const SHARPER: f64 = 0.7;
 /// Share of the scale of a block that is added to its rows: a part of the tolerance, between these. More, and the velocities that it gives to large impulses are seen in the residual; less, and rounding hides what
-/// impulses of redundant contacts are. The sparse factor, which has no pivots to choose, takes ten times as much as the dense one.
-const DENSE: f64 = 0.01;
-const SPARSE: f64 = 0.1;
+/// impulses of redundant contacts are. A factor that has no pivots to choose takes ten times as much.
+const PIVOTED: f64 = 0.01;
+const UNPIVOTED: f64 = 0.1;
 const COMPLIANCE: (f64, f64) = (1e-12, 1e-9);
 
 /// What stays the same along the path.
@@ -33,13 +33,13 @@ pub(super) struct Course {
 }
 
 impl Course {
-    pub(super) fn begin(&mut self, problem: &Problem, tolerance: f64, sparse: bool) {
+    pub(super) fn begin(&mut self, problem: &Problem, tolerance: f64, pivots: bool) {
         let speed = problem.b().iter().fold(0.0f64, |a, b| a.max(b.abs()));
         let speed = if speed == 0.0 { 1.0 } else { speed };
         let blocks = problem.blocks().max(1) as f64;
         let middle = ((0..problem.blocks()).map(|k| problem.scale(k).ln()).sum::<f64>() / blocks).exp();
         (self.work, self.speed) = (speed * speed / middle, speed);
-        let part = if sparse { SPARSE } else { DENSE };
+        let part = if pivots { PIVOTED } else { UNPIVOTED };
         self.share = (part * tolerance).clamp(COMPLIANCE.0, COMPLIANCE.1);
         self.weight.clear();
         self.compliance.clear();

@@ -249,6 +249,12 @@ impl Shifted {
         bent.eliminate(&self.direct)
     }
 
+    /// Whether the determinant of the matrix that [`Self::factor_newton`] factored last has the sign of `-1`; up to a sign that only patterns change.
+    pub(crate) fn is_turned(&self) -> bool {
+        let bent = self.bent.as_ref().filter(|b| b.ready);
+        bent.is_some_and(|b| b.factor.has_negative_determinant(&b.symbolic))
+    }
+
     /// Whether the symmetric factor is to come first: it knows the order, and in every solve anew which bilateral rows are redundant, whatever the
     /// contacts do.
     fn needs_symmetric(&self) -> bool {

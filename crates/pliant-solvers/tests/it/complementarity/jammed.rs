@@ -3,6 +3,7 @@
 use super::limits;
 use crate::tools::Random;
 use pliant_solvers::complementarity::*;
+use pliant_solvers::exchange::{Record, Statement};
 
 /// Contacts between more directions than there are freedoms, which approach as a motion does that can be undone: a solution exists (Klarbring and Pang 1998).
 fn jam(random: &mut Random, contacts: usize, freedoms: usize, mu: f64) -> Problem {
@@ -47,6 +48,63 @@ fn the_central_path_solves_all_that_have_a_solution() {
                 "{contacts} {freedoms} {mu} {case} {report:?}"
             );
         }
+    }
+}
+
+/// Five nearly equal jams beside each other, which do not touch: their paths turn back one after the other, in hairpins that are as near to each other as the problems are. A follower
+/// that tells onward from the last tangent jumps across one, and goes back the way for good.
+#[test]
+fn the_central_path_does_not_jump_across_hairpins() {
+    let (copies, contacts, freedoms) = (5, 3, 4);
+    let (n, m) = (3 * contacts, 3 * contacts * copies);
+    let mut random = Random(37);
+    let h = random.numbers(n * freedoms);
+    let v = random.numbers(freedoms);
+    let row = |i: usize| &h[i * freedoms..][..freedoms];
+    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    let (mut blocks, mut b) = (Vec::new(), Vec::new());
+    for copy in 0..copies {
+        let v: Vec<f64> = v.iter().map(|v| v + 0.03 * random.number()).collect();
+        for i in 0..n {
+            blocks.extend((0..n).map(|k| (copy * n + i, copy * n + k, vec![dot(row(i), row(k))])));
+            b.push(dot(row(i), &v));
+        }
+    }
+    let a = BlockSparse::new(&vec![1; m], &blocks).unwrap();
+    let problem = Problem::new(a, b, vec![Cone::Coulomb { mu: 1.0 }; contacts * copies]).unwrap();
+    let mut r = vec![0.0; m];
+    let report = CentralPath::new(limits(1e-9, 3000))
+        .solve(&problem, &mut r)
+        .unwrap();
+    assert_eq!(report.outcome, Outcome::Converged, "{report:?}");
+}
+
+/// A path that turns back is long no better than before, and so are its last steps: patience means nothing.
+#[test]
+fn the_central_path_has_patience() {
+    for text in [
+        include_str!("../../corpus/heap-0-46.json"),
+        include_str!("../../corpus/heap-10-34.json"),
+    ] {
+        let record = Record::read(text, |name| Err(name.to_owned())).unwrap();
+        let Statement::Complementarity(problem) = &record.statement else {
+            panic!("{}", record.name)
+        };
+        let answer = |patience| {
+            let mut r = vec![0.0; problem.size()];
+            let limits = Limits {
+                patience,
+                ..limits(1e-8, 3000)
+            };
+            let report = CentralPath::new(limits).solve(problem, &mut r).unwrap();
+            println!(
+                "{} {patience} {} {:?}",
+                record.name, report.iterations, report.outcome
+            );
+            assert_eq!(report.outcome, Outcome::Converged, "{report:?}");
+            (r, report.iterations)
+        };
+        assert_eq!(answer(0), answer(2000));
     }
 }
 

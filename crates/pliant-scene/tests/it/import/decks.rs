@@ -77,6 +77,48 @@ fn abaqus_faces_and_lines() {
     assert_eq!(mesh.group("rod").unwrap().edges, [0]);
 }
 
+/// Flat cells of second order become several triangles each: sets name those of theirs, and cover their areas. A range without a step has the step one.
+#[test]
+fn abaqus_faces_of_second_order() {
+    let places = "0,0 2,0 0,2 1,0 1,1 0,1 5,0 7,0 7,2 5,2 6,0 7,1 6,2 5,1 6,1";
+    let mut text = "*NODE\n".to_owned();
+    for (k, place) in places.split(' ').enumerate() {
+        text += &format!("{}, {place}, 0\n", k + 1);
+    }
+    text += "*ELEMENT, TYPE=S8R, ELSET=eight\n1, 7,8,9,10, 11,12,13,14\n*ELEMENT, TYPE=STRI65, ELSET=six\n2, 1,2,3, 4,5,6\n\
+             *ELEMENT, TYPE=S9R5, ELSET=nine\n3, 7,8,9,10, 11,12,13,14, 15\n*ELEMENT, TYPE=S3, ELSET=three\n4, 1,2,3\n\
+             *NSET, NSET=some, GENERATE\n2, 5\n";
+    let mesh = parse_abaqus(&text).unwrap();
+    let area = |t: [u32; 3]| {
+        let [a, b, c] = t.map(|v| mesh.vertices[v as usize]);
+        0.5 * ((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]))
+    };
+    for (set, pieces, whole) in [
+        ("eight", 6, 4.0),
+        ("six", 4, 2.0),
+        ("nine", 8, 4.0),
+        ("three", 1, 2.0),
+    ] {
+        let triangles = &mesh.group(set).unwrap().triangles;
+        let areas: Vec<f64> = triangles
+            .iter()
+            .map(|t| area(mesh.triangles[*t as usize]))
+            .collect();
+        assert_eq!((areas.len(), areas.iter().sum()), (pieces, whole), "{set}");
+    }
+    assert_eq!(
+        mesh.group("nine").unwrap().triangles,
+        [10, 11, 12, 13, 14, 15, 16, 17]
+    );
+    let used = mesh.group_vertices(mesh.group("nine").unwrap());
+    assert_eq!(
+        used,
+        [6, 7, 8, 9, 10, 11, 12, 13, 14],
+        "the one in the middle too"
+    );
+    assert_eq!(mesh.group("some").unwrap().vertices, [1, 2, 3, 4]);
+}
+
 #[test]
 fn abaqus_mistakes_name_the_line() {
     let nodes = "*NODE\n1,0,0,0\n2,1,0,0\n3,1,1,0\n4,0,1,1\n";
@@ -219,6 +261,21 @@ fn tetgen_meshes() {
         );
         assert_eq!(mesh.triangles.len(), if ten { 4 } else { 1 });
     }
+}
+
+/// Several attributes of nodes are passed over; the two tetrahedra behind the marker of a face make it no face of six nodes.
+#[test]
+fn tetgen_columns_behind_what_is_read() {
+    let files = TetgenFiles {
+        nodes: "4 3 2 1\n1 0 0 0 0.5 7 3\n2 1 0 0 0.5 7 3\n3 0 1 0 0.5 7 4\n4 0 0 1 0.5 7 0\n",
+        elements: "1 4 0\n1 1 2 3 4\n",
+        faces: Some("1 1\n1 1 3 2 5 1 -1\n"),
+    };
+    let mesh = parse_tetgen(files).unwrap();
+    assert_eq!(mesh.group("marker_3").unwrap().vertices, [0, 1]);
+    assert_eq!(mesh.group("marker_4").unwrap().vertices, [2]);
+    assert_eq!(mesh.triangles, [[0, 2, 1]]);
+    assert_eq!(mesh.group("boundary_5").unwrap().triangles, [0]);
 }
 
 #[test]

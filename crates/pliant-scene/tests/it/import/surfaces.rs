@@ -112,6 +112,11 @@ fn stl_mistakes_have_a_place() {
         ),
         "{error}"
     );
+    // What is behind the triangles that the header counts is none of them.
+    let mut binary = stl_binary();
+    binary[..5].copy_from_slice(b"plain");
+    binary.extend([0; 75]);
+    assert_eq!(parse_stl(&binary).unwrap().triangles.len(), 12);
     assert!(matches!(parse_stl(b"solid\nendsolid\n"), Err(MeshError::Empty)));
     assert!(parse_stl(b"neither").is_err());
 }
@@ -178,6 +183,26 @@ fn ply_is_the_same_in_every_format() {
     for big in [false, true] {
         assert_eq!(parse_ply(&ply(Some(big))).unwrap(), text);
     }
+}
+
+/// Whole numbers as coordinates, with and without a sign, behind a list; bytes by hand.
+#[test]
+fn ply_numbers_have_the_widths_and_signs_of_their_types() {
+    let text = "ply\nformat binary_little_endian 1.0\nelement vertex 3\nproperty list uchar char tags\nproperty char x\n\
+                property uchar y\nproperty ushort z\nelement face 1\nproperty list uchar ushort vertex_indices\nend_header\n";
+    let mut file = text.as_bytes().to_vec();
+    file.extend([2, 9, 9, 0xfd, 200, 0x40, 0x9c]);
+    file.extend([0, 0x7f, 1, 1, 0]);
+    file.extend([1, 5, 0x80, 255, 0xff, 0xff]);
+    file.extend([3, 0, 0, 1, 0, 2, 0]);
+    let mesh = parse_ply(&file).unwrap();
+    let expected = [
+        [-3.0, 200.0, 40000.0],
+        [127.0, 1.0, 1.0],
+        [-128.0, 255.0, 65535.0],
+    ];
+    assert_eq!(mesh.vertices, expected);
+    assert_eq!(mesh.triangles, [[0, 1, 2]]);
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! VTK: legacy files, and XML files in every encoding.
 
+mod small;
+
 use super::cells::{Cell, DETERMINANT, cells};
 use super::{Mesh, MeshError, parse_vtk, parse_vtk_xml};
 
@@ -366,6 +368,14 @@ fn other_types_of_cells() {
     assert_eq!(mesh.group("id_7").unwrap().triangles, [0]);
 }
 
+/// With one place of the file written otherwise, the complaint begins with what is wanted.
+fn refused(text: &str, [from, to]: [&str; 2], wanted: &str, parse: fn(&[u8]) -> Result<Mesh, MeshError>) {
+    let broken = text.replacen(from, to, 1);
+    assert_ne!(broken, text, "{from}");
+    let message = parse(broken.as_bytes()).unwrap_err().to_string();
+    assert!(message.starts_with(wanted), "{message} instead of {wanted}");
+}
+
 #[test]
 fn mistakes_name_the_line_and_what_was_expected() {
     let text = String::from_utf8(legacy(false, false)).unwrap();
@@ -395,10 +405,7 @@ fn mistakes_name_the_line_and_what_was_expected() {
         ("CELL_TYPES 7", "CELL_TYPES 6", "line 10: expected a section"),
         ("CELL_DATA", "CELL_DOTA", "line 17: expected a section"),
     ] {
-        let broken = text.replacen(from, to, 1);
-        assert_ne!(broken, text, "{from}");
-        let message = parse_vtk(broken.as_bytes()).unwrap_err().to_string();
-        assert!(message.starts_with(wanted), "{message} instead of {wanted}");
+        refused(&text, [from, to], wanted, parse_vtk);
     }
     assert_eq!((first, DETERMINANT), (4, 2.5625));
 
@@ -444,10 +451,7 @@ fn mistakes_name_the_line_and_what_was_expected() {
         ("\n0 1 2 3 ", "\n0 1 2 33 ", "line 9: a cell names vertex 33"),
         ("\n0 1 2 3 ", "\n0 1 2 x ", "line 9: expected numbers of the type"),
     ] {
-        let broken = text.replacen(from, to, 1);
-        assert_ne!(broken, text, "{from}");
-        let message = parse_vtk_xml(broken.as_bytes()).unwrap_err().to_string();
-        assert!(message.starts_with(wanted), "{message} instead of {wanted}");
+        refused(&text, [from, to], wanted, parse_vtk_xml);
     }
     let broken = text.replacen("NumberOfPoints=\"12\"", "NumberOfPoints=\"999999999999999\"", 1);
     assert!(matches!(

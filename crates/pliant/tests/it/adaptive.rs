@@ -3,6 +3,7 @@
 mod accuracy;
 mod events;
 mod memory;
+mod rules;
 
 use pliant::prelude::*;
 

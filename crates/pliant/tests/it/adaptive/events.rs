@@ -121,6 +121,8 @@ fn events_without_end_are_passed_over() {
     let summary = s.advance_to(&how, 5.0).unwrap();
     println!("{summary:?}");
     assert_eq!(s.time(), 5.0);
+    // In each of several seconds.
+    assert!(summary.events > 4, "{summary:?}");
     assert!(summary.events <= 2 * 6 && summary.passed > 0, "{summary:?}");
 }
 
@@ -199,6 +201,40 @@ fn ropes_and_limits_end_a_step() {
             s.multipliers()
         );
     }
+}
+
+/// A rope that is let out while a mass falls: taut when `s + g t^2/2 = l + r t`, from `s` below, of the length `l` let out at the rate `r`.
+#[test]
+fn a_rope_that_is_let_out_is_taut_later() {
+    let (start, length, rate) = (0.5, 1.0, 0.4);
+    let mut model = Model::new();
+    model.set_gravity([0.0, 0.0, -G]).unwrap();
+    let p = model.add_particles("p", &[[0.0, 0.0, -start]]).unwrap();
+    model.add_mass("m", p, Mass::Uniform(1.0)).unwrap();
+    let rope = Distance::to_points(&[(0, [0.0; 3])]).with_rest_lengths(&[length]);
+    let rope = model.add_mapped("length", &[p], rope).unwrap();
+    let row = model.add_constraint("rope", rope, Level::Position).unwrap();
+    model.set_motion(row, Some(Motion::ramp(0.0, rate))).unwrap();
+    let mut s = Simulation::with_options(model, Options::trapezoidal()).unwrap();
+    s.set_bounds(row, f64::NEG_INFINITY, 0.0).unwrap();
+    let how = looking();
+    let event = loop {
+        if let Some(event) = s.step_adaptively(&how, 1.0).unwrap().event {
+            break event;
+        }
+    };
+    let exact = (rate + (rate * rate + 2.0 * G * (length - start)).sqrt()) / G;
+    let early = exact - event.time;
+    // The trapezoidal rule falls without error.
+    assert!((-TOLERANCE..=TOLERANCE).contains(&early), "{early:e}");
+    // Afterwards it goes down with the rope.
+    s.advance_to(&how, event.time + 0.05).unwrap();
+    let below = length + rate * s.time() + s.state().positions[2];
+    assert!(
+        below.abs() < 1e-7 && (s.state().velocities[2] + rate).abs() < 1e-6,
+        "{:?}",
+        s.state()
+    );
 }
 
 /// A ball that flies through a thin plate within a step meets it all the same.

@@ -7,6 +7,7 @@
 
 use crate::linkages::bricard;
 use crate::orders::{Method, pendulum};
+use crate::verify::distance;
 use pliant::prelude::*;
 use pliant_scene::scene::{SceneError, SceneFile, Settings};
 use std::path::Path;
@@ -228,8 +229,4 @@ fn scene(name: &str) -> Result<Simulation, Failure> {
 
 fn value(s: &Simulation, node: &str) -> f64 {
     s.model().node_named(node).map_or(f64::NAN, |n| s.positions(n)[0])
-}
-
-fn distance(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt()
 }

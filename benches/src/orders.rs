@@ -7,6 +7,7 @@ pub use energies::{Course, energies_svg};
 pub use picture::svg;
 
 use crate::chain::{Chain, Pose};
+use crate::verify::distance;
 use pliant::prelude::*;
 
 /// A method and its name in tables.
@@ -259,8 +260,4 @@ fn chain_error(s: &Simulation) -> f64 {
     let end = pliant::dense::rotation::rotate(pose.rotation, pliant::dense::Vec3::new(0.05, 0.0, 0.0));
     let tip = [pose.position[0] + end.x, pose.position[2] + end.z];
     distance(&tip, &[-0.264550457, -0.861349287])
-}
-
-fn distance(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt()
 }

@@ -136,6 +136,6 @@ pub const LEFT: &str = "Left: F03, F08 (continuation past limit points), and of 
 or beta = 0, which are outside (0, 1]. F09 (nonlinear step) is among the tests of the crate `pliant`.";
 
 /// Euclidean distance of two points.
-fn distance(a: &[f64], b: &[f64]) -> f64 {
+pub(crate) fn distance(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt()
 }

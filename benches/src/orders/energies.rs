@@ -1,6 +1,6 @@
 //! Energy errors over a run, as a picture.
 
-use super::picture::{line, style, text};
+use super::picture::{decades, line, style, text};
 use std::fmt::Write;
 
 /// One method at one step.
@@ -63,15 +63,7 @@ fn panel(out: &mut String, left: f64, periods: f64, name: &str, courses: &[Cours
         TOP + height * (1.0 - share.clamp(0.0, 1.0))
     };
     text(out, (left, TOP - 12.0), 12, name);
-    for decade in (DECADES.0 as i32..=DECADES.1 as i32).step_by(2) {
-        let y = up(10f64.powi(decade));
-        line(
-            out,
-            [(left, y), (left + width, y)].into_iter(),
-            ("#dddddd", "none"),
-        );
-        text(out, (left - 40.0, y + 4.0), 10, &format!("1e{decade}"));
-    }
+    decades(out, DECADES, (left, width), up);
     for quarter in 0..=4 {
         let x = left + width * f64::from(quarter) / 4.0;
         line(

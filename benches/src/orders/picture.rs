@@ -62,15 +62,7 @@ fn panel(out: &mut String, left: f64, table: &Table) {
     let (title, rest) = table.problem.split_once(',').unwrap_or((table.problem, ""));
     text(out, (left, TOP - 22.0), 12, title);
     text(out, (left, TOP - 8.0), 10, rest.trim());
-    for decade in (DECADES.0 as i32..=DECADES.1 as i32).step_by(2) {
-        let y = up(10f64.powi(decade));
-        line(
-            out,
-            [(left, y), (left + width, y)].into_iter(),
-            ("#dddddd", "none"),
-        );
-        text(out, (left - 40.0, y + 4.0), 10, &format!("1e{decade}"));
-    }
+    decades(out, DECADES, (left, width), up);
     for h in &table.steps {
         let x = across(*h);
         line(
@@ -97,6 +89,21 @@ fn panel(out: &mut String, left: f64, table: &Table) {
         let points = table.steps.iter().zip(&errors.errors);
         let points = points.filter(|(_, e)| e.is_finite() && **e > 0.0);
         line(out, points.map(|(h, e)| (across(*h), up(*e))), style(i));
+    }
+}
+
+/// A line across a panel and a label for every other power of ten between two; `up` says how high.
+pub(super) fn decades(
+    out: &mut String,
+    range: (f64, f64),
+    (left, width): (f64, f64),
+    up: impl Fn(f64) -> f64,
+) {
+    for decade in (range.0 as i32..=range.1 as i32).step_by(2) {
+        let y = up(10f64.powi(decade));
+        let ends = [(left, y), (left + width, y)];
+        line(out, ends.into_iter(), ("#dddddd", "none"));
+        text(out, (left - 40.0, y + 4.0), 10, &format!("1e{decade}"));
     }
 }
 

@@ -93,7 +93,7 @@ pub(super) fn surface() -> String {
                 let mut at = cell;
                 at[u] += a;
                 at[v] += b;
-                numbers.get(&at).copied().unwrap_or_default()
+                numbers[&at]
             });
             if ends[1] {
                 around.reverse();
@@ -167,7 +167,7 @@ pub(super) fn volume() -> String {
                 cell[1] + (bits >> 1 & 1) as i64,
                 cell[2] + (bits & 1) as i64,
             ];
-            let _ = write!(text, ", {}", nodes.get(&at).copied().unwrap_or_default());
+            let _ = write!(text, ", {}", nodes[&at]);
         }
         text.push('\n');
     }

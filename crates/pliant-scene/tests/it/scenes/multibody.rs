@@ -10,18 +10,17 @@ fn value(run: &Runner, node: &str) -> (f64, f64) {
     (simulation.positions(node)[0], simulation.velocities(node)[0])
 }
 
+fn energy(run: &Runner) -> f64 {
+    let simulation = run.simulation();
+    simulation.model().energies(simulation.state()).total()
+}
+
 /// Ten seconds and five turns, with all bars in one line ten times: the angle is that of one pendulum, bars stay parallel, energy is kept to the second order
 /// and without trend, and at least six rows are redundant.
 #[test]
 fn four_bars_pass_their_singular_position() {
     let errors = |h: f64| {
         let mut run = runner(&edited("n_four_bar", &[]), &[], Some(h));
-        let energy = |run: &Runner| {
-            run.simulation()
-                .model()
-                .energies(run.simulation().state())
-                .total()
-        };
         let start = energy(&run);
         let mut worst = [0.0f64; 2];
         while !run.is_done() {
@@ -81,12 +80,6 @@ fn squeezer_is_where_the_test_set_says() {
     ];
     let errors = |h: f64| {
         let mut run = runner(&edited("squeezer", &[]), &[], Some(h));
-        let energy = |run: &Runner| {
-            run.simulation()
-                .model()
-                .energies(run.simulation().state())
-                .total()
-        };
         let start = energy(&run);
         for _ in 0..(0.03 / h).round() as usize {
             let report = run.step().unwrap();

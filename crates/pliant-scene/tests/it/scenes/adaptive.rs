@@ -130,3 +130,44 @@ fn what_adaptive_steps_do_not_take() {
     let error = pendulum(small).unwrap_err();
     assert!(matches!(error, pliant::Error::StepTooSmall { .. }), "{error}");
 }
+
+/// Every number of the scene is the option of that name; the first step that is not given is between the smallest and the largest.
+#[test]
+fn every_number_is_the_option_of_its_name() {
+    use pliant::{Adaptive, Events};
+    let build = |words: &str| {
+        let text = format!(
+            "(run: (duration: 1, adaptive_step: ({words})), nodes: [Particles(name: \"p\", positions: [(0, 0, 0)], mass: 1)])"
+        );
+        let scene = SceneFile::from_text("a.ron".as_ref(), &text, Format::Ron).unwrap();
+        scene.build(&Settings::default()).unwrap().plan.adaptive.unwrap()
+    };
+    let found = build(
+        "position: 1, velocity: 2, relative: 3, position_kink: 4, velocity_kink: 5, first: 0.06, smallest: 0.001, largest: 0.7, safety: 0.8, \
+         growth: 9, shrink: 0.1, events: (tolerance: 11, most: 12), rest: (speed: 13, spin: 14, time: 15)",
+    );
+    let rest = found.rest.unwrap();
+    assert_eq!((rest.speed, rest.spin, rest.time), (13.0, 14.0, 15.0));
+    let expected = Adaptive {
+        position: 1.0,
+        velocity: 2.0,
+        relative: 3.0,
+        position_kink: 4.0,
+        velocity_kink: 5.0,
+        first: 0.06,
+        smallest: 0.001,
+        largest: 0.7,
+        safety: 0.8,
+        growth: 9.0,
+        shrink: 0.1,
+        events: Some(Events {
+            tolerance: 11.0,
+            most: 12,
+        }),
+        rest: Some(rest),
+    };
+    assert_eq!(found, expected);
+    assert_eq!(build(""), Adaptive::default());
+    assert_eq!(build("smallest: 0.01").first, 0.01);
+    assert_eq!(build("largest: 1e-6").first, 1e-6);
+}

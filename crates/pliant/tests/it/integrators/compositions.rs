@@ -79,6 +79,68 @@ fn strong_damping_is_an_error() {
     assert_eq!(s.checkpoint(), before);
 }
 
+/// What a step of several reports is of all of them: damping and iterations are sums; a spring has its force at the end, whatever is between; an input that was changed brings its energy in once.
+#[test]
+fn reports_are_those_of_all_parts() {
+    for (method, parts) in [(Integrator::Rattle4, 5), (Integrator::Rattle6, 9)] {
+        let name = method.name();
+        // Damped slightly enough for the order: what is missing of the energy is what was dissipated.
+        let spring = elastic_pendulum(Treatment::Stiffness, 2.0);
+        let mut s = Simulation::with_options(spring, with(method.clone())).unwrap();
+        let start = s.model().energies(s.state()).total();
+        let mut last = 0.0;
+        for _ in 0..100 {
+            let report = s.step(0.005).unwrap();
+            last = report.dissipated;
+            assert!(report.ledger.inputs == 0.0);
+        }
+        let lost = start - s.model().energies(s.state()).total();
+        println!("{name}: lost {lost}, dissipated {last}");
+        // The trapezoidal rule of the power in each part: of second order in 5 ms.
+        assert!(
+            lost > 0.1 && (last / lost - 1.0).abs() < 1e-3,
+            "{name}: {lost} {last}"
+        );
+
+        let mut s = Simulation::with_options(pendulum(), with(method.clone())).unwrap();
+        let report = s.step(0.01).unwrap();
+        assert!(report.newton.iterations >= parts, "{name}: {:?}", report.newton);
+
+        let soft = elastic_pendulum(Treatment::Compliance, 0.0);
+        let mut s = Simulation::with_options(soft, with(method.clone())).unwrap();
+        let length = s.model().node_named("length").unwrap();
+        for _ in 0..50 {
+            s.step(0.005).unwrap();
+            let expected = -200.0 * s.positions(length)[0];
+            // As far as rows are solved.
+            assert!(
+                (s.multipliers()[0] - expected).abs() < 1e-6,
+                "{name}: {:?} {expected}",
+                s.multipliers()
+            );
+        }
+
+        let mut model = elastic_pendulum(Treatment::Stiffness, 0.0);
+        let bob = model.node_named("bob").unwrap();
+        let force = model
+            .add_force_field(
+                "F",
+                bob,
+                ConstantForce::new(&[1.0, 0.0, 0.0]),
+                Treatment::Stiffness,
+            )
+            .unwrap();
+        let mut s = Simulation::with_options(model, with(method.clone())).unwrap();
+        s.step(0.005).unwrap();
+        let x = s.positions(bob)[0];
+        s.set_input(force, 0, 3.0).unwrap();
+        // The energy -F x changed by -2 x.
+        let inputs = s.step(0.005).unwrap().ledger.inputs;
+        assert!((inputs + 2.0 * x).abs() < 1e-13, "{name}: {inputs} {x}");
+        assert_eq!(s.step(0.005).unwrap().ledger.inputs, 0.0, "{name}");
+    }
+}
+
 /// Ten links that swing down from the horizontal, the tip at half a second (DOP853 in minimal coordinates, to nine digits): below 1 mm at 10 ms.
 #[test]
 fn the_chain_of_ten_links() {

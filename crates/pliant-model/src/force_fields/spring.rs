@@ -2,24 +2,26 @@
 
 mod table;
 
-use crate::force_field::{check_not_negative, check_positive, check_real};
+use crate::force_field::{check_finite, check_not_negative, check_positive, check_real};
 use crate::{Blocks, ForceField, ModelError, NotInvertible, RowLaw, Space};
 use table::Table;
 
 /// A spring whose force is a function of its extension, with an optional dashpot beside it; every coordinate alone.
 ///
-/// **Equation.** `f = -T(x) - b v`, `K = dT/dx`, energy the integral of `T` from 0 to `x`. The curve `T(x)` (N) over the extension
+/// **Equation.** `f = -T(x - l) - b v`, `K = dT/dx`, energy the integral of `T` from 0 to `x - l`, with the input `l` (m; zero without one), where the spring is without force. The curve `T(x)` (N) over the extension
 /// `x` (m) is one of: linear `k x`; tension only `k max(x, 0)`; compression only `k min(x, 0)`; saturating `k x/sqrt(1 + (k x/F)^2)`;
 /// stiffening `k x + k3 x^3`; a table. `b` is the damping (N s/m); a spring that is slack has none. The stiffness of a one-sided
 /// spring jumps at zero, where it counts as slack; taut, its dashpot may exceed the spring. One-sided springs, and tables that do
 /// not rise throughout, can only be treated as stiffnesses.
 ///
 /// **Use.** Ropes, contacts and stops, muscles that give way, measured springs: on a [`Distance`](crate::Distance) with its rest
-/// length.
+/// length. With an input: winches, tendons and growing parts whose rest length is set while they are simulated, as a stiffness or as a compliance.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Spring {
     curve: Curve,
     damping: f64,
+    /// The input, if it has one.
+    rest: Option<[f64; 1]>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -86,7 +88,11 @@ impl Curve {
 
 impl Spring {
     fn of(curve: Curve) -> Self {
-        Self { curve, damping: 0.0 }
+        Self {
+            curve,
+            damping: 0.0,
+            rest: None,
+        }
     }
 
     /// Linear, of stiffness `k` (N/m), positive.
@@ -127,8 +133,19 @@ impl Spring {
         self
     }
 
+    /// Makes `l` (m) where every coordinate is without force: input 0, to be set while it is simulated. The dashpot goes by the rate of the coordinate alone.
+    #[must_use]
+    pub fn with_rest(mut self, l: f64) -> Self {
+        self.rest = Some([l]);
+        self
+    }
+
+    fn extension(&self, x: f64) -> f64 {
+        x - self.rest.map_or(0.0, |[l]| l)
+    }
+
     fn damping_at(&self, x: f64) -> f64 {
-        if self.curve.is_engaged(x) {
+        if self.curve.is_engaged(self.extension(x)) {
             self.damping
         } else {
             0.0
@@ -140,6 +157,7 @@ impl ForceField for Spring {
     fn check(&self, name: &str, space: Space, _count: usize) -> Result<(), ModelError> {
         check_real(name, space)?;
         check_not_negative(name, "the damping", self.damping)?;
+        check_finite(name, "the rest length", self.extension(0.0))?;
         match &self.curve {
             Curve::Linear(k) | Curve::OneSided { k, .. } => check_positive(name, "the stiffness", *k),
             Curve::Saturating { k, limit } => {
@@ -155,17 +173,17 @@ impl ForceField for Spring {
     }
 
     fn energy(&self, _space: Space, x: &[f64]) -> f64 {
-        x.iter().map(|x| self.curve.energy(*x)).sum()
+        x.iter().map(|x| self.curve.energy(self.extension(*x))).sum()
     }
 
     fn add_force(&self, _space: Space, x: &[f64], v: &[f64], f: &mut [f64]) {
         for ((f, x), v) in f.iter_mut().zip(x).zip(v) {
-            *f -= self.curve.tension(*x) + self.damping_at(*x) * v;
+            *f -= self.curve.tension(self.extension(*x)) + self.damping_at(*x) * v;
         }
     }
 
     fn stiffness(&self, _space: Space, x: &[f64], out: &mut Blocks) -> Result<(), NotInvertible> {
-        out.set_diagonal(|i| self.curve.slope(x[i]));
+        out.set_diagonal(|i| self.curve.slope(self.extension(x[i])));
         Ok(())
     }
 
@@ -182,17 +200,19 @@ impl ForceField for Spring {
     }
 
     fn compliance(&self, x: &[f64], out: &mut Blocks) {
-        out.set_diagonal(|i| self.curve.slope(x[i]).recip());
+        out.set_diagonal(|i| self.curve.slope(self.extension(x[i])).recip());
     }
 
     fn deformation(&self, x: &[f64], out: &mut [f64]) {
         for (out, x) in out.iter_mut().zip(x) {
-            *out = self.curve.tension(*x) / self.curve.slope(*x);
+            let x = self.extension(*x);
+            *out = self.curve.tension(x) / self.curve.slope(x);
         }
     }
 
     fn is_linear(&self) -> bool {
-        matches!(self.curve, Curve::Linear(_))
+        // Of a linear law the deformation is the coordinate.
+        matches!(self.curve, Curve::Linear(_)) && self.rest.is_none()
     }
 
     fn row_damping(&self, x: &[f64], _v: &[f64], out: &mut Blocks) -> bool {
@@ -200,5 +220,13 @@ impl ForceField for Spring {
             out.set_diagonal(|i| self.damping_at(x[i]));
         }
         self.damping > 0.0
+    }
+
+    fn inputs(&self) -> &[f64] {
+        self.rest.as_ref().map_or(&[], |l| l)
+    }
+
+    fn inputs_mut(&mut self) -> &mut [f64] {
+        self.rest.as_mut().map_or(&mut [], |l| l)
     }
 }

@@ -100,6 +100,11 @@ fn bad_parameters() {
             one,
             "the damping of `law` is NaN",
         ),
+        (
+            Box::new(Spring::linear(1.0).with_rest(f64::NAN)),
+            one,
+            "the rest length",
+        ),
         (Box::new(Spring::linear(1.0)), bodies, "map the bodies first"),
         (
             Box::new(Spring::table(&[(0.0, 0.0)])),

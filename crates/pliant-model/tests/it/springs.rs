@@ -111,6 +111,32 @@ fn springs_in_numbers() {
     assert_eq!(rope.row_law(), RowLaw::None);
 }
 
+/// Every curve begins where the input says, in force, energy and derivatives; without one there is no input.
+#[test]
+fn a_rest_length_shifts_the_curve() {
+    let s = Space::Real(3);
+    let laws = [
+        Spring::linear(10.0),
+        Spring::tension_only(10.0),
+        Spring::compression_only(10.0),
+        Spring::saturating(10.0, 5.0),
+        Spring::stiffening(10.0, 2.0),
+        Spring::table(&[(-1.0, -3.0), (0.0, 0.0), (4.0, 7.0)]),
+    ];
+    for law in laws {
+        let law = law.with_damping(0.3);
+        let mut shifted = law.clone().with_rest(0.0);
+        assert!(law.inputs().is_empty());
+        shifted.inputs_mut()[0] = 0.7;
+        assert_eq!(shifted, law.clone().with_rest(0.7));
+        let (x, v) = ([0.9, 0.1, -0.4], [0.2, -0.3, 0.5]);
+        passes(&shifted, s, &x, &v);
+        let moved = x.map(|x| x - 0.7);
+        assert_eq!(force(&shifted, s, &x, &v), force(&law, s, &moved, &v));
+        assert_eq!(shifted.energy(s, &x), law.energy(s, &moved));
+    }
+}
+
 #[test]
 fn full_matrices() {
     let scales = [1e3, 2e3, 1e3, 1.0, 0.5, 2.0];

@@ -118,7 +118,7 @@ impl Builder<'_> {
                 Box::new(law.with_ambient(self.timed(&gas.ambient, field("ambient"), 0, inputs)?))
             }
             Law::AxialMuscle(muscle) => Box::new(self.muscle(name, muscle, inputs)?),
-            Law::Spring(spring) => Box::new(self.spring(name, spring)?),
+            Law::Spring(spring) => Box::new(self.spring(name, spring, inputs)?),
         })
     }
 
@@ -204,7 +204,7 @@ impl Builder<'_> {
         Ok(law.with_relaxation_time(relaxation))
     }
 
-    fn spring(&self, name: &str, spec: &SpringLawSpec) -> Result<Spring> {
+    fn spring(&self, name: &str, spec: &SpringLawSpec, inputs: &mut Inputs) -> Result<Spring> {
         let at = Where::Field(name, "curve");
         let of = |number| self.number(number, at);
         let law = match &spec.curve {
@@ -221,6 +221,10 @@ impl Builder<'_> {
                 Spring::table(&list)
             }
         };
-        Ok(law.with_damping(self.number(&spec.damping, Where::Field(name, "damping"))?))
+        let law = law.with_damping(self.number(&spec.damping, Where::Field(name, "damping"))?);
+        Ok(match &spec.rest {
+            None => law,
+            Some(rest) => law.with_rest(self.timed(rest, Where::Field(name, "rest"), 0, inputs)?),
+        })
     }
 }

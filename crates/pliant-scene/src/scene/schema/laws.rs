@@ -133,6 +133,9 @@ fn no_activation() -> OneOrMany {
 pub struct SpringLawSpec {
     /// The curve.
     pub curve: CurveSpec,
+    /// Where it is without force, in the unit of its coordinates; zero by default. May depend on time.
+    #[serde(default)]
+    pub rest: Option<Number>,
     /// A dashpot beside it, in N s/m; none by default.
     #[serde(default = "zero")]
     pub damping: Number,

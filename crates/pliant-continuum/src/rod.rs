@@ -7,9 +7,10 @@ pub use curve::RodCurve;
 pub use section::Section;
 
 use crate::ContinuumError;
+use pliant_dense::rotation::{conjugate, multiply};
 use pliant_model::{
-    BeamSegment, BeamStrain, ComponentId, DiagonalCompliance, JointFrame, Mass, Model, NodeId, RigidMass,
-    Treatment,
+    BeamSegment, BeamStrain, ComponentId, DiagonalCompliance, JointFrame, Mass, Model, Motion, NodeId, Pose,
+    RigidMass, Treatment,
 };
 
 /// An elastic rod: bodies at the points of a curve, and between them the strains of a geometrically exact beam (Simo 1985).
@@ -44,6 +45,16 @@ pub struct RodParts {
     pub mass: ComponentId,
     /// Length (m) of each segment at rest.
     pub lengths: Vec<f64>,
+}
+
+impl RodParts {
+    /// The motion that makes every segment longer without load by a share (none) that is a function of time: growth, heat, an active rod. [`Model::set_motion`] takes it for
+    /// `elasticity`, which must be a compliance. Bends and twist, and masses, stay those of the lengths at the start.
+    pub fn growth(&self, share: &Motion) -> Motion {
+        let none = Motion::constant(&[0.0]);
+        let of = |k| if k % 6 == 0 { share } else { &none }.clone();
+        Motion::each(&(0..6 * self.lengths.len()).map(of).collect::<Vec<_>>())
+    }
 }
 
 impl Rod {
@@ -122,11 +133,20 @@ impl Rod {
         curve: &RodCurve,
     ) -> Result<RodParts, ContinuumError> {
         self.check()?;
-        let poses = curve.frames()?;
-        let frame = |i: usize| JointFrame::on(0, i, pliant_model::Pose::default());
-        let segments: Vec<BeamSegment> = (1..poses.len())
+        let ends = curve.ends()?;
+        let count = curve.points().len();
+        let poses = &ends[..count];
+        // Behind the last body of a closed rod comes the first, with the section as it arrives there.
+        let frame = |i: usize| {
+            let mut at = Pose::default();
+            if i >= count {
+                at.rotation = multiply(conjugate(poses[0].rotation), ends[i].rotation);
+            }
+            JointFrame::on(0, i % count, at)
+        };
+        let segments: Vec<BeamSegment> = (1..ends.len())
             .map(|i| {
-                let bent = BeamSegment::at_rest(frame(i - 1), frame(i), &poses[i - 1], &poses[i]);
+                let bent = BeamSegment::at_rest(frame(i - 1), frame(i), &poses[i - 1], &poses[i % count]);
                 if self.straight_at_rest {
                     BeamSegment::straight(bent.a, bent.b, bent.length)
                 } else {
@@ -151,8 +171,8 @@ impl Rod {
             .collect();
         let law = DiagonalCompliance::new(&compliances).with_relaxation_time(self.relaxation_time);
 
-        let frames = model.add_rigid_bodies(name, &poses)?;
-        let mass = model.add_mass(&format!("{name}.mass"), frames, self.masses(&lengths))?;
+        let frames = model.add_rigid_bodies(name, poses)?;
+        let mass = model.add_mass(&format!("{name}.mass"), frames, self.masses(&lengths, count))?;
         let strains = model.add_mapped(&format!("{name}.strains"), &[frames], BeamStrain::new(&segments))?;
         let label = format!("{name}.elasticity");
         let elasticity = model.add_force_field(&label, strains, law, self.treatment)?;
@@ -165,17 +185,22 @@ impl Rod {
         })
     }
 
-    fn masses(&self, lengths: &[f64]) -> Mass {
+    fn masses(&self, lengths: &[f64], count: usize) -> Mass {
         let [one, two] = self.section.second_moments;
+        let closed = lengths.len() == count;
         let of = |i: usize| {
-            let before = if i > 0 { lengths[i - 1] } else { 0.0 };
+            let before = match i {
+                0 if closed => lengths[count - 1],
+                0 => 0.0,
+                _ => lengths[i - 1],
+            };
             let half = 0.5 * (before + lengths.get(i).unwrap_or(&0.0)) * self.density;
             RigidMass::principal(
                 half * self.section.area,
                 [half * (one + two), half * one, half * two],
             )
         };
-        Mass::Rigid((0..=lengths.len()).map(of).collect())
+        Mass::Rigid((0..count).map(of).collect())
     }
 
     fn check(&self) -> Result<(), ContinuumError> {

@@ -12,6 +12,7 @@ pub struct RodCurve {
     points: Vec<[f64; 3]>,
     normal: Option<[f64; 3]>,
     twist: f64,
+    closed: bool,
 }
 
 impl RodCurve {
@@ -21,6 +22,7 @@ impl RodCurve {
             points: points.to_vec(),
             normal: None,
             twist: 0.0,
+            closed: false,
         }
     }
 
@@ -38,6 +40,14 @@ impl RodCurve {
     #[must_use]
     pub fn with_normal(mut self, normal: [f64; 3]) -> Self {
         self.normal = Some(normal);
+        self
+    }
+
+    /// Joins the last point to the first, three or more in all: a ring, whose ends are glued as the section arrives there. Without twist it is carried along without turning about the
+    /// rod; on a curve in a plane it arrives as it left.
+    #[must_use]
+    pub fn closed(mut self) -> Self {
+        self.closed = true;
         self
     }
 
@@ -61,13 +71,20 @@ impl RodCurve {
     /// # Errors
     /// [`ContinuumError::Curve`], [`ContinuumError::NotFinite`].
     pub fn frames(&self) -> Result<Vec<Pose>, ContinuumError> {
+        let mut frames = self.ends()?;
+        frames.truncate(self.points.len());
+        Ok(frames)
+    }
+
+    /// The same, and of a closed curve how the section arrives at the first point.
+    pub(super) fn ends(&self) -> Result<Vec<Pose>, ContinuumError> {
         let (along, lengths) = self.segments()?;
-        let tangents = tangents(&along)?;
+        let tangents = tangents(&along, self.closed)?;
         let total: f64 = lengths.iter().sum();
         let mut turn = self.first_frame(tangents[0])?;
         let mut at = 0.0;
-        let mut frames = Vec::with_capacity(self.points.len());
-        for (i, point) in self.points.iter().enumerate() {
+        let mut frames = Vec::with_capacity(tangents.len());
+        for (i, point) in self.points.iter().cycle().take(tangents.len()).enumerate() {
             if i > 0 {
                 at += lengths[i - 1];
                 turn = multiply(shortest(tangents[i - 1], tangents[i]), turn);
@@ -97,15 +114,21 @@ impl RodCurve {
         if self.points.len() < 2 {
             return Err(curve(0, "it needs two points or more"));
         }
-        let steps = self
-            .points
-            .windows(2)
-            .map(|p| Vec3::from(p[1]) - Vec3::from(p[0]));
+        if self.closed && self.points.len() < 3 {
+            return Err(curve(0, "closed, it needs three points or more"));
+        }
+        let next = self.points.iter().cycle().skip(1);
+        let count = self.points.len() - usize::from(!self.closed);
+        let pairs = self.points.iter().zip(next).take(count);
+        let steps = pairs.map(|(a, b)| Vec3::from(*b) - Vec3::from(*a));
         let (mut along, mut lengths) = (Vec::new(), Vec::new());
         for (i, step) in steps.enumerate() {
             let length = step.norm();
             if !(length > 0.0 && length.is_finite()) {
-                return Err(curve(i + 1, "it is where the one before is"));
+                return Err(curve(
+                    (i + 1) % self.points.len(),
+                    "it is where the one before is",
+                ));
             }
             along.push(step / length);
             lengths.push(length);
@@ -137,12 +160,12 @@ impl RodCurve {
     }
 }
 
-/// The tangents at the points between segments of these directions, and at the ends.
-fn tangents(along: &[Vec3]) -> Result<Vec<Vec3>, ContinuumError> {
+/// The tangents at the points between segments of these directions, and at the ends; both ends of closed ones are one point.
+fn tangents(along: &[Vec3], closed: bool) -> Result<Vec<Vec3>, ContinuumError> {
     let n = along.len();
     let mut out = vec![along[0]; n + 1];
-    for i in 1..n {
-        let sum = along[i - 1] + along[i];
+    for i in usize::from(!closed)..n {
+        let sum = along[(i + n - 1) % n] + along[i];
         // Directions this far from a full turn back have a mean, to rounding.
         if sum.norm() < 1e-6 {
             return Err(ContinuumError::Curve {
@@ -152,7 +175,9 @@ fn tangents(along: &[Vec3]) -> Result<Vec<Vec3>, ContinuumError> {
         }
         out[i] = sum.normalize();
     }
-    if n > 1 {
+    if closed {
+        out[n] = out[0];
+    } else if n > 1 {
         let mirrored = |d: Vec3, t: Vec3| (2.0 * d.dot(&t) * d - t).normalize();
         out[0] = mirrored(along[0], out[1]);
         out[n] = mirrored(along[n - 1], out[n - 1]);

@@ -1,6 +1,8 @@
 //! Rods against closed forms, published figures and an independent integration of their equations.
 
+mod growth;
 mod instabilities;
+mod rings;
 pub(crate) mod shooting;
 
 use pliant::continuum::{Rod, RodCurve, RodParts, Section};

@@ -32,6 +32,9 @@ impl Builder<'_> {
         }
         rod = rod.with_treatment(treatment(spec.treatment.unwrap_or(TreatmentSpec::Compliance)));
         let mut curve = RodCurve::through(&points).with_twist(self.number(&spec.twist, field("twist"))?);
+        if spec.closed {
+            curve = curve.closed();
+        }
         if let Some(normal) = &spec.normal {
             curve = curve.with_normal(self.triple(normal, field("normal"))?);
         }
@@ -43,7 +46,14 @@ impl Builder<'_> {
         let parts = rod
             .add_to(&mut self.model, name, &curve)
             .map_err(|e| self.continuum_error(name, "points", e))?;
-        self.draw_rod(name, parts.frames, &parts.lengths, thickness)?;
+        if let Some(share) = &spec.growth {
+            let share = self.motion(share, 1, field("growth"))?;
+            let driven = self
+                .model
+                .set_motion(parts.elasticity, Some(parts.growth(&share)));
+            driven.map_err(|e| self.model_error(e))?;
+        }
+        self.draw_rod(name, (parts.frames, points.len()), &parts.lengths, thickness)?;
         if !fixed.is_empty() {
             self.fix_always(parts.frames, fixed);
         }
@@ -96,18 +106,25 @@ impl Builder<'_> {
         })
     }
 
-    /// A box for each body, half as long at the ends, and the line through them.
-    fn draw_rod(&mut self, name: &str, bodies: NodeId, lengths: &[f64], thickness: [f64; 2]) -> Result<()> {
-        let count = lengths.len() + 1;
-        for i in 0..count {
-            let before = i.checked_sub(1).map_or(0.0, |k| lengths[k]);
-            let after = lengths.get(i).copied().unwrap_or(0.0);
-            let half = [0.25 * (before + after), thickness[0], thickness[1]];
+    /// A box for each of the bodies, half as long at the ends, and the line through them.
+    fn draw_rod(
+        &mut self,
+        name: &str,
+        (bodies, count): (NodeId, usize),
+        lengths: &[f64],
+        thickness: [f64; 2],
+    ) -> Result<()> {
+        // The sides of each body: half of every segment is at either of its ends.
+        let mut sides = vec![0.0; count];
+        for (i, length) in lengths.iter().enumerate() {
+            sides[i] += length;
+            sides[(i + 1) % count] += length;
+            self.joined.push([(bodies, i), (bodies, (i + 1) % count)]);
+        }
+        for (i, side) in sides.iter().enumerate() {
+            let half = [0.25 * side, thickness[0], thickness[1]];
             self.picture.bodies.push((bodies, i, Shape::Box { half }));
             self.outlines.insert((bodies, i), Outline::Box { half });
-            if i > 0 {
-                self.joined.push([(bodies, i - 1), (bodies, i)]);
-            }
         }
         let user = format!("{name}.points");
         let list = |nodes| ParentList {
@@ -117,8 +134,8 @@ impl Builder<'_> {
         };
         let centres: Vec<_> = (0..count).map(|i| (i, [0.0; 3])).collect();
         let points = self.add_mapped(&list(vec![bodies]), count, RigidPoints::new(&centres))?;
-        let pairs: Vec<_> = (1..count)
-            .map(|i| (End::element(0, i - 1), End::element(0, i)))
+        let pairs: Vec<_> = (0..lengths.len())
+            .map(|i| (End::element(0, i), End::element(0, (i + 1) % count)))
             .collect();
         self.draw_pairs(&list(vec![points]), &pairs);
         Ok(())

@@ -1,6 +1,6 @@
 //! Elastic rods.
 
-use super::{Formula, Line, Number, TreatmentSpec, Triple, zero};
+use super::{Course, Formula, Line, Number, TreatmentSpec, Triple, zero};
 use serde::Deserialize;
 
 /// A rod with stretch, shear, twist and bending: bodies at points of a curve, axis 0 along it. Nodes `name`, `name.strains`, `name.points` (the
@@ -33,9 +33,15 @@ pub struct ElasticRod {
     /// Angle in rad by which the section turns about the rod from its first point to its last.
     #[serde(default = "zero")]
     pub twist: Number,
+    /// Its last point is joined to its first; it is open by default.
+    #[serde(default)]
+    pub closed: bool,
     /// It is straight and untwisted without load; as it is placed by default.
     #[serde(default)]
     pub straight_at_rest: bool,
+    /// By which share its segments are longer without load, a function of time; zero by default.
+    #[serde(default)]
+    pub growth: Option<Course>,
     /// It neither stretches nor shears.
     #[serde(default)]
     pub inextensible: bool,

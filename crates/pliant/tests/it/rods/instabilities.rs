@@ -4,9 +4,8 @@
 //! where `w^2` is zero.
 
 use super::slender;
-use pliant::continuum::{RodCurve, RodParts};
-use pliant::dense::rotation::{exp, multiply};
-use pliant::dense::{Vec3, vec3};
+use pliant::continuum::{Rod, RodCurve, RodParts, Section};
+use pliant::dense::vec3;
 use pliant::prelude::*;
 use std::f64::consts::{PI, SQRT_2, TAU};
 
@@ -132,40 +131,20 @@ fn a_twisted_rod_writhes_at_its_threshold() {
 fn a_twisted_ring_leaves_its_plane_at_michells_twist() {
     let ring = |n: usize, twist: f64| {
         let at = |i: usize| TAU * i as f64 / n as f64;
-        let turned = |i: usize| exp(Vec3::x() * (twist * i as f64 / n as f64));
-        let poses: Vec<Pose> = (0..n)
-            .map(|i| Pose {
-                position: [at(i).cos(), at(i).sin(), SMALL * (2.0 * at(i)).cos()],
-                rotation: multiply(exp(Vec3::z() * (at(i) + 0.5 * PI)), turned(i)),
-            })
-            .collect();
-        let chord = 2.0 * (PI / n as f64).sin();
-        let frame = |i: usize| JointFrame::on(0, i, Pose::default());
-        let mut segments: Vec<BeamSegment> = (1..n)
-            .map(|i| BeamSegment::straight(frame(i - 1), frame(i), chord))
-            .collect();
-        // The last one ends in the first body, turned by the whole twist.
-        let end = Pose {
-            position: [0.0; 3],
-            rotation: turned(n),
-        };
-        segments.push(BeamSegment::straight(
-            frame(n - 1),
-            JointFrame::on(0, 0, end),
-            chord,
-        ));
+        let place = |i: usize| [at(i).cos(), at(i).sin(), SMALL * (2.0 * at(i)).cos()];
+        let curve = RodCurve::through(&(0..n).map(place).collect::<Vec<_>>());
         let mut model = Model::new();
-        let bodies = model.add_rigid_bodies("ring", &poses).unwrap();
-        let mass = RigidMass::principal(10.0 * chord, [2e-3 * chord, 1e-3 * chord, 1e-3 * chord]);
-        model.add_mass("mass", bodies, Mass::Rigid(vec![mass])).unwrap();
-        let strains = model
-            .add_mapped("strains", &[bodies], BeamStrain::new(&segments))
-            .unwrap();
-        let soft = 1.0 / chord;
-        let law = DiagonalCompliance::new(&[0.0, 0.0, 0.0, soft, soft, soft]);
-        model
-            .add_force_field("elasticity", strains, law, Treatment::Compliance)
-            .unwrap();
+        let section = Section {
+            area: 10.0,
+            second_moments: [1e-3; 2],
+            torsion_constant: 2e-3,
+            shear_factors: [1.0; 2],
+        };
+        // E I = G J = 1 N m^2.
+        let rod = Rod::new(section, 1e3, 0.0).with_density(1.0).inextensible();
+        let curve = curve.closed().with_twist(twist);
+        let parts = rod.straight_at_rest().add_to(&mut model, "ring", &curve).unwrap();
+        let bodies = parts.frames;
         // Its part with two waves around: by symmetry that goes its own way, and rigid motions stay out of it.
         rate(model, 1.5, |s| {
             let poses = s.positions(bodies).as_chunks::<7>().0;

@@ -35,6 +35,10 @@ const FILES: &[Generated] = &[
         path: "scenes/meshes/bunny.inp",
         contents: bunny::volume,
     },
+    Generated {
+        path: "scenes/meshes/cook.inp",
+        contents: cook,
+    },
 ];
 
 /// Vertices of the net along each side.
@@ -187,6 +191,36 @@ fn vessel() -> String {
     text
 }
 
+/// Cells of Cook's membrane along each side.
+const COOK_CELLS: usize = 8;
+
+/// Cook's membrane: quadrangles between the corners (0, 0), (48, 44), (48, 60) and (0, 44), rows first, with the nodes of its clamped side as a set.
+fn cook() -> String {
+    let mut text = String::from(
+        "** Cook's membrane, in metres. Written by cargo xtask gen: change the generator, not this file.\n*NODE\n",
+    );
+    let at = |row: usize, column: usize| row * (COOK_CELLS + 1) + column + 1;
+    for row in 0..=COOK_CELLS {
+        for column in 0..=COOK_CELLS {
+            // Multiples of 1/16, which are exact.
+            let (s, t) = (column as f64 / COOK_CELLS as f64, row as f64 / COOK_CELLS as f64);
+            let y = 44.0 * s + t * (44.0 - 28.0 * s);
+            let _ = writeln!(text, "{}, {}, {y}, 0", at(row, column), 48.0 * s);
+        }
+    }
+    text.push_str("*ELEMENT, TYPE=CPS4\n");
+    for row in 0..COOK_CELLS {
+        for column in 0..COOK_CELLS {
+            let corners = [(0, 0), (0, 1), (1, 1), (1, 0)].map(|(j, i)| at(row + j, column + i));
+            let [a, b, c, d] = corners;
+            let _ = writeln!(text, "{}, {a}, {b}, {c}, {d}", row * COOK_CELLS + column + 1);
+        }
+    }
+    let last = at(COOK_CELLS, 0);
+    let _ = writeln!(text, "*NSET, NSET=clamp, GENERATE\n1, {last}, {}", COOK_CELLS + 1);
+    text
+}
+
 /// A number of tenths as a decimal, without rounding.
 fn tenths(count: usize) -> String {
     format!("{}.{}", count / 10, count % 10)
@@ -241,6 +275,34 @@ mod tests {
         // V - E + F = 0 for a tube.
         let sides = (edges.len() + 2 * VESSEL_SIDES) / 2;
         assert_eq!(vertices.len() + faces.len(), sides);
+    }
+
+    /// The area of a trapezium of the sides 44 and 16, 48 wide, and the nodes of the longer one.
+    #[test]
+    fn cooks_membrane_is_its_trapezium() {
+        let text = cook();
+        let (nodes, rest) = text.split_once("*ELEMENT, TYPE=CPS4\n").unwrap();
+        let (cells, set) = rest.split_once("*NSET, NSET=clamp, GENERATE\n").unwrap();
+        let list = |text: &str| -> Vec<Vec<f64>> {
+            let lines = text.lines().filter(|l| !l.starts_with('*'));
+            lines
+                .map(|l| l.split(", ").map(|w| w.parse().unwrap()).collect())
+                .collect()
+        };
+        let (nodes, cells) = (list(nodes), list(cells));
+        let area: f64 = cells
+            .iter()
+            .map(|cell| {
+                let x = |k: usize| &nodes[cell[k] as usize - 1];
+                let d = |a: usize, b: usize, k: usize| x(b)[k] - x(a)[k];
+                0.5 * (d(1, 3, 1) * d(2, 4, 2) - d(1, 3, 2) * d(2, 4, 1))
+            })
+            .sum();
+        assert_eq!(
+            (nodes.len(), cells.len(), area),
+            (81, 64, 48.0 * 0.5 * (44.0 + 16.0))
+        );
+        assert!(nodes.iter().step_by(9).all(|n| n[1] == 0.0) && set.trim() == "1, 73, 9");
     }
 
     #[test]

@@ -33,7 +33,7 @@ pub enum ContinuumError {
         /// Defects in all.
         count: usize,
     },
-    /// A mesh without volume elements, or a sheet without triangles.
+    /// A mesh without volume elements, or a sheet without triangles and quadrangles.
     #[error("the mesh has no elements")]
     Empty,
     /// A triangle that no sheet can have.
@@ -44,6 +44,14 @@ pub enum ContinuumError {
         /// What is wrong with it.
         reason: &'static str,
     },
+    /// A quadrangle that no sheet can have.
+    #[error("quadrangle {quadrangle} of the sheet: {reason}")]
+    Quadrangle {
+        /// Which quadrangle.
+        quadrangle: usize,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
     /// A clamped node that does not exist.
     #[error("node {node} is clamped, but the sheet has {count} nodes")]
     ClampedNode {
@@ -51,6 +59,16 @@ pub enum ContinuumError {
         node: usize,
         /// Nodes in all.
         count: usize,
+    },
+    /// A plane that a mesh cannot be mirrored at.
+    #[error("the plane of symmetry {axis} = {at} m: {reason}")]
+    Symmetry {
+        /// The axis that it is across.
+        axis: &'static str,
+        /// Where on the axis (m).
+        at: f64,
+        /// What is wrong with it.
+        reason: &'static str,
     },
     /// A curve that no rod can follow.
     #[error("point {point} of the curve: {reason}")]

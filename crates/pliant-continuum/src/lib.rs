@@ -30,6 +30,7 @@ mod rod;
 mod sheet;
 mod solid;
 mod strain;
+mod symmetry;
 
 pub use element::{ElementKind, Quadrature, ShapeFunctions, ShapeValues};
 pub use error::ContinuumError;
@@ -43,3 +44,4 @@ pub use rod::{Rod, RodCurve, RodParts, Section};
 pub use sheet::{Bending, MembraneStrain, Sheet, SheetMesh, SheetParts};
 pub use solid::{Incompressibility, MassMatrix, Solid, SolidParts};
 pub use strain::{CorotationalStrain, GreenLagrange, SmallStrain, VolumeRatio};
+pub use symmetry::SymmetryPlane;

@@ -8,7 +8,7 @@ pub use mesh::SheetMesh;
 pub use strain::MembraneStrain;
 
 use crate::rod::check_number;
-use crate::{ContinuumError, PlaneElastic};
+use crate::{ContinuumError, PlaneElastic, SymmetryPlane};
 use curvature::{Hinges, curvatures, hinges};
 use pliant_model::{
     ComponentId, DiagonalCompliance, Mass, Model, NodeId, Treatment, UniformCompliance, quadratic_bending,
@@ -33,7 +33,7 @@ pub enum Bending {
 
 /// What a sheet is made of; [`add_to`](Self::add_to) puts it into a model.
 ///
-/// **Equation.** Energy `t A e . S^-1 e/2` over the triangles of area `A` (m^2) with the strains of [`MembraneStrain`], the law of [`PlaneElastic`] and the thickness `t` (m); with
+/// **Equation.** Energy `t A e . S^-1 e/2` over the triangles of area `A` (m^2), or the parts of quadrangles, with the strains of [`MembraneStrain`], the law of [`PlaneElastic`] and the thickness `t` (m); with
 /// [`Bending::Shell`] also `t^3 A/12 k . S^-1 k/2` with the curvatures `k` (1/m).
 ///
 /// **Use.** Membranes, cloth, shells. Strains and curvatures are small against one and against `1/t`; displacements are of any size.
@@ -49,6 +49,7 @@ pub struct Sheet {
     treatment: Option<Treatment>,
     relaxation_time: f64,
     clamped: Vec<usize>,
+    symmetry: Vec<SymmetryPlane>,
 }
 
 /// What a sheet became in a model.
@@ -56,7 +57,7 @@ pub struct Sheet {
 pub struct SheetParts {
     /// The nodes of the mesh: points of space.
     pub nodes: NodeId,
-    /// Strains of the triangles: warp, weft, shear.
+    /// Strains of the triangles, then at four points of each quadrangle: warp, weft, shear.
     pub strains: NodeId,
     /// The law of the strains.
     pub membrane: ComponentId,
@@ -70,7 +71,7 @@ pub struct SheetParts {
     pub curvatures: Option<NodeId>,
     /// The law of bending.
     pub bending: Option<ComponentId>,
-    /// Area (m^2) of each triangle at rest.
+    /// Area (m^2) at rest of each triangle, then of what each point of the quadrangles stands for.
     pub areas: Vec<f64>,
 }
 
@@ -94,6 +95,7 @@ impl Sheet {
             treatment: None,
             relaxation_time: 0.0,
             clamped: Vec::new(),
+            symmetry: Vec::new(),
         }
     }
 
@@ -148,6 +150,14 @@ impl Sheet {
         self
     }
 
+    /// Makes it end at planes of symmetry, behind which its mirror image goes on: nodes on a plane stay in it, and along edges of the boundary in it the normal does too (not with
+    /// [`Bending::Quadratic`], which has no angle there). Nodes there carry the forces of their own side, half of those of the whole.
+    #[must_use]
+    pub fn with_symmetry(mut self, planes: &[SymmetryPlane]) -> Self {
+        self.symmetry = planes.to_vec();
+        self
+    }
+
     /// Adds the nodes of the mesh under `name`, and all that belongs to them as `name.mass`, `name.strains`, `name.membrane`, `name.bends`,
     /// `name.bending`, and of shells `name.turns`, `name.turns.mass`, `name.curvatures`.
     ///
@@ -160,7 +170,7 @@ impl Sheet {
         mesh: &SheetMesh,
     ) -> Result<SheetParts, ContinuumError> {
         self.check()?;
-        mesh.areas()?;
+        MembraneStrain::new(mesh, self.warp)?;
         let nodes = model.add_particles(name, &mesh.nodes)?;
         self.add_on(model, name, nodes, mesh)
     }
@@ -177,6 +187,13 @@ impl Sheet {
         mesh: &SheetMesh,
     ) -> Result<SheetParts, ContinuumError> {
         self.check()?;
+        if self.bending != Bending::None && !mesh.quadrangles.is_empty() {
+            return Err(ContinuumError::Conflict {
+                what: "bending",
+                with: "quadrangles",
+                reason: "it is that of triangles; cut them, or leave it out",
+            });
+        }
         let areas = mesh.areas()?;
         let mut held = vec![false; mesh.nodes.len()];
         for node in &self.clamped {
@@ -185,10 +202,22 @@ impl Sheet {
                 count: mesh.nodes.len(),
             })? = true;
         }
-        let bent = hinges(mesh, &held)?;
+        let mut mirrors = Vec::new();
+        for plane in &self.symmetry {
+            let mut on = vec![false; mesh.nodes.len()];
+            for node in plane.nodes(&mesh.nodes)? {
+                on[node] = true;
+            }
+            if mesh.cover().iter().any(|t| t.iter().all(|k| on[*k])) {
+                return Err(plane.error("the sheet lies in it"));
+            }
+            mirrors.push((plane.axis, on));
+        }
+        let bent = hinges(mesh, &held, &mirrors)?;
         let surface = self.density * self.thickness / (self.stretch * self.stretch);
-        let mass = Mass::lumped_triangles(&mesh.nodes, &mesh.triangles, surface)?;
-        let mapping = MembraneStrain::new(mesh, self.warp)?.with_stretch(self.stretch);
+        let mapping = MembraneStrain::new(mesh, self.warp)?;
+        let mass = mapping.lumped_mass(surface)?;
+        let mapping = mapping.with_stretch(self.stretch);
         let volumes: Vec<f64> = mapping.areas().iter().map(|a| a * self.thickness).collect();
         let rest_areas = mapping.areas();
 
@@ -200,6 +229,9 @@ impl Sheet {
         let membrane = model.add_force_field(&label, strains, law, self.treatment())?;
         for node in &self.clamped {
             model.fix(nodes, *node, &[true; 3])?;
+        }
+        for plane in &self.symmetry {
+            plane.hold(model, nodes, &mesh.nodes)?;
         }
         let mut parts = SheetParts {
             nodes,
@@ -341,6 +373,13 @@ impl Sheet {
                 what: "a stretch",
                 with: "the bending of a shell",
                 reason: "its curvatures are those of the mesh; take hinges",
+            });
+        }
+        if matches!(self.bending, Bending::Quadratic(_)) && !self.symmetry.is_empty() {
+            return Err(ContinuumError::Conflict {
+                what: "a plane of symmetry",
+                with: "quadratic bending",
+                reason: "it has no angle at the boundary; take hinges",
             });
         }
         if matches!(self.bending, Bending::Quadratic(_)) && !self.clamped.is_empty() {

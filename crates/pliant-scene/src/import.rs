@@ -6,7 +6,7 @@
 //! file can hold.
 
 use pliant::continuum::{Element, ElementKind};
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::Path;
 
 mod abaqus;
@@ -120,6 +120,25 @@ impl Mesh {
         edges
     }
 
+    /// Triangles and quadrangles, as far as they are those of the file: polygons of more sides stay cut into triangles.
+    pub fn faces(&self) -> (Vec<[u32; 3]>, Vec<[u32; 4]>) {
+        let diagonals: HashSet<[u32; 2]> = self.diagonals.iter().copied().collect();
+        // Sides of a triangle that its polygon does not have: a quadrangle is one with its last, then one with its first.
+        let inner = |t: usize| [0, 1, 2].map(|side| diagonals.contains(&[t as u32, side]));
+        let (mut triangles, mut quadrangles) = (Vec::new(), Vec::new());
+        let mut rest = self.triangles.iter().enumerate().peekable();
+        while let Some((t, [a, b, c])) = rest.next() {
+            let next = rest.next_if(|(next, _)| {
+                inner(t) == [false, false, true] && inner(*next) == [true, false, false]
+            });
+            match next {
+                Some((_, [.., d])) => quadrangles.push([*a, *b, *c, *d]),
+                None => triangles.push([*a, *b, *c]),
+            }
+        }
+        (triangles, quadrangles)
+    }
+
     /// The group of the given name.
     pub fn group(&self, name: &str) -> Option<&MeshGroup> {
         self.groups.iter().find(|group| group.name == name)
@@ -166,7 +185,7 @@ impl Mesh {
         found.into_iter().collect()
     }
 
-    /// The cells of these groups alone, with the vertices that they have. All groups stay, as the vertices of theirs that are left.
+    /// The cells of these groups alone, with the vertices that they have and the diagonals of the polygons among them. All groups stay, as the vertices of theirs that are left.
     pub fn selection(&self, chosen: &[&MeshGroup]) -> Self {
         fn pick<T: Clone>(from: &[T], lists: Vec<&Vec<u32>>) -> Vec<T> {
             let which: BTreeSet<u32> = lists.into_iter().flatten().copied().collect();
@@ -182,6 +201,12 @@ impl Mesh {
             volumes: pick(&self.volumes, chosen.iter().map(|g| &g.volumes).collect()),
             ..Self::default()
         };
+        let kept: BTreeSet<u32> = chosen.iter().flat_map(|g| g.triangles.iter().copied()).collect();
+        let places: BTreeMap<u32, u32> = kept.into_iter().zip(0..).collect();
+        let diagonals = self.diagonals.iter();
+        out.diagonals = diagonals
+            .filter_map(|[t, side]| Some([*places.get(t)?, *side]))
+            .collect();
         let used: BTreeSet<u32> = chosen.iter().flat_map(|g| self.group_vertices(g)).collect();
         let mut number = vec![None; self.vertices.len()];
         for (new, old) in used.iter().enumerate() {

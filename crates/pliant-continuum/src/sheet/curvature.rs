@@ -3,21 +3,27 @@
 use super::SheetMesh;
 use super::mesh::Edge;
 use crate::ContinuumError;
+use crate::symmetry::extent;
 use pliant_dense::Vec3;
 use pliant_model::{Affine, AffineEntry, Dependency, DihedralAngle, End};
 
 /// What the bending of a sheet hangs on.
 pub(super) struct Hinges {
-    /// Angles at the edges between two triangles, then at clamped edges of the boundary.
+    /// Angles at the edges between two triangles, and at edges of the boundary that are clamped or in a plane of symmetry.
     pub(super) angles: DihedralAngle,
-    /// Edges of the angles: triangles at both sides; at a clamped edge only one.
+    /// Edges of the angles: triangles at both sides; at a clamped or mirrored edge only one.
     pub(super) sides: Vec<(Edge, bool)>,
     /// Edges of the boundary that are free to turn.
     pub(super) free: Vec<Edge>,
 }
 
-/// The angles of a sheet, zero at rest; the boundary is clamped along edges between two of these nodes.
-pub(super) fn hinges(mesh: &SheetMesh, clamped: &[bool]) -> Result<Option<Hinges>, ContinuumError> {
+/// The angles of a sheet, zero at rest; the boundary is clamped along edges between two of these nodes, and mirrored along those between two in one of the planes across an axis.
+pub(super) fn hinges(
+    mesh: &SheetMesh,
+    clamped: &[bool],
+    mirrors: &[(usize, Vec<bool>)],
+) -> Result<Option<Hinges>, ContinuumError> {
+    let far = 10.0 * extent(&mesh.nodes);
     let (mut ends, mut rests, mut sides, mut free) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let x = |n: usize| Vec3::from(mesh.nodes[n]);
     for edge in mesh.edges()? {
@@ -36,7 +42,18 @@ pub(super) fn hinges(mesh: &SheetMesh, clamped: &[bool]) -> Result<Option<Hinges
                 rests.push(0.0);
                 sides.push((edge, true));
             }
-            None => free.push(edge),
+            None => {
+                let Some((axis, _)) = mirrors.iter().find(|(_, on)| on[a] && on[b]) else {
+                    free.push(edge);
+                    continue;
+                };
+                // The plane is spanned by the edge and a point of it that is far enough away to stay beside the edge. The angle to it is half of that to the mirror image.
+                let along = (x(b) - x(a)).normalize();
+                let aside = x(a) + far * Vec3::ith(*axis, 1.0).cross(&along);
+                ends.push([end(a), end(b), end(c), End::Point(aside.into())]);
+                rests.push(angle(x(a), x(b), x(c), aside));
+                sides.push((edge, true));
+            }
         }
     }
     if ends.is_empty() {
@@ -69,7 +86,7 @@ pub(super) fn curvatures(
     let mut add = |(t, corner): (usize, usize), parent: usize, from: usize, turn: f64| {
         let k = mesh.triangles[t].iter().position(|c| *c == corner).unwrap_or(0);
         // The gradient of the opposite corner's coordinate is minus the direction over the height.
-        let [x, y] = flat[t].gradients[k];
+        let [x, y] = flat[t].gradients()[k];
         let height = 1.0 / x.hypot(y);
         for (coordinate, product) in [x * x, y * y, 2.0 * x * y].into_iter().enumerate() {
             entries.push(AffineEntry {

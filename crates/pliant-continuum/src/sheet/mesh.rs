@@ -1,16 +1,20 @@
-//! Triangle meshes of sheets: what is checked, edges, axes of triangles.
+//! Meshes of sheets: what is checked, edges, axes of triangles.
+
+mod quadrangle;
 
 use crate::ContinuumError;
 use pliant_dense::Vec3;
 use std::collections::BTreeMap;
 
-/// Triangles between nodes at rest (m), going round to the left when seen from one side of the sheet.
+/// Triangles and quadrangles between nodes at rest (m), going round to the left when seen from one side of the sheet.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SheetMesh {
     /// Positions of the nodes at rest (m).
     pub nodes: Vec<[f64; 3]>,
     /// Corners of the triangles.
     pub triangles: Vec<[usize; 3]>,
+    /// Corners of the quadrangles, in turn round each; they need not be flat.
+    pub quadrangles: Vec<[usize; 4]>,
 }
 
 /// An edge from `a` to `b` as the triangle of `corner` runs along it.
@@ -23,17 +27,57 @@ pub(super) struct Edge {
     pub(super) right: Option<(usize, usize)>,
 }
 
-/// A triangle at rest: area (m^2), and the gradients (1/m) of its barycentric coordinates along two axes in its plane.
+/// A place of a sheet at rest that stands for a part of it: a triangle, or one of the four points of a quadrangle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Flat {
+    /// Area (m^2) that it stands for.
     pub(crate) area: f64,
-    pub(crate) gradients: [[f64; 2]; 3],
+    /// The nodes of its element, of which the first `count` are in use.
+    nodes: [usize; 4],
+    count: usize,
+    /// The shape functions of these nodes (none), and their gradients (1/m) along two axes in the tangent plane.
+    shares: [f64; 4],
+    gradients: [[f64; 2]; 4],
+}
+
+impl Flat {
+    pub(crate) fn nodes(&self) -> &[usize] {
+        &self.nodes[..self.count]
+    }
+
+    pub(crate) fn shares(&self) -> &[f64] {
+        &self.shares[..self.count]
+    }
+
+    pub(crate) fn gradients(&self) -> &[[f64; 2]] {
+        &self.gradients[..self.count]
+    }
+
+    /// The same of a sheet that is smaller by a factor (none).
+    pub(crate) fn shrunk(mut self, factor: f64) -> Self {
+        self.area /= factor * factor;
+        self.gradients = self.gradients.map(|g| g.map(|g| g * factor));
+        self
+    }
 }
 
 impl SheetMesh {
     /// A rectangle from the origin along x and y, in cells cut along one diagonal, `(0 0)-(1 1)` of each, or of every other one: patterns
     /// without direction.
     pub fn rectangle(size: [f64; 2], cells: [usize; 2], crossed: bool) -> Self {
+        let mut out = Self::quadrangles(size, cells);
+        for (k, [a, b, c, d]) in std::mem::take(&mut out.quadrangles).into_iter().enumerate() {
+            if crossed && (k % cells[0] + k / cells[0]) % 2 == 1 {
+                out.triangles.extend([[a, b, d], [b, c, d]]);
+            } else {
+                out.triangles.extend([[a, b, c], [a, c, d]]);
+            }
+        }
+        out
+    }
+
+    /// A rectangle from the origin along x and y, in cells that are quadrangles.
+    pub fn quadrangles(size: [f64; 2], cells: [usize; 2]) -> Self {
         let [nx, ny] = cells;
         let mut out = Self::default();
         for j in 0..=ny {
@@ -45,16 +89,19 @@ impl SheetMesh {
         }
         let at = |i: usize, j: usize| j * (nx + 1) + i;
         for j in 0..ny {
-            for i in 0..nx {
-                let [a, b, c, d] = [at(i, j), at(i + 1, j), at(i + 1, j + 1), at(i, j + 1)];
-                if crossed && (i + j) % 2 == 1 {
-                    out.triangles.extend([[a, b, d], [b, c, d]]);
-                } else {
-                    out.triangles.extend([[a, b, c], [a, c, d]]);
-                }
-            }
+            let row = (0..nx).map(|i| [at(i, j), at(i + 1, j), at(i + 1, j + 1), at(i, j + 1)]);
+            out.quadrangles.extend(row);
         }
         out
+    }
+
+    /// The triangles, and the quadrangles each as two: what is drawn, and what may be touched.
+    pub fn cover(&self) -> Vec<[usize; 3]> {
+        let halves = self
+            .quadrangles
+            .iter()
+            .flat_map(|[a, b, c, d]| [[*a, *b, *c], [*a, *c, *d]]);
+        self.triangles.iter().copied().chain(halves).collect()
     }
 
     /// Area (m^2) of each triangle.
@@ -70,47 +117,60 @@ impl SheetMesh {
 
     /// Places of the corners of each triangle, checked.
     fn corners(&self) -> Result<Vec<(usize, [Vec3; 3])>, ContinuumError> {
-        if self.triangles.is_empty() {
+        if self.triangles.is_empty() && self.quadrangles.is_empty() {
             return Err(ContinuumError::Empty);
         }
         let of = |(t, corners): (usize, &[usize; 3])| {
-            let wrong = |reason| Err(ContinuumError::Triangle { triangle: t, reason });
-            if corners.iter().any(|c| *c >= self.nodes.len()) {
-                return wrong("a corner is a node that the mesh does not have");
-            }
-            let x = corners.map(|c| Vec3::from(self.nodes[c]));
-            if x.iter().any(|x| x.iter().any(|x| !x.is_finite())) {
-                return wrong("a coordinate of a corner is not a finite number");
-            }
+            let x = self.places(corners);
+            let x = x.map_err(|reason| ContinuumError::Triangle { triangle: t, reason })?;
             Ok((t, x))
         };
         self.triangles.iter().enumerate().map(of).collect()
     }
 
-    /// The triangles with axis 1 along the part of `warp` in their planes, or along their first edges.
+    /// Places of the corners of an element, or what is wrong with them.
+    fn places<const N: usize>(&self, corners: &[usize; N]) -> Result<[Vec3; N], &'static str> {
+        if corners.iter().any(|c| *c >= self.nodes.len()) {
+            return Err("a corner is a node that the mesh does not have");
+        }
+        let x = corners.map(|c| Vec3::from(self.nodes[c]));
+        if x.iter().any(|x| x.iter().any(|x| !x.is_finite())) {
+            return Err("a coordinate of a corner is not a finite number");
+        }
+        Ok(x)
+    }
+
+    /// The triangles, then four points of each quadrangle, with axis 1 along the part of `warp` in their tangent planes, or along their first edges.
     pub(crate) fn flat(&self, warp: Option<[f64; 3]>) -> Result<Vec<Flat>, ContinuumError> {
-        let of = |(t, x): &(usize, [Vec3; 3])| {
-            let (normal, area) = normal(*t, x)?;
-            let along = warp.map_or(x[1] - x[0], Vec3::from);
-            let along = along - along.dot(&normal) * normal;
-            let first = along.norm();
-            // Across the sheet to rounding: there is no direction in it.
-            if first <= 1e-9 * warp.map_or(0.0, |w| Vec3::from(w).norm()) || !first.is_finite() {
-                return Err(ContinuumError::Triangle {
-                    triangle: *t,
-                    reason: "the direction of the warp is across it",
-                });
-            }
-            let axes = [along / first, normal.cross(&along) / first];
+        let mut out = Vec::with_capacity(self.triangles.len() + 4 * self.quadrangles.len());
+        for (t, x) in self.corners()? {
+            let (normal, area) = normal(t, &x)?;
+            let axes = axes(warp, x[1] - x[0], normal)
+                .map_err(|reason| ContinuumError::Triangle { triangle: t, reason })?;
             // The gradient of a corner's coordinate is the opposite edge, turned inwards, over twice the area.
-            let gradients = std::array::from_fn(|k| {
+            let mut gradients = [[0.0; 2]; 4];
+            for (k, gradient) in gradients[..3].iter_mut().enumerate() {
                 let edge = x[(k + 2) % 3] - x[(k + 1) % 3];
                 let inwards = normal.cross(&edge) / (2.0 * area);
-                axes.map(|a| a.dot(&inwards))
+                *gradient = axes.map(|a| a.dot(&inwards));
+            }
+            let [a, b, c] = self.triangles[t];
+            out.push(Flat {
+                area,
+                nodes: [a, b, c, c],
+                count: 3,
+                shares: [1.0 / 3.0; 4],
+                gradients,
             });
-            Ok(Flat { area, gradients })
-        };
-        self.corners()?.iter().map(of).collect()
+        }
+        for q in 0..self.quadrangles.len() {
+            let points = self.points_of(q, warp);
+            out.extend(points.map_err(|reason| ContinuumError::Quadrangle {
+                quadrangle: q,
+                reason,
+            })?);
+        }
+        Ok(out)
     }
 
     /// The edges, in the order in which the triangles first run along them.
@@ -143,6 +203,18 @@ impl SheetMesh {
         }
         Ok(out)
     }
+}
+
+/// Unit vectors along the part of `warp` in the plane of a normal, or else along `first`, and a quarter turn to the left of it.
+fn axes(warp: Option<[f64; 3]>, first: Vec3, normal: Vec3) -> Result<[Vec3; 2], &'static str> {
+    let along = warp.map_or(first, Vec3::from);
+    let along = along - along.dot(&normal) * normal;
+    let length = along.norm();
+    // Across the sheet to rounding: there is no direction in it.
+    if length <= 1e-9 * warp.map_or(0.0, |w| Vec3::from(w).norm()) || !length.is_finite() {
+        return Err("the direction of the warp is across it");
+    }
+    Ok([along / length, normal.cross(&along) / length])
 }
 
 /// Unit normal and area.

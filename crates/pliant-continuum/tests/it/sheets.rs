@@ -28,6 +28,7 @@ fn membrane_strains_have_their_derivatives() {
     let mesh = SheetMesh {
         nodes: vec![[0.1, 0.2, 0.0], [1.3, 0.0, 0.0], [0.4, 0.9, 0.0]],
         triangles: vec![[0, 1, 2]],
+        ..SheetMesh::default()
     };
     let mapping = MembraneStrain::new(&mesh, Some([3.0, 3.0, 0.5])).unwrap();
     let x = [0.0, 0.1, -0.2, 1.1, 0.4, 0.6, 0.2, 0.8, -0.5];
@@ -38,6 +39,110 @@ fn membrane_strains_have_their_derivatives() {
     // Stretched at rest by 2: a sheet half as large.
     let small = mapping.with_stretch(2.0);
     assert!((small.areas()[0] / mesh.areas().unwrap()[0] - 0.25).abs() < 1e-15);
+}
+
+/// The places of Gauss' rule in the square of a quadrangle, in the order of its corners.
+const PLACES: [[f64; 2]; 4] = [[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]];
+
+/// The strain of a warped quadrangle at a place, from the metric tensors of its lines at rest and now.
+fn strains_of_quadrangle(rest: &[[f64; 3]], warp: Vec3, x: &[Dual], place: [f64; 2]) -> Vec<Dual> {
+    let [u, v] = place.map(|p| p / 3f64.sqrt());
+    let slopes = [
+        [-(1.0 - v), 1.0 - v, 1.0 + v, -(1.0 + v)],
+        [-(1.0 - u), -(1.0 + u), 1.0 + u, 1.0 - u],
+    ]
+    .map(|s| s.map(|s| s / 4.0));
+    let old = slopes.map(|s| (0..4).map(|k| Vec3::from(rest[k]) * s[k]).sum::<Vec3>());
+    let new = slopes.map(|s| [0, 1, 2].map(|i| (0..4).map(|k| x[3 * k + i] * s[k]).sum::<Dual>()));
+    let normal = old[0].cross(&old[1]).normalize();
+    let one = (warp - normal * warp.dot(&normal)).normalize();
+    let axes = [one, normal.cross(&one)];
+    // The axes in terms of the tangents at rest, by the rule of Cramer for their metric.
+    let metric = |i: usize, j: usize| old[i].dot(&old[j]);
+    let det = metric(0, 0) * metric(1, 1) - metric(0, 1) * metric(0, 1);
+    let parts = axes.map(|axis| {
+        let (p, q) = (axis.dot(&old[0]), axis.dot(&old[1]));
+        [
+            (p * metric(1, 1) - q * metric(0, 1)) / det,
+            (q * metric(0, 0) - p * metric(0, 1)) / det,
+        ]
+    });
+    let change = |a: usize, b: usize| {
+        let mut sum = Dual::from(0.0);
+        for i in 0..2 {
+            for j in 0..2 {
+                let now = (0..3).map(|k| new[i][k] * new[j][k]).sum::<Dual>();
+                sum = sum + (now - metric(i, j)) * (0.5 * parts[a][i] * parts[b][j]);
+            }
+        }
+        sum
+    };
+    vec![change(0, 0), change(1, 1), change(0, 1) * 2.0]
+}
+
+/// A triangle beside a quadrangle that is not flat.
+#[test]
+fn strains_of_quadrangles_have_their_derivatives() {
+    let mesh = SheetMesh {
+        nodes: vec![
+            [0.0, 0.0, 0.1],
+            [1.0, 0.2, 0.0],
+            [1.2, 1.1, 0.3],
+            [-0.1, 0.8, 0.0],
+            [2.0, 0.5, 0.4],
+        ],
+        triangles: vec![[1, 4, 2]],
+        quadrangles: vec![[0, 1, 2, 3]],
+    };
+    let warp = [1.0, 0.3, 0.2];
+    let mapping = MembraneStrain::new(&mesh, Some(warp)).unwrap();
+    let x: Vec<f64> = mesh.nodes.as_flattened().to_vec();
+    let rest = mesh.nodes.clone();
+    let found = check::mapping_exactly(&mapping, &[(Space::Real(3), 5)], &x, 7, |x| {
+        let mut out = strains_of_triangle(
+            &[rest[1], rest[4], rest[2]],
+            warp.into(),
+            &[&x[3..6], &x[12..15], &x[6..9]].concat(),
+        );
+        for place in PLACES {
+            out.extend(strains_of_quadrangle(&rest[..4], warp.into(), &x[..12], place));
+        }
+        out
+    })
+    .unwrap();
+    assert!(found.worst() < 1e-12, "{found:?}");
+    // A flat one: the rule is exact for its area, here that of a trapezium.
+    let flat = SheetMesh {
+        nodes: vec![[0.0; 3], [3.0, 0.0, 0.0], [2.0, 2.0, 0.0], [1.0, 2.0, 0.0]],
+        quadrangles: vec![[0, 1, 2, 3]],
+        ..SheetMesh::default()
+    };
+    let areas = MembraneStrain::new(&flat, None).unwrap().areas();
+    assert!(
+        areas.len() == 4 && (areas.iter().sum::<f64>() - 4.0).abs() < 1e-14,
+        "{areas:?}"
+    );
+}
+
+/// Strains of a triangle in space: those of the affine map of its edges.
+fn strains_of_triangle(rest: &[[f64; 3]], warp: Vec3, x: &[Dual]) -> Vec<Dual> {
+    let edges = [1, 2].map(|k| Vec3::from(rest[k]) - Vec3::from(rest[0]));
+    let normal = edges[0].cross(&edges[1]).normalize();
+    let one = (warp - normal * warp.dot(&normal)).normalize();
+    let two = normal.cross(&one);
+    // In its own plane it is a triangle that starts at the origin, with the warp along x.
+    let flat: Vec<[f64; 2]> = edges.iter().map(|e| [e.dot(&one), e.dot(&two)]).collect();
+    let det = flat[0][0] * flat[1][1] - flat[0][1] * flat[1][0];
+    let column = |j: usize| {
+        let (a, b) = match j {
+            0 => (flat[1][1] / det, -flat[0][1] / det),
+            _ => (-flat[1][0] / det, flat[0][0] / det),
+        };
+        [0, 1, 2].map(|i| (x[3 + i] - x[i]) * a + (x[6 + i] - x[i]) * b)
+    };
+    let f = [column(0), column(1)];
+    let dot = |j: usize, k: usize| (0..3).map(|i| f[j][i] * f[k][i]).sum::<Dual>();
+    vec![(dot(0, 0) - 1.0) * 0.5, (dot(1, 1) - 1.0) * 0.5, dot(0, 1)]
 }
 
 #[test]

@@ -55,10 +55,13 @@ pub use run::{
     GyroscopicSpec, ImpactsSpec, IntegratorSpec, MetricSpec, NewmarkSpec, PartSpec, RestitutionLawSpec, Run,
     StabilisationSpec,
 };
-pub use sheets::{BendingSpec, ElasticSheet, SheetMaterial, SheetRectangle, SheetShape, WovenSpec};
+pub use sheets::{
+    BendingSpec, ElasticSheet, SheetElements, SheetMaterial, SheetRectangle, SheetShape, WovenSpec,
+};
 pub use solids::{
     EmbeddedSurface, IncompressibilitySpec, MooneyRivlinSpec, OgdenSpec, OgdenTermSpec, Solid, SolidBall,
-    SolidBox, SolidCylinder, SolidElements, SolidFile, SolidMaterial, SolidShape, SolidTube, YoungSpec,
+    SolidBox, SolidCylinder, SolidElements, SolidFile, SolidMaterial, SolidShape, SolidTube, SymmetrySpec,
+    YoungSpec,
 };
 pub use statics::{ControlSpec, StaticMethodSpec, StaticsSpec};
 

@@ -1,5 +1,6 @@
 //! Sheets against closed forms: stretch, pressure, sag, bending of plates and strips.
 
+mod quadrangles;
 mod shells;
 
 use pliant::continuum::{Bending, ContinuumError, Rod, RodCurve, Section, Sheet, SheetMesh, SheetParts};
@@ -135,6 +136,7 @@ fn ball(cuts: usize) -> SheetMesh {
     SheetMesh {
         nodes: nodes.iter().map(|x| x.normalize().into()).collect(),
         triangles,
+        ..SheetMesh::default()
     }
 }
 

@@ -3,10 +3,10 @@
 use super::{Builder, Result, Skin};
 use crate::import::Mesh as FileMesh;
 use crate::scene::picture::PointRef;
-use crate::scene::schema::{Rotation, SolidFile, TreatmentSpec, Triple};
+use crate::scene::schema::{Rotation, SolidFile, SymmetrySpec, TreatmentSpec, Triple};
 use crate::scene::source::Where;
 use crate::scene::{Number, SceneError};
-use pliant::continuum::ContinuumError;
+use pliant::continuum::{ContinuumError, SymmetryPlane};
 use pliant::dense::Vec3;
 use pliant::dense::rotation::{self, Quaternion};
 use pliant::model::{NodeId, Treatment};
@@ -67,6 +67,37 @@ impl Builder<'_> {
             turn: self.rotation(name, turn)?,
             velocity: triple(velocity, "velocity")?,
         })
+    }
+
+    /// Planes of symmetry of a part at its place: across axes of the scene, and the part does not move through them.
+    pub(super) fn symmetry(
+        &self,
+        name: &str,
+        planes: &[SymmetrySpec],
+        place: &Place,
+    ) -> Result<Vec<SymmetryPlane>> {
+        let at = Where::Field(name, "symmetry");
+        let wrong = |message: String| self.wrong(&[at, Where::Thing(name)], message, None);
+        let mut out = Vec::new();
+        for spec in planes {
+            let mut point = [0.0; 3];
+            point[spec.axis.index()] = self.number(&spec.at, at)?;
+            let mut normal = [0.0; 3];
+            normal[spec.axis.index()] = 1.0;
+            let normal = place.turned(normal);
+            // Turned by whole quarters, to rounding.
+            let Some(axis) = normal.iter().position(|n| n.abs() > 1.0 - 1e-12) else {
+                return wrong(format!(
+                    "`{name}` is turned so that its plane of symmetry is across no axis of the scene"
+                ));
+            };
+            if place.velocity[axis] != 0.0 {
+                return wrong(format!("`{name}` has a velocity through its plane of symmetry"));
+            }
+            let at = place.put(point)[axis];
+            out.push(SymmetryPlane { axis, at });
+        }
+        Ok(out)
     }
 
     /// Moves the nodes of a mesh to their place, and adds them as points.
@@ -147,6 +178,11 @@ impl Builder<'_> {
             ContinuumError::Conflict { what, .. } => *what,
             _ => "",
         };
+        let key = if matches!(error, ContinuumError::Symmetry { .. }) {
+            "symmetry"
+        } else {
+            key
+        };
         let field = match what {
             "Young's modulus" => "young",
             "Poisson's ratio" => "poisson",
@@ -161,6 +197,8 @@ impl Builder<'_> {
             "the thickness" => "thickness",
             "the stretch" | "a stretch" => "stretch",
             "the bending stiffness" => "bending",
+            "bending" => "bending",
+            "a plane of symmetry" => "symmetry",
             "a clamp" => "clamp_boxes",
             w if w.ends_with("of the section") => "section",
             _ => key,

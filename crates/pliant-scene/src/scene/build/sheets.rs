@@ -3,14 +3,14 @@
 use super::deformables::{Held, treatment};
 use super::{Builder, Result};
 use crate::import::Mesh as FileMesh;
-use crate::scene::schema::{BendingSpec, ElasticSheet as Spec, SheetMaterial, SheetShape};
+use crate::scene::schema::{BendingSpec, ElasticSheet as Spec, SheetElements, SheetMaterial, SheetShape};
 use crate::scene::source::Where;
 use pliant::continuum::{Bending, Sheet, SheetMesh};
 
 impl Builder<'_> {
     pub(super) fn sheet_part(&mut self, spec: &Spec) -> Result<()> {
         let name = spec.name.as_str();
-        let (mut mesh, file) = self.sheet_mesh(name, &spec.shape)?;
+        let (mut mesh, file) = self.sheet_mesh(name, spec)?;
         let held = |key, fix, boxes, groups| Held {
             name,
             key,
@@ -22,8 +22,9 @@ impl Builder<'_> {
         let fixed = self.held_nodes(&fixed, &mesh.nodes, file.as_ref(), None)?;
         let clamped = held("clamp_boxes", &[], &spec.clamp_boxes, &[]);
         let clamped = self.held_nodes(&clamped, &mesh.nodes, file.as_ref(), None)?;
-        // Nodes, triangles twice, and edges twice: half as many more than triangles.
-        self.grow(name, mesh.nodes.len() + 5 * mesh.triangles.len())?;
+        // Nodes, triangles twice, and edges twice: half as many more than triangles; four strains of a quadrangle.
+        let parts = 5 * mesh.triangles.len() + 4 * mesh.quadrangles.len();
+        self.grow(name, mesh.nodes.len() + parts)?;
 
         let place = self.placement(
             name,
@@ -36,11 +37,12 @@ impl Builder<'_> {
             let warp = self.triple(warp, Where::Field(name, "warp"))?;
             sheet = sheet.with_warp(place.turned(warp));
         }
+        sheet = sheet.with_symmetry(&self.symmetry(name, &spec.symmetry, &place)?);
         let node = self.add_placed(name, &place, &mut mesh.nodes)?;
         let parts = sheet.add_on(&mut self.model, name, node, &mesh);
         parts.map_err(|e| self.continuum_error(name, "shape", e))?;
 
-        self.cover(node, mesh.triangles);
+        self.cover(node, mesh.cover());
         let mut still = [fixed, clamped].concat();
         still.sort_unstable();
         still.dedup();
@@ -51,22 +53,34 @@ impl Builder<'_> {
     }
 
     /// The mesh in the axes of the shape, and the file that it came from.
-    fn sheet_mesh(&self, name: &str, shape: &SheetShape) -> Result<(SheetMesh, Option<FileMesh>)> {
+    fn sheet_mesh(&self, name: &str, spec: &Spec) -> Result<(SheetMesh, Option<FileMesh>)> {
         let field = |key| Where::Field(name, key);
-        match shape {
+        let uncut = matches!(spec.elements, SheetElements::Quadrangles);
+        match &spec.shape {
             SheetShape::Rectangle(r) => {
                 let length = |number| self.positive(number, field("size"));
                 let cells = |number| self.count(number, 1, field("cells"));
                 let size = [length(&r.size.0)?, length(&r.size.1)?];
                 let cells = [cells(&r.cells.0)?, cells(&r.cells.1)?];
                 self.check_size(name, cells[0].saturating_mul(cells[1]))?;
-                Ok((SheetMesh::rectangle(size, cells, !r.one_way), None))
+                let mesh = if uncut {
+                    SheetMesh::quadrangles(size, cells)
+                } else {
+                    SheetMesh::rectangle(size, cells, !r.one_way)
+                };
+                Ok((mesh, None))
             }
             SheetShape::File(f) => {
                 let file = self.file_mesh(name, f)?;
+                let (triangles, quadrangles) = if uncut {
+                    file.faces()
+                } else {
+                    (file.triangles.clone(), Vec::new())
+                };
                 let mesh = SheetMesh {
                     nodes: file.vertices.clone(),
-                    triangles: file.triangles.iter().map(|t| t.map(|v| v as usize)).collect(),
+                    triangles: triangles.iter().map(|t| t.map(|v| v as usize)).collect(),
+                    quadrangles: quadrangles.iter().map(|q| q.map(|v| v as usize)).collect(),
                 };
                 Ok((mesh, Some(file)))
             }

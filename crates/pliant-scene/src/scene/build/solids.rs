@@ -50,6 +50,10 @@ impl Builder<'_> {
         let node = self.add_placed(name, &place, &mut mesh.nodes)?;
         let parts = solid.add_on(&mut self.model, name, node, &mesh);
         parts.map_err(|e| self.continuum_error(name, "material", e))?;
+        for plane in self.symmetry(name, &spec.symmetry, &place)? {
+            let held = plane.hold(&mut self.model, node, &mesh.nodes);
+            held.map_err(|e| self.continuum_error(name, "symmetry", e))?;
+        }
 
         self.cover(node, mesh.surface());
         self.solids.insert(node, mesh.elements);

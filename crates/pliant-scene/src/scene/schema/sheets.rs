@@ -1,9 +1,9 @@
 //! Elastic sheets.
 
-use super::{Number, Rotation, SolidFile, TreatmentSpec, Triple, one, zero};
+use super::{Number, Rotation, SolidFile, SymmetrySpec, TreatmentSpec, Triple, one, zero};
 use serde::Deserialize;
 
-/// A sheet of triangles with stretch, shear and bending: particles at the nodes of a mesh, as the node `name`; its mass is `name.mass`, its stretch
+/// A sheet of triangles or quadrangles with stretch, shear and bending: particles at the nodes of a mesh, as the node `name`; its mass is `name.mass`, its stretch
 /// `name.membrane` on `name.strains`, its bending `name.bending` on `name.bends` or, of shells, on `name.curvatures`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -12,6 +12,9 @@ pub struct ElasticSheet {
     pub name: String,
     /// The mesh: made, or read from a file.
     pub shape: SheetShape,
+    /// What it is cut into; triangles by default.
+    #[serde(default)]
+    pub elements: SheetElements,
     /// Where its origin is; the origin by default.
     #[serde(default)]
     pub position: Option<Triple>,
@@ -45,6 +48,9 @@ pub struct ElasticSheet {
     /// Boxes in the axes of the shape, from the least corner to the largest: nodes inside do not move, nor does the sheet turn along edges of its boundary between them.
     #[serde(default)]
     pub clamp_boxes: Vec<(Triple, Triple)>,
+    /// Planes at which its mirror image begins, in the axes of the shape.
+    #[serde(default)]
+    pub symmetry: Vec<SymmetrySpec>,
     /// Nodes that do not move, counted from zero.
     #[serde(default)]
     pub fix: Vec<Number>,
@@ -62,8 +68,19 @@ pub struct ElasticSheet {
 pub enum SheetShape {
     /// A rectangle from the origin along x and y.
     Rectangle(SheetRectangle),
-    /// The triangles of a mesh file.
+    /// The triangles and quadrangles of a mesh file.
     File(SolidFile),
+}
+
+/// What a sheet is cut into.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename = "elements")]
+pub enum SheetElements {
+    /// Triangles; quadrangles of a file are cut.
+    #[default]
+    Triangles,
+    /// Quadrangles, of a file where it has them: for membranes.
+    Quadrangles,
 }
 
 /// A rectangle.

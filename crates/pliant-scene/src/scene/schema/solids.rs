@@ -1,6 +1,6 @@
 //! Solids of finite elements.
 
-use super::{MassMatrix, Number, OutsideSpec, Rotation, TreatmentSpec, Triple, zero};
+use super::{Letter, MassMatrix, Number, OutsideSpec, Rotation, TreatmentSpec, Triple, zero};
 use serde::Deserialize;
 
 /// A solid: particles at the nodes of a mesh of finite elements, as the node `name`; its mass is `name.mass`, its material `name.material` on
@@ -43,6 +43,9 @@ pub struct Solid {
     /// Put elements right that are inside out, and leave out nodes of no element; an error otherwise.
     #[serde(default)]
     pub repair: bool,
+    /// Planes at which its mirror image begins, in the axes of the shape.
+    #[serde(default)]
+    pub symmetry: Vec<SymmetrySpec>,
     /// Nodes that do not move, counted from zero.
     #[serde(default)]
     pub fix: Vec<Number>,
@@ -52,6 +55,17 @@ pub struct Solid {
     /// Groups of the mesh file whose nodes do not move.
     #[serde(default)]
     pub fix_groups: Vec<String>,
+}
+
+/// A plane of symmetry.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SymmetrySpec {
+    /// The axis that it is across.
+    pub axis: Letter,
+    /// Where on the axis, in m; at the origin by default.
+    #[serde(default = "zero")]
+    pub at: Number,
 }
 
 /// The mesh of a solid.

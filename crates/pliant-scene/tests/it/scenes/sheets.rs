@@ -42,6 +42,80 @@ fn a_clamped_sheet_sags_as_a_beam_does() {
     }
 }
 
+/// The published rise of 8 x 8 bilinear elements, for a small load.
+#[test]
+fn cooks_membrane_rises_as_published() {
+    let load = 1e-6;
+    let outcome = runner(&scene_edited("cook", &[]), &[("load", load)], None).run(|_| {});
+    assert!(outcome.error.is_none());
+    let last = outcome.recording.frames.last().unwrap();
+    let rise = (last.points[4 * 9 + 8][1] - 52.0) / load;
+    println!("Cook's membrane: {rise:.4}, published 22.08");
+    // More digits from `benches/reference/quadrangles.py`; strains of the load are a millionth.
+    assert!((rise / 22.079183 - 1.0).abs() < 5e-6, "{rise}");
+}
+
+/// A half of a clamped strip, cut along its length and turned about, sags as the whole does; planes that it cannot be cut at are shown.
+#[test]
+fn half_of_a_sheet_sags_as_the_whole() {
+    let sag = |text: &str| {
+        let mut run = runner(&of(text), &[], None);
+        let start = points(&run, "s")[16][2];
+        advance(&mut run, 10);
+        start - points(&run, "s")[16][2]
+    };
+    // Of which the pattern of triangles has the symmetry.
+    let whole = sag(SHEET);
+    let half = SHEET.replace(
+        "size: (1, 0.25), cells: (16, 4)",
+        "size: (1, 0.125), cells: (16, 2)",
+    );
+    let turned = "rotation: Axis(around: (0, 0, 1), degrees: 90), position: (3, 1, 2), symmetry: [(axis: y, at: 0.125)], clamp";
+    let cut = sag(&half.replace("clamp", turned));
+    println!("sag of the whole {whole:.9e}, of the half {cut:.9e}");
+    assert!((cut / whole - 1.0).abs() < 1e-6, "{whole} {cut}");
+    for (words, wanted) in [
+        ("symmetry: [(axis: y, at: 0.1)]", "nodes are on both sides"),
+        ("symmetry: [(axis: y, at: 0.2)]", "no node is on it"),
+        (
+            "rotation: Axis(around: (0, 0, 1), degrees: 20), symmetry: [(axis: y)]",
+            "is turned so that its plane of symmetry is across no axis",
+        ),
+        (
+            "velocity: (0, 1, 0), symmetry: [(axis: y)]",
+            "a velocity through its plane of symmetry",
+        ),
+        ("symmetry: [(axis: z)]", "the sheet lies in it"),
+    ] {
+        let scene = of(&half.replace("clamp", &format!("{words}, clamp")));
+        let message = scene.build(&Settings::default()).unwrap_err().to_string();
+        assert!(
+            message.contains(wanted) && message.contains("symmetry: "),
+            "{message}"
+        );
+    }
+}
+
+/// Quadrangles of a rectangle, and of a file as far as it has them; cut, or with bending, they are not.
+#[test]
+fn sheets_of_quadrangles_are_those_of_the_shape() {
+    let elements = |text: &SceneFile| {
+        let built = text.build(&Settings::default()).unwrap();
+        let node = built.model.node_named("s.strains").unwrap();
+        built.model.node(node).count
+    };
+    let membrane = SHEET.replace("bending: Shell, clamp", "elements: Quadrangles, fix");
+    assert_eq!(elements(&of(&membrane)), 4 * 16 * 4);
+    let cut = membrane.replace("Quadrangles", "Triangles");
+    assert_eq!(elements(&of(&cut)), 2 * 16 * 4);
+    let bent = of(&SHEET.replace("bending", "elements: Quadrangles, bending"));
+    let message = bent.build(&Settings::default()).unwrap_err().to_string();
+    assert!(
+        message.contains("bending cannot be had with quadrangles"),
+        "{message}"
+    );
+}
+
 #[test]
 fn every_word_of_sheets_builds_and_runs() {
     let rectangle = "cells: (16, 4)";

@@ -1,5 +1,7 @@
 //! Curved shells and large bending against published figures.
 
+mod symmetry;
+
 use super::{PLATE, place};
 use pliant::continuum::{Bending, Sheet, SheetMesh};
 use pliant::prelude::*;
@@ -26,6 +28,20 @@ fn rolled(around: usize, along: usize, at: impl Fn(f64, f64) -> [f64; 3]) -> She
         }
     }
     mesh
+}
+
+/// A part of it: this many of the squares around and along, from the first ones on.
+fn part_of(whole: &SheetMesh, around: usize, [columns, rows]: [usize; 2]) -> SheetMesh {
+    let inside = |n: usize| n % around <= columns && n / around <= rows;
+    let mut number = vec![None; whole.nodes.len()];
+    let mut out = SheetMesh::default();
+    for (k, x) in whole.nodes.iter().enumerate().filter(|(k, _)| inside(*k)) {
+        number[k] = Some(out.nodes.len());
+        out.nodes.push(*x);
+    }
+    let corners = |t: &[usize; 3]| Some([number[t[0]]?, number[t[1]]?, number[t[2]]?]);
+    out.triangles = whole.triangles.iter().filter_map(corners).collect();
+    out
 }
 
 /// Forces on nodes that a sheet has at rest.

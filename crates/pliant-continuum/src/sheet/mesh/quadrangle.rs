@@ -1,0 +1,69 @@
+//! Bilinear quadrangles: their points of integration.
+
+use super::{Flat, SheetMesh, axes};
+use pliant_dense::Vec3;
+
+/// Corners of the square that a quadrangle is the image of.
+const CORNERS: [[f64; 2]; 4] = [[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]];
+
+/// The shape function of a corner at a place of the square, and its derivatives.
+fn shape([xi, eta]: [f64; 2], [a, b]: [f64; 2]) -> (f64, [f64; 2]) {
+    let (one, two) = (1.0 + a * xi, 1.0 + b * eta);
+    (0.25 * one * two, [0.25 * a * two, 0.25 * b * one])
+}
+
+/// The two tangents of the image at a place of the square.
+fn tangents(x: &[Vec3; 4], at: [f64; 2]) -> [Vec3; 2] {
+    let mut out = [Vec3::zeros(); 2];
+    for (x, corner) in x.iter().zip(CORNERS) {
+        let (_, slope) = shape(at, corner);
+        (0..2).for_each(|k| out[k] += slope[k] * x);
+    }
+    out
+}
+
+impl SheetMesh {
+    /// The four points of Gauss' rule of a quadrangle, or what is wrong with it.
+    pub(super) fn points_of(
+        &self,
+        quadrangle: usize,
+        warp: Option<[f64; 3]>,
+    ) -> Result<[Flat; 4], &'static str> {
+        let nodes = self.quadrangles[quadrangle];
+        let x = self.places(&nodes)?;
+        let diagonals = (x[2] - x[0]).cross(&(x[3] - x[1]));
+        for at in CORNERS {
+            let [one, two] = tangents(&x, at);
+            let least = 1e-12 * one.norm() * two.norm() * diagonals.norm();
+            let turned = one.cross(&two).dot(&diagonals);
+            // Where a corner goes in, the map of the square folds over there.
+            if turned <= least || !turned.is_finite() {
+                return Err("its corners do not go round a convex area");
+            }
+        }
+        let mut out = [Flat {
+            area: 0.0,
+            nodes,
+            count: 4,
+            shares: [0.0; 4],
+            gradients: [[0.0; 2]; 4],
+        }; 4];
+        for (point, corner) in out.iter_mut().zip(CORNERS) {
+            let at = corner.map(|c| c / 3f64.sqrt());
+            let [one, two] = tangents(&x, at);
+            let across = one.cross(&two);
+            point.area = across.norm();
+            let normal = across / point.area;
+            let axes = axes(warp, one, normal)?;
+            // Vectors in the tangent plane whose products with the tangents are one and zero.
+            let dual = [two.cross(&normal) / point.area, normal.cross(&one) / point.area];
+            for (k, corner) in CORNERS.into_iter().enumerate() {
+                let (share, [a, b]) = shape(at, corner);
+                let gradient = a * dual[0] + b * dual[1];
+                point.shares[k] = share;
+                point.gradients[k] = axes.map(|axis| axis.dot(&gradient));
+            }
+        }
+        Ok(out)
+    }
+}

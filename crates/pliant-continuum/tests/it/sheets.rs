@@ -72,7 +72,7 @@ fn strains_of_quadrangle(rest: &[[f64; 3]], warp: Vec3, x: &[Dual], place: [f64;
         for i in 0..2 {
             for j in 0..2 {
                 let now = (0..3).map(|k| new[i][k] * new[j][k]).sum::<Dual>();
-                sum = sum + (now - metric(i, j)) * (0.5 * parts[a][i] * parts[b][j]);
+                sum += (now - metric(i, j)) * (0.5 * parts[a][i] * parts[b][j]);
             }
         }
         sum

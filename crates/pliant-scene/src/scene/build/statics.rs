@@ -51,7 +51,8 @@ impl Builder<'_> {
             let message = "`statics` does not take coordinates that are fixed for a time".to_owned();
             return self.wrong(&[Where::Key("statics")], message, None);
         }
-        let tolerance = self.or_positive(spec.tolerance.as_ref(), 1e-10, "tolerance")?;
+        let newton = Equilibrium::default();
+        let tolerance = self.or_positive(spec.tolerance.as_ref(), newton.tolerance, "tolerance")?;
         if tolerance >= 1.0 {
             let message =
                 format!("`tolerance` is {tolerance}, but must be below 1: it is a share of the forces");
@@ -101,8 +102,9 @@ impl Builder<'_> {
                 "largest_step",
             )?,
             control: match spec.control {
-                ControlSpec::Load => Control::Load,
-                ControlSpec::ArcLength => Control::ArcLength,
+                Some(ControlSpec::Load) => Control::Load,
+                Some(ControlSpec::ArcLength) => Control::ArcLength,
+                None => default.control,
             },
             max_points,
             tolerance,
@@ -117,6 +119,7 @@ impl Builder<'_> {
             (spec.step.is_some(), "step"),
             (spec.largest_step.is_some(), "largest_step"),
             (spec.points.is_some(), "points"),
+            (spec.control.is_some(), "control"),
         ] {
             if given {
                 let message = format!("`{key}` is of a path, and there are no `loads` to scale");

@@ -25,9 +25,9 @@ pub struct StaticsSpec {
     /// Change of the load factor in a step at most; 0.1 by default.
     #[serde(default)]
     pub largest_step: Option<Number>,
-    /// What goes on evenly.
+    /// What goes on evenly; the arc length by default.
     #[serde(default)]
-    pub control: ControlSpec,
+    pub control: Option<ControlSpec>,
     /// Points at most; 1000 by default.
     #[serde(default)]
     pub points: Option<Number>,
@@ -40,13 +40,12 @@ pub struct StaticsSpec {
 }
 
 /// What goes on evenly along a path.
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename = "control")]
 pub enum ControlSpec {
     /// The load factor.
     Load,
     /// The arc length in displacements and load.
-    #[default]
     ArcLength,
 }
 

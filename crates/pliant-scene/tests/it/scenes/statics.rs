@@ -81,6 +81,57 @@ fn a_weight_hangs_on_its_spring() {
     }
 }
 
+/// A path that runs out of points has not failed; one that cannot go on has, and shows where it came to.
+#[test]
+fn a_path_that_ends_early_says_how() {
+    let statics =
+        "statics: (gravity: true, start: 0.25, step: 0.125, largest_step: 0.125, control: Load, points: 3)";
+    let outcome = of(&WEIGHT.replace("statics: ()", statics)).unwrap();
+    let found = outcome.summary.statics.as_ref().unwrap();
+    assert!(outcome.error.is_none());
+    assert_eq!((found.end, &found.load[..]), ("points", &[0.25, 0.375, 0.5][..]));
+    let samples = &outcome.recording.samples;
+    let times: Vec<f64> = samples.iter().map(|s| s.time).collect();
+    assert_eq!(times, [0.0, 0.5, 1.0]);
+    assert_eq!(outcome.summary.time, 1.0);
+    for (sample, p) in samples.iter().zip(&found.load) {
+        // At 1 m + 20 N p/(100 N/m) under the hook, in gravity as scaled; forces to 1e-10.
+        let potential = -20.0 * p * (1.0 + 0.2 * p) + 50.0 * (0.2 * p).powi(2);
+        assert!((sample.potential - potential).abs() < 1e-8, "{sample:?}");
+    }
+
+    // The truss under steps of the load, which end at its limit.
+    let text = "(run: (duration: 1, statics: (loads: [\"load\"], end: 10, step: 0.5, largest_step: 0.5, control: Load)), nodes: [
+        Particles(name: \"apex\", positions: [(0, 0.2, 0)], mass: 1),
+        Mapped(name: \"bars\", parents: [\"apex\"], mapping: Distance(pairs: [(0, (-1, 0, 0)), (0, (1, 0, 0))], rest: \"sqrt(1.04)\"))],
+        force_fields: [(name: \"springs\", on: \"bars\", law: Stiffness(1000)), (name: \"load\", on: \"apex\", law: Force([0, -1, 0]))],
+        fixed: [(node: \"apex\", axes: [x, z])])";
+    let outcome = of(text).unwrap();
+    let found = outcome.summary.statics.as_ref().unwrap();
+    assert_eq!((found.end, outcome.summary.status), ("stuck", "failed"));
+    assert!(outcome.error.is_some() && *found.load.last().unwrap() > 2.5);
+    assert_eq!(outcome.recording.frames.len(), found.load.len());
+}
+
+#[test]
+fn redundant_rows_of_rest_are_in_the_summary() {
+    for statics in ["()", "(gravity: true, start: 0.5)"] {
+        let text = WEIGHT
+            .replace("statics: ()", &format!("statics: {statics}"))
+            .replace(
+                "pairs: [(0, (0, 0, 0))]",
+                "pairs: [(0, (0, 0, 0)), (0, (0, 0, 0))]",
+            )
+            .replace(
+                "force_fields: [(name: \"spring\", on: \"d\", law: Stiffness(100))]",
+                "constraints: [(name: \"hard\", on: \"d\")]",
+            );
+        let outcome = of(&text).unwrap();
+        assert!(outcome.error.is_none(), "{:?}", outcome.error);
+        assert_eq!(outcome.summary.redundant_rows, 1);
+    }
+}
+
 #[test]
 fn mistakes_in_statics_are_explained() {
     for (statics, message) in [
@@ -90,6 +141,7 @@ fn mistakes_in_statics_are_explained() {
             "`method` is for a single equilibrium",
         ),
         ("(end: 2)", "`end` is of a path"),
+        ("(control: ArcLength)", "`control` is of a path"),
         ("(gravity: true, end: 0)", "starts and ends at the load factor 0"),
         ("(gravity: true, step: 0)", "step"),
         ("(tolerance: 1)", "`tolerance` is 1, but must be below 1"),

@@ -176,3 +176,40 @@ fn gradients_of_an_affine_motion_are_that_motion() {
         assert!(found.unwrap().worst() < 1e-8, "{kind:?}");
     }
 }
+
+/// Sizes of forces on gradients are carried to the nodes by `|J|^T`, with the `J` whose columns are the rates of the gradients where one coordinate alone moves.
+#[test]
+fn sizes_of_forces_on_gradients_do_not_cancel() {
+    let mesh = Mesh::hexahedral_box([1.0, 0.7, 1.3], [2, 1, 1]).unwrap();
+    let mut model = pliant_model::Model::new();
+    let nodes = model.add_particles("nodes", &mesh.nodes).unwrap();
+    let gradients = DeformationGradient::new(&mesh).unwrap();
+    let gradients = model.add_mapped("gradients", &[nodes], gradients).unwrap();
+    let mut state = model.initial_state().unwrap();
+    let mut evaluation = pliant_model::Evaluation::new(&model);
+    evaluation.propagate(&model, &mut state).unwrap();
+    let (of_nodes, of_gradients) = (
+        model.node(nodes).velocity_range(),
+        model.node(gradients).velocity_range(),
+    );
+    let size = |k: usize| 1.0 + (k * k % 17) as f64;
+    let mut sizes = vec![0.0; model.velocity_count()];
+    sizes[of_gradients.clone()]
+        .iter_mut()
+        .enumerate()
+        .for_each(|(k, s)| *s = size(k));
+    evaluation.pull_back_sizes(&model, &mut sizes);
+    for i in of_nodes {
+        let mut rates = vec![0.0; model.velocity_count()];
+        rates[i] = 1.0;
+        evaluation.push_forward(&model, &mut rates);
+        let column = rates[of_gradients.clone()].iter().enumerate();
+        let exact: f64 = column.map(|(k, j)| j.abs() * size(k)).sum();
+        // Rounding of sums of 16 points.
+        assert!(
+            exact > 1.0 && (sizes[i] - exact).abs() < 1e-13 * exact,
+            "{i}: {} {exact}",
+            sizes[i]
+        );
+    }
+}

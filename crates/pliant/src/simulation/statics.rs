@@ -132,7 +132,10 @@ impl Simulation {
         run: impl FnOnce(&mut Self, &mut Work) -> Result<T, Error>,
     ) -> Result<T, Error> {
         self.refuse_what_is_not_static(loads)?;
+        // Sleepers are held like fixed coordinates, wherever they fell asleep.
+        self.wake_all();
         let (state, gravity) = (self.state.clone(), self.model.gravity());
+        let (multipliers, support) = (self.multipliers.clone(), self.support.clone());
         self.state.velocities.fill(0.0);
         self.fill_motion(self.time, self.time);
         let mut work = self.start_statics(loads, tolerance);
@@ -141,20 +144,25 @@ impl Simulation {
         let found = found.and_then(|()| run(self, &mut work));
         self.model.set_gravity(gravity)?;
         if found.is_err() {
-            self.state = state;
+            (self.state, self.multipliers, self.support) = (state, multipliers, support);
             self.evaluation.propagate(&self.model, &mut self.state)?;
             return found;
         }
-        self.multipliers.copy_from_slice(&work.lambda);
+        self.show_forces(&work);
         self.lagged.copy_from_slice(&work.lambda);
-        let fixed = &self.assembler.system().fixed;
-        for ((support, force), fixed) in self.support.iter_mut().zip(&work.force).zip(fixed) {
-            *support = if *fixed { -force } else { 0.0 };
-        }
         self.fresh = false;
         self.memory.forget();
         self.write_books();
         found
+    }
+
+    /// Takes over the multipliers, and what holds the fixed coordinates.
+    fn show_forces(&mut self, work: &Work) {
+        self.multipliers.copy_from_slice(&work.lambda);
+        let fixed = &self.assembler.system().fixed;
+        for ((support, force), fixed) in self.support.iter_mut().zip(&work.force).zip(fixed) {
+            *support = if *fixed { -force } else { 0.0 };
+        }
     }
 
     fn start_statics(&mut self, loads: &Loads, tolerance: f64) -> Work {
@@ -210,7 +218,8 @@ impl Simulation {
     /// Largest extent of all places of the independent nodes (m), 1 if there is only one.
     fn length_of_model(&self) -> f64 {
         let (mut low, mut high) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
-        for node in self.model.nodes() {
+        // What is mapped may be a difference or a strain, which has no place.
+        for node in self.model.nodes().iter().filter(|n| n.first_dof().is_some()) {
             let size = match node.space {
                 Space::Real(n @ (2 | 3)) => n,
                 Space::Rigid3 => 7,

@@ -1,5 +1,6 @@
 //! Equilibria and paths of equilibria against closed forms.
 
+mod afterwards;
 mod equilibria;
 mod paths;
 mod rows;

@@ -22,7 +22,7 @@ impl Simulation {
     /// Newton's. It comes to rest at a minimum, or at a saddle that nothing leads away from. False if it does not come to rest.
     pub(super) fn flow(&mut self, work: &mut Work) -> Result<bool, Error> {
         let mut resistance = {
-            let worth = |(f, s): (&f64, &f64)| f.abs() * s * work.length;
+            let worth = |(f, s): (&f64, &f64)| f.abs() / (s * work.length);
             let fixed = &self.assembler.system().fixed;
             let free = work.force.iter().zip(&work.inverse_length).zip(fixed);
             let free = free.filter(|(_, fixed)| !**fixed).map(|(terms, _)| worth(terms));
@@ -67,7 +67,7 @@ impl Simulation {
         let weights: Vec<f64> = work
             .inverse_length
             .iter()
-            .map(|s| (s * work.length).powi(-2))
+            .map(|s| (s * work.length).powi(2))
             .collect();
         let before = self.worth(work, &force);
         let mut added = 0.0;
@@ -157,7 +157,7 @@ impl Simulation {
         let fixed = &self.assembler.system().fixed;
         let terms = force.iter().zip(&work.inverse_length).zip(fixed);
         let free = terms.filter(|(_, fixed)| !**fixed);
-        let sum: f64 = free.map(|((f, s), _)| (f * s * work.length).powi(2)).sum();
+        let sum: f64 = free.map(|((f, s), _)| (f / (s * work.length)).powi(2)).sum();
         sum.sqrt()
     }
 }

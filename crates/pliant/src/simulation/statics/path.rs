@@ -5,7 +5,7 @@ mod critical;
 use super::super::Simulation;
 use super::{FAR, Kept, Work};
 use crate::Error;
-use crate::statics::{Continuation, Control, Path, PathEnd, PathPoint, StaticMethod};
+use crate::statics::{Continuation, Control, Equilibrium, Path, PathEnd, PathPoint, StaticMethod};
 use pliant_solvers::Variable;
 
 /// Iterations of one step at most.
@@ -115,7 +115,7 @@ impl Simulation {
         how: &Continuation,
         each: &mut dyn FnMut(&Self, &PathPoint) -> bool,
     ) -> Result<Path, Error> {
-        work.most = 1000;
+        work.most = Equilibrium::default().max_iterations;
         work.factor = how.start;
         self.settle_statically(work, StaticMethod::Newton)?;
         work.most = usize::MAX;
@@ -239,7 +239,7 @@ impl Simulation {
         iterations: usize,
         each: &mut dyn FnMut(&Self, &PathPoint) -> bool,
     ) -> bool {
-        self.multipliers.copy_from_slice(&work.lambda);
+        self.show_forces(work);
         let point = PathPoint {
             load: work.factor,
             state: self.state.clone(),

@@ -385,3 +385,143 @@ fn loads_that_are_none_are_refused() {
         );
     }
 }
+
+/// A spring that is driven away from where another holds: `x = p g k_1/(k_0 + k_1)`; of a curved law `T(x - p g) + k_0 x = 0`.
+#[test]
+fn driven_springs_are_loads() {
+    let (k, far) = ([20.0, 30.0], 0.4);
+    let saturating = |x: f64| k[1] * x / (1.0 + (k[1] * x / 5.0).powi(2)).sqrt();
+    for curved in [false, true] {
+        let mut model = Model::new();
+        let x = model.add_scalars("x", &[0.0]).unwrap();
+        let first = UniformCompliance::from_stiffness(k[0]);
+        model
+            .add_force_field("first", x, first, Treatment::Stiffness)
+            .unwrap();
+        let second = if curved {
+            model.add_force_field("second", x, Spring::saturating(k[1], 5.0), Treatment::Compliance)
+        } else {
+            let law = UniformCompliance::from_stiffness(k[1]);
+            model.add_force_field("second", x, law, Treatment::Compliance)
+        };
+        let second = second.unwrap();
+        model.set_motion(second, Some(Motion::constant(&[far]))).unwrap();
+        let mut simulation = Simulation::new(model).unwrap();
+        let how = Continuation {
+            loads: loads(&[second]),
+            ..Continuation::default()
+        };
+        let path = simulation.follow(&how, |_, _| true).unwrap();
+        assert_eq!(path.end, PathEnd::Reached);
+        for p in &path.points {
+            let x = p.state.positions[0];
+            let held = if curved {
+                saturating(x - p.load * far)
+            } else {
+                k[1] * (x - p.load * far)
+            };
+            // To 1e-10 of some 10 N.
+            assert!((held + k[0] * x).abs() < 1e-8, "{curved} {}: {x}", p.load);
+            assert!((p.multipliers[0] + held).abs() < 1e-8, "{curved} {}", p.load);
+        }
+        // Driven whole, as a single equilibrium is.
+        let last = path.points.last().unwrap().state.positions[0];
+        simulation.find_equilibrium(&Equilibrium::default()).unwrap();
+        assert!(last > 0.1 && (simulation.positions(x)[0] - last).abs() < 1e-9);
+    }
+}
+
+/// A limit that the path comes to and leaves: a motor of at most 2 N that is driven past what it can hold. Its motion is a load while it acts, none while it gives way.
+#[test]
+fn a_driven_row_gives_way_at_its_bound() {
+    let (stiffness, most) = (20.0, 2.0);
+    for control in [Control::Load, Control::ArcLength] {
+        let mut model = Model::new();
+        let x = model.add_scalars("x", &[0.0]).unwrap();
+        let law = UniformCompliance::from_stiffness(stiffness);
+        model
+            .add_force_field("spring", x, law, Treatment::Stiffness)
+            .unwrap();
+        let motor = model.add_constraint("motor", x, Level::Position).unwrap();
+        model.set_motion(motor, Some(Motion::constant(&[0.3]))).unwrap();
+        model.set_bounds(motor, -most, most).unwrap();
+        let mut simulation = Simulation::new(model).unwrap();
+        let how = Continuation {
+            loads: loads(&[motor]),
+            control,
+            ..Continuation::default()
+        };
+        let path = simulation.follow(&how, |_, _| true).unwrap();
+        assert_eq!(path.end, PathEnd::Reached, "{control:?}");
+        for p in &path.points {
+            let exact = (0.3 * p.load).min(most / stiffness);
+            assert!(
+                (p.state.positions[0] - exact).abs() < 1e-9,
+                "{control:?} {}",
+                p.load
+            );
+            assert!((p.multipliers[0] - stiffness * exact).abs() < 1e-8);
+        }
+        assert!(path.points.iter().any(|p| p.load > 0.05 && p.load < 0.3));
+    }
+}
+
+/// Two bars on rotary springs under one load, each alone: both lose their stability within one step, at `k/l`.
+#[test]
+fn several_critical_points_in_one_step() {
+    let (stiffness, length) = ([3.0, 6.0], 0.5);
+    for (control, locate) in [
+        (Control::ArcLength, true),
+        (Control::Load, true),
+        (Control::Load, false),
+    ] {
+        let mut model = Model::new();
+        let turns = model.add_scalars("turns", &[0.0; 2]).unwrap();
+        let law = DiagonalCompliance::new(&stiffness.map(|k| 1.0 / k));
+        model
+            .add_force_field("springs", turns, law, Treatment::Stiffness)
+            .unwrap();
+        let each = |k| vec![Dependency::new(0, k)];
+        let tips = Formula::new(1, vec![each(0), each(1)], move |x, out| {
+            out[0] = x[0].cos() * length;
+        });
+        let tips = model.add_mapped("tips", &[turns], tips).unwrap();
+        let unit = load(&mut model, tips, &[-1.0]);
+        let mut simulation = Simulation::new(model).unwrap();
+        let how = Continuation {
+            loads: loads(&[unit]),
+            end: 16.0,
+            step: 16.0,
+            largest_step: 16.0,
+            control,
+            locate,
+            ..Continuation::default()
+        };
+        let path = simulation.follow(&how, |_, _| true).unwrap();
+        assert_eq!(path.end, PathEnd::Reached);
+        assert_eq!(
+            path.points.iter().map(|p| p.negative_modes).collect::<Vec<_>>(),
+            [0, 2]
+        );
+        assert_eq!(
+            path.points.iter().map(|p| p.load).collect::<Vec<_>>(),
+            [0.0, 16.0]
+        );
+        let found: Vec<_> = path.critical.iter().map(|c| (c.load, c.negative_modes)).collect();
+        let both = path.critical.iter();
+        assert!(
+            both.clone()
+                .all(|c| (c.kind, c.after) == (CriticalKind::Bifurcation, 0))
+        );
+        if locate {
+            assert_eq!(found.len(), 2, "{found:?}");
+            for ((load, modes), (k, exact)) in found.iter().zip([(3.0, (0, 1)), (6.0, (1, 2))]) {
+                // Halved forty times.
+                assert!((load - k / length).abs() < 1e-9 && *modes == exact, "{found:?}");
+            }
+        } else {
+            // In the middle of the step.
+            assert_eq!(found, [(8.0, (0, 2))]);
+        }
+    }
+}

@@ -106,3 +106,40 @@ fn slack_ropes_carry_nothing() {
         assert!((found - exact).abs() < 1e-8, "{pull:?}");
     }
 }
+
+/// Two coordinates on one full compliance that yields at 2 N: where the first row is at its bound the second feels its force through the compliance, `x_2 = -(c_12 lambda_1 + c_22 lambda_2)`.
+#[test]
+fn a_row_at_its_bound_is_felt_through_the_compliance() {
+    let (stiffness, c) = (10.0, [[0.2, 0.05], [0.05, 0.1]]);
+    for method in [StaticMethod::Newton, StaticMethod::PseudoStatic] {
+        let mut model = Model::new();
+        let x = model
+            .add_independent("x", Space::Real(2), &[0.0; 2], &[0.0; 2])
+            .unwrap();
+        let law = FullCompliance::from_compliance(&c.concat());
+        let both = model
+            .add_force_field("both", x, law, Treatment::Compliance)
+            .unwrap();
+        model.set_bounds(both, -2.0, 2.0).unwrap();
+        let aside = DiagonalCompliance::new(&[1.0 / stiffness; 2]);
+        model
+            .add_force_field("aside", x, aside, Treatment::Stiffness)
+            .unwrap();
+        load(&mut model, x, &[8.0, 1.5]);
+        let mut simulation = Simulation::new(model).unwrap();
+        let how = Equilibrium {
+            method,
+            ..Equilibrium::default()
+        };
+        simulation.find_equilibrium(&how).unwrap();
+        // `10 x_1 = 8 - 2`; `10 x_2 = 1.5 + lambda_2` with `c_22 lambda_2 + x_2 = 2 c_12`.
+        let second = (c[0][1] * 2.0 - 0.15) / (0.1 + c[1][1]);
+        let exact = [0.6, 0.15 + 0.1 * second];
+        for (found, exact) in simulation.positions(x).iter().zip(exact) {
+            assert!((found - exact).abs() < 1e-9, "{method:?} {found} {exact}");
+        }
+        for (found, exact) in simulation.reaction(both).iter().zip([-2.0, second]) {
+            assert!((found - exact).abs() < 1e-8, "{method:?} {found} {exact}");
+        }
+    }
+}

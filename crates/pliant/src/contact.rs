@@ -147,6 +147,13 @@ impl ContactList {
         self.supports.truncate(end);
     }
 
+    /// Adds contact `i` of another list.
+    pub(crate) fn take(&mut self, other: &Self, i: usize) {
+        self.contacts.push(other.contacts[i]);
+        self.supports.extend_from_slice(other.supports(i));
+        self.ends.push(self.supports.len());
+    }
+
     /// Becomes the other, in the buffers it has.
     pub(crate) fn copy(&mut self, other: &Self) {
         self.contacts.clone_from(&other.contacts);

@@ -205,7 +205,7 @@ pub enum Error {
         "the path of equilibria does not go on at the load factor {load}: no step is short enough; {}",
         match (.free, .control) {
             (Some(free), _) => format!("nothing holds {free} there: hold it, or begin where loads do"),
-            (None, Control::Load) => "steps of the load end at a limit point, which arc length passes".to_owned(),
+            (None, Control::Load) => "steps of the load end at a limit point, which arc length passes where nothing rubs".to_owned(),
             (None, Control::ArcLength) => "it may have a corner there, or end".to_owned(),
         }
     )]

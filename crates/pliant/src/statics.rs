@@ -66,15 +66,17 @@ pub struct EquilibriumReport {
     pub factorisations: usize,
     /// Largest force that is missing, as a share of the size of the terms of its equation; of rows, deformations.
     pub residual: f64,
-    /// Largest violation of a hard row that acts [m, rad].
+    /// Largest violation of a hard row that acts [m, rad], gap of a contact that bears or overlap of one that does not.
     pub violation: f64,
     /// Negative eigenvalues of the tangent on the constraints: 0 where the equilibrium is stable, else it is a saddle. `None` if the tangent
-    /// was not factored, in dynamic relaxation.
+    /// was not factored, in dynamic relaxation, and where contacts bear: how curved surfaces roll on each other is not in the tangent.
     pub negative_modes: Option<usize>,
     /// Directions in which nothing resists and nothing pushes: mechanisms, free rigid motion.
     pub free_modes: usize,
     /// Hard rows that depend on others.
     pub redundant_rows: usize,
+    /// Contacts that bear a force.
+    pub contacts: usize,
 }
 
 impl EquilibriumReport {

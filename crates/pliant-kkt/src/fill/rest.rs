@@ -50,6 +50,20 @@ impl Assembler {
         self.system.bounds.fill((f64::NEG_INFINITY, f64::INFINITY));
     }
 
+    /// Composes the Jacobians of the present state, with which [`project`](Self::project) makes transient rows; the system stays as it is.
+    pub fn fill_jacobians(&mut self, evaluation: &Evaluation) {
+        self.plan.jacobians.fill(evaluation);
+    }
+
+    /// Replaces the right-hand sides of the filled system.
+    ///
+    /// # Panics
+    /// If there are not as many numbers as variables and rows.
+    pub fn set_right_hand_sides(&mut self, c: &[f64], b: &[f64]) {
+        self.system.c.copy_from_slice(c);
+        self.system.b.copy_from_slice(b);
+    }
+
     /// Sets the filled `W` to zero.
     pub fn clear_response(&mut self) {
         self.system.w.clear();

@@ -9,6 +9,7 @@ mod newton;
 mod overlap;
 mod poisson;
 mod read;
+pub(super) mod rest;
 mod solve;
 mod toll;
 
@@ -238,6 +239,30 @@ impl Contacts {
         !self.shut || self.touching.binary_search(&contact.key).is_ok()
     }
 
+    /// What was read belongs to the last step, of length `h`.
+    fn stand(&mut self, h: f64) {
+        self.events.clear();
+        for reading in self.readings.iter().filter(|r| r.state != ContactState::Open) {
+            if self
+                .forces
+                .binary_search_by_key(&reading.contact.key, |f| f.0)
+                .is_err()
+            {
+                self.events.push(ContactEvent::Begun(reading.contact.key));
+            }
+        }
+        for (key, _) in &self.forces {
+            if self.forces_now.binary_search_by_key(key, |f| f.0).is_err() {
+                self.events.push(ContactEvent::Ended(*key));
+            }
+        }
+        self.step = h;
+        self.memory.clear();
+        std::mem::swap(&mut self.forces, &mut self.forces_now);
+        std::mem::swap(&mut self.list, &mut self.next);
+        self.horizon = Some(self.next_horizon);
+    }
+
     /// The contacts belong to another state now, and their forces are forgotten.
     pub(super) fn forget(&mut self) {
         self.horizon = None;
@@ -370,26 +395,9 @@ impl Simulation {
 
     /// The step stands: its contacts are those of the past.
     pub(super) fn keep_contacts(&mut self) {
+        let h = self.scheme.h;
         let Some(c) = &mut self.contacts else { return };
-        c.events.clear();
-        for reading in c.readings.iter().filter(|r| r.state != ContactState::Open) {
-            if c.forces
-                .binary_search_by_key(&reading.contact.key, |f| f.0)
-                .is_err()
-            {
-                c.events.push(ContactEvent::Begun(reading.contact.key));
-            }
-        }
-        for (key, _) in &c.forces {
-            if c.forces_now.binary_search_by_key(key, |f| f.0).is_err() {
-                c.events.push(ContactEvent::Ended(*key));
-            }
-        }
-        c.step = self.scheme.h;
-        c.memory.clear();
-        std::mem::swap(&mut c.forces, &mut c.forces_now);
-        std::mem::swap(&mut c.list, &mut c.next);
-        c.horizon = Some(c.next_horizon);
+        c.stand(h);
     }
 
     /// The step does not stand: the finder remembers what it did before its first search.

@@ -17,10 +17,13 @@ mod relaxation;
 mod residual;
 
 use super::Simulation;
+use super::contact::ContactsAtStart;
+use super::contact::rest::{KeptContacts, RestContacts};
 use crate::Error;
 use crate::statics::{Equilibrium, EquilibriumReport, Loads, StaticMethod};
+use pliant_kkt::Assembler;
 use pliant_model::{ComponentId, Space, State};
-use pliant_solvers::{Kind, Solution, StationarySolver, Variable};
+use pliant_solvers::{Kind, KktSystem, Solution, StationarySolver, Variable};
 
 /// Scratch of one call.
 #[derive(Debug, Default)]
@@ -48,6 +51,10 @@ pub(super) struct Work {
     /// One over the length that a displacement is measured in: that of the model for positions, 1 for angles and other coordinates.
     inverse_length: Vec<f64>,
     length: f64,
+    /// Contacts; whether their rows are left out of the tangent, because the flow solves them with their law; whether friction has no meaning, along an arc length.
+    touching: RestContacts,
+    flowing: bool,
+    by_arc_length: bool,
     solver: StationarySolver,
     kind: Kind,
     step: Solution,
@@ -55,7 +62,7 @@ pub(super) struct Work {
     displacement: Vec<f64>,
     report: EquilibriumReport,
     best: f64,
-    worst: Option<Variable>,
+    worst: Option<Worst>,
     tolerance: f64,
     most: usize,
 }
@@ -66,7 +73,22 @@ struct Kept {
     state: State,
     lambda: Vec<f64>,
     sides: Vec<i8>,
+    touching: KeptContacts,
     factor: f64,
+}
+
+/// What misses most.
+#[derive(Clone, Copy, Debug)]
+enum Worst {
+    Variable(Variable),
+    /// By its sides.
+    Contact([u32; 2]),
+}
+
+/// The tangent as last filled, with the contacts that bear unless the flow has them.
+fn tangent<'a>(assembler: &'a Assembler, touching: &'a RestContacts, flowing: bool) -> &'a KktSystem {
+    let whole = touching.tangent().filter(|_| !flowing);
+    whole.unwrap_or_else(|| assembler.system())
 }
 
 impl Work {
@@ -75,8 +97,21 @@ impl Work {
             state: state.clone(),
             lambda: self.lambda.clone(),
             sides: self.sides.clone(),
+            touching: self.touching.kept().clone(),
             factor: self.factor,
         }
+    }
+
+    /// Whether rows and contacts are at the sides that they have there.
+    fn has_sides_of(&self, kept: &Kept) -> bool {
+        self.sides == kept.sides && self.touching.kept().acting().eq(kept.touching.acting())
+    }
+
+    /// The largest force that is known, 1 N without any.
+    fn largest_force(&self) -> f64 {
+        let largest = self.lambda.iter().fold(0.0f64, |a, l| a.max(l.abs()));
+        let largest = self.terms.iter().fold(largest, |a, f| a.max(*f));
+        if largest > 0.0 { largest } else { 1.0 }
     }
 
     /// Length of a displacement: root of the sum of squares, positions in lengths of the model.
@@ -96,10 +131,14 @@ impl Simulation {
     /// Finds an equilibrium under the present loads, starting from the present positions; driven rows are held where their motions are now. Velocities end
     /// as zero, time stands still. The state stays as it was if there is an error.
     ///
+    /// Contacts bear what the equations of rest ask for: `0 <= r_n`, `0 <= phi + C r_n`, one of them zero, found anew as things move. With friction, `|r_t| <= mu r_n`, it
+    /// depends on how the loads came about: here from the present state in one increment, against the whole way slipped since. What is read of contacts is then of this
+    /// increment: forces as impulses over 1 s, the way slipped as a velocity.
+    ///
     /// Rows of bounded force (limits, ropes, motors at rest, springs of one sign) follow their law. Force fields of automatic treatment are taken as they are treated at present.
     ///
     /// # Errors
-    /// [`Error::NoEquilibrium`] with the best iterate's report; [`Error::NotStatic`] for what has no meaning at rest: contacts, rows that hold a velocity and no
+    /// [`Error::NoEquilibrium`] with the best iterate's report; [`Error::NotStatic`] for what has no meaning at rest: resistance of contacts to spin or rolling, rows that hold a velocity and no
     /// position, fixed coordinates that move; [`Error::Model`], [`Error::Solve`].
     pub fn find_equilibrium(&mut self, how: &Equilibrium) -> Result<EquilibriumReport, Error> {
         if !(how.tolerance > 0.0 && how.tolerance < 1.0) {
@@ -109,9 +148,13 @@ impl Simulation {
                 bound: "above 0 and below 1, where any state would be one",
             });
         }
-        self.at_rest(&Loads::default(), how.tolerance, |simulation, work| {
+        self.at_rest((&Loads::default(), how.tolerance, false), |simulation, work| {
             work.most = how.max_iterations;
             simulation.settle_statically(work, how.method)?;
+            work.report.contacts = work.touching.bearing();
+            if work.report.contacts > 0 {
+                work.report.negative_modes = None;
+            }
             Ok(work.report)
         })
     }
@@ -127,8 +170,7 @@ impl Simulation {
     /// Runs something on the static equations; undoes it all if that fails.
     fn at_rest<T>(
         &mut self,
-        loads: &Loads,
-        tolerance: f64,
+        (loads, tolerance, by_arc_length): (&Loads, f64, bool),
         run: impl FnOnce(&mut Self, &mut Work) -> Result<T, Error>,
     ) -> Result<T, Error> {
         self.refuse_what_is_not_static(loads)?;
@@ -136,16 +178,30 @@ impl Simulation {
         self.wake_all();
         let (state, gravity) = (self.state.clone(), self.model.gravity());
         let (multipliers, support) = (self.multipliers.clone(), self.support.clone());
+        let mut contacts = ContactsAtStart::default();
+        if let Some(c) = &self.contacts {
+            contacts.take(c);
+        }
         self.state.velocities.fill(0.0);
         self.fill_motion(self.time, self.time);
         let mut work = self.start_statics(loads, tolerance);
+        work.by_arc_length = by_arc_length;
         let found = self.evaluation.propagate(&self.model, &mut self.state);
         let found = found.map_err(Error::from);
-        let found = found.and_then(|()| run(self, &mut work));
+        let found = found.and_then(|()| {
+            if self.contacts.is_some() {
+                self.evaluation.evaluate(&self.model, &self.state)?;
+                self.start_rest_contacts(&mut work.touching, by_arc_length)?;
+            }
+            run(self, &mut work)
+        });
         self.model.set_gravity(gravity)?;
         if found.is_err() {
             (self.state, self.multipliers, self.support) = (state, multipliers, support);
             self.evaluation.propagate(&self.model, &mut self.state)?;
+            if let Some(c) = &mut self.contacts {
+                contacts.give_back(c)?;
+            }
             return found;
         }
         self.show_forces(&work);
@@ -163,6 +219,7 @@ impl Simulation {
         for ((support, force), fixed) in self.support.iter_mut().zip(&work.force).zip(fixed) {
             *support = if *fixed { -force } else { 0.0 };
         }
+        self.show_rest_contacts(&work.touching, work.length);
     }
 
     fn start_statics(&mut self, loads: &Loads, tolerance: f64) -> Work {
@@ -242,6 +299,10 @@ impl Simulation {
         self.set_load_factor(work, work.factor)?;
         self.find_rest_residual(work)?;
         let settled = match method {
+            StaticMethod::DynamicRelaxation if self.contacts.is_some() => {
+                let what = "contacts in dynamic relaxation".to_owned();
+                return Err(Error::NotStatic { what });
+            }
             StaticMethod::DynamicRelaxation => self.relax(work)?,
             StaticMethod::PseudoStatic => self.flow(work)?,
             StaticMethod::Newton => {
@@ -266,7 +327,14 @@ impl Simulation {
             Variable::Dof(i) => self.model.describe_dof(i),
             Variable::Row(i) => self.model.describe_row(i),
         };
-        let system = self.assembler.system();
+        let worst = |w: Worst| match w {
+            Worst::Variable(v) => describe(v),
+            Worst::Contact(sides) => {
+                let [a, b] = sides.map(|s| self.contact_side(s));
+                format!("the contact of {a} and {b}")
+            }
+        };
+        let system = tangent(&self.assembler, &work.touching, work.flowing);
         let free = (work.kind.zero > 0)
             .then(|| work.solver.unpivoted(system))
             .flatten();
@@ -274,7 +342,7 @@ impl Simulation {
         let mut report = work.report;
         report.residual = work.best;
         Error::NoEquilibrium {
-            what: work.worst.map_or_else(|| "nothing".to_owned(), describe),
+            what: work.worst.map_or_else(|| "nothing".to_owned(), worst),
             free: free.map(describe),
             tolerance: work.tolerance,
             report: Box::new(report),
@@ -311,6 +379,10 @@ impl Simulation {
         work.lambda.copy_from_slice(&to.lambda);
         work.sides.copy_from_slice(&to.sides);
         self.evaluation.propagate(&self.model, &mut self.state)?;
+        if self.contacts.is_some() {
+            self.evaluation.evaluate(&self.model, &self.state)?;
+            self.return_rest_contacts(&mut work.touching, &to.touching)?;
+        }
         work.frozen = true;
         let found = self.find_rest_residual(work);
         work.frozen = false;

@@ -1,6 +1,7 @@
 //! Equilibria and paths of equilibria against closed forms.
 
 mod afterwards;
+mod contacts;
 mod equilibria;
 mod paths;
 mod rows;

@@ -29,11 +29,6 @@ impl StaticsPlan {
 impl Builder<'_> {
     pub(super) fn statics(&self, run: &Run) -> Result<Option<StaticsPlan>> {
         let Some(spec) = &run.statics else { return Ok(None) };
-        if !self.scene.colliders.is_empty() {
-            let message = "`statics` does not take contacts, and `colliders` make them".to_owned();
-            let help = Some("leave the colliders out, or let motion come to rest".to_owned());
-            return self.wrong(&[Where::Key("colliders"), Where::Key("statics")], message, help);
-        }
         for (given, key) in [
             (run.adaptive_step.is_some(), "adaptive_step"),
             (run.sleeping.is_some(), "sleeping"),

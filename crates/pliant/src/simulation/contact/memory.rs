@@ -20,6 +20,7 @@ pub struct ContactMemory {
 #[derive(Debug, Default)]
 pub(in crate::simulation) struct ContactsAtStart {
     list: ContactList,
+    next: ContactList,
     horizon: Option<f64>,
     step: f64,
     forces: Vec<(ContactKey, [f64; 6])>,
@@ -32,6 +33,7 @@ pub(in crate::simulation) struct ContactsAtStart {
 impl ContactsAtStart {
     pub(in crate::simulation) fn take(&mut self, c: &Contacts) {
         self.list.copy(&c.list);
+        self.next.copy(&c.next);
         (self.horizon, self.step, self.report) = (c.horizon, c.step, c.report);
         self.forces.clone_from(&c.forces);
         self.finder.clear();
@@ -42,6 +44,7 @@ impl ContactsAtStart {
 
     pub(in crate::simulation) fn give_back(&self, c: &mut Contacts) -> Result<(), Error> {
         c.list.copy(&self.list);
+        c.next.copy(&self.next);
         (c.horizon, c.step, c.report) = (self.horizon, self.step, self.report);
         c.forces.clone_from(&self.forces);
         c.readings.clone_from(&self.readings);

@@ -20,7 +20,17 @@ impl Simulation {
     /// Steps of `s D dx = f + J^T lambda`, each by one linear system `[W + s D, -J^T; -J, -C]`, where `D` is 1 for positions and the square of the model's length for
     /// angles. The resistance `s` is at least what makes the system a minimum, and no step goes far; as it falls the step becomes
     /// Newton's. It comes to rest at a minimum, or at a saddle that nothing leads away from. False if it does not come to rest.
+    ///
+    /// Contacts are solved in every step with their law, which with `W + s D` has an answer; those that come into reach on the way of a step take part in it. Where nothing but contacts
+    /// holds what moves, the resistance stays so high that without them it would not move further than the model is long: so far their solver resolves gaps.
     pub(super) fn flow(&mut self, work: &mut Work) -> Result<bool, Error> {
+        work.flowing = true;
+        let rests = self.flow_on(work);
+        work.flowing = false;
+        rests
+    }
+
+    fn flow_on(&mut self, work: &mut Work) -> Result<bool, Error> {
         let mut resistance = {
             let worth = |(f, s): (&f64, &f64)| f.abs() / (s * work.length);
             let fixed = &self.assembler.system().fixed;
@@ -35,21 +45,25 @@ impl Simulation {
         };
         let mut steps = 0;
         while work.report.iterations < work.most {
-            self.fill_tangent(work);
+            self.fill_tangent(work)?;
             let residual = self.measure_rest(work);
             if residual.is_nan() {
                 return Ok(false);
             }
             if residual <= work.tolerance {
+                work.flowing = false;
+                self.fill_tangent(work)?;
                 self.factor_tangent(work)?;
                 return Ok(true);
             }
             if steps > 0 && steps % ATTEMPTS == 0 {
                 steps += 1;
                 let start = work.keep(&self.state);
+                work.flowing = false;
                 if self.newton(work)? && work.kind.negative == 0 {
                     return Ok(true);
                 }
+                work.flowing = true;
                 self.go_back(work, &start)?;
                 continue;
             }
@@ -70,6 +84,7 @@ impl Simulation {
             .map(|s| (s * work.length).powi(2))
             .collect();
         let before = self.worth(work, &force);
+        let auto = self.auto_options();
         let mut added = 0.0;
         for _ in 0..RISES {
             let more = *resistance - added;
@@ -80,18 +95,37 @@ impl Simulation {
                 *resistance *= CHANGE;
                 continue;
             }
-            let missed = work
-                .solver
-                .solve(self.assembler.system(), &force, &deficit, &mut work.step)
-                .map_err(Error::Solve)?;
-            if work.kind.redundant > 0 && missed > NO_SOLUTION {
-                return Ok(false);
+            let mut free = 0.0;
+            if work.touching.is_empty() {
+                let missed = work
+                    .solver
+                    .solve(self.assembler.system(), &force, &deficit, &mut work.step)
+                    .map_err(Error::Solve)?;
+                if work.kind.redundant > 0 && missed > NO_SOLUTION {
+                    return Ok(false);
+                }
+            } else {
+                let solved = work.touching.solve_step(
+                    (&mut self.assembler, &self.model, &self.state),
+                    (&force, &deficit),
+                    (&self.options, auto),
+                    &mut work.step,
+                )?;
+                let Some(found) = solved else {
+                    *resistance *= CHANGE;
+                    continue;
+                };
+                free = found;
             }
             let far = work.largest(&work.step.x) / (0.6 * FAR);
             if far > 1.0 {
                 *resistance *= far.clamp(2.0, 1e3);
                 continue;
             }
+            if self.find_rest_contacts(&mut work.touching, &work.step.x, work.by_arc_length)? {
+                continue;
+            }
+            work.touching.accept();
             work.report.iterations += 1;
             work.report.flow_steps += 1;
             let flown = work.step.x.clone();
@@ -104,7 +138,7 @@ impl Simulation {
                     return Ok(true);
                 }
                 if missed <= before || before == 0.0 {
-                    if missed <= AS_PREDICTED * before {
+                    if missed <= AS_PREDICTED * before && free <= work.length {
                         *resistance /= CHANGE;
                     }
                     return Ok(true);
@@ -112,7 +146,7 @@ impl Simulation {
             }
             self.go_back(work, &start)?;
             // The same tangent again.
-            self.fill_tangent(work);
+            self.fill_tangent(work)?;
             added = 0.0;
             *resistance *= CHANGE;
             if work.report.iterations >= work.most {
@@ -127,9 +161,9 @@ impl Simulation {
     fn close_hard_rows(&mut self, work: &mut Work, weights: &[f64]) -> Result<bool, Error> {
         let nothing = vec![0.0; weights.len()];
         for _ in 0..CLOSINGS {
-            self.fill_tangent(work);
+            self.fill_tangent(work)?;
             let system = self.assembler.system();
-            let rows = work.deficit.iter().enumerate();
+            let rows = work.deficit[..system.m()].iter().enumerate();
             let open: Vec<f64> = rows
                 .map(|(row, d)| if system.r_diagonal(row) == 0.0 { *d } else { 0.0 })
                 .collect();

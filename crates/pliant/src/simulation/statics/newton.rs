@@ -1,7 +1,7 @@
 //! Newton's method for rest, damped by the natural monotonicity test.
 
 use super::super::Simulation;
-use super::{FAR, NO_SOLUTION, Work};
+use super::{FAR, NO_SOLUTION, Work, tangent};
 use crate::Error;
 use pliant_model::ModelError;
 
@@ -16,7 +16,9 @@ impl Simulation {
     /// Factors the tangent as filled, and counts it.
     pub(super) fn factor_tangent(&mut self, work: &mut Work) -> Result<(), Error> {
         work.report.factorisations += 1;
-        let kind = work.solver.prepare(self.assembler.system());
+        let kind = work
+            .solver
+            .prepare(tangent(&self.assembler, &work.touching, work.flowing));
         work.kind = kind.map_err(|e| Error::from_solver(e, &self.model, self.time))?;
         work.report.negative_modes = Some(work.kind.negative);
         work.report.free_modes = work.kind.zero;
@@ -34,7 +36,11 @@ impl Simulation {
         // Length, share and test correction of the step before.
         let mut before: Option<(f64, f64, Vec<f64>)> = None;
         loop {
-            self.fill_tangent(work);
+            // Cones are for the flow.
+            if work.touching.rubs() {
+                return Ok(false);
+            }
+            self.fill_tangent(work)?;
             let residual = self.measure_rest(work);
             if residual.is_nan() {
                 return Ok(false);
@@ -47,7 +53,7 @@ impl Simulation {
                 return Ok(false);
             }
             work.report.iterations += 1;
-            let system = self.assembler.system();
+            let system = tangent(&self.assembler, &work.touching, false);
             let missed = work
                 .solver
                 .solve(system, &work.force, &work.deficit, &mut work.step);
@@ -74,17 +80,24 @@ impl Simulation {
                     predicted.max(LEAST)
                 });
             }
+            if self.contacts.is_some() {
+                let way: Vec<f64> = work.step.x.iter().map(|x| share * x).collect();
+                self.find_rest_contacts(&mut work.touching, &way, work.by_arc_length)?;
+                share = share.min(work.touching.first_touch(&work.step.x));
+                if share < LEAST {
+                    return Ok(false);
+                }
+            }
             let start = work.keep(&self.state);
-            let sides = work.sides.clone();
             loop {
                 let reached = self.take_share(work, share)?;
-                if reached && work.sides != sides {
+                if reached && !work.has_sides_of(&start) {
                     before = None;
                     break;
                 }
                 let mut next = 0.5 * share;
                 if reached {
-                    let system = self.assembler.system();
+                    let system = tangent(&self.assembler, &work.touching, false);
                     work.solver
                         .solve(system, &work.force, &work.deficit, &mut work.other)
                         .map_err(Error::Solve)?;
@@ -113,6 +126,11 @@ impl Simulation {
     pub(super) fn take_share(&mut self, work: &mut Work, share: f64) -> Result<bool, Error> {
         for (lambda, change) in work.lambda.iter_mut().zip(&work.step.mu) {
             *lambda += share * change;
+        }
+        if work.flowing {
+            work.touching.slide(&work.step.x);
+        } else if let Some(change) = work.step.mu.get(work.lambda.len()..) {
+            work.touching.add(change, share);
         }
         let mut displacement = std::mem::take(&mut work.displacement);
         let moved = self.displace(&mut displacement, &work.step.x, share);

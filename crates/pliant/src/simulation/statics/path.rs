@@ -1,9 +1,10 @@
 //! Paths of equilibria over a load factor.
 
 mod critical;
+mod increments;
 
 use super::super::Simulation;
-use super::{FAR, Kept, Work};
+use super::{FAR, Kept, Work, tangent};
 use crate::Error;
 use crate::statics::{Continuation, Control, Equilibrium, Path, PathEnd, PathPoint, StaticMethod};
 use pliant_solvers::Variable;
@@ -60,7 +61,8 @@ impl Simulation {
     /// the simulation there, and says whether to go on. Ends at the last point; the loads of the simulation are whole again.
     ///
     /// Steps go along the tangent of the path, `[W -J^T; -J -C] t = dF/dp`, and come back to it by Newton's method across it: two solves with one
-    /// factor. Their length follows the iterations that they take, and is halved where they fail. Stability is that of the inertia of every factor.
+    /// factor. With a source of contacts, steps of the load are increments: each ends at the equilibrium that [`find_equilibrium`](Self::find_equilibrium) finds from the point before, if that
+    /// is near, against the friction of the way slipped in it; critical points are not looked for. Arc length takes contacts without friction. Their length follows the iterations that they take, and is halved where they fail. Stability is that of the inertia of every factor.
     ///
     /// # Errors
     /// [`Error::OutOfRange`], [`Error::NotStatic`], and those of [`find_equilibrium`](Self::find_equilibrium) for the first point, with the state as it was. What happens
@@ -104,7 +106,8 @@ impl Simulation {
                 return Err(Error::OutOfRange { what, value, bound });
             }
         }
-        self.at_rest(&how.loads, how.tolerance, |simulation, work| {
+        let by_arc_length = how.control == Control::ArcLength;
+        self.at_rest((&how.loads, how.tolerance, by_arc_length), |simulation, work| {
             simulation.trace(work, how, &mut each)
         })
     }
@@ -127,6 +130,11 @@ impl Simulation {
         };
         let first = work.report.iterations;
         let mut going = self.reach(work, &mut path, first, each);
+        if self.contacts.is_some() && how.control == Control::Load {
+            self.step_loads(work, how, &mut path, (going, each))?;
+            path.factorisations = work.report.factorisations;
+            return Ok(path);
+        }
         let mut tracer = Tracer::default();
         let ahead = (how.end - how.start).signum();
         let mut direction = self.first_direction(work, &mut tracer, ahead)?;
@@ -167,7 +175,7 @@ impl Simulation {
                 self.find_direction(work, &mut tracer, &mut direction)?;
                 let new = (&direction.x[..], direction.load);
                 let cosine = tracer.dot(work, (&old.x, old.load), new);
-                let turns = cosine < STRAIGHT && there.sides == base.sides && length > corner;
+                let turns = cosine < STRAIGHT && work.has_sides_of(&base) && length > corner;
                 // Within the tolerance a step of the load may pass its limit.
                 let passed = how.control == Control::Load && direction.load * ahead < 0.0;
                 if turns || passed {
@@ -222,9 +230,10 @@ impl Simulation {
 
     /// A coordinate that nothing holds at the present state, in words.
     fn free_coordinate(&mut self, work: &mut Work) -> Result<Option<String>, Error> {
-        self.fill_tangent(work);
+        self.fill_tangent(work)?;
         self.factor_tangent(work)?;
-        let variable = work.solver.unpivoted(self.assembler.system());
+        let system = tangent(&self.assembler, &work.touching, false);
+        let variable = work.solver.unpivoted(system);
         Ok(match variable {
             Some(Variable::Dof(dof)) if work.kind.zero > 0 => Some(self.model.describe_dof(dof)),
             _ => None,
@@ -283,7 +292,7 @@ impl Simulation {
             std::mem::take(&mut tracer.load_deficit),
         );
         let found = self.find_load(work, &mut force, &mut deficit);
-        let system = self.assembler.system();
+        let system = tangent(&self.assembler, &work.touching, false);
         let solved = found.and_then(|()| {
             let solved = work.solver.solve(system, &force, &deficit, &mut work.other);
             solved.map_err(Error::Solve)
@@ -325,6 +334,10 @@ impl Simulation {
         stride: Stride,
     ) -> Result<Option<usize>, Error> {
         self.go_back(work, base)?;
+        if !work.touching.is_empty() {
+            // The direction has a force for each contact that bears here.
+            self.fill_tangent(work)?;
+        }
         work.best = f64::INFINITY;
         work.step.x.clone_from(&direction.x);
         work.step.mu.clone_from(&direction.mu);
@@ -338,7 +351,7 @@ impl Simulation {
         tracer.moved.extend(predicted);
         let mut before = f64::INFINITY;
         for iteration in 0..ITERATIONS {
-            self.fill_tangent(work);
+            self.fill_tangent(work)?;
             let residual = self.measure_rest(work);
             if residual.is_nan() {
                 return Ok(None);
@@ -349,7 +362,7 @@ impl Simulation {
                     .is_on_course(work, tracer, (base, direction), stride)
                     .then_some(iteration));
             }
-            let system = self.assembler.system();
+            let system = tangent(&self.assembler, &work.touching, false);
             work.solver
                 .solve(system, &work.force, &work.deficit, &mut work.step)
                 .map_err(Error::Solve)?;
@@ -404,6 +417,6 @@ impl Simulation {
         let load = work.factor - base.factor - stride.length * direction.load;
         let off = tracer.dot(work, (&off, load), (&off, load)).sqrt();
         // Rows of bounded force make corners.
-        off <= ASTRAY * stride.length || work.sides != base.sides
+        off <= ASTRAY * stride.length || !work.has_sides_of(base)
     }
 }

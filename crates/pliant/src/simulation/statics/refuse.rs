@@ -8,9 +8,6 @@ use pliant_model::{ComponentId, Level, RowLaw};
 impl Simulation {
     pub(super) fn refuse_what_is_not_static(&self, loads: &Loads) -> Result<(), Error> {
         let refuse = |what: String| Err(Error::NotStatic { what });
-        if self.contacts.is_some() {
-            return refuse("contacts; steps and `settle` do".to_owned());
-        }
         let fixed = &self.assembler.system().fixed;
         if let Some(dof) = (0..fixed.len()).find(|i| fixed[*i] && self.held[*i] != 0.0) {
             return refuse(format!(

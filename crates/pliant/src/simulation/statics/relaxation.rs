@@ -23,7 +23,7 @@ impl Simulation {
         let mut energy = 0.0;
         for step in 0..work.most {
             if step % BETWEEN == 0 {
-                self.fill_tangent(work);
+                self.fill_tangent(work)?;
                 let residual = self.measure_rest(work);
                 if residual <= work.tolerance {
                     return Ok(true);

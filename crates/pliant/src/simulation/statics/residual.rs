@@ -2,7 +2,7 @@
 
 use super::super::Simulation;
 use super::super::implicit::gather;
-use super::Work;
+use super::{Work, Worst};
 use crate::Error;
 use pliant_model::{ComponentId, RowGroup, RowLaw, Treatment};
 use pliant_solvers::Variable;
@@ -26,6 +26,12 @@ impl Simulation {
             self.evaluation
                 .scale_field(&self.model, &self.state, *i, work.factor);
         }
+        if self.contacts.is_some() && !work.frozen {
+            self.find_rest_contacts(&mut work.touching, &[], work.by_arc_length)?;
+            let per_length = work.length / work.largest_force();
+            work.touching.take_sides(per_length, TOUCHING * work.length);
+        }
+        work.deficit.truncate(work.lambda.len());
         for index in 0..self.model.row_groups().len() {
             let group = self.model.row_groups()[index];
             self.rest_deficits(work, &group);
@@ -46,6 +52,8 @@ impl Simulation {
         }
         self.evaluation.pull_back(&self.model, &mut work.node_force);
         gather(&self.model, &work.node_force, &mut work.force);
+        work.touching.add_forces(&mut work.force, &mut work.terms);
+        work.touching.deficits(&mut work.deficit);
         Ok(())
     }
 
@@ -105,8 +113,7 @@ impl Simulation {
 
     /// Rows of bounded force: by `lambda - w/s` against the bounds, with a compliance `s` that is their own at least.
     fn take_sides(&mut self, work: &mut Work, group: &RowGroup, (lower, upper): (f64, f64)) {
-        let largest = work.lambda.iter().fold(0.0f64, |a, l| a.max(l.abs()));
-        let largest = work.terms.iter().fold(largest, |a, f| a.max(*f));
+        let per_length = work.length / work.largest_force();
         let own = |k: usize| match group.component {
             ComponentId::ForceField(i) => {
                 let (g, first) = self.evaluation.group_of(i, group.size, k);
@@ -117,7 +124,7 @@ impl Simulation {
         };
         let rows = group.first_row..group.first_row + group.size * group.count;
         for row in rows.clone() {
-            let s = own(row - group.first_row) + work.length / if largest > 0.0 { largest } else { 1.0 };
+            let s = own(row - group.first_row) + per_length;
             // A row that just touches acts, up to rounding, until it turns out to pull.
             let w = work.deficit[row];
             let w = if w.abs() <= TOUCHING * work.length { 0.0 } else { w };
@@ -209,11 +216,12 @@ impl Simulation {
             let acts = work.driven[row] && work.sides[row] == 0;
             deficit.push(if acts { -target } else { 0.0 });
         }
+        deficit.resize(work.deficit.len(), 0.0);
         here
     }
 
     /// The tangent at the present state, whose residual must be known; rows at a bound and dashpots are taken out.
-    pub(super) fn fill_tangent(&mut self, work: &Work) {
+    pub(super) fn fill_tangent(&mut self, work: &mut Work) -> Result<(), Error> {
         self.assembler
             .fill_rest(&self.model, &mut self.evaluation, &self.state, &work.lambda);
         for (row, side) in work.sides.iter().enumerate() {
@@ -221,6 +229,10 @@ impl Simulation {
                 self.assembler.silence_row(row);
             }
         }
+        if !work.flowing {
+            work.touching.fill(&self.assembler, (&self.model, &self.state))?;
+        }
+        Ok(())
     }
 
     /// The largest share that is missing, with the tangent filled at the same state; the coordinate or row that misses it is kept.
@@ -247,6 +259,17 @@ impl Simulation {
                 if k != i {
                     rounding[k] += w.abs() * ROUNDING * size[i];
                 }
+            }
+        }
+        let reach = size.iter().fold(0.0f64, |a, x| a.max(*x));
+        // Arms of contacts are differences of places.
+        let twist = ROUNDING * reach * work.touching.largest_force();
+        for node in self.model.nodes() {
+            let Some(first) = node.first_dof() else { continue };
+            let size = node.space.velocity_size();
+            let places = if node.space.is_spatial() { size.min(3) } else { 0 };
+            for k in (0..node.count * size).filter(|k| k % size >= places) {
+                rounding[first + k] += twist;
             }
         }
         let mut worst = (0.0, None);
@@ -285,7 +308,15 @@ impl Simulation {
                 look(missed, ROUNDING * reach, terms, Variable::Row(row));
             }
         }
-        let (share, who) = worst;
+        let (mut share, who) = worst;
+        let mut who = who.map(Worst::Variable);
+        let miss = work
+            .touching
+            .miss(work.largest_force(), work.length, ROUNDING * reach);
+        violation = violation.max(miss.violation);
+        if miss.share.is_nan() || miss.share > share {
+            (share, who) = (miss.share, miss.sides.map(Worst::Contact));
+        }
         if share < work.best || share.is_nan() {
             (work.best, work.worst) = (share, who);
         }

@@ -274,7 +274,7 @@ fn stabilisation(checks: &mut Checks) -> Result<(), Error> {
     Ok(())
 }
 
-/// F11: pseudo-static steps on three masses in a row.
+/// F11: pseudo-static steps on three masses in a row, and one of Newton's method.
 fn pseudo_static(checks: &mut Checks) -> Result<(), Error> {
     for treatment in [Treatment::Stiffness, Treatment::Compliance] {
         let mut model = Model::new();
@@ -299,6 +299,7 @@ fn pseudo_static(checks: &mut Checks) -> Result<(), Error> {
             )?;
         }
         let mut s = Simulation::new(model)?;
+        let start = s.state().clone();
         for _ in 0..20 {
             s.settle_once(0.2, 0.0)?;
         }
@@ -308,6 +309,11 @@ fn pseudo_static(checks: &mut Checks) -> Result<(), Error> {
             ..Settle::default()
         })?;
         checks.against("F11", "equilibrium", s.positions(x), 1e-11);
+        s.set_state(&start)?;
+        let report = s.find_equilibrium(&Equilibrium::default())?;
+        let key = "static Newton: one step for a linear system";
+        checks.against("F11", key, s.positions(x), 1e-12);
+        checks.all_equal("F11", "iterations of Newton's method", 1, &[report.iterations]);
     }
     Ok(())
 }

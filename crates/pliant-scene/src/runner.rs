@@ -285,7 +285,7 @@ impl Runner {
         self.summary.add(report);
         if picture {
             self.record_joints();
-            contacts::record(&mut self.recording.contacts, &self.simulation, report);
+            contacts::record(&mut self.recording.contacts, &self.simulation, report.time);
             let (model, state) = (self.simulation.model(), self.simulation.state());
             self.recording
                 .frames

@@ -416,7 +416,7 @@ pub enum ContactState {
     Slipping,
 }
 
-/// One contact of the last step.
+/// One contact of the last step, or of an equilibrium: with forces for impulses, and the way slipped while the load changed for the velocity, as of a step of 1 s.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ContactReading {
     /// Where it was at the start of the step, and its law.

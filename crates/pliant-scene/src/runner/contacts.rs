@@ -2,10 +2,10 @@
 
 use super::summary::{Residuals, Summary};
 use crate::recording::{ContactLine, ContactTable};
+use pliant::Simulation;
 use pliant::collision::World;
 use pliant::contact::{ContactFinder, ContactsReport, FrictionCoupling};
 use pliant::model::NodeId;
-use pliant::{Simulation, StepReport};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -135,8 +135,8 @@ pub(super) fn nodes(world: Option<&World>) -> Vec<NodeId> {
     nodes
 }
 
-/// Keeps the contacts of the last step.
-pub(super) fn record(table: &mut ContactTable, simulation: &Simulation, report: &StepReport) {
+/// Keeps the contacts of the last step or equilibrium, with a time.
+pub(super) fn record(table: &mut ContactTable, simulation: &Simulation, time: f64) {
     let h = simulation.contact_step();
     for reading in simulation.contacts() {
         if table.lines.len() >= MOST_LINES {
@@ -145,7 +145,7 @@ pub(super) fn record(table: &mut ContactTable, simulation: &Simulation, report: 
         }
         let contact = &reading.contact;
         table.lines.push(ContactLine {
-            time: report.time,
+            time,
             sides: contact.sides,
             point: contact.point,
             normal: contact.normal,

@@ -1,6 +1,6 @@
 //! Scenes of statics: equilibria as pictures.
 
-use super::Runner;
+use super::{Runner, contacts};
 use crate::recording::Sample;
 use crate::scene::StaticsPlan;
 use pliant::{CriticalKind, Error, Path, PathEnd, PathPoint, Simulation};
@@ -112,13 +112,21 @@ impl Runner {
             StaticsPlan::Path(how) => {
                 let (picture, joints) = (&self.scene.picture, &self.scene.joints);
                 let mut shown = Vec::new();
+                let mut touching = std::mem::take(&mut self.recording.contacts);
+                let mut reports = Vec::new();
                 let path = self.simulation.follow(how, |simulation, point: &PathPoint| {
                     let sample = sample(simulation, point.residual, point.violation);
                     let frame = picture.frame(simulation.model(), simulation.state(), sample);
                     let line = (!joints.is_empty()).then(|| joints.line(simulation));
+                    contacts::record(&mut touching, simulation, shown.len() as f64);
+                    reports.push(simulation.contacts_report());
                     shown.push((sample, frame, line));
                     true
                 });
+                self.recording.contacts = touching;
+                for report in reports {
+                    self.summary.add_rest_contacts(&report);
+                }
                 let path = match path {
                     Ok(path) => path,
                     Err(error) => {
@@ -153,10 +161,13 @@ impl Runner {
         self.recording.samples.push(sample);
         self.recording.frames.push(frame);
         self.summary.add_rest(&sample);
+        self.summary.add_rest_contacts(&self.simulation.contacts_report());
+        let picture = self.recording.frames.len() - 1;
+        contacts::record(&mut self.recording.contacts, &self.simulation, picture as f64);
         self.record_joints();
     }
 
-    /// Spreads the pictures over the duration.
+    /// Spreads the pictures over the duration; contacts have the number of theirs for a time.
     fn spread(&mut self) {
         let last = self.recording.frames.len().saturating_sub(1).max(1) as f64;
         let time = |k: usize| self.scene.plan.duration * k as f64 / last;
@@ -169,6 +180,9 @@ impl Runner {
         }
         for (k, line) in self.recording.joints.lines.iter_mut().enumerate() {
             line[0] = time(k);
+        }
+        for line in &mut self.recording.contacts.lines {
+            line.time = time(line.time as usize);
         }
         self.summary.time = self.recording.frames.last().map_or(0.0, |f| f.time);
     }

@@ -264,6 +264,13 @@ impl Summary {
         }
     }
 
+    /// Contacts of an equilibrium.
+    pub(super) fn add_rest_contacts(&mut self, report: &pliant::contact::ContactsReport) {
+        if let Some(contacts) = &mut self.contacts {
+            contacts.add(report);
+        }
+    }
+
     /// Takes a point at rest as a step.
     pub(super) fn add_rest(&mut self, sample: &Sample) {
         self.steps += 1;

@@ -204,7 +204,7 @@ impl Simulation {
             }
             return found;
         }
-        self.show_forces(&work);
+        self.show_forces(&mut work);
         self.lagged.copy_from_slice(&work.lambda);
         self.fresh = false;
         self.memory.forget();
@@ -213,13 +213,13 @@ impl Simulation {
     }
 
     /// Takes over the multipliers, and what holds the fixed coordinates.
-    fn show_forces(&mut self, work: &Work) {
+    fn show_forces(&mut self, work: &mut Work) {
         self.multipliers.copy_from_slice(&work.lambda);
         let fixed = &self.assembler.system().fixed;
         for ((support, force), fixed) in self.support.iter_mut().zip(&work.force).zip(fixed) {
             *support = if *fixed { -force } else { 0.0 };
         }
-        self.show_rest_contacts(&work.touching, work.length);
+        self.show_rest_contacts(&mut work.touching, work.length);
     }
 
     fn start_statics(&mut self, loads: &Loads, tolerance: f64) -> Work {

@@ -54,6 +54,57 @@ fn the_truss_snaps_through_at_its_limit_load() {
     assert!(json.contains("\"kind\": \"limit\""));
 }
 
+/// A catenary of which `sqrt(y^2 + 2 a y)` hangs, `a = pull/(weight per length)`; the floor bears the rest, to the weight of a link. On the first link that hangs, the chain is a polygon.
+#[test]
+fn the_mooring_line_lies_as_the_catenary_says() {
+    for pull in [2.0, 0.5] {
+        let outcome = runner(&edited("mooring", &[]), &[("pull", pull)], None).run(|_| {});
+        assert!(outcome.error.is_none(), "{:?}", outcome.error);
+        let contacts = outcome.summary.contacts.as_ref().unwrap();
+        let found: f64 = contacts.forces["chain"].iter().map(|f| f[2]).sum();
+        let (height, a) = (0.3f64, pull / 10.0);
+        let hangs = (height * height + 2.0 * a * height).sqrt();
+        assert!((found - 10.0 * (2.0 - hangs)).abs() < 0.2, "{found} {hangs}");
+        // Pictures are of the start and of rest, contacts of rest.
+        let lines = &outcome.recording.contacts.lines;
+        let borne: f64 = lines.iter().map(|l| l.force[2]).sum();
+        assert!((borne - found).abs() < 1e-9 && lines.iter().all(|l| l.time == 1.0));
+        assert!(contacts.most_active > 50 && contacts.most_slipping == 0);
+    }
+}
+
+/// The scenes of motion that stand by friction, without time: an arch down to the classical thickness of 0.107, a rope on a drum down to `e^(-mu pi)`.
+#[test]
+fn what_stands_by_friction_is_at_rest() {
+    for (name, run, key, stands, falls) in [
+        (
+            "masonry_arch",
+            "run: (duration: 3, step: 0.005)",
+            "thickness",
+            0.109,
+            None,
+        ),
+        (
+            "capstan",
+            "run: (duration: 0.5, step: 0.005)",
+            "hold",
+            0.286,
+            Some(0.283),
+        ),
+    ] {
+        let scene = edited(name, &[(run, "run: (duration: 1, statics: ())")]);
+        for (value, rests) in std::iter::once((stands, true)).chain(falls.map(|v| (v, false))) {
+            let outcome = runner(&scene, &[(key, value)], None).run(|_| {});
+            assert_eq!(
+                outcome.error.is_none(),
+                rests,
+                "{name} {value}: {:?}",
+                outcome.error
+            );
+        }
+    }
+}
+
 const WEIGHT: &str = "(gravity: (0, -10, 0), run: (duration: 1, statics: ()), nodes: [
     Particles(name: \"p\", positions: [(0.1, -1, 0)], mass: 2),
     Mapped(name: \"d\", parents: [\"p\"], mapping: Distance(pairs: [(0, (0, 0, 0))], rest: 1))],
@@ -154,6 +205,16 @@ fn mistakes_in_statics_are_explained() {
         let error = of(&WEIGHT.replace("statics: ()", &format!("statics: {statics}"))).unwrap_err();
         assert!(error.contains(message), "{statics}: {error}");
     }
+    let spring = "(name: \"spring\", on: \"d\", law: Stiffness(100))";
+    let pushed = format!("{spring}, (name: \"push\", on: \"p\", law: Force([0, \"$t\", 0]))");
+    let error = of(&WEIGHT.replace(spring, &pushed)).unwrap_err();
+    assert!(
+        error.contains("does not take forces that depend on time"),
+        "{error}"
+    );
+    let held = "force_fields: [], fixed: [(node: \"p\", until: 1)]";
+    let error = of(&WEIGHT.replace(&format!("force_fields: [{spring}]"), held)).unwrap_err();
+    assert!(error.contains("coordinates that are fixed for a time"), "{error}");
     let error = of(&WEIGHT
         .replace("gravity: (0, -10, 0), ", "")
         .replace("statics: ()", "statics: (gravity: true)"))
@@ -165,6 +226,19 @@ fn mistakes_in_statics_are_explained() {
     let error = outcome.error.unwrap().to_string();
     assert!(error.contains("no equilibrium"), "{error}");
     assert_eq!(outcome.summary.status, "failed");
+}
+
+/// A coarse tolerance ends sooner.
+#[test]
+fn the_tolerance_of_statics_is_taken() {
+    for path in ["", "gravity: true, start: 0.5, "] {
+        let [fine, coarse] = ["1e-12", "1e-1"].map(|tolerance| {
+            let statics = format!("statics: ({path}tolerance: {tolerance})");
+            let outcome = of(&WEIGHT.replace("statics: ()", &statics)).unwrap();
+            outcome.summary.statics.unwrap().iterations[0]
+        });
+        assert!(coarse < fine, "{coarse} {fine}");
+    }
 }
 
 /// A bar on a sprung hinge under growing gravity: every point has a line in the table of joints, with the angle and the force that carry it.
@@ -197,7 +271,4 @@ fn what_is_of_motion_is_not_taken_by_statics() {
         let error = of(&WEIGHT.replace("statics: ()", &format!("statics: (), {key}"))).unwrap_err();
         assert!(error.contains(message), "{key}: {error}");
     }
-    let colliders = "colliders: [Points(node: \"p\", radius: 0.1)], force_fields";
-    let error = of(&WEIGHT.replace("force_fields", colliders)).unwrap_err();
-    assert!(error.contains("`statics` does not take contacts"), "{error}");
 }

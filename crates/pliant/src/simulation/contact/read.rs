@@ -4,7 +4,7 @@ use super::laws::used_friction;
 use super::solve::AT_REST;
 use super::{ContactWork, Contacts};
 use crate::Error;
-use crate::contact::{ContactEvent, ContactReading, ContactState};
+use crate::contact::{ContactEvent, ContactReading, ContactState, ContactsReport};
 use crate::simulation::Simulation;
 use pliant_dense::Vec3;
 use pliant_model::{NodeId, Space};
@@ -96,7 +96,14 @@ impl Simulation {
         self.contacts.as_ref().map_or(&[], |c| &c.readings)
     }
 
-    /// Length of the step that these are of (s): the last one, or the last part of one that was taken in parts.
+    /// What the contacts of the last step or equilibrium did, in numbers; of an equilibrium without work and energies.
+    pub fn contacts_report(&self) -> ContactsReport {
+        self.contacts
+            .as_ref()
+            .map_or_else(ContactsReport::default, |c| c.report)
+    }
+
+    /// Length of the step that these are of (s; of an equilibrium 1): the last one, or the last part of one that was taken in parts.
     pub fn contact_step(&self) -> f64 {
         self.contacts.as_ref().map_or(0.0, |c| c.step)
     }

@@ -44,6 +44,9 @@ pub(in crate::simulation) struct RestContacts {
     solution: Solution,
     /// Forces that it found, until the step is taken.
     solved: Vec<f64>,
+    /// Share of the last natural map, and iterations of the solver so far.
+    missed: f64,
+    iterations: usize,
     scratch: Vec<f64>,
     found: ContactList,
 }
@@ -330,7 +333,7 @@ impl RestContacts {
     }
 
     /// The natural maps `|r - P_K(r - (w + mu |w_t| n)/s)|` over the largest force, with `s` the length over it, beyond the rounding of gaps (m).
-    pub(in crate::simulation) fn miss(&self, largest: f64, length: f64, rounding: f64) -> Miss {
+    pub(in crate::simulation) fn miss(&mut self, largest: f64, length: f64, rounding: f64) -> Miss {
         let mut out = Miss::default();
         for (i, first) in self.firsts().enumerate() {
             let (contact, own) = (&self.kept.list.contacts()[i], &self.rows[i]);
@@ -352,6 +355,7 @@ impl RestContacts {
             let open = if of[0] > 0.0 { w[0].abs() } else { (-w[0]).max(0.0) };
             out.violation = out.violation.max(open);
         }
+        self.missed = out.share;
         out
     }
 
@@ -405,6 +409,7 @@ impl RestContacts {
             Err(ProblemError::Bilateral(_)) => return Ok(None),
             Err(e) => return Err(Error::Contacts(e)),
         };
+        self.iterations += found.iterations;
         let measure = found.residual.measure();
         if found.outcome != Outcome::Converged && !(measure <= options.contacts.tolerance) {
             return Ok(None);
@@ -531,7 +536,7 @@ impl Simulation {
     }
 
     /// What is read of the contacts is that of the equilibrium: forces as impulses over 1 s, ways of slip as velocities.
-    pub(in crate::simulation) fn show_rest_contacts(&mut self, t: &RestContacts, length: f64) {
+    pub(in crate::simulation) fn show_rest_contacts(&mut self, t: &mut RestContacts, length: f64) {
         let Some(c) = &mut self.contacts else { return };
         c.list.copy(&t.kept.list);
         c.rows.clone_from(&t.rows);
@@ -539,6 +544,9 @@ impl Simulation {
         c.report = crate::contact::ContactsReport {
             friction_coupling: self.options.contacts.friction_coupling,
             restitution: 1.0,
+            residual: t.missed,
+            de_saxce: t.missed,
+            iterations: std::mem::take(&mut t.iterations),
             ..crate::contact::ContactsReport::default()
         };
         c.after.clear();

@@ -243,7 +243,7 @@ impl Simulation {
     /// Adds the present state to the path. Whether to go on.
     fn reach(
         &mut self,
-        work: &Work,
+        work: &mut Work,
         path: &mut Path,
         iterations: usize,
         each: &mut dyn FnMut(&Self, &PathPoint) -> bool,

@@ -5,8 +5,8 @@ use pliant_model::{ComponentId, State};
 
 /// How an equilibrium is looked for.
 ///
-/// **Equation.** `0 = f(x) + J^T lambda`, `C lambda = -phi` or `phi = 0` with the hard rows, and rows of bounded force by their law; velocities are zero, and masses
-/// only weigh.
+/// **Equation.** `0 = f(x) + J^T lambda`, `C lambda = -phi` or `phi = 0` with the hard rows, and rows of bounded force by their law; contacts bear,
+/// `0 <= r_n`, `0 <= phi + C r_n`, one of them zero, with friction against the way slipped; velocities are zero, and masses only weigh.
 ///
 /// **Use.** `Newton` for all models; the others to compare with, and where Newton's tangents are too dear.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -19,7 +19,7 @@ pub enum StaticMethod {
     /// Newton's method only ends it.
     PseudoStatic,
     /// Dynamic relaxation: explicit steps of 1 s with fictitious masses from the rows of the stiffness matrix (Gershgorin), whose velocities are set to zero at peaks
-    /// of kinetic energy (kinetic damping: Cundall 1976, Barnes 1988). No hard rows, no rigid bodies.
+    /// of kinetic energy (kinetic damping: Cundall 1976, Barnes 1988). No hard rows, no rigid bodies, no contacts.
     DynamicRelaxation,
 }
 
@@ -100,10 +100,10 @@ pub struct Loads {
 /// What goes on evenly along a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Control {
-    /// The load factor: stops at limit points.
+    /// The load factor: stops at limit points. With contacts each step is an increment, with friction against the way slipped in it, and critical points are not looked for.
     Load,
     /// The arc length in displacements and load together (pseudo-arclength, Keller 1977; Riks 1979): passes limit points of the load and turning points of the
-    /// displacements. Both are weighted so that they are equal where the path begins.
+    /// displacements. Both are weighted so that they are equal where the path begins. Contacts without friction only.
     #[default]
     ArcLength,
 }
@@ -164,7 +164,7 @@ pub struct PathPoint {
     pub state: State,
     /// Multipliers of all rows [N, N m].
     pub multipliers: Vec<f64>,
-    /// Negative eigenvalues of the tangent on the constraints.
+    /// Negative eigenvalues of the tangent on the constraints. Contacts that bear are rows of it; how curved surfaces roll on each other is not in it.
     pub negative_modes: usize,
     /// Directions in which nothing resists.
     pub free_modes: usize,

@@ -9,23 +9,18 @@
 //!
 //! with Coulomb's cone `K`, its dual `K*`, and of contacts without friction `0 <= w_n`, `r_n >= 0`, `w_n r_n = 0`.
 
-use super::laws::{Rows, used_friction};
-use super::{Contacts, check};
-use crate::contact::{Contact, ContactKey, ContactList, FrictionCoupling};
-use crate::simulation::Simulation;
-use crate::{Error, Options};
-use pliant_dense::Vec3;
-use pliant_kkt::{Assembler, Extended, Formulation, Tail};
-use pliant_model::{Model, State};
-use pliant_solvers::complementarity::{AutoOptions, Cone, IslandSolver, Outcome, ProblemError};
-use pliant_solvers::{KktSystem, Solution};
+mod find;
+mod step;
+mod tangent;
 
-/// Measure that the solver of a step is asked for, relative to the displacements that there are without contacts.
-const ASKED: f64 = 1e-12;
-/// Share of the friction that a contact may use that counts as sticking in the tangent.
-const STICKS: f64 = 1.0 - 1e-6;
-/// A slip of this share of the length of the model is none.
-const NO_SLIP: f64 = 1e-9;
+use super::laws::Rows;
+use crate::Error;
+use crate::contact::{ContactKey, ContactList};
+use pliant_dense::Vec3;
+use pliant_kkt::{Assembler, Extended, Tail};
+use pliant_model::{Model, State};
+use pliant_solvers::Solution;
+use pliant_solvers::complementarity::{Cone, IslandSolver};
 
 /// Contacts of the present position, and scratch.
 #[derive(Debug, Default)]
@@ -34,7 +29,7 @@ pub(in crate::simulation) struct RestContacts {
     rows: Vec<Rows>,
     tail: Tail,
     cones: Vec<Option<Cone>>,
-    /// Rows that bear, for the tangent: how many each contact has, and the contact of each.
+    /// Rows of those that bear, for the tangent, and the first row of each of them among all.
     acting: Tail,
     acting_of: Vec<usize>,
     tangent: Extended,
@@ -44,6 +39,8 @@ pub(in crate::simulation) struct RestContacts {
     solution: Solution,
     /// Forces that it found, until the step is taken.
     solved: Vec<f64>,
+    /// Since the last step a contact with a force was not found again.
+    lost: bool,
     /// Share of the last natural map, and iterations of the solver so far.
     missed: f64,
     iterations: usize,
@@ -117,66 +114,14 @@ impl RestContacts {
         })
     }
 
+    /// Whether the finder lists other points than those that bore.
+    pub(in crate::simulation) fn lost(&self) -> bool {
+        self.lost
+    }
+
     /// Slip is counted from here.
     pub(in crate::simulation) fn begin_increment(&mut self) {
         self.kept.slip.fill(Vec3::zeros());
-    }
-
-    /// Takes the contacts of a search, with what is known of those that were there before. Whether one is new; with `more` those not found stay.
-    fn take(&mut self, more: bool) -> bool {
-        let old = self.kept.list.contacts();
-        let mut places: Vec<(ContactKey, usize)> = old.iter().enumerate().map(|(i, c)| (c.key, i)).collect();
-        places.sort_unstable();
-        let firsts: Vec<usize> = self.firsts().collect();
-        let place = |key: ContactKey| {
-            let at = places.binary_search_by_key(&key, |p| p.0);
-            at.ok().map(|at| places[at].1)
-        };
-        let mut new = KeptContacts::default();
-        if more {
-            new.list.copy(&self.kept.list);
-        }
-        let mut fresh = false;
-        for (i, contact) in self.found.contacts().iter().enumerate() {
-            let known = place(contact.key).is_some();
-            fresh |= !known;
-            if !(more && known) {
-                new.list.take(&self.found, i);
-            }
-        }
-        let mut rows = Vec::with_capacity(new.list.len());
-        for contact in new.list.contacts() {
-            let own = Rows::new(contact, 0.0);
-            let (mut force, mut slip, mut acts) = (Vec3::zeros(), Vec3::zeros(), false);
-            if let Some(i) = place(contact.key) {
-                let of = &self.kept.force[firsts[i]..][..self.rows[i].count];
-                for (r, axis) in of.iter().zip(self.rows[i].velocities()) {
-                    force += *r * Vec3::from(*axis);
-                }
-                (slip, acts) = (self.kept.slip[i], self.kept.acts[i]);
-            }
-            new.force.extend(own.along(force, Vec3::zeros()));
-            new.slip.push(slip);
-            new.acts.push(acts);
-            rows.push(own);
-        }
-        (self.kept, self.rows) = (new, rows);
-        fresh
-    }
-
-    /// Forces known by the keys of their contacts, from the last step or equilibrium.
-    fn remember(&mut self, forces: &[(ContactKey, [f64; 6])]) {
-        let mut row = 0;
-        for (contact, own) in self.kept.list.contacts().iter().zip(&self.rows) {
-            let at = forces.binary_search_by_key(&contact.key, |f| f.0);
-            let [x, y, z, ..] = at.map_or([0.0; 6], |at| forces[at].1);
-            let along = own.along(Vec3::new(x, y, z), Vec3::zeros());
-            self.kept.force[row..row + own.count]
-                .iter_mut()
-                .zip(along)
-                .for_each(|(to, r)| *to = r);
-            row += own.count;
-        }
     }
 
     /// The rows at a position, with its Jacobians.
@@ -204,84 +149,6 @@ impl RestContacts {
         self.tail.add_sizes(&self.scratch, terms);
     }
 
-    /// Contacts without friction: whether they bear, by `r - w/s`; the others lose their force. A gap of `touching` (m) is none.
-    pub(in crate::simulation) fn take_sides(&mut self, per_length: f64, touching: f64) {
-        let mut row = 0;
-        for (i, own) in self.rows.iter().enumerate() {
-            let contact = &self.kept.list.contacts()[i];
-            let r = self.kept.force[row];
-            let c = contact.law.compliance;
-            let w = contact.gap + c * r;
-            let w = if w.abs() <= touching { 0.0 } else { w };
-            self.kept.acts[i] = if own.count > 1 {
-                r > 0.0
-            } else {
-                r - w / (c + per_length) >= 0.0
-            };
-            if !self.kept.acts[i] {
-                self.kept.force[row..row + own.count].fill(0.0);
-            }
-            row += own.count;
-        }
-    }
-
-    /// What the rows of the tangent miss, as [`fill`](Self::fill) last made them.
-    pub(in crate::simulation) fn deficits(&self, out: &mut Vec<f64>) {
-        for ((contact, acts), first) in self
-            .kept
-            .list
-            .contacts()
-            .iter()
-            .zip(&self.kept.acts)
-            .zip(self.firsts())
-        {
-            if *acts {
-                out.push(contact.gap + contact.law.compliance * self.kept.force[first]);
-            }
-        }
-    }
-
-    /// The tangent with the rows of the contacts that bear behind those of the model: their normals, and both tangents of those that stick.
-    pub(in crate::simulation) fn fill(
-        &mut self,
-        assembler: &Assembler,
-        (model, state): (&Model, &State),
-    ) -> Result<(), Error> {
-        self.acting.clear();
-        self.acting_of.clear();
-        let firsts: Vec<usize> = self.firsts().collect();
-        for (i, own) in self.rows.iter().enumerate().filter(|(i, _)| self.kept.acts[*i]) {
-            let contact = &self.kept.list.contacts()[i];
-            let r = &self.kept.force[firsts[i]..][..own.count];
-            let sticks = own.count > 1 && used_friction(&contact.law, r) < STICKS;
-            let axes = &own.velocities()[..if sticks { 3 } else { 1 }];
-            let rows = self.acting.push_both(axes, &[], self.kept.list.supports(i));
-            self.acting.r[rows.start] = contact.law.compliance;
-            self.acting_of.push(firsts[i]);
-        }
-        if self.acting_of.is_empty() {
-            return Ok(());
-        }
-        assembler.project(model, state, &mut self.acting)?;
-        let form = (Formulation::VelocityChange, 1.0);
-        self.tangent
-            .fill(assembler.system(), (model, state), form, &[], &self.acting)?;
-        Ok(())
-    }
-
-    /// The tangent with contacts that bear, if there are such.
-    pub(in crate::simulation) fn tangent(&self) -> Option<&KktSystem> {
-        let bears = !self.acting_of.is_empty();
-        self.tangent.system().filter(|_| bears)
-    }
-
-    /// Changes the forces of the contacts of the tangent.
-    pub(in crate::simulation) fn add(&mut self, change: &[f64], share: f64) {
-        for (first, d) in self.acting_of.iter().zip(change) {
-            self.kept.force[*first] += share * d;
-        }
-    }
-
     /// The largest share of a displacement that takes no gap of a contact that does not bear below zero.
     pub(in crate::simulation) fn first_touch(&mut self, x: &[f64]) -> f64 {
         let mut after = std::mem::take(&mut self.scratch);
@@ -299,6 +166,7 @@ impl RestContacts {
 
     /// The step is taken: the forces are those that it was solved with.
     pub(in crate::simulation) fn accept(&mut self) {
+        self.lost = false;
         if self.solved.len() == self.kept.force.len() {
             self.kept.force.copy_from_slice(&self.solved);
         }
@@ -357,216 +225,5 @@ impl RestContacts {
         }
         self.missed = out.share;
         out
-    }
-
-    /// One linear step with all cones, of a system whose `W` resists everything: `force` and `deficit` are what the equations miss at present, all contacts included. The whole
-    /// forces of the contacts are kept for [`accept`](Self::accept), the changes of the model's go into `out`. `None` if the solver found no answer to it.
-    pub(in crate::simulation) fn solve_step(
-        &mut self,
-        (assembler, model, state): (&mut Assembler, &Model, &State),
-        (force, deficit): (&[f64], &[f64]),
-        (options, auto): (&Options, AutoOptions),
-        out: &mut Solution,
-    ) -> Result<Option<f64>, Error> {
-        let m = assembler.system().m();
-        self.tail.b.fill(0.0);
-        self.tail.r.fill(0.0);
-        let firsts: Vec<usize> = self.firsts().collect();
-        for (i, first) in firsts.iter().enumerate() {
-            let contact = &self.kept.list.contacts()[i];
-            let mut w = [0.0; 6];
-            self.way(i, *first, &mut w);
-            self.tail.b[*first..][..self.rows[i].count].copy_from_slice(&w[..self.rows[i].count]);
-            self.tail.b[*first] = contact.gap;
-            self.tail.r[*first] = contact.law.compliance;
-        }
-        assembler.set_right_hand_sides(force, &deficit[..m]);
-        let blocks = assembler.system().row_blocks().len() - 1;
-        self.cones.clear();
-        self.cones.resize(blocks, None);
-        self.cones.extend(self.rows.iter().map(|r| Some(r.cone)));
-        let form = (Formulation::VelocityChange, 1.0);
-        self.step
-            .fill(assembler.system(), (model, state), form, &[], &self.tail)?;
-        self.step.add_impulses(&self.tail, &self.kept.force, -1.0);
-        let Some(system) = self.step.system() else {
-            return Ok(None);
-        };
-        self.solver.options = auto;
-        self.solver.options.limits.tolerance = ASKED;
-        self.solver.only = options.contacts.solver;
-        self.solver.bounds = options.bounds;
-        self.solver.bounds.direct = options.solver;
-        let solved = self.solver.prepare(system, &self.cones).and_then(|()| {
-            self.solution.mu.clear();
-            self.solution.mu.resize(m, 0.0);
-            self.solution.mu.extend_from_slice(&self.kept.force);
-            self.solver.solve(system, &mut self.solution)
-        });
-        let found = match solved {
-            Ok(found) => found,
-            // A system that is not definite yet: more resistance makes it so.
-            Err(ProblemError::Bilateral(_)) => return Ok(None),
-            Err(e) => return Err(Error::Contacts(e)),
-        };
-        self.iterations += found.iterations;
-        let measure = found.residual.measure();
-        if found.outcome != Outcome::Converged && !(measure <= options.contacts.tolerance) {
-            return Ok(None);
-        }
-        out.x.clone_from(&self.solution.x);
-        out.mu.clear();
-        out.mu.extend_from_slice(&self.solution.mu[..m]);
-        self.solved.clear();
-        self.solved.extend_from_slice(&self.solution.mu[m..]);
-        let free = self.solver.free_velocities();
-        Ok(Some(free[m..].iter().fold(0.0, |a: f64, v| a.max(v.abs()))))
-    }
-}
-
-fn refuse(
-    contact: &Contact,
-    c: &Contacts,
-    coupling: FrictionCoupling,
-    steps_only: bool,
-) -> Result<(), Error> {
-    let law = &contact.law;
-    let name = || {
-        let [a, b] = contact.sides.map(|s| c.finder.name(s));
-        format!("the contact of {a} and {b}")
-    };
-    let what = if law.torsion > 0.0 || law.rolling > 0.0 {
-        format!("resistance to spin or rolling, as of {}", name())
-    } else if law.friction > 0.0 && coupling != FrictionCoupling::Exact {
-        format!("the friction of {} with another coupling than `Exact`", name())
-    } else if law.friction > 0.0 && steps_only {
-        format!(
-            "the friction of {} along a path by arc length: it depends on the way that loads go; steps of the load have one",
-            name()
-        )
-    } else {
-        return Ok(());
-    };
-    Err(Error::NotStatic { what })
-}
-
-impl Simulation {
-    /// Finds what touches at the present position, which must be evaluated, or may touch on a `way` from there (a displacement of the independent coordinates; none if it is empty). Whether a
-    /// contact is new. By arc length friction is refused.
-    pub(in crate::simulation) fn find_rest_contacts(
-        &mut self,
-        t: &mut RestContacts,
-        way: &[f64],
-        by_arc_length: bool,
-    ) -> Result<bool, Error> {
-        let Some(mut c) = self.contacts.take() else {
-            return Ok(false);
-        };
-        let found = self.find_rest_contacts_of(&mut c, t, way, by_arc_length);
-        self.contacts = Some(c);
-        found
-    }
-
-    fn find_rest_contacts_of(
-        &mut self,
-        c: &mut Contacts,
-        t: &mut RestContacts,
-        way: &[f64],
-        by_arc_length: bool,
-    ) -> Result<bool, Error> {
-        c.foreseen.clone_from(&self.state);
-        c.foreseen.velocities.fill(0.0);
-        if !way.is_empty() {
-            for node in self.model.nodes() {
-                let Some(first) = node.first_dof() else { continue };
-                let range = node.velocity_range();
-                let of = &way[first..first + range.len()];
-                c.foreseen.velocities[range].copy_from_slice(of);
-            }
-            self.evaluation
-                .push_forward(&self.model, &mut c.foreseen.velocities);
-        }
-        t.found.clear();
-        c.finder.find(&self.model, &c.foreseen, 1.0, &mut t.found)?;
-        let coupling = self.options.contacts.friction_coupling;
-        for contact in t.found.contacts() {
-            check(contact)?;
-            refuse(contact, c, coupling, by_arc_length)?;
-        }
-        let fresh = t.take(!way.is_empty());
-        if way.is_empty() || fresh {
-            self.project_rest_contacts(t)?;
-        }
-        Ok(fresh)
-    }
-
-    /// The rows of the contacts at the present position.
-    fn project_rest_contacts(&mut self, t: &mut RestContacts) -> Result<(), Error> {
-        self.assembler.fill_jacobians(&self.evaluation);
-        t.project(&self.assembler, &self.model, &self.state)
-    }
-
-    /// The contacts of the present position, with the forces that they had last.
-    pub(in crate::simulation) fn start_rest_contacts(
-        &mut self,
-        t: &mut RestContacts,
-        by_arc_length: bool,
-    ) -> Result<(), Error> {
-        self.find_rest_contacts(t, &[], by_arc_length)?;
-        if let Some(c) = &self.contacts {
-            t.remember(&c.forces);
-        }
-        Ok(())
-    }
-
-    /// Takes contacts back that belong to the present position.
-    pub(in crate::simulation) fn return_rest_contacts(
-        &mut self,
-        t: &mut RestContacts,
-        to: &KeptContacts,
-    ) -> Result<(), Error> {
-        if self.contacts.is_none() {
-            return Ok(());
-        }
-        t.kept.clone_from(to);
-        t.rows.clear();
-        t.rows
-            .extend(to.list.contacts().iter().map(|c| Rows::new(c, 0.0)));
-        self.project_rest_contacts(t)
-    }
-
-    /// What is read of the contacts is that of the equilibrium: forces as impulses over 1 s, ways of slip as velocities.
-    pub(in crate::simulation) fn show_rest_contacts(&mut self, t: &mut RestContacts, length: f64) {
-        let Some(c) = &mut self.contacts else { return };
-        c.list.copy(&t.kept.list);
-        c.rows.clone_from(&t.rows);
-        c.tail.clone_from(&t.tail);
-        c.report = crate::contact::ContactsReport {
-            friction_coupling: self.options.contacts.friction_coupling,
-            restitution: 1.0,
-            residual: t.missed,
-            de_saxce: t.missed,
-            iterations: std::mem::take(&mut t.iterations),
-            ..crate::contact::ContactsReport::default()
-        };
-        c.after.clear();
-        for (i, first) in t.firsts().enumerate() {
-            let mut w = [0.0; 6];
-            t.way(i, first, &mut w);
-            w[0] = 0.0;
-            c.after.extend_from_slice(&w[..t.rows[i].count]);
-            let gap = t.kept.list.contacts()[i].gap;
-            c.report.overlap = c.report.overlap.max(-gap);
-            let law = &t.kept.list.contacts()[i].law;
-            if law.compliance > 0.0 && gap < 0.0 {
-                c.report.stored += 0.5 * gap * gap / law.compliance;
-            }
-        }
-        c.noise = NO_SLIP * length;
-        c.read(&t.kept.force, 1.0, 1.0);
-        c.report.work = 0.0;
-        c.stand(1.0);
-        c.next_horizon = 0.0;
-        c.horizon = None;
     }
 }

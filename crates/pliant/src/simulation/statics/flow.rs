@@ -134,7 +134,8 @@ impl Simulation {
                 let left = work.force.iter().zip(&flown).zip(&weights);
                 let missed: Vec<f64> = left.map(|((f, x), w)| f - w * *resistance * x).collect();
                 let missed = self.worth(work, &missed);
-                if work.sides != sides {
+                // Where points of contact are others now, the next step finds their forces.
+                if work.sides != sides || work.touching.lost() {
                     return Ok(true);
                 }
                 if missed <= before || before == 0.0 {

@@ -131,7 +131,7 @@ impl Simulation {
         let first = work.report.iterations;
         let mut going = self.reach(work, &mut path, first, each);
         if self.contacts.is_some() && how.control == Control::Load {
-            self.step_loads(work, how, &mut path, (going, each))?;
+            self.step_loads(work, how, &mut path, going, each)?;
             path.factorisations = work.report.factorisations;
             return Ok(path);
         }

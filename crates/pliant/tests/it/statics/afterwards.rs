@@ -194,3 +194,28 @@ fn the_unit_of_length_does_not_matter() {
         }
     }
 }
+
+/// A failure leaves positions, velocities and all forces as they were: here one more weight falls for ever.
+#[test]
+fn a_failure_leaves_forces_as_they_were() {
+    let (mut model, [top, _], [hard, _]) = pendulum();
+    let free = model.add_particles("free", &[[5.0, 0.0, 0.0]]).unwrap();
+    model.add_mass("free mass", free, Mass::Uniform(1.0)).unwrap();
+    let mut simulation = Simulation::new(model).unwrap();
+    simulation.step(0.01).unwrap();
+    let read = |s: &Simulation| {
+        (
+            s.state().clone(),
+            s.reaction(hard)[0],
+            s.support_force(top, 0).to_vec(),
+        )
+    };
+    let before = read(&simulation);
+    let how = Equilibrium {
+        max_iterations: 50,
+        ..Equilibrium::default()
+    };
+    let error = simulation.find_equilibrium(&how).unwrap_err();
+    assert!(matches!(error, Error::NoEquilibrium { .. }), "{error}");
+    assert!(before.1.abs() > 1.0 && before == read(&simulation));
+}

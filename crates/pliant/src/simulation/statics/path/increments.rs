@@ -16,7 +16,8 @@ impl Simulation {
         work: &mut Work,
         how: &Continuation,
         path: &mut Path,
-        (mut going, each): (bool, &mut dyn FnMut(&Self, &PathPoint) -> bool),
+        mut going: bool,
+        each: &mut dyn FnMut(&Self, &PathPoint) -> bool,
     ) -> Result<(), Error> {
         let ahead = (how.end - how.start).signum();
         let mut length = how.step.abs().min(how.largest_step);

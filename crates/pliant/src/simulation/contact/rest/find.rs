@@ -1,0 +1,258 @@
+//! Which contacts there are at rest, and what is known of them from the position before.
+
+use super::super::laws::Rows;
+use super::super::{Contacts, check};
+use super::{KeptContacts, RestContacts};
+use crate::Error;
+use crate::contact::{Contact, ContactKey, ContactList, ContactsReport, FrictionCoupling};
+use crate::simulation::Simulation;
+use pliant_dense::Vec3;
+
+/// Least cosine between normals of a contact that is named anew.
+const ALIKE: f64 = 0.9;
+/// The distance at which two at one position are the same, over the size of its coordinates.
+const SAME: f64 = 1e-9;
+/// A slip of this share of the length of the model is none.
+const NO_SLIP: f64 = 1e-9;
+
+/// Whether two contacts of one position are the same.
+fn is_twin(a: &Contact, b: &Contact) -> bool {
+    let (p, q) = (Vec3::from(a.point), Vec3::from(b.point));
+    let near = (p - q).norm() <= SAME * (p.amax() + q.amax());
+    a.key == b.key || a.sides == b.sides && near && Vec3::from(a.normal).dot(&Vec3::from(b.normal)) > ALIKE
+}
+
+impl RestContacts {
+    /// Takes the contacts of a search, with what is known of those that were there before. Whether one is new; with `more`, at the position of the last search, those not found stay.
+    fn take(&mut self, more: bool) -> bool {
+        let firsts: Vec<usize> = self.firsts().collect();
+        let mut new = KeptContacts::default();
+        if more {
+            new.list.copy(&self.kept.list);
+            for (i, contact) in self.found.contacts().iter().enumerate() {
+                if !self.kept.list.contacts().iter().any(|old| is_twin(old, contact)) {
+                    new.list.take(&self.found, i);
+                }
+            }
+        } else {
+            new.list.copy(&self.found);
+        }
+        let heirs = self.heirs(&new.list, &firsts);
+        let mut rows = Vec::with_capacity(new.list.len());
+        for (contact, heir) in new.list.contacts().iter().zip(&heirs) {
+            let own = Rows::new(contact, 0.0);
+            let (mut force, mut slip, mut acts) = (Vec3::zeros(), Vec3::zeros(), false);
+            if let Some(i) = *heir {
+                let of = &self.kept.force[firsts[i]..][..self.rows[i].count];
+                for (r, axis) in of.iter().zip(self.rows[i].velocities()) {
+                    force += *r * Vec3::from(*axis);
+                }
+                (slip, acts) = (self.kept.slip[i], self.kept.acts[i]);
+            }
+            new.force.extend(own.along(force, Vec3::zeros()));
+            new.slip.push(slip);
+            new.acts.push(acts);
+            rows.push(own);
+        }
+        (self.kept, self.rows) = (new, rows);
+        heirs.iter().any(Option::is_none)
+    }
+
+    /// The old contact that each new one goes on from: that of its key, else the nearest of those that bore and are found no more between the same two things, for points
+    /// that hop from edge to edge are named anew.
+    fn heirs(&mut self, new: &ContactList, firsts: &[usize]) -> Vec<Option<usize>> {
+        let old = self.kept.list.contacts();
+        let mut places: Vec<(ContactKey, usize)> = old.iter().enumerate().map(|(i, c)| (c.key, i)).collect();
+        places.sort_unstable();
+        let place = |c: &Contact| {
+            let at = places.binary_search_by_key(&c.key, |p| p.0);
+            at.ok().map(|at| places[at].1)
+        };
+        let mut heirs: Vec<Option<usize>> = new.contacts().iter().map(place).collect();
+        let mut stays = vec![false; old.len()];
+        heirs.iter().flatten().for_each(|i| stays[*i] = true);
+        let bore = |i: &usize| !stays[*i] && self.kept.force[firsts[*i]] > 0.0;
+        let mut left: Vec<usize> = (0..old.len()).filter(bore).collect();
+        self.lost |= !left.is_empty();
+        for (heir, contact) in heirs.iter_mut().zip(new.contacts()) {
+            if heir.is_some() {
+                continue;
+            }
+            let near = |i: usize| {
+                let turned = Vec3::from(old[i].normal).dot(&Vec3::from(contact.normal));
+                let fits = old[i].sides == contact.sides && turned > ALIKE;
+                fits.then(|| (Vec3::from(old[i].point) - Vec3::from(contact.point)).norm())
+            };
+            let among = left
+                .iter()
+                .enumerate()
+                .filter_map(|(at, i)| Some((near(*i)?, at)));
+            if let Some((_, at)) = among.min_by(|a, b| a.0.total_cmp(&b.0)) {
+                *heir = Some(left.remove(at));
+            }
+        }
+        heirs
+    }
+
+    /// Forces known by the keys of their contacts, from the last step or equilibrium.
+    fn remember(&mut self, forces: &[(ContactKey, [f64; 6])]) {
+        let mut row = 0;
+        for (contact, own) in self.kept.list.contacts().iter().zip(&self.rows) {
+            let at = forces.binary_search_by_key(&contact.key, |f| f.0);
+            let [x, y, z, ..] = at.map_or([0.0; 6], |at| forces[at].1);
+            let along = own.along(Vec3::new(x, y, z), Vec3::zeros());
+            self.kept.force[row..row + own.count]
+                .iter_mut()
+                .zip(along)
+                .for_each(|(to, r)| *to = r);
+            row += own.count;
+        }
+    }
+}
+
+fn refuse(
+    contact: &Contact,
+    c: &Contacts,
+    coupling: FrictionCoupling,
+    steps_only: bool,
+) -> Result<(), Error> {
+    let law = &contact.law;
+    let name = || {
+        let [a, b] = contact.sides.map(|s| c.finder.name(s));
+        format!("the contact of {a} and {b}")
+    };
+    let what = if law.torsion > 0.0 || law.rolling > 0.0 {
+        format!("resistance to spin or rolling, as of {}", name())
+    } else if law.friction > 0.0 && coupling != FrictionCoupling::Exact {
+        format!("the friction of {} with another coupling than `Exact`", name())
+    } else if law.friction > 0.0 && steps_only {
+        format!(
+            "the friction of {} along a path by arc length: it depends on the way that loads go; steps of the load have one",
+            name()
+        )
+    } else {
+        return Ok(());
+    };
+    Err(Error::NotStatic { what })
+}
+
+impl Simulation {
+    /// Finds what touches at the present position, which must be evaluated, or may touch on a `way` from there (a displacement of the independent coordinates; none if it is empty). Whether a
+    /// contact is new. By arc length friction is refused.
+    pub(in crate::simulation) fn find_rest_contacts(
+        &mut self,
+        t: &mut RestContacts,
+        way: &[f64],
+        by_arc_length: bool,
+    ) -> Result<bool, Error> {
+        let Some(mut c) = self.contacts.take() else {
+            return Ok(false);
+        };
+        let found = self.find_rest_contacts_of(&mut c, t, way, by_arc_length);
+        self.contacts = Some(c);
+        found
+    }
+
+    fn find_rest_contacts_of(
+        &mut self,
+        c: &mut Contacts,
+        t: &mut RestContacts,
+        way: &[f64],
+        by_arc_length: bool,
+    ) -> Result<bool, Error> {
+        c.foreseen.clone_from(&self.state);
+        c.foreseen.velocities.fill(0.0);
+        if !way.is_empty() {
+            for node in self.model.nodes() {
+                let Some(first) = node.first_dof() else { continue };
+                let range = node.velocity_range();
+                let of = &way[first..first + range.len()];
+                c.foreseen.velocities[range].copy_from_slice(of);
+            }
+            self.evaluation
+                .push_forward(&self.model, &mut c.foreseen.velocities);
+        }
+        t.found.clear();
+        c.finder.find(&self.model, &c.foreseen, 1.0, &mut t.found)?;
+        let coupling = self.options.contacts.friction_coupling;
+        for contact in t.found.contacts() {
+            check(contact)?;
+            refuse(contact, c, coupling, by_arc_length)?;
+        }
+        let fresh = t.take(!way.is_empty());
+        if way.is_empty() || fresh {
+            self.project_rest_contacts(t)?;
+        }
+        Ok(fresh)
+    }
+
+    /// The rows of the contacts at the present position.
+    fn project_rest_contacts(&mut self, t: &mut RestContacts) -> Result<(), Error> {
+        self.assembler.fill_jacobians(&self.evaluation);
+        t.project(&self.assembler, &self.model, &self.state)
+    }
+
+    /// The contacts of the present position, with the forces that they had last.
+    pub(in crate::simulation) fn start_rest_contacts(
+        &mut self,
+        t: &mut RestContacts,
+        by_arc_length: bool,
+    ) -> Result<(), Error> {
+        self.find_rest_contacts(t, &[], by_arc_length)?;
+        if let Some(c) = &self.contacts {
+            t.remember(&c.forces);
+        }
+        Ok(())
+    }
+
+    /// Takes contacts back that belong to the present position.
+    pub(in crate::simulation) fn return_rest_contacts(
+        &mut self,
+        t: &mut RestContacts,
+        to: &KeptContacts,
+    ) -> Result<(), Error> {
+        if self.contacts.is_none() {
+            return Ok(());
+        }
+        t.kept.clone_from(to);
+        t.rows.clear();
+        t.rows
+            .extend(to.list.contacts().iter().map(|c| Rows::new(c, 0.0)));
+        self.project_rest_contacts(t)
+    }
+
+    /// What is read of the contacts is that of the equilibrium: forces as impulses over 1 s, ways of slip as velocities.
+    pub(in crate::simulation) fn show_rest_contacts(&mut self, t: &mut RestContacts, length: f64) {
+        let Some(c) = &mut self.contacts else { return };
+        c.list.copy(&t.kept.list);
+        c.rows.clone_from(&t.rows);
+        c.tail.clone_from(&t.tail);
+        c.report = ContactsReport {
+            friction_coupling: self.options.contacts.friction_coupling,
+            restitution: 1.0,
+            residual: t.missed,
+            de_saxce: t.missed,
+            iterations: std::mem::take(&mut t.iterations),
+            ..ContactsReport::default()
+        };
+        c.after.clear();
+        for (i, first) in t.firsts().enumerate() {
+            let mut w = [0.0; 6];
+            t.way(i, first, &mut w);
+            w[0] = 0.0;
+            c.after.extend_from_slice(&w[..t.rows[i].count]);
+            let gap = t.kept.list.contacts()[i].gap;
+            c.report.overlap = c.report.overlap.max(-gap);
+            let law = &t.kept.list.contacts()[i].law;
+            if law.compliance > 0.0 && gap < 0.0 {
+                c.report.stored += 0.5 * gap * gap / law.compliance;
+            }
+        }
+        c.noise = NO_SLIP * length;
+        c.read(&t.kept.force, 1.0, 1.0);
+        c.report.work = 0.0;
+        c.stand(1.0);
+        c.next_horizon = 0.0;
+        c.horizon = None;
+    }
+}

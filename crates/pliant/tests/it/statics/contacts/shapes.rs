@@ -195,3 +195,16 @@ fn a_ball_lies_on_a_soft_triangle() {
         assert!((z - (height - sinks + radius + thickness)).abs() < 1e-9, "{z}");
     }
 }
+
+/// What nothing pushes but starts below the floor is no equilibrium before it is out.
+#[test]
+fn an_overlap_without_force_is_no_rest() {
+    let mut model = Model::new();
+    let node = model.add_particles("sunk", &[[0.0, 0.0, -0.05]]).unwrap();
+    model.add_mass("mass", node, Mass::Uniform(1.0)).unwrap();
+    let mut simulation = Simulation::new(model).unwrap();
+    let floor = Planes::new(vec![(node, 0, 0.0)], &[([0.0, 0.0, 1.0], 0.0)]);
+    simulation.set_contacts(floor).unwrap();
+    simulation.find_equilibrium(&Equilibrium::default()).unwrap();
+    assert!(simulation.positions(node)[2].abs() < 1e-9);
+}

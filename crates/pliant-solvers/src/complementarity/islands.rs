@@ -146,7 +146,9 @@ impl IslandSolver {
 
     /// All that one solve hands to the next, but for the start.
     pub fn memory(&self) -> IslandMemory {
-        IslandMemory(self.parts.iter().map(Part::memory).collect())
+        // What was imposed counts until there are parts.
+        let own = self.parts.iter().map(Part::memory);
+        IslandMemory(own.chain(self.memory.iter().cloned()).collect())
     }
 
     /// Forgets all parts; those of the next `prepare` that are like remembered ones go on as these would, bit for bit.

@@ -481,7 +481,9 @@ fn contacts_go_on_from_a_checkpoint_bit_for_bit() {
         let end = s.positions(b).to_vec();
         let (mut t, _) = body(0.3, mass, 0.35, &corners(0.5, 0.3, 0.2), law, [0.3, 0.2, -1.0]);
         t.options = s.options.clone();
-        t.restore(&copy.unwrap()).unwrap();
+        let copy = copy.unwrap();
+        t.restore(&copy).unwrap();
+        assert_eq!(t.checkpoint(), copy);
         for _ in 22..60 {
             t.step(0.01).unwrap();
         }

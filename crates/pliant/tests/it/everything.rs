@@ -143,6 +143,7 @@ fn two_runs_of_everything_are_one_and_so_is_a_restored_one() {
                 let checkpoint = a.checkpoint();
                 b = new();
                 b.restore(&checkpoint).unwrap();
+                assert_eq!(b.checkpoint(), checkpoint);
             }
         }
         assert_eq!(a.checkpoint(), b.checkpoint());

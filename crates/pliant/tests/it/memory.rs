@@ -13,6 +13,7 @@ fn a_restored_simulation_goes_on_bit_for_bit() {
         let checkpoint = s.checkpoint();
         let mut other = Simulation::new(machine()).unwrap();
         other.restore(&checkpoint).unwrap();
+        assert_eq!(other.checkpoint(), checkpoint);
         for _ in 0..20 {
             let (a, b) = (s.step(0.01).unwrap(), other.step(0.01).unwrap());
             assert_eq!(

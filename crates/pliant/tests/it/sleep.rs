@@ -289,7 +289,10 @@ fn sleep_goes_on_from_a_checkpoint_bit_for_bit() {
         s.options.solver.threads = threads;
         let mut saved = None;
         match from {
-            Some(saved) => s.restore(saved).unwrap(),
+            Some(saved) => {
+                s.restore(saved).unwrap();
+                assert_eq!(&s.checkpoint(), saved);
+            }
             None => {
                 until_asleep(&mut s, 3);
                 saved = Some(s.checkpoint());

@@ -324,7 +324,9 @@ fn a_heap_goes_on_from_a_checkpoint_bit_for_bit() {
     let (mut t, _) = heap();
     // A past of its own.
     t.step(0.01).unwrap();
-    t.restore(&saved.unwrap()).unwrap();
+    let saved = saved.unwrap();
+    t.restore(&saved).unwrap();
+    assert_eq!(t.checkpoint(), saved);
     for k in 40..90 {
         t.step(0.01).unwrap_or_else(|e| panic!("step {k}: {e}"));
     }

@@ -275,6 +275,7 @@ fn checkpoints() {
     };
     let first = run(&mut s);
     s.restore(&checkpoint).unwrap();
+    assert_eq!(s.checkpoint(), checkpoint);
     assert_eq!(run(&mut s), first);
 }
 

@@ -146,6 +146,7 @@ fn variants() {
             (plain, full, 2),
             (plain, full, 1),
             (curved, needed, 2),
+            (curved, GeometricStiffness::JustEnough, 2),
             (curved, GeometricStiffness::PositivePart, 2),
             (curved, GeometricStiffness::None, 2),
         ] {

@@ -13,6 +13,9 @@ pub enum GeometricStiffness {
     /// All of it for elements where `h^2 G` outweighs the mass it acts on, none elsewhere: what is taut beyond the explicit limit
     /// is implicit, what is not keeps its energy (within the first order of the scheme).
     WhereNeeded,
+    /// For the same elements, just enough: the share `1 - 1/S` of it, with the stability number `S` by which `h^2 G` outweighs the mass. What is left explicit then is at the limit of explicit
+    /// steps, with the mass and what was added; from none at `S = 1` up to all of it (the thought is Andrews, Teichmann and Kry's 2017, who damp by as much).
+    JustEnough,
     /// Its positive-semidefinite part, element by element: compression adds nothing.
     PositivePart,
     /// Its absolute value, element by element: compression stiffens like tension. Never an error, more damping.

@@ -2,7 +2,7 @@
 
 use super::Assembler;
 use super::element::{Shape, contract, expand, pull};
-use super::geometry::{filter, outweighs};
+use super::geometry::{filter, share_of};
 use crate::plan::{Bundle, Plan, Run, Sizes, sum_of};
 use crate::{GeometricStiffness, Scheme};
 use pliant_model::{ComponentId, Evaluation, Model, State};
@@ -254,7 +254,10 @@ impl Work<'_> {
             *b = -gain * g;
         }
         filter(mode, size, block, &mut slot.eigen);
-        if mode == GeometricStiffness::WhereNeeded {
+        if matches!(
+            mode,
+            GeometricStiffness::WhereNeeded | GeometricStiffness::JustEnough
+        ) {
             // The sums are written again by the whole run.
             let rows = g.len() / shape.n;
             expand(shape, block, g, (0, rows), &mut slot.alone);
@@ -269,9 +272,11 @@ impl Work<'_> {
             }
             let run_columns = self.plan.jacobians.columns(self.bundle.node, q);
             let dofs = || run_columns.iter().flat_map(|c| c.dof..c.dof + c.size);
-            if !outweighs(on_dofs, dofs, self.mass_diagonal) {
+            let share = share_of(mode, on_dofs, dofs, self.mass_diagonal);
+            if share == 0.0 {
                 return;
             }
+            block.iter_mut().for_each(|b| *b *= share);
         }
         for (t, b) in slot.point.iter_mut().zip(&*block) {
             *t += self.scheme.beta * b;

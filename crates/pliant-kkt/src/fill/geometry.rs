@@ -110,14 +110,22 @@ impl Assembler {
                 on_dofs.iter_mut().for_each(|b| *b *= gain * scheme.beta);
                 let columns = self.plan.jacobians.columns(index, e);
                 let dofs = || columns.iter().flat_map(|c| c.dof..c.dof + c.size);
-                if mode == GeometricStiffness::WhereNeeded && !outweighs(on_dofs, dofs, &self.mass_diagonal) {
+                let share = share_of(mode, on_dofs, dofs, &self.mass_diagonal);
+                if share == 0.0 {
                     continue;
+                }
+                if share != 1.0 {
+                    on_dofs.iter_mut().for_each(|b| *b *= share);
                 }
                 let site = &self.plan.nodes[index].sites[e];
                 self.plan
                     .add_to_response(site, on_dofs, self.system.w.values_mut());
                 // The identity stack was scaled in place.
-                let scale = if identity { scheme.beta.recip() } else { gain };
+                let scale = if identity {
+                    scheme.beta.recip()
+                } else {
+                    gain * share
+                };
                 let list = evaluation.dependencies(index, e);
                 let coordinates = |d: &pliant_model::Dependency| {
                     let (_, first, space) = ranges[d.parent];
@@ -185,15 +193,15 @@ impl Assembler {
                 }
                 filter(mode, 3, block, &mut self.eigen);
                 let dofs = || first + 6 * e + 3..first + 6 * e + 6;
-                if mode == GeometricStiffness::WhereNeeded {
-                    let mut scaled = [0.0; 9];
-                    scaled
-                        .iter_mut()
-                        .zip(&*block)
-                        .for_each(|(s, b)| *s = gain * scheme.beta * b);
-                    if !outweighs(&scaled, dofs, &self.mass_diagonal) {
-                        continue;
-                    }
+                let mut scaled = [0.0; 9];
+                let pairs = scaled.iter_mut().zip(&*block);
+                pairs.for_each(|(s, b)| *s = gain * scheme.beta * b);
+                let share = share_of(mode, &scaled, dofs, &self.mass_diagonal);
+                if share == 0.0 {
+                    continue;
+                }
+                if share != 1.0 {
+                    block.iter_mut().for_each(|b| *b *= share);
                 }
                 let w = &state.velocities[at..at + 3];
                 for i in 0..3 {
@@ -213,19 +221,38 @@ impl Assembler {
 /// Applies the eigenvalue filter of a mode to a symmetric block.
 pub(super) fn filter(mode: GeometricStiffness, size: usize, block: &mut [f64], scratch: &mut [f64]) {
     match mode {
-        GeometricStiffness::None | GeometricStiffness::Full | GeometricStiffness::WhereNeeded => {}
+        GeometricStiffness::None
+        | GeometricStiffness::Full
+        | GeometricStiffness::WhereNeeded
+        | GeometricStiffness::JustEnough => {}
         GeometricStiffness::PositivePart => map_eigenvalues(size, block, scratch, |d| d.max(0.0)),
         GeometricStiffness::AbsoluteValue => map_eigenvalues(size, block, scratch, f64::abs),
     }
 }
 
-/// Whether a symmetric block over the given degrees of freedom has an entry above the geometric mean of their masses.
-pub(super) fn outweighs<I: Iterator<Item = usize>>(
+/// How much of a symmetric block `h^2 alpha beta G` over the given degrees of freedom is taken, by its stability number: the largest of its entries as shares of the geometric mean of their masses.
+pub(super) fn share_of<I: Iterator<Item = usize>>(
+    mode: GeometricStiffness,
     block: &[f64],
     dofs: impl Fn() -> I,
     mass: &[f64],
-) -> bool {
+) -> f64 {
+    if !matches!(
+        mode,
+        GeometricStiffness::WhereNeeded | GeometricStiffness::JustEnough
+    ) {
+        return 1.0;
+    }
     let width = dofs().count();
-    let mut rows = block.chunks_exact(width.max(1)).zip(dofs());
-    rows.any(|(row, i)| row.iter().zip(dofs()).any(|(b, j)| b * b > mass[i] * mass[j]))
+    let mut square = 0.0f64;
+    for (row, i) in block.chunks_exact(width.max(1)).zip(dofs()) {
+        for (b, j) in row.iter().zip(dofs()).filter(|(b, _)| **b != 0.0) {
+            square = square.max(b * b / (mass[i] * mass[j]));
+        }
+    }
+    match mode {
+        _ if square <= 1.0 => 0.0,
+        GeometricStiffness::JustEnough => 1.0 - square.sqrt().recip(),
+        _ => 1.0,
+    }
 }

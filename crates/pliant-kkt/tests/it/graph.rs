@@ -522,12 +522,13 @@ fn what_is_repeated_is_only_faster() {
         G::None,
         G::Full,
         G::WhereNeeded,
+        G::JustEnough,
         G::PositivePart,
         G::AbsoluteValue,
     ];
     for seed in SEEDS {
         for (k, forces) in modes.into_iter().enumerate() {
-            for multipliers in [forces, modes[(k + 1) % 5]] {
+            for multipliers in [forces, modes[(k + 1) % 6]] {
                 let geometry = Geometry { forces, multipliers };
                 let mut case = Case::new(seed, true);
                 let scheme = case.scheme(0.3, 0.7, 0.6, geometry);

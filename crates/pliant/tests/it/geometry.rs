@@ -133,6 +133,7 @@ fn the_price_on_a_pendulum() {
     let (without, with) = (loss(GeometricStiffness::None), loss(GeometricStiffness::Full));
     // h^2 lambda/(l m) is below 0.003: not needed, so not there.
     assert_eq!(loss(GeometricStiffness::WhereNeeded), without);
+    assert_eq!(loss(GeometricStiffness::JustEnough), without);
     assert!(
         (without - 0.013).abs() < 0.002 && (with + 0.32).abs() < 0.02,
         "{without} {with}"

@@ -284,7 +284,7 @@ fn a_slow_pendulum_takes_one_pass() {
 /// A stretched or pressed spring of tension `T` and length `L` has `K_yy = T/L` across it, which each mode takes in its way.
 #[test]
 fn modes_of_the_geometric_stiffness() {
-    use GeometricStiffness::{AbsoluteValue, Full, None, PositivePart, WhereNeeded};
+    use GeometricStiffness::{AbsoluteValue, Full, JustEnough, None, PositivePart, WhereNeeded};
     let (m, length, h, k) = (0.5, 0.8, 0.1f64, 200.0);
     for (rest, heavy) in [(0.5, false), (1.1, false), (0.5, true), (1.1, true)] {
         let m = if heavy { 100.0 * m } else { m };
@@ -296,6 +296,8 @@ fn modes_of_the_geometric_stiffness() {
             (AbsoluteValue, across.abs()),
             // Only what outweighs the mass.
             (WhereNeeded, if across.abs() > m { across } else { 0.0 }),
+            // What is left explicit is as large as the mass.
+            (JustEnough, across.signum() * (across.abs() - m).max(0.0)),
         ] {
             let mut model = Model::new();
             let p = model.add_particles("p", &[[length, 0.0, 0.0]]).unwrap();

@@ -261,6 +261,7 @@ fn geometry(spec: GeometrySpec) -> Geometry {
         PartSpec::Full => GeometricStiffness::Full,
         PartSpec::None => GeometricStiffness::None,
         PartSpec::WhereNeeded => GeometricStiffness::WhereNeeded,
+        PartSpec::JustEnough => GeometricStiffness::JustEnough,
         PartSpec::PositivePart => GeometricStiffness::PositivePart,
         PartSpec::AbsoluteValue => GeometricStiffness::AbsoluteValue,
     };
@@ -268,6 +269,7 @@ fn geometry(spec: GeometrySpec) -> Geometry {
         GeometrySpec::Full => (PartSpec::Full, PartSpec::Full),
         GeometrySpec::None => (PartSpec::None, PartSpec::None),
         GeometrySpec::WhereNeeded => (PartSpec::WhereNeeded, PartSpec::WhereNeeded),
+        GeometrySpec::JustEnough => (PartSpec::JustEnough, PartSpec::JustEnough),
         GeometrySpec::PositivePart => (PartSpec::PositivePart, PartSpec::PositivePart),
         GeometrySpec::AbsoluteValue => (PartSpec::AbsoluteValue, PartSpec::AbsoluteValue),
         GeometrySpec::Each { forces, multipliers } => (forces, multipliers),

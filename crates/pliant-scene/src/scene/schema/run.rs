@@ -224,6 +224,8 @@ pub enum GeometrySpec {
     None,
     /// All of it where `h^2 G` outweighs the mass, none elsewhere.
     WhereNeeded,
+    /// As much of it where `h^2 G` outweighs the mass that what is left does not.
+    JustEnough,
     /// Its positive-semidefinite part: compression adds nothing.
     PositivePart,
     /// Its absolute value: compression stiffens like tension.
@@ -247,6 +249,8 @@ pub enum PartSpec {
     None,
     /// All of it where `h^2 G` outweighs the mass, none elsewhere.
     WhereNeeded,
+    /// As much of it where `h^2 G` outweighs the mass that what is left does not.
+    JustEnough,
     /// Its positive-semidefinite part: compression adds nothing.
     PositivePart,
     /// Its absolute value: compression stiffens like tension.

@@ -5,14 +5,19 @@ mod hyperelastic;
 mod linear;
 mod ogden;
 mod plane;
+mod prony;
+mod quasi_linear;
 mod tissue;
+mod viscoelastic;
 mod viscosity;
 
 pub use energies::StrainEnergy;
 pub use hyperelastic::{Hyperelastic, Tangent};
 pub use linear::LinearElastic;
 pub use plane::PlaneElastic;
+pub use prony::{PronySeries, PronyTerm};
 pub use tissue::{Fibres, Fung};
+pub use viscoelastic::Viscoelastic;
 pub use viscosity::Viscosity;
 
 use pliant_model::{ModelError, Space};

@@ -3,9 +3,9 @@
 use crate::patches::dilatation;
 use crate::{
     ContinuumError, CorotationalStrain, DeformationGradient, GreenLagrange, Hyperelastic, LinearElastic,
-    Mesh, Patches, SmallStrain, StrainEnergy, Tangent, VolumeRatio,
+    Mesh, Patches, PronySeries, SmallStrain, StrainEnergy, Tangent, Viscoelastic, VolumeRatio,
 };
-use pliant_model::{ComponentId, DiagonalCompliance, Model, NodeId, Treatment};
+use pliant_model::{ComponentId, DiagonalCompliance, ForceField, Model, NodeId, Treatment};
 
 /// How the mass of a solid is given to its nodes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -58,6 +58,7 @@ pub struct Solid {
     incompressibility: Incompressibility,
     relaxation_time: f64,
     tangent: Tangent,
+    series: Option<PronySeries>,
 }
 
 /// What a solid became in a model.
@@ -121,6 +122,7 @@ impl Solid {
             incompressibility: Incompressibility::None,
             relaxation_time: 0.0,
             tangent: Tangent::Exact,
+            series: None,
         }
     }
 
@@ -157,6 +159,14 @@ impl Solid {
     #[must_use]
     pub fn with_relaxation_time(mut self, d: f64) -> Self {
         self.relaxation_time = d;
+        self
+    }
+
+    /// Makes the moduli those of fast strains, which relax by a Prony series: [`Viscoelastic`] of a law of strains, quasi-linear viscoelasticity
+    /// ([`Hyperelastic::with_relaxation`]) of a hyperelastic material. Volume rows do not relax: shares of bulk must be zero then.
+    #[must_use]
+    pub fn with_viscoelasticity(mut self, series: PronySeries) -> Self {
+        self.series = Some(series);
         self
     }
 
@@ -221,14 +231,9 @@ impl Solid {
                         model.add_mapped(&label, &[gradients], GreenLagrange::new(count))
                     }
                 }?;
-                let law = if patches.is_some() {
-                    LinearElastic::deviatoric(young / (2.0 * (1.0 + poisson)), &volumes)
-                } else {
-                    LinearElastic::isotropic(young, poisson, &volumes)
-                };
-                let law = law.with_relaxation_time(self.relaxation_time);
+                let law = self.of_strains_law((young, poisson), patches.is_some(), &volumes);
                 let label = format!("{name}.material");
-                let material = model.add_force_field(&label, strains, law, self.treatment)?;
+                let material = model.add_boxed_force_field(&label, strains, law, self.treatment)?;
                 (Some(strains), material)
             }
             Law::Hyperelastic(energy) => {
@@ -237,7 +242,10 @@ impl Solid {
                 } else {
                     energy
                 };
-                let law = Hyperelastic::new(energy, &volumes).with_tangent(self.tangent);
+                let mut law = Hyperelastic::new(energy, &volumes).with_tangent(self.tangent);
+                if let Some(series) = self.series {
+                    law = law.with_relaxation(series);
+                }
                 let label = format!("{name}.material");
                 let material = model.add_force_field(&label, gradients, law, Treatment::Stiffness)?;
                 (None, material)
@@ -258,6 +266,29 @@ impl Solid {
             self.add_volume_rows(model, name, &patches, &mut parts)?;
         }
         Ok(parts)
+    }
+
+    /// The material on strains; with volume rows of the change of shape alone.
+    fn of_strains_law(
+        &self,
+        (young, poisson): (f64, f64),
+        rows: bool,
+        volumes: &[f64],
+    ) -> Box<dyn ForceField> {
+        let shear = young / (2.0 * (1.0 + poisson));
+        if let Some(series) = self.series {
+            return Box::new(if rows {
+                Viscoelastic::deviatoric(shear, series, volumes)
+            } else {
+                Viscoelastic::isotropic(young, poisson, series, volumes)
+            });
+        }
+        let law = if rows {
+            LinearElastic::deviatoric(shear, volumes)
+        } else {
+            LinearElastic::isotropic(young, poisson, volumes)
+        };
+        Box::new(law.with_relaxation_time(self.relaxation_time))
     }
 
     /// One row per patch: mean dilatation, with the compliance `1/(k V)` of the bulk modulus `k`.
@@ -304,6 +335,19 @@ impl Solid {
     fn check(&self) -> Result<(), ContinuumError> {
         let conflict = |what, with, reason| Err(ContinuumError::Conflict { what, with, reason });
         let rows = self.incompressibility != Incompressibility::None;
+        if self.series.is_some() {
+            let with = "a material with a past";
+            if self.treatment == Treatment::Compliance {
+                return conflict(
+                    "a compliance",
+                    with,
+                    "its force is not a function of the strain alone",
+                );
+            }
+            if self.relaxation_time != 0.0 {
+                return conflict("a relaxation time", with, "add a viscosity on strains beside it");
+            }
+        }
         match self.law {
             Law::Hyperelastic(energy) => {
                 let with = "a hyperelastic material";

@@ -10,10 +10,12 @@
 mod exact;
 mod law;
 mod mass;
+mod memory;
 
 pub use exact::{ExactCheck, mapping_exactly};
 pub use law::{ForceFieldCheck, force_field};
 pub use mass::{MassCheck, mapped_mass, mass};
+pub use memory::{MemoryCheck, memory};
 
 use crate::{Dependency, Mapping, Model, ModelError, NodeId, Space, State};
 

@@ -143,7 +143,9 @@ pub enum ModelError {
         element: usize,
     },
     /// A force field that has no compliance form.
-    #[error("`{name}` has no compliance (its stiffness is not invertible); treat it as a stiffness")]
+    #[error(
+        "`{name}` has no compliance (its stiffness is not invertible, or depends on its past); treat it as a stiffness"
+    )]
     NoCompliance {
         /// Name of the force field.
         name: String,
@@ -203,7 +205,7 @@ pub enum ModelError {
     /// A state that does not belong to the model.
     #[error("the state has {found} {what}, the model needs {expected}")]
     State {
-        /// Positions or velocities.
+        /// Positions, velocities or internal variables.
         what: &'static str,
         /// Wanted.
         expected: usize,

@@ -10,7 +10,7 @@ use transfer::LocalJacobian;
 use crate::mass::group_shapes;
 use crate::{
     Blocks, ComponentId, Dependency, ForceField, Groups, Level, Model, ModelError, NodeKind, NotInvertible,
-    RowGroup, RowLaw, Space, State, Treatment,
+    Past, RowGroup, RowLaw, Space, State, Treatment,
 };
 
 /// Scratch for evaluating one model: buffers of fixed layout, refilled without allocation.
@@ -31,6 +31,8 @@ pub struct Evaluation {
     unit: Vec<f64>,
     /// Positions and velocities of one driven node against its motion.
     shifted: Vec<f64>,
+    /// The time since the internal variables were those of the state, as last evaluated (s).
+    elapsed: f64,
 }
 
 /// Blocks of one force field, and the groups they couple.
@@ -157,6 +159,7 @@ impl Evaluation {
             biased,
             unit: vec![0.0; largest],
             shifted: vec![0.0; 2 * largest],
+            elapsed: 0.0,
         }
     }
 
@@ -290,6 +293,7 @@ impl Evaluation {
         for (what, expected, found) in [
             ("positions", sizes.0, state.positions.len()),
             ("velocities", sizes.1, state.velocities.len()),
+            ("internal variables", model.internal_count(), state.internal.len()),
         ] {
             if expected != found {
                 return Err(ModelError::State {
@@ -330,12 +334,21 @@ impl Evaluation {
         Ok(())
     }
 
-    /// Refills forces, bias and the stiffness, damping and compliance blocks. Call [`propagate`](Self::propagate) first.
-    /// Allocates nothing.
+    /// Refills forces, bias and the stiffness, damping and compliance blocks. Call [`propagate`](Self::propagate) first. Force fields with a memory are where the state came
+    /// to at once: see [`evaluate_after`](Self::evaluate_after). Allocates nothing.
     ///
     /// # Errors
     /// [`ModelError::NotInvertible`] if a stiffness became infinite.
     pub fn evaluate(&mut self, model: &Model, state: &State) -> Result<(), ModelError> {
+        self.evaluate_after(model, state, 0.0)
+    }
+
+    /// The same, where the internal variables of force fields with a memory are those of `elapsed` seconds ago. Others do not see the difference. Allocates nothing.
+    ///
+    /// # Errors
+    /// As [`evaluate`](Self::evaluate).
+    pub fn evaluate_after(&mut self, model: &Model, state: &State, elapsed: f64) -> Result<(), ModelError> {
+        self.elapsed = elapsed;
         self.push_bias(model, state);
         self.force.fill(0.0);
         self.inertial.fill(0.0);
@@ -405,9 +418,18 @@ impl Evaluation {
             }
             _ => {
                 let force = &mut self.force[range];
-                law.add_force(node.space, x, v, force);
                 field.stiffness.clear();
-                law.stiffness(node.space, x, &mut field.stiffness).map_err(lost)?;
+                if let Some(memory) = law.memory() {
+                    let past = Past {
+                        internal: &state.internal[attachment.component.internal.clone()],
+                        elapsed: self.elapsed,
+                    };
+                    memory.add_force(node.space, x, past, force);
+                    memory.stiffness(node.space, x, past, &mut field.stiffness);
+                } else {
+                    law.add_force(node.space, x, v, force);
+                    law.stiffness(node.space, x, &mut field.stiffness).map_err(lost)?;
+                }
                 if rate > 0.0 {
                     field.damping.add(rate, &field.stiffness);
                     field.subtract_stiffness(node.space.velocity_size(), rate, v, force);
@@ -425,13 +447,35 @@ impl Evaluation {
         let range = node.velocity_range();
         let force = &mut self.shifted[..range.len()];
         force.fill(0.0);
-        let x = &state.positions[node.position_range()];
-        let v = &state.velocities[range.clone()];
-        attachment.component.law.add_force(node.space, x, v, force);
+        model.add_field_force(state, i, self.elapsed, force);
         for (f, own) in self.force[range].iter_mut().zip(force) {
             *f += (factor - 1.0) * *own;
         }
         self.fields[i].stiffness.scale(factor);
+    }
+
+    /// Makes the force of each force field with a memory, as evaluated after some time, the mean of that and the one without time elapsed, which has the weight `present(i)`; tangents stay as
+    /// they are. Call [`evaluate_after`](Self::evaluate_after) first. Allocates nothing.
+    pub fn add_present_share(&mut self, model: &Model, state: &State, present: impl Fn(usize) -> f64) {
+        if model.internal_count() == 0 {
+            return;
+        }
+        for (i, attachment) in model.force_fields().iter().enumerate() {
+            let share = present(i);
+            if attachment.component.law.memory().is_none() || share == 0.0 {
+                continue;
+            }
+            let range = model.node(attachment.node).velocity_range();
+            let (now, then) = self.shifted.split_at_mut(range.len());
+            let then = &mut then[..range.len()];
+            now.fill(0.0);
+            then.fill(0.0);
+            model.add_field_force(state, i, 0.0, now);
+            model.add_field_force(state, i, self.elapsed, then);
+            for ((f, now), then) in self.force[range].iter_mut().zip(now).zip(then) {
+                *f += share * (*now - *then);
+            }
+        }
     }
 
     /// Evaluates compliance `i` anew where its coordinates are driven: a nonlinear law sees positions `x - target` and velocities

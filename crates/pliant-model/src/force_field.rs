@@ -1,6 +1,6 @@
 //! Force fields: energy, force and its derivatives, or the inverse view, a compliance.
 
-use crate::{Blocks, ModelError, Space};
+use crate::{Blocks, Memory, ModelError, Space};
 use std::fmt::Debug;
 
 /// The stiffness of this element has no inverse, so that there is no compliance; or the compliance has none, so that there is no
@@ -155,6 +155,12 @@ pub trait ForceField: Debug + Send + Sync {
     /// false (the default) for none.
     fn row_damping(&self, _x: &[f64], _v: &[f64], _out: &mut Blocks) -> bool {
         false
+    }
+
+    /// The memory of a law whose force depends on the past; `None` for all others. Such a law is a stiffness, without damping. Its energy, force
+    /// and stiffness without a past, those of this trait, are what is left of it at rest for ever, from a state without a past.
+    fn memory(&self) -> Option<&dyn Memory> {
+        None
     }
 
     /// Numbers that may be set while the model is simulated: an activation, a pressure.

@@ -29,6 +29,7 @@ mod joint;
 mod mapping;
 mod mappings;
 mod mass;
+mod memory;
 mod model;
 mod motion;
 mod space;
@@ -52,6 +53,7 @@ pub use mappings::{
     RopePath, SafeDistance, SegmentAngle, Skinning, SquareDistance, Subset, Volume, Winch, quadratic_bending,
 };
 pub use mass::{CoupledMass, Mass, RigidMass};
+pub use memory::{Memory, Past};
 pub use model::{
     Attachment, ComponentId, ConstraintEntry, ForceFieldEntry, Level, MassEntry, Model, Node, NodeId,
     NodeKind, Rayleigh, RowGroup, Treatment,

@@ -164,6 +164,8 @@ pub struct ForceFieldEntry {
     pub motion: Option<Motion>,
     /// Smallest and largest force of each of its rows, if it is a compliance.
     pub bounds: Option<(f64, f64)>,
+    /// Its range of [`State::internal`]; empty for a law without memory.
+    pub internal: std::ops::Range<usize>,
 }
 
 /// A hard constraint.
@@ -227,6 +229,7 @@ pub struct Model {
     gravity: [f64; 3],
     positions: usize,
     velocities: usize,
+    internal: usize,
     rows: usize,
 }
 
@@ -404,6 +407,7 @@ impl Model {
         let mut state = State {
             positions: vec![0.0; self.positions],
             velocities: vec![0.0; self.velocities],
+            internal: vec![0.0; self.internal],
         };
         for node in &self.nodes {
             if let NodeKind::Independent {
@@ -417,7 +421,58 @@ impl Model {
             }
         }
         self.propagate(&mut state)?;
+        self.begin_memory(&mut state);
         Ok(state)
+    }
+
+    /// Makes the propagated state one without a past: the internal variables of force fields with a memory begin anew.
+    ///
+    /// # Panics
+    /// If the state belongs to another model.
+    pub fn begin_memory(&self, state: &mut State) {
+        for field in &self.force_fields {
+            let node = self.node(field.node);
+            if let Some(memory) = field.component.law.memory() {
+                let internal = &mut state.internal[field.component.internal.clone()];
+                memory.begin(node.space, &state.positions[node.position_range()], internal);
+            }
+        }
+    }
+
+    /// Moves the internal variables of force fields with a memory on to the positions of the propagated state, `elapsed` seconds (s) after those that are there. Returns
+    /// what these force fields dissipated (J). `old` is scratch. Allocates nothing once warm.
+    ///
+    /// # Panics
+    /// If the state belongs to another model.
+    pub fn advance_memory(&self, state: &mut State, elapsed: f64, old: &mut Vec<f64>) -> f64 {
+        let mut dissipated = 0.0;
+        if self.internal == 0 {
+            return dissipated;
+        }
+        old.clone_from(&state.internal);
+        for field in &self.force_fields {
+            let node = self.node(field.node);
+            if let Some(memory) = field.component.law.memory() {
+                let range = field.component.internal.clone();
+                let x = &state.positions[node.position_range()];
+                let internal = &old[range.clone()];
+                let past = crate::Past { internal, elapsed };
+                dissipated += memory.advance(node.space, x, past, &mut state.internal[range]);
+            }
+        }
+        dissipated
+    }
+
+    /// Numbers in [`State::internal`]: zero if no force field has a memory.
+    pub fn internal_count(&self) -> usize {
+        self.internal
+    }
+
+    /// The name of a force field with a memory, if there is one.
+    pub fn first_memory(&self) -> Option<&str> {
+        let mut fields = self.force_fields.iter();
+        let found = fields.find(|f| f.component.law.memory().is_some());
+        found.map(|f| f.name.as_str())
     }
 
     /// Computes positions of all mapped nodes from the independent ones, and velocities by the mappings' Jacobians.
@@ -437,6 +492,7 @@ impl Model {
         for (what, expected, found) in [
             ("positions", self.positions, state.positions.len()),
             ("velocities", self.velocities, state.velocities.len()),
+            ("internal variables", self.internal, state.internal.len()),
         ] {
             if expected != found {
                 return Err(ModelError::State {
@@ -452,6 +508,10 @@ impl Model {
             if node.space == Space::Rigid3 {
                 build::normalize_rotations(&node.name, &mut state.positions[node.position_range()])?;
             }
+        }
+        for field in &self.force_fields {
+            let internal = &state.internal[field.component.internal.clone()];
+            build::check_finite(&field.name, "an internal variable", internal)?;
         }
         Ok(())
     }

@@ -150,6 +150,14 @@ pub enum Error {
         /// What it does not take, in words.
         what: String,
     },
+    /// A material whose force depends on its past, where there is no answer to that.
+    #[error("{what} does not take `{name}`, whose force depends on its past")]
+    Memory {
+        /// The material.
+        name: String,
+        /// The integrator or option.
+        what: String,
+    },
     /// Hard rows that the linear step keeps only to the square of its length, where it is to choose that: what is left would be a jump of velocity for the next, shorter step.
     #[error(
         "steps of the linear integrator that choose their length need `post_stabilisation` (or `pre_stabilisation`) to hold {what}; other integrators do not"

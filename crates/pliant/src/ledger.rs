@@ -27,7 +27,8 @@ pub struct Ledger {
     pub motors: f64,
     /// By inputs that were set since the last step: what they changed in the potential energy.
     pub inputs: f64,
-    /// By damping forces, those of compliant contacts included: never positive for `alpha = beta`.
+    /// By damping forces, those of compliant contacts included, and what materials with a past dissipate (viscous and plastic): never positive for `alpha = beta`, but for
+    /// quasi-linear viscoelasticity, whose branches may give back what they took.
     pub damping: f64,
     /// By friction, spin and rolling in contacts, and by rows with bounds on both sides that are not driven (dry friction of joints).
     pub friction: f64,

@@ -64,6 +64,9 @@ pub struct Simulation {
     start_energies: Energies,
     ledger: Ledger,
     corrected: f64,
+    /// What force fields with a memory dissipated in it (J), and scratch of theirs.
+    forgotten: f64,
+    internal_before: Vec<f64>,
     /// The energies of the start are without those of compliant contacts.
     stored_is_missing: bool,
     counters: Counters,
@@ -148,6 +151,8 @@ impl Simulation {
             start_energies: Energies::default(),
             ledger: Ledger::default(),
             corrected: 0.0,
+            forgotten: 0.0,
+            internal_before: Vec::new(),
             stored_is_missing: true,
             counters: Counters {
                 plans: 1,
@@ -279,12 +284,23 @@ impl Simulation {
     }
 
     /// Replaces positions and velocities of the independent coordinates; mapped ones are recomputed, quaternions normalised,
-    /// memory of past forces is cleared. Fixed coordinates keep the velocity that the state gives them.
+    /// memory of past forces is cleared. Fixed coordinates keep the velocity that the state gives them. Materials with a past go at once from the one that the state
+    /// brings to its positions; [`Model::begin_memory`](pliant_model::Model::begin_memory) makes a state without one.
     ///
     /// # Errors
     /// [`Error::Model`] if the state does not fit the model, is not finite, or a mapping is not defined there; then nothing
     /// changes.
     pub fn set_state(&mut self, state: &State) -> Result<(), Error> {
+        self.take_state(state)?;
+        if self.model.internal_count() > 0 {
+            self.advance_memory(0.0);
+            self.write_books();
+        }
+        Ok(())
+    }
+
+    /// The same with internal variables as they are.
+    fn take_state(&mut self, state: &State) -> Result<(), Error> {
         let mut new = state.clone();
         self.model.normalize(&mut new)?;
         let found = self.evaluation.propagate(&self.model, &mut new);
@@ -450,7 +466,7 @@ impl Simulation {
         self.restore_treatments(&checkpoint.treatments)?;
         self.check_checkpoint(checkpoint)?;
         self.restore_inputs(&checkpoint.inputs)?;
-        self.set_state(&checkpoint.state)?;
+        self.take_state(&checkpoint.state)?;
         self.time = checkpoint.time;
         self.multipliers.copy_from_slice(&checkpoint.multipliers);
         self.lagged.copy_from_slice(&checkpoint.lagged);

@@ -2,11 +2,11 @@
 
 use super::energies::Derivatives;
 use super::ogden::Principal;
-use super::{GRADIENTS, StrainEnergy, check_points};
+use super::{GRADIENTS, PronySeries, PronyTerm, StrainEnergy, check_points, check_range};
 use crate::strain::{Polar, add_determinant_hessian, cofactors, matrix, write_matrix};
 use pliant_dense::eigen::{map_eigenvalues, symmetric_eigen};
 use pliant_dense::{Mat3, Vec3, skew};
-use pliant_model::{Blocks, ForceField, ModelError, NotInvertible, Space};
+use pliant_model::{Blocks, ForceField, Memory, ModelError, NotInvertible, Space};
 
 /// What is made of the tangent of a material where it is indefinite.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -24,12 +24,17 @@ pub enum Tangent {
 /// **Equation.** Energy `V w(F)` (J) with the density `w` (Pa) of a [`StrainEnergy`] and the volume `V` (m^3) of the point; force `-V P` with the
 /// first Piola-Kirchhoff stress `P = dw/dF`, `K = V d2w/dF2` exactly, through the derivatives of the invariants or principal stretches.
 ///
-/// **Use.** Rubber and tissue at large strains: neo-Hookean, stable neo-Hookean, Mooney-Rivlin, Ogden; the corotational material as a stiffness.
+/// With a Prony series ([`with_relaxation`](Hyperelastic::with_relaxation)) `P = F S` with `S = S_e - sum_i (g_i S_e - h_i)`, `dh_i/dt = g_i dS_e/dt - h_i/tau_i` for the second
+/// Piola-Kirchhoff stress `S_e` of the energy (Fung 1967), exactly for stresses `S_e` that grow evenly over a step.
+///
+/// **Use.** Rubber and tissue at large strains: neo-Hookean, stable neo-Hookean, Mooney-Rivlin, Ogden; the corotational material as a stiffness. What relaxes is not defined where
+/// the volume vanishes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hyperelastic {
     energy: StrainEnergy,
     volumes: Vec<f64>,
     tangent: Tangent,
+    series: Option<PronySeries>,
 }
 
 impl Hyperelastic {
@@ -39,7 +44,30 @@ impl Hyperelastic {
             energy,
             volumes: volumes.to_vec(),
             tangent: Tangent::Exact,
+            series: None,
         }
+    }
+
+    /// Makes its stress relax (quasi-linear viscoelasticity): the shares of the series are those of the whole second Piola-Kirchhoff stress, for shear and bulk the same; for bulk zero
+    /// if the energy leaves the volume to others. The energy is that of fast strains.
+    #[must_use]
+    pub fn with_relaxation(mut self, series: PronySeries) -> Self {
+        self.series = Some(series);
+        self
+    }
+
+    pub(super) fn volumes(&self) -> &[f64] {
+        &self.volumes
+    }
+
+    /// What relaxes.
+    pub(super) fn terms(&self) -> &[PronyTerm] {
+        self.series.as_ref().map_or(&[], PronySeries::terms)
+    }
+
+    /// The share of the stress that never relaxes.
+    pub(super) fn long_time(&self) -> f64 {
+        self.series.map_or(1.0, |s| s.long_time()[0])
     }
 
     /// What is made of an indefinite tangent.
@@ -86,7 +114,7 @@ impl Hyperelastic {
         self.energy.at(at.i1, at.i2, at.j).value + of_stretches
     }
 
-    fn stress(&self, f: &Mat3) -> Mat3 {
+    pub(super) fn stress(&self, f: &Mat3) -> Mat3 {
         if let StrainEnergy::Corotational { shear, lame } = self.energy {
             return corotational(f).map_or_else(
                 || Mat3::repeat(f64::NAN),
@@ -142,6 +170,33 @@ impl Hyperelastic {
                 None => out.fill(f64::NAN),
             }
         }
+    }
+}
+
+impl Hyperelastic {
+    /// The tangent of a point with a share of the stress of the energy and, beside it, a second Piola-Kirchhoff stress that does not change.
+    pub(super) fn write_tangent(
+        &self,
+        f: &Mat3,
+        (share, carried): (f64, Option<&Mat3>),
+        volume: f64,
+        block: &mut [f64],
+    ) {
+        self.add_tangent(f, block);
+        if let Some(s) = carried {
+            block.iter_mut().for_each(|k| *k *= share);
+            for i in 0..3 {
+                for j in 0..3 {
+                    for l in 0..3 {
+                        block[(3 * i + j) * 9 + 3 * i + l] += s[(l, j)];
+                    }
+                }
+            }
+        }
+        if self.tangent == Tangent::PositiveSemidefinite {
+            map_eigenvalues(9, block, &mut [0.0; 162], |d| d.max(0.0));
+        }
+        block.iter_mut().for_each(|k| *k *= volume);
     }
 }
 
@@ -221,18 +276,40 @@ fn add_second_invariant_hessian(f: &Mat3, i1: f64, s: f64, out: &mut [f64]) {
 impl ForceField for Hyperelastic {
     fn check(&self, name: &str, space: Space, count: usize) -> Result<(), ModelError> {
         self.energy.check(name)?;
+        if let Some(series) = &self.series {
+            series.check(name)?;
+            let isochoric = self.energy.volume_part() == Some(0.0);
+            for term in series.terms() {
+                let (holds, bound) = if isochoric {
+                    (term.bulk == 0.0, "zero, for the volume is left to others")
+                } else {
+                    (
+                        term.bulk == term.shear,
+                        "that of shear, for the whole stress relaxes",
+                    )
+                };
+                check_range(
+                    name,
+                    "a share of bulk in the Prony series",
+                    term.bulk,
+                    holds,
+                    bound,
+                )?;
+            }
+        }
         check_points(name, GRADIENTS, space, &self.volumes, count)
     }
 
     fn energy(&self, _space: Space, x: &[f64]) -> f64 {
-        let one = |(f, volume): (&[f64; 9], &f64)| volume * self.density(&matrix(f));
+        let share = self.long_time();
+        let one = |(f, volume): (&[f64; 9], &f64)| volume * share * self.density(&matrix(f));
         x.as_chunks::<9>().0.iter().zip(&self.volumes).map(one).sum()
     }
 
     fn add_force(&self, _space: Space, x: &[f64], _v: &[f64], f: &mut [f64]) {
         let points = x.as_chunks::<9>().0.iter().zip(&self.volumes);
         for (out, (f, volume)) in f.as_chunks_mut::<9>().0.iter_mut().zip(points) {
-            let stress = self.stress(&matrix(f));
+            let (stress, volume) = (self.stress(&matrix(f)), volume * self.long_time());
             for i in 0..3 {
                 for j in 0..3 {
                     out[3 * i + j] -= volume * stress[(i, j)];
@@ -242,14 +319,9 @@ impl ForceField for Hyperelastic {
     }
 
     fn stiffness(&self, _space: Space, x: &[f64], out: &mut Blocks) -> Result<(), NotInvertible> {
-        let mut scratch = [0.0; 162];
         for (q, (f, volume)) in x.as_chunks::<9>().0.iter().zip(&self.volumes).enumerate() {
-            let block = out.block_mut(q);
-            self.add_tangent(&matrix(f), block);
-            if self.tangent == Tangent::PositiveSemidefinite {
-                map_eigenvalues(9, block, &mut scratch, |d| d.max(0.0));
-            }
-            block.iter_mut().for_each(|k| *k *= volume);
+            let share = (1.0, None);
+            self.write_tangent(&matrix(f), share, volume * self.long_time(), out.block_mut(q));
         }
         Ok(())
     }
@@ -260,5 +332,9 @@ impl ForceField for Hyperelastic {
 
     fn is_linear(&self) -> bool {
         false
+    }
+
+    fn memory(&self) -> Option<&dyn Memory> {
+        self.series.is_some().then_some(self as &dyn Memory)
     }
 }

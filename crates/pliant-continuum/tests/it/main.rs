@@ -8,3 +8,4 @@ mod meshes;
 mod ogden;
 mod sheets;
 mod strains;
+mod viscoelastic;

@@ -1,6 +1,6 @@
 //! Energies and momentum of a state.
 
-use crate::{ComponentId, Mass, Model, NodeId, Space, State};
+use crate::{Attachment, ComponentId, ForceFieldEntry, Mass, Model, NodeId, Past, Space, State};
 use pliant_dense::{Vec3, rotation, vec3};
 
 /// Energies of a state (J).
@@ -66,13 +66,40 @@ impl Model {
             if skip(i) {
                 continue;
             }
-            let node = self.node(attachment.node);
-            out.potential += attachment
-                .component
-                .law
-                .energy(node.space, &state.positions[node.position_range()]);
+            out.potential += self.field_energy(state, attachment);
         }
         out
+    }
+
+    fn field_energy(&self, state: &State, attachment: &Attachment<ForceFieldEntry>) -> f64 {
+        let x = self.positions(state, attachment.node);
+        let space = self.node(attachment.node).space;
+        let law = &attachment.component.law;
+        match law.memory() {
+            Some(memory) => memory.energy(space, x, &state.internal[attachment.component.internal.clone()]),
+            None => law.energy(space, x),
+        }
+    }
+
+    /// Adds the force of force field `i` on its node, `elapsed` seconds (s) after the internal variables, if it has any, were those of the state. Allocates nothing.
+    ///
+    /// # Panics
+    /// If there is no such force field, or `force` is shorter than its node.
+    pub fn add_field_force(&self, state: &State, i: usize, elapsed: f64, force: &mut [f64]) {
+        let attachment = &self.force_fields()[i];
+        let node = self.node(attachment.node);
+        let (x, v) = (
+            &state.positions[node.position_range()],
+            &state.velocities[node.velocity_range()],
+        );
+        let law = &attachment.component.law;
+        match law.memory() {
+            Some(memory) => {
+                let internal = &state.internal[attachment.component.internal.clone()];
+                memory.add_force(node.space, x, Past { internal, elapsed }, force);
+            }
+            None => law.add_force(node.space, x, v, force),
+        }
     }
 
     /// Potential energy of one component (J): of a mass in gravity, of a force field by its law; zero for constraints. The state must be propagated.
@@ -82,12 +109,7 @@ impl Model {
                 let attachment = &self.masses()[i];
                 self.weight_energy(state, attachment.node, &attachment.component)
             }
-            ComponentId::ForceField(i) => {
-                let attachment = &self.force_fields()[i];
-                let x = self.positions(state, attachment.node);
-                let space = self.node(attachment.node).space;
-                attachment.component.law.energy(space, x)
-            }
+            ComponentId::ForceField(i) => self.field_energy(state, &self.force_fields()[i]),
             ComponentId::Constraint(_) => 0.0,
         }
     }

@@ -159,6 +159,7 @@ impl Model {
             constraints: self.constraints.len(),
             positions: self.positions,
             velocities: self.velocities,
+            internal: self.internal,
         }
     }
 
@@ -174,6 +175,7 @@ impl Model {
         self.force_fields.truncate(mark.force_fields);
         self.constraints.truncate(mark.constraints);
         (self.positions, self.velocities) = (mark.positions, mark.velocities);
+        self.internal = mark.internal;
         self.row_order.retain(|id| match *id {
             ComponentId::ForceField(i) => i < mark.force_fields,
             ComponentId::Constraint(i) => i < mark.constraints,
@@ -265,7 +267,7 @@ impl Model {
         law.check(name, space, count)?;
         let groups = law.groups();
         groups.check(name, count)?;
-        let rows = law.row_law() != RowLaw::None && space != Space::Rigid3;
+        let rows = law.row_law() != RowLaw::None && law.memory().is_none() && space != Space::Rigid3;
         let elastic = law.row_law() == RowLaw::Elastic;
         let x = match &target.kind {
             NodeKind::Independent { positions, .. } => positions.clone(),
@@ -305,6 +307,8 @@ impl Model {
                 }
             }
         }
+        let first_internal = self.internal;
+        self.internal += law.memory().map_or(0, |m| m.size(count));
         let component = ForceFieldEntry {
             law,
             treatment: effective,
@@ -315,6 +319,7 @@ impl Model {
                 && covers(&groups, count),
             motion: None,
             bounds: None,
+            internal: first_internal..self.internal,
         };
         let id = ComponentId::ForceField(self.force_fields.len());
         self.force_fields.push(Attachment {
@@ -485,6 +490,7 @@ pub(crate) struct Mark {
     constraints: usize,
     positions: usize,
     velocities: usize,
+    internal: usize,
 }
 
 /// Whether the groups are runs of consecutive elements that cover the node in order.

@@ -308,6 +308,7 @@ fn model_error(source: &SourceText, error: ModelError) -> SceneError {
         "a rest length" | "rest lengths" | "rest rotations" => "rest",
         "masses" => "mass",
         "forces" | "force coordinates" => "law",
+        w if w.contains("Prony series") => "viscoelastic",
         _ => what.rsplit(' ').next().unwrap_or_default(),
     };
     let mut places = Vec::new();

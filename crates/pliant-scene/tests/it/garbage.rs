@@ -6,7 +6,7 @@ use pliant_scene::runner::Runner;
 use pliant_scene::scene::{Format, SceneFile, Settings};
 use proptest::prelude::*;
 
-const SCENES: [&str; 12] = [
+const SCENES: [&str; 13] = [
     "pendulum",
     "snap_through",
     "spring_chain",
@@ -19,6 +19,7 @@ const SCENES: [&str; 12] = [
     "contacts",
     "adaptive",
     "card_house",
+    "creeping_shelf",
 ];
 
 fn text(scene: usize) -> String {

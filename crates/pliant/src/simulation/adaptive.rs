@@ -366,7 +366,7 @@ impl Simulation {
 fn after_failure(how: &Adaptive, time: f64, h: f64, error: Error) -> Result<f64, Error> {
     let hopeless = matches!(
         error,
-        Error::Unsupported { .. } | Error::Plan(_) | Error::FrictionCoupling { .. }
+        Error::Unsupported { .. } | Error::Memory { .. } | Error::Plan(_) | Error::FrictionCoupling { .. }
     );
     let smallest = smallest(how, time);
     if hopeless || h <= smallest {

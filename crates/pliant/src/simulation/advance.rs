@@ -4,7 +4,7 @@ use super::Simulation;
 use crate::report::{StepReport, Timings};
 use crate::{Error, Gyroscopic, gyroscopic};
 use pliant_kkt::{Formulation, Geometry, StepInput};
-use pliant_model::NodeKind;
+use pliant_model::{ComponentId, NodeKind};
 use pliant_solvers::{SolveReport, Status};
 use std::time::{Duration, Instant};
 
@@ -22,10 +22,15 @@ impl Simulation {
             Some(how) => self.correct_positions(how)?,
             None => 0,
         };
+        self.advance_memory(0.0);
         timings.stabilise += lap();
         self.fill_motion(self.time, self.time + h);
 
-        self.evaluation.evaluate(&self.model, &self.state)?;
+        self.evaluation.evaluate_after(&self.model, &self.state, h)?;
+        let scheme = &self.scheme;
+        let at_start = |i| 1.0 - scheme.alpha_of(ComponentId::ForceField(i));
+        self.evaluation
+            .add_present_share(&self.model, &self.state, at_start);
         self.evaluation.add_force(&self.external);
         gyroscopic::impulses(
             &self.model,
@@ -87,6 +92,7 @@ impl Simulation {
             *lambda = mu / h;
         }
         self.update(h)?;
+        self.advance_memory(h);
         let damping_work = self.tally(h);
         timings.update += lap();
         let after = match self.options.post_stabilisation {
@@ -95,6 +101,7 @@ impl Simulation {
         };
         timings.stabilise += lap();
         self.find_contacts_after(h)?;
+        self.advance_memory(0.0);
         timings.contacts += lap();
 
         let mut report = self.report(h, solved, (before, after), damping_work);

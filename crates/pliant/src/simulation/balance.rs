@@ -160,7 +160,7 @@ impl Simulation {
             corrections,
             energies,
             ledger: self.closed_ledger(&energies),
-            dissipated: self.dissipated + damping_work,
+            dissipated: self.dissipated + damping_work + self.forgotten,
             momentum: self.model.momentum(&self.state),
             counters: self.counters(),
             timings: Timings::default(),

@@ -155,7 +155,7 @@ impl Simulation {
     }
 
     fn accelerate(&mut self, h: f64) -> Result<SolveReport, Error> {
-        self.evaluate_with_external()?;
+        self.evaluate_with_external(0.0)?;
         self.find_accelerations(h)
     }
 }

@@ -59,6 +59,8 @@ impl IntegratorMemory {
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
     pub(super) relation: Relation,
+    /// Length of the step, for force fields with a memory.
+    pub(super) elapsed: f64,
     /// Velocities of the independent coordinates at the start, at the iterate, and at the last one that was accepted.
     pub(super) start: Vec<f64>,
     pub(super) end: Vec<f64>,
@@ -132,12 +134,12 @@ impl Simulation {
         let mut timings = Timings::default();
         let clock = Instant::now();
         self.fill_motion(self.time, self.time + h);
-        self.evaluate_with_external()?;
+        self.evaluate_with_external(0.0)?;
         self.find_fixed_change();
         self.start_method(method, h)?;
         self.relate(method, h)?;
         self.start_contacts(h)?;
-        self.record_start(method.weight())?;
+        self.record_start(h, method.weight())?;
         timings.fill += clock.elapsed();
 
         let (solved, newton, clamped) = self.iterate_with_restitution(&mut timings)?;
@@ -151,6 +153,7 @@ impl Simulation {
         self.read_newton_contacts(h);
         self.soft.iter_mut().zip(&self.lawless).for_each(|(s, l)| *s = !l);
         // The work of dampers is that of the mean force on the mean velocity.
+        self.advance_memory(h);
         self.scheme.h = h;
         if method.weight() == 1.0 && self.options.integrator != Integrator::Nonlinear {
             (self.scheme.alpha, self.scheme.beta) = (0.5, 0.5);
@@ -161,6 +164,7 @@ impl Simulation {
         timings.update += clock.elapsed();
         let clock = Instant::now();
         self.find_contacts_after(h)?;
+        self.advance_memory(0.0);
         timings.contacts += clock.elapsed();
         let clock = Instant::now();
         let mut report = self.report(h, solved, (0, 0), damping_work);
@@ -188,9 +192,10 @@ impl Simulation {
         self.counters.steps += 1;
     }
 
-    /// Forces, Jacobians and stiffnesses of the present state, with the forces from outside.
-    pub(super) fn evaluate_with_external(&mut self) -> Result<(), Error> {
-        self.evaluation.evaluate(&self.model, &self.state)?;
+    /// Forces, Jacobians and stiffnesses of the present state, with the forces from outside; force fields with a memory remember what was `elapsed` seconds ago.
+    pub(super) fn evaluate_with_external(&mut self, elapsed: f64) -> Result<(), Error> {
+        self.evaluation
+            .evaluate_after(&self.model, &self.state, elapsed)?;
         self.evaluation.add_force(&self.external);
         Ok(())
     }

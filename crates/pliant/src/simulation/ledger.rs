@@ -28,6 +28,7 @@ impl Simulation {
     /// Opens the ledger of a step at the energies of its start.
     pub(super) fn open_ledger(&mut self) {
         self.corrected = 0.0;
+        self.forgotten = 0.0;
         let known = self.books.energies.is_some();
         self.stored_is_missing = self.books.without_contacts || !known;
         self.start_energies = match self.books.energies {
@@ -164,6 +165,7 @@ impl Simulation {
     /// The closed ledger of a step that ends with these energies.
     pub(super) fn closed_ledger(&self, end: &Energies) -> Ledger {
         let mut ledger = self.ledger;
+        ledger.damping -= self.forgotten;
         let contacts = self.contacts.as_ref();
         ledger.corrections = self.corrected + contacts.map_or(0.0, |c| c.report.lifted - c.report.paid);
         let start = &self.start_energies;
@@ -178,6 +180,13 @@ impl Simulation {
             inputs: 0.0,
             without_contacts: false,
         };
+    }
+
+    /// Moves what force fields with a memory remember on to the present positions, `elapsed` seconds after what they remember, and enters what they dissipate.
+    pub(super) fn advance_memory(&mut self, elapsed: f64) {
+        self.forgotten += self
+            .model
+            .advance_memory(&mut self.state, elapsed, &mut self.internal_before);
     }
 
     /// Velocities were changed from outside, and positions not.

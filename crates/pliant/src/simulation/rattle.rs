@@ -32,7 +32,7 @@ impl Simulation {
         let clock = Instant::now();
         self.fill_motion(self.time, self.time + h);
         self.find_fixed_change();
-        self.evaluate_with_external()?;
+        self.evaluate_with_external(0.0)?;
         let n = self.model.dof_count();
         let s = &mut self.implicit;
         for list in [&mut s.start, &mut s.end, &mut s.start_force, &mut s.primal] {
@@ -225,7 +225,7 @@ impl Simulation {
 
     /// The linear equations of the second half; the change of velocity and its impulses are in `solution`.
     fn second_half(&mut self, h: f64) -> Result<SolveReport, Error> {
-        self.evaluate_with_external()?;
+        self.evaluate_with_external(0.0)?;
         self.gather_forces(false);
         let n = self.model.dof_count();
         self.lag_for_step.fill(0.0);

@@ -45,12 +45,9 @@ impl Simulation {
         if let ComponentId::ForceField(i) = component
             && self.model.force_fields()[i].component.treatment != Treatment::Compliance
         {
-            let field = &self.model.force_fields()[i];
-            let node = self.model.node(field.node);
+            let node = self.model.node(self.model.force_fields()[i].node);
             let mut force = vec![0.0; node.velocity_range().len()];
-            let x = self.model.positions(&self.state, field.node);
-            let v = self.model.velocities(&self.state, field.node);
-            field.component.law.add_force(node.space, x, v, &mut force);
+            self.model.add_field_force(&self.state, i, 0.0, &mut force);
             return force;
         }
         self.reaction(component).to_vec()

@@ -8,6 +8,7 @@ impl Simulation {
     /// Refuses what the integrator of the options has no answer to.
     pub(super) fn refuse_what_does_not_fit(&self) -> Result<(), Error> {
         let integrator = &self.options.integrator;
+        self.refuse_memory()?;
         if *integrator == Integrator::Linear {
             return Ok(());
         }
@@ -38,6 +39,29 @@ impl Simulation {
             }
             _ => self.refuse_in_explicit_steps(),
         }
+    }
+
+    /// What has no answer to materials with a past.
+    fn refuse_memory(&self) -> Result<(), Error> {
+        let Some(name) = self.model.first_memory() else {
+            return Ok(());
+        };
+        let what = match self.options.integrator {
+            Integrator::Linear | Integrator::Nonlinear | Integrator::Implicit(_) => {
+                if self.options.contacts.sleeping.is_some() {
+                    "sleeping"
+                } else if self.model.rayleigh().stiffness > 0.0 {
+                    "damping in proportion to the stiffness of the model"
+                } else {
+                    return Ok(());
+                }
+            }
+            _ => self.options.integrator.name(),
+        };
+        Err(Error::Memory {
+            name: name.to_owned(),
+            what: what.to_owned(),
+        })
     }
 
     pub(super) fn refused(&self, what: String) -> Error {

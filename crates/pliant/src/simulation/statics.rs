@@ -6,7 +6,8 @@
 //! F_1 = f(x, p) + J^T lambda = 0,    F_2 = phi + C lambda - p g = 0
 //! ```
 //!
-//! with `F_2` replaced by `lambda = lo` or `hi` where a row of bounded force is at its bound. All velocities are zero, so nothing is damped and nothing
+//! with the force `f` of materials with a past after an infinite time,
+//! and `F_2` replaced by `lambda = lo` or `hi` where a row of bounded force is at its bound. All velocities are zero, so nothing is damped and nothing
 //! is inertial.
 
 mod flow;
@@ -135,6 +136,8 @@ impl Simulation {
     /// depends on how the loads came about: here from the present state in one increment, against the whole way slipped since. What is read of contacts is then of this
     /// increment: forces as impulses over 1 s, the way slipped as a velocity.
     ///
+    /// Materials with a past remember the equilibrium: viscous stresses have relaxed in it, plastic strains are those of one straight path of the strain from what they remembered.
+    ///
     /// Rows of bounded force (limits, ropes, motors at rest, springs of one sign) follow their law. Force fields of automatic treatment are taken as they are treated at present.
     ///
     /// # Errors
@@ -155,6 +158,7 @@ impl Simulation {
             if work.report.contacts > 0 {
                 work.report.negative_modes = None;
             }
+            simulation.advance_memory(f64::INFINITY);
             Ok(work.report)
         })
     }
@@ -182,6 +186,7 @@ impl Simulation {
         if let Some(c) = &self.contacts {
             contacts.take(c);
         }
+        self.forgotten = 0.0;
         self.state.velocities.fill(0.0);
         self.fill_motion(self.time, self.time);
         let mut work = self.start_statics(loads, tolerance);
@@ -204,6 +209,7 @@ impl Simulation {
             }
             return found;
         }
+        self.dissipated += self.forgotten;
         self.show_forces(&mut work);
         self.lagged.copy_from_slice(&work.lambda);
         self.fresh = false;

@@ -18,6 +18,7 @@ mod four_bars;
 mod geometry;
 mod gyroscopics;
 mod heavy_cable;
+mod history;
 mod integrators;
 mod known_defects;
 mod ledger;

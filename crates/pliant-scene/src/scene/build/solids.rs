@@ -5,11 +5,11 @@ use super::{Builder, Result};
 use crate::import::Mesh as FileMesh;
 use crate::scene::Number;
 use crate::scene::schema::{
-    IncompressibilitySpec, MassMatrix as MatrixSpec, Solid as Spec, SolidElements, SolidMaterial, SolidShape,
-    TreatmentSpec, YoungSpec,
+    IncompressibilitySpec, MassMatrix as MatrixSpec, PronyTermSpec, Solid as Spec, SolidElements,
+    SolidMaterial, SolidShape, TreatmentSpec, YoungSpec,
 };
 use crate::scene::source::Where;
-use pliant::continuum::{Incompressibility, MassMatrix, Mesh, Solid, StrainEnergy};
+use pliant::continuum::{Incompressibility, MassMatrix, Mesh, PronySeries, PronyTerm, Solid, StrainEnergy};
 
 impl Builder<'_> {
     pub(super) fn solid_part(&mut self, spec: &Spec) -> Result<()> {
@@ -107,6 +107,25 @@ impl Builder<'_> {
         Ok((mesh, None))
     }
 
+    /// The material with what it remembers.
+    fn with_past(&self, solid: Solid, spec: &Spec) -> Result<Solid> {
+        let name = spec.name.as_str();
+        let at = Where::Field(name, "viscoelastic");
+        if spec.viscoelastic.is_empty() {
+            return Ok(solid);
+        }
+        let term = |t: &PronyTermSpec| {
+            Ok(PronyTerm {
+                time: self.positive(&t.time, at)?,
+                shear: self.not_negative(&t.shear, at)?,
+                bulk: self.not_negative(&t.bulk, at)?,
+            })
+        };
+        let terms = spec.viscoelastic.iter().map(term).collect::<Result<Vec<_>>>()?;
+        let series = PronySeries::new(&terms).map_err(|e| self.continuum_error(name, "viscoelastic", e))?;
+        Ok(solid.with_viscoelasticity(series))
+    }
+
     fn solid_of(&self, spec: &Spec) -> Result<Solid> {
         let name = spec.name.as_str();
         let number = |value: &Number, key| self.number(value, Where::Field(name, key));
@@ -139,6 +158,7 @@ impl Builder<'_> {
                 Solid::hyperelastic(energy.map_err(|e| self.continuum_error(name, "terms", e))?)
             }
         };
+        let solid = self.with_past(solid, spec)?;
         let treatment = treatment(spec.treatment.unwrap_or(TreatmentSpec::Stiffness));
         let rows = match spec.incompressibility {
             IncompressibilitySpec::None => Incompressibility::None,

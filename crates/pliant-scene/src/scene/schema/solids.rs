@@ -40,6 +40,9 @@ pub struct Solid {
     /// Damping of a law of strains by a relaxation time in s.
     #[serde(default = "zero")]
     pub relaxation_time: Number,
+    /// How moduli relax, which are those of fast strains then: the terms of a Prony series; none by default.
+    #[serde(default)]
+    pub viscoelastic: Vec<PronyTermSpec>,
     /// Put elements right that are inside out, and leave out nodes of no element; an error otherwise.
     #[serde(default)]
     pub repair: bool,
@@ -252,6 +255,20 @@ pub struct OgdenTermSpec {
     pub mu: Number,
     /// Exponent, not zero.
     pub alpha: Number,
+}
+
+/// A term of a Prony series: a spring and a dashpot in a row.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "viscoelastic", deny_unknown_fields)]
+pub struct PronyTermSpec {
+    /// Relaxation time in s.
+    pub time: Number,
+    /// Share of the shear modulus that relaxes with it; zero by default.
+    #[serde(default = "zero")]
+    pub shear: Number,
+    /// Share of the bulk modulus that relaxes with it; zero by default.
+    #[serde(default = "zero")]
+    pub bulk: Number,
 }
 
 /// Where the volume has rows of its own.

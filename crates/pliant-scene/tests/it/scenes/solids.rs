@@ -22,6 +22,26 @@ fn a_solid_beam_comes_to_rest_where_it_should() {
     assert!((found - expected).abs() < 2e-5, "{found} {expected}");
 }
 
+/// A clamped board creeps by the ratio of the standard linear solid, whatever its elements.
+#[test]
+fn a_shelf_creeps_to_nearly_twice_its_sag() {
+    let sag = |run: &pliant_scene::runner::Runner| {
+        let x = points(run, "board");
+        x.iter().map(|x| x[2]).fold(f64::INFINITY, f64::min)
+    };
+    let terms = "viscoelastic: [(time: \"$relaxation\", shear: \"$share\", bulk: \"$share\")],";
+    let mut elastic = runner(&scene_edited("creeping_shelf", &[(terms, "")]), &[], None);
+    advance(&mut elastic, 4);
+    let mut run = runner(&scene_edited("creeping_shelf", &[]), &[], None);
+    advance(&mut run, 180);
+    // The load comes within the first step, which is as if it came after half of it.
+    let time = 3600.0 - 10.0;
+    let wanted = 2.0 - (-time * 0.5 / 600.0f64).exp();
+    let found = sag(&run) / sag(&elastic);
+    // (h/tau)^2, and the turn of the end by 0.04 and 0.02, squared.
+    assert!((found - wanted).abs() < 2e-3, "{found} {wanted}");
+}
+
 #[test]
 fn soft_balls_fall_into_a_bowl() {
     let mut run = runner(&scene_edited("soft_balls", &[]), &[], None);
@@ -90,6 +110,18 @@ fn every_word_of_solids_builds_and_runs() {
         (
             material,
             "Ogden(terms: [(mu: 6.3e5, alpha: 1.3), (mu: 1.2e3, alpha: 5), (mu: -1e4, alpha: -2)], bulk: 1e9), incompressibility: PerElement",
+        ),
+        (
+            density,
+            "density: 1000, viscoelastic: [(time: 0.1, shear: 0.3), (time: \"2 * 3\", shear: 0.2, bulk: 0.1)]",
+        ),
+        (
+            density,
+            "density: 1000, viscoelastic: [(time: 0.1, shear: 1)], incompressibility: PerElement",
+        ),
+        (
+            material,
+            "NeoHookean(young: 1e6, poisson: 0.3), viscoelastic: [(time: 1, shear: 0.5, bulk: 0.5)]",
         ),
         (
             density,
@@ -177,6 +209,42 @@ fn mistakes_in_solids_are_shown_where_they_are() {
             "Corotational(young: 1e6, poisson: 0.3)",
             "StableNeoHookean(young: 1e6, poisson: 0.3), relaxation_time: 0.1",
             "cannot be had with a hyperelastic material",
+            "0.1",
+        ),
+        (
+            "density: 1000",
+            "density: 1000, viscoelastic: [(time: 0, shear: 0.1)]",
+            "must be positive",
+            "time: 0",
+        ),
+        (
+            "density: 1000",
+            "density: 1000, viscoelastic: [(time: 1, shear: 0.75), (time: 2, shear: 0.75)]",
+            "what the Prony series leaves of the shear modulus of `s.material` is -0.5",
+            "viscoelastic",
+        ),
+        (
+            "density: 1000",
+            "density: 1000, viscoelastic: [(time: 1, shear: 0.6, bulk: 0.1)], incompressibility: PerElement",
+            "a share of bulk in the Prony series of `s.material` is 0.1, but must be zero",
+            "bulk: 0.1",
+        ),
+        (
+            "Corotational(young: 1e6, poisson: 0.3)",
+            "NeoHookean(young: 1e6, poisson: 0.3), viscoelastic: [(time: 1, shear: 0.5)]",
+            "that of shear, for the whole stress relaxes",
+            "viscoelastic",
+        ),
+        (
+            "density: 1000",
+            "density: 1000, treatment: Compliance, viscoelastic: [(time: 1, shear: 0.5)]",
+            "a compliance cannot be had with a material with a past",
+            "Compliance",
+        ),
+        (
+            "density: 1000",
+            "density: 1000, relaxation_time: 0.1, viscoelastic: [(time: 1, shear: 0.5)]",
+            "a relaxation time cannot be had with a material with a past",
             "0.1",
         ),
         (

@@ -95,6 +95,7 @@ impl Simulation {
         c.foreseen.positions.clone_from(&self.state.positions);
         c.foreseen.velocities.clear();
         c.foreseen.velocities.resize(self.state.velocities.len(), 0.0);
+        c.foreseen.internal.clone_from(&self.state.internal);
         self.evaluation.evaluate(&self.model, &c.foreseen)?;
         c.toll.force.clear();
         c.toll.force.extend_from_slice(self.evaluation.force());

@@ -5,12 +5,13 @@ use crate::Error;
 use pliant_model::{ComponentId, Level, RowGroup, RowLaw};
 
 impl Simulation {
-    /// Records the equations of the start of the step; the state must be evaluated there. With weight 1 there is nothing to record but
+    /// Records the equations of the start of a step of length `h`; the state must be evaluated there. With weight 1 there is nothing to record but
     /// the velocities of impacts.
-    pub(super) fn record_start(&mut self, weight: f64) -> Result<(), Error> {
+    pub(super) fn record_start(&mut self, h: f64, weight: f64) -> Result<(), Error> {
         let (n, m) = (self.model.dof_count(), self.model.row_count());
         let all = self.model.velocity_count();
         let s = &mut self.implicit;
+        s.elapsed = h;
         for (list, size) in [
             (&mut s.start_force, n),
             (&mut s.primal, n),
@@ -144,7 +145,7 @@ impl Simulation {
 
     /// The residual at the iterate, whose state must be in place: impulses, and deformations of the rows.
     pub(super) fn find_residual(&mut self) -> Result<(), Error> {
-        self.evaluate_with_external()?;
+        self.evaluate_with_external(self.implicit.elapsed)?;
         self.find_deficits();
         let (gain, weight) = (self.implicit.relation.acceleration_gain, self.scheme.alpha);
         let s = &mut self.implicit;

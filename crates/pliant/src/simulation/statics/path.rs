@@ -60,6 +60,8 @@ impl Simulation {
     /// Follows a path of equilibria over a load factor, beginning with the equilibrium near the present positions at the first one. `each` sees every point, with
     /// the simulation there, and says whether to go on. Ends at the last point; the loads of the simulation are whole again.
     ///
+    /// Materials with a past remember every point, before `each` sees it.
+    ///
     /// Steps go along the tangent of the path, `[W -J^T; -J -C] t = dF/dp`, and come back to it by Newton's method across it: two solves with one
     /// factor. With a source of contacts, steps of the load are increments: each ends at the equilibrium that [`find_equilibrium`](Self::find_equilibrium) finds from the point before, if that
     /// is near, against the friction of the way slipped in it; critical points are not looked for. Arc length takes contacts without friction. Their length follows the iterations that they take, and is halved where they fail. Stability is that of the inertia of every factor.
@@ -248,6 +250,7 @@ impl Simulation {
         iterations: usize,
         each: &mut dyn FnMut(&Self, &PathPoint) -> bool,
     ) -> bool {
+        self.advance_memory(f64::INFINITY);
         self.show_forces(work);
         let point = PathPoint {
             load: work.factor,

@@ -17,7 +17,8 @@ impl Simulation {
     /// `F_1`, `F_2` and the sizes of the terms of `F_1` at the present state, which must be propagated. Rows of bounded force take sides here: at a bound, their
     /// multiplier becomes it.
     pub(super) fn find_rest_residual(&mut self, work: &mut Work) -> Result<(), Error> {
-        self.evaluation.evaluate(&self.model, &self.state)?;
+        self.evaluation
+            .evaluate_after(&self.model, &self.state, f64::INFINITY)?;
         let external = if work.loads.forces { work.factor } else { 1.0 };
         work.node_force.clear();
         work.node_force.extend(self.external.iter().map(|f| external * f));
@@ -174,9 +175,7 @@ impl Simulation {
             };
             let force = &mut work.node_force[range.clone()];
             force.fill(0.0);
-            let x = &self.state.positions[node.position_range()];
-            let v = &self.state.velocities[range.clone()];
-            attachment.component.law.add_force(node.space, x, v, force);
+            self.model.add_field_force(&self.state, i, f64::INFINITY, force);
             for (t, f) in terms[range].iter_mut().zip(force) {
                 *t += (scale * *f).abs();
             }

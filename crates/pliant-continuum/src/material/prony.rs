@@ -1,0 +1,170 @@
+//! Prony series: how moduli fall off with time, and the recurrence of one of its branches.
+
+use super::{check_positive, check_range};
+use crate::ContinuumError;
+use pliant_model::ModelError;
+
+/// One term of a [`PronySeries`]: a spring and a dashpot in a row (a Maxwell branch).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct PronyTerm {
+    /// Relaxation time (s).
+    pub time: f64,
+    /// Share of the instantaneous shear modulus that relaxes with it (none), zero or more.
+    pub shear: f64,
+    /// Share of the instantaneous bulk modulus that relaxes with it (none), zero or more.
+    pub bulk: f64,
+}
+
+impl PronyTerm {
+    /// Relaxation time (s), and the share (none) of all moduli that relaxes with it.
+    pub const fn new(time: f64, share: f64) -> Self {
+        Self {
+            time,
+            shear: share,
+            bulk: share,
+        }
+    }
+
+    /// Relaxation time (s), and the share (none) of the shear modulus alone.
+    pub const fn of_shear(time: f64, share: f64) -> Self {
+        Self {
+            time,
+            shear: share,
+            bulk: 0.0,
+        }
+    }
+}
+
+/// How the stress of a viscoelastic material relaxes (a generalised Maxwell model).
+///
+/// The modulus a time `t` after a strain that came at once is `G(t) = G_0 (1 - sum_i g_i (1 - exp(-t/tau_i)))`, with the share `g_i` and the time `tau_i` of each
+/// term; `K(t)` likewise. `G_0` and `K_0` are the instantaneous moduli, those that the material is made with; `G_0 (1 - sum g_i)` is left for ever. One term makes the standard linear solid.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PronySeries {
+    terms: [PronyTerm; Self::MOST],
+    count: usize,
+}
+
+impl PronySeries {
+    /// Terms at most.
+    pub const MOST: usize = 12;
+
+    /// A series of these terms.
+    ///
+    /// # Errors
+    /// [`ContinuumError::OutOfRange`] of no terms or more than [`MOST`](Self::MOST). What is wrong with a number is said where the material goes into a model.
+    pub fn new(terms: &[PronyTerm]) -> Result<Self, ContinuumError> {
+        if terms.is_empty() || terms.len() > Self::MOST {
+            return Err(ContinuumError::OutOfRange {
+                what: "the number of terms of the Prony series",
+                value: terms.len() as f64,
+                bound: "from 1 to 12",
+            });
+        }
+        let mut all = [PronyTerm::default(); Self::MOST];
+        all[..terms.len()].copy_from_slice(terms);
+        Ok(Self {
+            terms: all,
+            count: terms.len(),
+        })
+    }
+
+    /// The terms.
+    pub fn terms(&self) -> &[PronyTerm] {
+        &self.terms[..self.count]
+    }
+
+    /// The shares of the shear and the bulk modulus that never relax.
+    pub fn long_time(&self) -> [f64; 2] {
+        let of = |share: fn(&PronyTerm) -> f64| 1.0 - self.terms().iter().map(share).sum::<f64>();
+        [of(|t| t.shear), of(|t| t.bulk)]
+    }
+
+    /// The shares that resist a strain that grows evenly over a time `elapsed` (s).
+    pub(super) fn shares_after(&self, elapsed: f64) -> [f64; 2] {
+        let [mut shear, mut bulk] = self.long_time();
+        for term in self.terms() {
+            let grown = Branch::after(term.time, elapsed).grown;
+            shear += term.shear * grown;
+            bulk += term.bulk * grown;
+        }
+        [shear, bulk]
+    }
+
+    pub(super) fn check(&self, name: &str) -> Result<(), ModelError> {
+        for term in self.terms() {
+            check_positive(name, "a relaxation time of the Prony series", term.time)?;
+            for (what, share) in [
+                ("a share of shear in the Prony series", term.shear),
+                ("a share of bulk in the Prony series", term.bulk),
+            ] {
+                check_range(name, what, share, (0.0..=1.0).contains(&share), "between 0 and 1")?;
+            }
+        }
+        for (what, left) in [
+            "what the Prony series leaves of the shear modulus",
+            "what the Prony series leaves of the bulk modulus",
+        ]
+        .into_iter()
+        .zip(self.long_time())
+        {
+            // Shares that add up to 1 may miss it by rounding.
+            check_range(
+                name,
+                what,
+                left,
+                left >= -1e-12,
+                "zero or more: its shares add up to 1 at most",
+            )?;
+        }
+        Ok(())
+    }
+}
+
+/// What becomes of a Maxwell branch of relaxation time `tau` over a time `t`, along which its strain grows evenly by `de`: its elastic strain `a`, with
+/// `da/dt = de/dt - a/tau`, goes to `decay a + grown de`. Exact.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Branch {
+    pub(super) decay: f64,
+    pub(super) grown: f64,
+    /// `t/tau`.
+    ratio: f64,
+}
+
+impl Branch {
+    pub(super) fn after(tau: f64, elapsed: f64) -> Self {
+        let ratio = elapsed / tau;
+        Self {
+            decay: (-ratio).exp(),
+            grown: if ratio == 0.0 {
+                1.0
+            } else {
+                -(-ratio).exp_m1() / ratio
+            },
+            ratio,
+        }
+    }
+
+    /// What its dashpot takes on the way, `1/tau` times the integral of `a . D a`, from the products `a . D a`, `a . D de` and `de . D de` of the start.
+    pub(super) fn dissipated(&self, [old, mixed, new]: [f64; 3]) -> f64 {
+        let s = self.ratio;
+        if s == 0.0 {
+            return 0.0;
+        }
+        // With a(z) = a exp(-z) + de (1 - exp(-z))/s: integrals over z from 0 to s of exp(-2 z), exp(-z) (1 - exp(-z)), (1 - exp(-z))^2.
+        let gone = -(-s).exp_m1();
+        let fresh = if s < 0.5 {
+            // The sum of (-1)^k (2^k - 2) s^(k+1)/(k+1)!: the closed form would lose all digits.
+            let (mut sum, mut power, mut two) = (0.0, s, 1.0);
+            for k in 1..24 {
+                power *= -s / (k + 1) as f64;
+                two *= 2.0;
+                sum += (two - 2.0) * power;
+            }
+            sum / (s * s)
+        } else {
+            1.0 / s - (gone + 0.5 * gone * gone) / (s * s)
+        };
+        old * 0.5 * gone * (2.0 - gone) + mixed * gone * gone / s + new * fresh
+    }
+}

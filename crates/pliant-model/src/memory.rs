@@ -1,0 +1,42 @@
+//! Laws with a past: internal variables, and forces at the end of a stretch of time.
+
+use crate::{Blocks, Space};
+use std::fmt::Debug;
+
+/// What a law with a memory starts from.
+#[derive(Clone, Copy, Debug)]
+pub struct Past<'a> {
+    /// Its internal variables, as many as [`Memory::size`] says.
+    pub internal: &'a [f64],
+    /// The time (s) since they were those of the state, zero or more; infinite for what is at rest for ever after.
+    pub elapsed: f64,
+}
+
+/// The memory of a force field whose force depends on the past ([`ForceField::memory`](crate::ForceField::memory)).
+///
+/// **Equation.** Internal variables `xi` with a rate `dxi/dt = r(x, dx/dt, xi)` and the force `f(x, xi)`. Given `xi` where the law was `t` seconds ago, it says the
+/// force where it is now, along a path that it chooses itself (most often a straight one in its strains), and the derivative of *this* force: the
+/// algorithmic force and its consistent tangent.
+///
+/// **Use.** Viscoelasticity, plasticity, damage. The numbers are part of the [`State`](crate::State), so that whatever keeps a state and goes back to it
+/// has the past in it. They change once for each step that stands.
+pub trait Memory: Debug + Send + Sync {
+    /// Number of internal variables on a node of `count` elements.
+    fn size(&self, count: usize) -> usize;
+
+    /// Writes the internal variables of a law without a past that begins at positions `x`, at rest there.
+    fn begin(&self, space: Space, x: &[f64], internal: &mut [f64]);
+
+    /// Stored energy (J) at positions `x`, reached at once from the past.
+    fn energy(&self, space: Space, x: &[f64], internal: &[f64]) -> f64;
+
+    /// Adds the force at positions `x`. (There are no velocities: what is viscous in itself is another force field beside this one.)
+    fn add_force(&self, space: Space, x: &[f64], past: Past<'_>, f: &mut [f64]);
+
+    /// Writes minus the derivative of this force, symmetric blocks as [`ForceField::stiffness`](crate::ForceField::stiffness).
+    fn stiffness(&self, space: Space, x: &[f64], past: Past<'_>, out: &mut Blocks);
+
+    /// Writes the internal variables at positions `x`, and returns the energy (J) that was dissipated on the way. With no time elapsed and the law
+    /// where it was, they stay as they are, bit for bit.
+    fn advance(&self, space: Space, x: &[f64], past: Past<'_>, new: &mut [f64]) -> f64;
+}

@@ -1,0 +1,3 @@
+//! Materials with a past in every method, and in what keeps and goes back to a state.
+
+mod viscoelastic;

@@ -36,8 +36,8 @@ pub use element::{ElementKind, Quadrature, ShapeFunctions, ShapeValues};
 pub use error::ContinuumError;
 pub use gradient::DeformationGradient;
 pub use material::{
-    Fibres, Fung, Hyperelastic, LinearElastic, PlaneElastic, PronySeries, PronyTerm, StrainEnergy, Tangent,
-    Viscoelastic, Viscosity,
+    ElasticPlastic, Fibres, Fung, Hyperelastic, LinearElastic, PlaneElastic, Plasticity, PronySeries,
+    PronyTerm, StrainEnergy, Tangent, Viscoelastic, Viscosity,
 };
 pub use mesh::{Defect, Element, Mesh, Repair};
 pub use patches::{Patches, dilatation};

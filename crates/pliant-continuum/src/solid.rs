@@ -2,8 +2,9 @@
 
 use crate::patches::dilatation;
 use crate::{
-    ContinuumError, CorotationalStrain, DeformationGradient, GreenLagrange, Hyperelastic, LinearElastic,
-    Mesh, Patches, PronySeries, SmallStrain, StrainEnergy, Tangent, Viscoelastic, VolumeRatio,
+    ContinuumError, CorotationalStrain, DeformationGradient, ElasticPlastic, GreenLagrange, Hyperelastic,
+    LinearElastic, Mesh, Patches, Plasticity, PronySeries, SmallStrain, StrainEnergy, Tangent, Viscoelastic,
+    VolumeRatio,
 };
 use pliant_model::{ComponentId, DiagonalCompliance, ForceField, Model, NodeId, Treatment};
 
@@ -59,6 +60,7 @@ pub struct Solid {
     relaxation_time: f64,
     tangent: Tangent,
     series: Option<PronySeries>,
+    plasticity: Option<Plasticity>,
 }
 
 /// What a solid became in a model.
@@ -123,6 +125,7 @@ impl Solid {
             relaxation_time: 0.0,
             tangent: Tangent::Exact,
             series: None,
+            plasticity: None,
         }
     }
 
@@ -167,6 +170,13 @@ impl Solid {
     #[must_use]
     pub fn with_viscoelasticity(mut self, series: PronySeries) -> Self {
         self.series = Some(series);
+        self
+    }
+
+    /// Makes a law of strains yield ([`ElasticPlastic`]); strains are to be small.
+    #[must_use]
+    pub fn with_plasticity(mut self, plasticity: Plasticity) -> Self {
+        self.plasticity = Some(plasticity);
         self
     }
 
@@ -283,6 +293,13 @@ impl Solid {
                 Viscoelastic::isotropic(young, poisson, series, volumes)
             });
         }
+        if let Some(plasticity) = self.plasticity {
+            return Box::new(if rows {
+                ElasticPlastic::deviatoric(shear, plasticity, volumes)
+            } else {
+                ElasticPlastic::isotropic(young, poisson, plasticity, volumes)
+            });
+        }
         let law = if rows {
             LinearElastic::deviatoric(shear, volumes)
         } else {
@@ -335,7 +352,10 @@ impl Solid {
     fn check(&self) -> Result<(), ContinuumError> {
         let conflict = |what, with, reason| Err(ContinuumError::Conflict { what, with, reason });
         let rows = self.incompressibility != Incompressibility::None;
-        if self.series.is_some() {
+        if self.series.is_some() && self.plasticity.is_some() {
+            return conflict("plasticity", "viscoelasticity", "there is no such law");
+        }
+        if self.series.is_some() || self.plasticity.is_some() {
             let with = "a material with a past";
             if self.treatment == Treatment::Compliance {
                 return conflict(
@@ -356,6 +376,9 @@ impl Solid {
                 }
                 if self.relaxation_time != 0.0 {
                     return conflict("a relaxation time", with, "add a viscosity on strains beside it");
+                }
+                if self.plasticity.is_some() {
+                    return conflict("plasticity", with, "its law is not one of strains");
                 }
                 match energy.volume_part() {
                     Some(bulk) if rows && (bulk.is_nan() || bulk <= 0.0) => Err(ContinuumError::OutOfRange {

@@ -6,6 +6,7 @@ mod elements;
 mod materials;
 mod meshes;
 mod ogden;
+mod plastic;
 mod sheets;
 mod strains;
 mod viscoelastic;

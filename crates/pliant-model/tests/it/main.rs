@@ -16,6 +16,7 @@ mod held_rows;
 mod joint_coordinates;
 mod joints;
 mod masses;
+mod memory;
 mod point_mappings;
 mod relative_poses;
 mod riders;

@@ -59,9 +59,9 @@ pub use sheets::{
     BendingSpec, ElasticSheet, SheetElements, SheetMaterial, SheetRectangle, SheetShape, WovenSpec,
 };
 pub use solids::{
-    EmbeddedSurface, IncompressibilitySpec, MooneyRivlinSpec, OgdenSpec, OgdenTermSpec, PronyTermSpec, Solid,
-    SolidBall, SolidBox, SolidCylinder, SolidElements, SolidFile, SolidMaterial, SolidShape, SolidTube,
-    SymmetrySpec, YoungSpec,
+    EmbeddedSurface, IncompressibilitySpec, MooneyRivlinSpec, OgdenSpec, OgdenTermSpec, PlasticSpec,
+    PronyTermSpec, Solid, SolidBall, SolidBox, SolidCylinder, SolidElements, SolidFile, SolidMaterial,
+    SolidShape, SolidTube, SymmetrySpec, YoungSpec,
 };
 pub use statics::{ControlSpec, StaticMethodSpec, StaticsSpec};
 

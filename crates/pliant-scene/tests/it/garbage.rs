@@ -6,7 +6,7 @@ use pliant_scene::runner::Runner;
 use pliant_scene::scene::{Format, SceneFile, Settings};
 use proptest::prelude::*;
 
-const SCENES: [&str; 13] = [
+const SCENES: [&str; 14] = [
     "pendulum",
     "snap_through",
     "spring_chain",
@@ -20,6 +20,7 @@ const SCENES: [&str; 13] = [
     "adaptive",
     "card_house",
     "creeping_shelf",
+    "paper_clip",
 ];
 
 fn text(scene: usize) -> String {

@@ -15,6 +15,7 @@
 mod contacts;
 mod measure;
 mod newton;
+mod predict;
 mod residual;
 mod search;
 

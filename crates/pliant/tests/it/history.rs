@@ -1,3 +1,4 @@
 //! Materials with a past in every method, and in what keeps and goes back to a state.
 
+mod plastic;
 mod viscoelastic;

@@ -189,6 +189,7 @@ impl Builder<'_> {
             "the bulk modulus" => "bulk",
             "a compliance" => "treatment",
             "a relaxation time" => "relaxation_time",
+            "plasticity" => "plastic",
             "volume rows" => "incompressibility",
             "an edge of a box" => "size",
             "the density" => "density",

@@ -5,11 +5,13 @@ use super::{Builder, Result};
 use crate::import::Mesh as FileMesh;
 use crate::scene::Number;
 use crate::scene::schema::{
-    IncompressibilitySpec, MassMatrix as MatrixSpec, PronyTermSpec, Solid as Spec, SolidElements,
-    SolidMaterial, SolidShape, TreatmentSpec, YoungSpec,
+    IncompressibilitySpec, MassMatrix as MatrixSpec, PlasticSpec, PronyTermSpec, Solid as Spec,
+    SolidElements, SolidMaterial, SolidShape, TreatmentSpec, YoungSpec,
 };
 use crate::scene::source::Where;
-use pliant::continuum::{Incompressibility, MassMatrix, Mesh, PronySeries, PronyTerm, Solid, StrainEnergy};
+use pliant::continuum::{
+    Incompressibility, MassMatrix, Mesh, Plasticity, PronySeries, PronyTerm, Solid, StrainEnergy,
+};
 
 impl Builder<'_> {
     pub(super) fn solid_part(&mut self, spec: &Spec) -> Result<()> {
@@ -110,6 +112,10 @@ impl Builder<'_> {
     /// The material with what it remembers.
     fn with_past(&self, solid: Solid, spec: &Spec) -> Result<Solid> {
         let name = spec.name.as_str();
+        let solid = match &spec.plastic {
+            Some(plastic) => solid.with_plasticity(self.plasticity(name, plastic)?),
+            None => solid,
+        };
         let at = Where::Field(name, "viscoelastic");
         if spec.viscoelastic.is_empty() {
             return Ok(solid);
@@ -124,6 +130,15 @@ impl Builder<'_> {
         let terms = spec.viscoelastic.iter().map(term).collect::<Result<Vec<_>>>()?;
         let series = PronySeries::new(&terms).map_err(|e| self.continuum_error(name, "viscoelastic", e))?;
         Ok(solid.with_viscoelasticity(series))
+    }
+
+    fn plasticity(&self, name: &str, spec: &PlasticSpec) -> Result<Plasticity> {
+        let number = |value: &Number, key| self.not_negative(value, Where::Field(name, key));
+        let yield_stress = self.positive(&spec.yield_stress, Where::Field(name, "yield_stress"))?;
+        Ok(Plasticity::perfect(yield_stress)
+            .with_isotropic_hardening(number(&spec.isotropic, "isotropic")?)
+            .with_kinematic_hardening(number(&spec.kinematic, "kinematic")?)
+            .with_saturation(number(&spec.rise, "rise")?, number(&spec.rate, "rate")?))
     }
 
     fn solid_of(&self, spec: &Spec) -> Result<Solid> {

@@ -43,6 +43,9 @@ pub struct Solid {
     /// How moduli relax, which are those of fast strains then: the terms of a Prony series; none by default.
     #[serde(default)]
     pub viscoelastic: Vec<PronyTermSpec>,
+    /// When a law of strains yields; never by default.
+    #[serde(default)]
+    pub plastic: Option<PlasticSpec>,
     /// Put elements right that are inside out, and leave out nodes of no element; an error otherwise.
     #[serde(default)]
     pub repair: bool,
@@ -269,6 +272,26 @@ pub struct PronyTermSpec {
     /// Share of the bulk modulus that relaxes with it; zero by default.
     #[serde(default = "zero")]
     pub bulk: Number,
+}
+
+/// Plasticity of von Mises.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "plastic", deny_unknown_fields)]
+pub struct PlasticSpec {
+    /// Yield stress in tension in Pa.
+    pub yield_stress: Number,
+    /// Modulus of isotropic hardening in Pa; zero by default.
+    #[serde(default = "zero")]
+    pub isotropic: Number,
+    /// Modulus of kinematic hardening in Pa; zero by default.
+    #[serde(default = "zero")]
+    pub kinematic: Number,
+    /// Rise of the yield stress in Pa, which saturates; zero by default.
+    #[serde(default = "zero")]
+    pub rise: Number,
+    /// Rate of that over the plastic strain; zero by default.
+    #[serde(default = "zero")]
+    pub rate: Number,
 }
 
 /// Where the volume has rows of its own.

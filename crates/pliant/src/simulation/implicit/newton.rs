@@ -42,14 +42,20 @@ impl Simulation {
         let mut newton = NewtonReport::default();
         let mut last: Option<SolveReport> = None;
         let mut clamped = false;
-        self.guess()?;
+        if self.predict() {
+            newton.iterations += 1;
+        } else {
+            self.guess()?;
+        }
         self.find_residual()?;
         let mut watch = Watch::default();
+        let mut weighed = false;
         loop {
             let clock = Instant::now();
             self.fill_newton(false);
             timings.fill += clock.elapsed();
-            if newton.iterations == 0 {
+            if !weighed {
+                weighed = true;
                 self.weigh();
                 self.weigh_contacts()?;
                 let merit = self.merit();
@@ -97,7 +103,7 @@ impl Simulation {
     }
 
     /// Fills the matrices at the iterate.
-    fn fill_newton(&mut self, clamped: bool) {
+    pub(super) fn fill_newton(&mut self, clamped: bool) {
         let full = Geometry {
             forces: GeometricStiffness::Full,
             multipliers: GeometricStiffness::Full,
@@ -132,7 +138,7 @@ impl Simulation {
     }
 
     /// Factors the filled system; where it is indefinite, with the absolute value of the geometric stiffness. True if so.
-    fn prepare_newton(&mut self) -> Result<bool, Error> {
+    pub(super) fn prepare_newton(&mut self) -> Result<bool, Error> {
         let mut clamped = false;
         loop {
             self.fill_right_hand_sides();

@@ -158,7 +158,7 @@ fn statics_rows(table: &mut Table, statics: &StaticsSummary, seconds: f64) {
     let modes = match statics.negative_modes.last() {
         Some(Some(0)) => "stable".to_owned(),
         Some(Some(n)) => format!("a saddle: {n} negative modes"),
-        _ => "not looked at".to_owned(),
+        _ => "stability not known".to_owned(),
     };
     let free = statics.free_modes.last().copied().unwrap_or(0);
     let free = if free > 0 {

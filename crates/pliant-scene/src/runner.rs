@@ -138,7 +138,7 @@ impl Runner {
                 .map_err(|e| scene.simulation_error(e))?;
         }
         if let Some(plan) = &scene.statics {
-            let found = simulation.check_static(&plan.loads());
+            let found = simulation.check_static(&plan.loads(), plan.method());
             found.map_err(|e| scene.simulation_error(e))?;
         }
         let mut schedule = Schedule::new(std::mem::take(&mut scene.holds));

@@ -163,12 +163,25 @@ impl Simulation {
         })
     }
 
-    /// Whether everything here has a meaning at rest, and these are loads. [`find_equilibrium`](Self::find_equilibrium) and [`follow`](Self::follow) say the same before they begin.
+    /// Whether everything here has a meaning at rest, the method takes it, and these are loads. [`find_equilibrium`](Self::find_equilibrium) and [`follow`](Self::follow) say the same before they begin.
     ///
     /// # Errors
     /// [`Error::NotStatic`], which names what has not.
-    pub fn check_static(&self, loads: &Loads) -> Result<(), Error> {
-        self.refuse_what_is_not_static(loads)
+    pub fn check_static(&self, loads: &Loads, method: StaticMethod) -> Result<(), Error> {
+        self.refuse_what_is_not_static(loads)?;
+        self.refuse_method(method)
+    }
+
+    /// What dynamic relaxation does not take; the other methods take all.
+    fn refuse_method(&self, method: StaticMethod) -> Result<(), Error> {
+        if method != StaticMethod::DynamicRelaxation {
+            return Ok(());
+        }
+        if self.contacts.is_some() {
+            let what = "contacts in dynamic relaxation".to_owned();
+            return Err(Error::NotStatic { what });
+        }
+        self.refuse_what_has_no_force()
     }
 
     /// Runs something on the static equations; undoes it all if that fails.
@@ -302,13 +315,10 @@ impl Simulation {
 
     /// To rest by a method; the state and the report are those of the equilibrium.
     fn settle_statically(&mut self, work: &mut Work, method: StaticMethod) -> Result<(), Error> {
+        self.refuse_method(method)?;
         self.set_load_factor(work, work.factor)?;
         self.find_rest_residual(work)?;
         let settled = match method {
-            StaticMethod::DynamicRelaxation if self.contacts.is_some() => {
-                let what = "contacts in dynamic relaxation".to_owned();
-                return Err(Error::NotStatic { what });
-            }
             StaticMethod::DynamicRelaxation => self.relax(work)?,
             StaticMethod::PseudoStatic => self.flow(work)?,
             StaticMethod::Newton => {

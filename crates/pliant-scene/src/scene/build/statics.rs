@@ -24,6 +24,14 @@ impl StaticsPlan {
             Self::Path(how) => how.loads.clone(),
         }
     }
+
+    /// By which its first point is found.
+    pub(crate) fn method(&self) -> StaticMethod {
+        match self {
+            Self::Equilibrium(how) => how.method,
+            Self::Path(_) => StaticMethod::Newton,
+        }
+    }
 }
 
 impl Builder<'_> {

@@ -220,6 +220,17 @@ fn mistakes_in_statics_are_explained() {
         .replace("statics: ()", "statics: (gravity: true)"))
     .unwrap_err();
     assert!(error.contains("the scene has none"), "{error}");
+    // What the method does not take is found before the run: contacts, rows that are no function of positions.
+    let relaxed = WEIGHT.replace("statics: ()", "statics: (method: DynamicRelaxation)");
+    let colliders = "colliders: [Points(node: \"p\", radius: 0.1), Fixed(name: \"floor\", shape: Plane(0, 1, 0), position: (0, -5, 0))]";
+    let error = of(&relaxed.replace("force_fields:", &format!("{colliders}, force_fields:"))).unwrap_err();
+    assert!(error.contains("contacts in dynamic relaxation"), "{error}");
+    let hard = "constraints: [(name: \"rod\", on: \"d\")]";
+    let error = of(&relaxed.replace(&format!("force_fields: [{spring}]"), hard)).unwrap_err();
+    assert!(
+        error.contains("the hard rows of `rod` in dynamic relaxation"),
+        "{error}"
+    );
     // What fails is an error of the run, not a panic: nothing holds it.
     let text = WEIGHT.replace("(name: \"spring\", on: \"d\", law: Stiffness(100))", "");
     let outcome = of(&text).unwrap();

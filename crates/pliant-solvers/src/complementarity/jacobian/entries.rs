@@ -34,7 +34,10 @@ impl Entries {
                 }
             }
             let matrix = transposed.finish()?.into_matrix();
-            let place = |column: usize, row: usize| matrix.pattern().slot(column, row).unwrap_or(0) as u32;
+            let place = |column: usize, row: usize| {
+                let slot = matrix.pattern().slot(column, row);
+                slot.expect("every entry was inserted above") as u32
+            };
             self.places.clear();
             self.own.clear();
             for k in 0..problem.blocks() {

@@ -93,6 +93,14 @@ fn check_not_negative(name: &str, what: &'static str, value: f64) -> Result<(), 
     check_range(name, what, value, value >= 0.0, "zero or more")
 }
 
+/// Shear and bulk modulus (Pa) for Young's modulus (Pa) and a Poisson's ratio below 1/2.
+fn shear_and_bulk(young: f64, poisson: f64) -> (f64, f64) {
+    (
+        young / (2.0 * (1.0 + poisson)),
+        young / (3.0 * (1.0 - 2.0 * poisson)),
+    )
+}
+
 /// Moduli of an isotropic material over six strains with shears as angles: `sigma = k tr(e) I + 2 mu dev(e)`.
 fn isotropic(mu: f64, k: f64) -> [[f64; 6]; 6] {
     std::array::from_fn(|i| {

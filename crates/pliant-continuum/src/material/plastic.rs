@@ -2,6 +2,7 @@
 
 use super::{
     STRAINS, check_finite, check_not_negative, check_points, check_positive, check_range, isotropic,
+    shear_and_bulk,
 };
 use pliant_model::{Blocks, ForceField, Memory, ModelError, NotInvertible, Past, Space};
 
@@ -116,9 +117,10 @@ struct Returned {
 impl ElasticPlastic {
     /// Young's modulus (Pa), Poisson's ratio (none) above -1 and below 1/2, when it yields, and the volume (m^3) of each point.
     pub fn isotropic(young: f64, poisson: f64, plasticity: Plasticity, volumes: &[f64]) -> Self {
+        let (shear, bulk) = shear_and_bulk(young, poisson);
         Self {
-            shear: young / (2.0 * (1.0 + poisson)),
-            bulk: young / (3.0 * (1.0 - 2.0 * poisson)),
+            shear,
+            bulk,
             plasticity,
             volumes: volumes.to_vec(),
             deviatoric: false,

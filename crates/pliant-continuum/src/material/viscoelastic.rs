@@ -1,7 +1,7 @@
 //! Linear viscoelasticity on strains.
 
 use super::prony::Branch;
-use super::{PronySeries, STRAINS, check_points, check_positive, check_range, isotropic};
+use super::{PronySeries, STRAINS, check_points, check_positive, check_range, isotropic, shear_and_bulk};
 use pliant_model::{Blocks, ForceField, Memory, ModelError, NotInvertible, Past, Space};
 
 /// Linear viscoelasticity on strains: isotropic, shear and bulk moduli that fall off by a Prony series.
@@ -27,9 +27,10 @@ pub struct Viscoelastic {
 impl Viscoelastic {
     /// Instantaneous Young's modulus (Pa) and Poisson's ratio (none) above -1 and below 1/2, how they relax, and the volume (m^3) of each point.
     pub fn isotropic(young: f64, poisson: f64, series: PronySeries, volumes: &[f64]) -> Self {
+        let (shear, bulk) = shear_and_bulk(young, poisson);
         Self {
-            shear: young / (2.0 * (1.0 + poisson)),
-            bulk: young / (3.0 * (1.0 - 2.0 * poisson)),
+            shear,
+            bulk,
             series,
             volumes: volumes.to_vec(),
             deviatoric: false,

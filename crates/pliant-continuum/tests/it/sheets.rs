@@ -124,6 +124,30 @@ fn strains_of_quadrangles_have_their_derivatives() {
     );
 }
 
+/// What is drawn and touched of quadrangles are two triangles each, behind the triangles that there are: they cover the quadrangle once, on the same side.
+#[test]
+fn triangles_cover_quadrangles_once() {
+    let mut mesh = SheetMesh::quadrangles([3.0, 2.0], [3, 2]);
+    mesh.triangles = vec![[0, 1, 4]];
+    let cover = mesh.cover();
+    assert_eq!((cover.len(), cover[0]), (13, [0, 1, 4]));
+    for (quadrangle, halves) in mesh.quadrangles.iter().zip(cover[1..].chunks(2)) {
+        let twice = |t: &[usize; 3]| {
+            let [a, b, c] = t.map(|k| Vec3::from(mesh.nodes[k]));
+            (b - a).cross(&(c - a)).z
+        };
+        assert_eq!(halves.iter().map(twice).collect::<Vec<_>>(), [1.0, 1.0]);
+        // The opposite corners that only one of them has.
+        let mut corners: Vec<usize> = halves.as_flattened().to_vec();
+        corners.sort_unstable();
+        corners.dedup();
+        let mut all = *quadrangle;
+        all.sort_unstable();
+        let shared = halves[0].iter().filter(|k| halves[1].contains(k)).count();
+        assert_eq!((&corners[..], shared), (&all[..], 2));
+    }
+}
+
 /// Strains of a triangle in space: those of the affine map of its edges.
 fn strains_of_triangle(rest: &[[f64; 3]], warp: Vec3, x: &[Dual]) -> Vec<Dual> {
     let edges = [1, 2].map(|k| Vec3::from(rest[k]) - Vec3::from(rest[0]));

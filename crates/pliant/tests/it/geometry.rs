@@ -140,6 +140,59 @@ fn the_price_on_a_pendulum() {
     );
 }
 
+/// Of a couple on a body, whose points have geometric stiffness and whose angular acceleration has: each part is taken as a whole, or by the share `1 - 1/S` of its own stability number.
+#[test]
+fn just_enough_of_a_couple() {
+    let (inertia, arm, push, h) = ([1e-3, 2e-3, 1.5e-3], 0.5, 200.0, 0.01f64);
+    let turn = |mode| {
+        let mut model = Model::new();
+        let node = model.add_rigid_bodies("body", &[Pose::default()]).unwrap();
+        let mass = Mass::Rigid(vec![RigidMass::principal(1.0, inertia)]);
+        model.add_mass("m", node, mass).unwrap();
+        for (name, side) in [("left", -1.0), ("right", 1.0)] {
+            let point = RigidPoints::new(&[(0, [side * arm, 0.0, 0.0])]);
+            let end = model.add_mapped(name, &[node], point).unwrap();
+            let force = ConstantForce::new(&[0.0, side * push, 0.0]);
+            model
+                .add_force_field(&format!("{name}.push"), end, force, Treatment::Stiffness)
+                .unwrap();
+        }
+        let options = Options {
+            geometry: Geometry {
+                forces: mode,
+                multipliers: mode,
+            },
+            clamp_geometry: false,
+            ..Options::default()
+        };
+        let mut s = Simulation::with_options(model, options).unwrap();
+        // W may be indefinite: the step fails then, after W was made.
+        let _ = s.step(h);
+        s.system().w.get(4, 3)
+    };
+    // Symmetric parts of -h^2 G. Of both points [r][f] with r = (a, 0, 0), f = (0, p, 0) has the entry a p at (1, 0) alone, each; of the acceleration
+    // w' = (0, 0, 2 a p/I_3) it is [w'] (tr(I)/2 - I), which has w' (S_1 - S_2)/2 there.
+    let second = [0, 1, 2].map(|k| 0.5 * inertia.iter().sum::<f64>() - inertia[k]);
+    let point = -h * h * 0.5 * arm * push;
+    let whole = -h * h * 0.5 * (2.0 * arm * push / inertia[2]) * (second[0] - second[1]);
+    let mean = (inertia[0] * inertia[1]).sqrt();
+    let share = |x: f64| 1.0 - mean / x.abs();
+    assert!(share(point) > 0.5 && share(whole) > share(point) + 0.05);
+    for (mode, expected) in [
+        (GeometricStiffness::Full, 2.0 * point - whole),
+        (
+            GeometricStiffness::JustEnough,
+            2.0 * share(point) * point - share(whole) * whole,
+        ),
+    ] {
+        let found = turn(mode);
+        assert!(
+            (found - expected).abs() < 1e-15,
+            "{mode:?}: {found:e}, {expected:e}"
+        );
+    }
+}
+
 /// The inertial part: a thin free link under a force across its end must not turn `W` indefinite in the spin about its axis.
 #[test]
 fn a_force_across_a_thin_link_keeps_w_definite() {

@@ -84,6 +84,45 @@ fn problems() -> Vec<(Problem, Wanted, Way)> {
     ]
 }
 
+/// One solver meets problems of other patterns, and of other blocks with the same pattern: `(F_r + F_u A) x = y` with `F_u = 1`, `F_r = 2` in each of its own.
+#[test]
+fn plans_are_those_of_the_problem() {
+    let band = |width: usize| {
+        let mut blocks = Vec::new();
+        for i in 0..ROWS {
+            for k in i.saturating_sub(width)..ROWS.min(i + width + 1) {
+                blocks.push((i, k, vec![if i == k { 10.0 } else { noise(i + k) }]));
+            }
+        }
+        BlockSparse::new(&[1; ROWS], &blocks).unwrap()
+    };
+    let mut jacobian = Jacobian::default();
+    for (width, cone) in [
+        (2, Cone::Coulomb { mu: 0.5 }),
+        (4, Cone::Coulomb { mu: 0.5 }),
+        (4, Cone::NonNegative),
+        (2, Cone::Coulomb { mu: 0.5 }),
+    ] {
+        let cones = vec![cone; ROWS / cone.rows()];
+        let problem = Problem::new(band(width), vec![0.0; ROWS], cones).unwrap();
+        jacobian.prepare(&problem, Wanted::Speed).unwrap();
+        assert_eq!(jacobian.way, Way::Entries);
+        let d = cone.rows();
+        let unit: Vec<f64> = (0..problem.squares())
+            .map(|k| f64::from(u8::from(k % (d * d) % (d + 1) == 0)))
+            .collect();
+        let two: Vec<f64> = unit.iter().map(|x| 2.0 * x).collect();
+        let exact: Vec<f64> = (0..ROWS).map(|k| noise(k + 3)).collect();
+        let mut y = vec![0.0; ROWS];
+        problem.delassus().rows_times(0..ROWS, &exact, &mut y);
+        y.iter_mut().zip(&exact).for_each(|(y, x)| *y += 2.0 * x);
+        assert!(jacobian.solve(&problem, (&two, &unit), 0.0, &mut y));
+        // Diagonally dominant: conditions of tens.
+        let far = y.iter().zip(&exact).map(|(y, x)| (y - x).abs());
+        assert!(far.fold(0.0, f64::max) < 1e-13, "{width} {cone:?}");
+    }
+}
+
 #[test]
 fn every_way_solves_the_matrix_and_knows_where_its_determinant_changes_sign() {
     let mut negative = [0, 0];

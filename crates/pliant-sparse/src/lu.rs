@@ -43,6 +43,9 @@ pub struct LuFactor {
     lu: SimplicialLu<u32, f64>,
     scratch: MemBuffer,
     entries: usize,
+    /// Of the last factorisation: whether the determinant is negative; and scratch.
+    negative: bool,
+    seen: Vec<bool>,
 }
 
 fn symbolic(pattern: &Pattern) -> SymbolicSparseColMatRef<'_, u32> {
@@ -113,6 +116,8 @@ impl LuFactor {
             lu: SimplicialLu::new(),
             scratch: MemBuffer::new(factor.or(solve)),
             entries: pattern.len(),
+            negative: false,
+            seen: Vec::with_capacity(n),
         })
     }
 
@@ -145,8 +150,12 @@ impl LuFactor {
             faer::sparse::linalg::LuError::SymbolicSingular { index } => pivot(index),
             faer::sparse::linalg::LuError::Generic(error) => symbolic_error(error),
         })?;
-        let bad = self.pivots().position(|p| p == 0.0 || !p.is_finite());
-        bad.map_or(Ok(()), |k| Err(pivot(k)))
+        if let Some(k) = self.pivots().position(|p| p == 0.0 || !p.is_finite()) {
+            return Err(pivot(k));
+        }
+        let exchanged = is_odd(&self.rows.0, &mut self.seen) ^ is_odd(&self.columns.0, &mut self.seen);
+        self.negative = self.pivots().fold(exchanged, |negative, p| negative ^ (p < 0.0));
+        Ok(())
     }
 
     /// The diagonal of `U`: the last entries of its columns, as they are made.
@@ -162,9 +171,7 @@ impl LuFactor {
 
     /// Whether the determinant of the matrix that was factored last is negative.
     pub fn has_negative_determinant(&self) -> bool {
-        let mut seen = Vec::new();
-        let exchanged = is_odd(&self.rows.0, &mut seen) ^ is_odd(&self.columns.0, &mut seen);
-        self.pivots().fold(exchanged, |negative, p| negative ^ (p < 0.0))
+        self.negative
     }
 
     /// Solves `A x = b` in place with the last factorisation. Cost: two operations for each entry of the factors.

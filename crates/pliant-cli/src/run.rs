@@ -116,6 +116,7 @@ fn code_of(error: &pliant::Error) -> u8 {
     match error {
         pliant::Error::NotConverged { .. }
         | pliant::Error::ContactsNotConverged { .. }
+        | pliant::Error::ContactsNotForeseen { .. }
         | pliant::Error::CorrectionNotConverged { .. }
         | pliant::Error::NotSettled { .. }
         | pliant::Error::NoEquilibrium { .. }

@@ -8,16 +8,19 @@
 use pliant_dense::Vec3;
 
 use crate::shape::mesh::{Element, Mesh, Sides, Spot};
+use crate::shape::polytope::triangle_normal;
 
 /// Sine of the angle by which a normal may leave the region of an edge or a corner.
 const ANGLE: f64 = 1e-6;
 
-/// A mesh with the places of its points in the world, and the unit normals of its triangles (zero for one without area).
+/// A mesh with the places of its points in the world, and the unit normals of its triangles (zero for one without area); or where these will be.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Surface<'a> {
     pub(crate) mesh: &'a Mesh,
     pub(crate) points: &'a [Vec3],
     pub(crate) normals: &'a [Vec3],
+    /// The velocity of each point, for how long (s); none if it is at its places.
+    pub(crate) ahead: Option<(&'a [Vec3], f64)>,
 }
 
 impl Surface<'_> {
@@ -26,7 +29,15 @@ impl Surface<'_> {
     }
 
     pub(crate) fn point(&self, k: u32) -> Vec3 {
-        self.points[k as usize]
+        let way = self.ahead.map_or_else(Vec3::zeros, |(v, t)| v[k as usize] * t);
+        self.points[k as usize] + way
+    }
+
+    fn normal(&self, face: usize) -> Vec3 {
+        match self.ahead {
+            None => self.normals[face],
+            Some(_) => triangle_normal(self.mesh.triangles[face].map(|p| self.point(p))),
+        }
     }
 
     /// The ends of an edge.
@@ -65,12 +76,12 @@ impl Surface<'_> {
     /// Whether a unit normal may leave the mesh at a spot.
     pub(crate) fn permits(&self, spot: Spot, normal: Vec3) -> bool {
         match spot {
-            Spot::Face(f) => self.two_sided() || self.normals[f as usize].dot(&normal) >= 0.0,
+            Spot::Face(f) => self.two_sided() || self.normal(f as usize).dot(&normal) >= 0.0,
             Spot::Edge(e) => {
                 let [a, b] = self.edge(e);
                 let mut outward = Vec3::zeros();
                 for &f in self.mesh.faces_of_edge(e) {
-                    let n = self.normals[f as usize];
+                    let n = self.normal(f as usize);
                     outward += n;
                     // Across the edge, into the face.
                     let opposite = self.mesh.triangles[f as usize].into_iter();
@@ -97,7 +108,7 @@ impl Surface<'_> {
                         .mesh
                         .faces_of_edge(e)
                         .iter()
-                        .map(|f| self.normals[*f as usize])
+                        .map(|f| self.normal(*f as usize))
                         .sum::<Vec3>();
                 }
                 self.two_sided() || outward.dot(&normal) >= -ANGLE

@@ -6,6 +6,7 @@ mod found;
 mod pieces;
 mod sheets;
 mod solid_sheet;
+mod unforeseen;
 
 use pliant_dense::{Vec3, rotation};
 use pliant_model::{Model, NodeId};
@@ -18,7 +19,7 @@ use crate::{
     Collider, ColliderId, Contact, ContactError, ContactKey, ContactMemory, Direction, FrictionRule,
     Material, MaterialId, Place, Remembered, Rest, Side,
 };
-use found::{Found, Pair};
+use found::Found;
 use pieces::{Piece, Pieces};
 
 /// Colliders, materials, the identities of contacts, and the room for finding them.
@@ -36,6 +37,7 @@ pub struct World {
     rest: Vec<Rest>,
     pieces: Pieces,
     contacts: Vec<Contact>,
+    unforeseen: Vec<Contact>,
     work: Work,
 }
 
@@ -71,6 +73,10 @@ struct Work {
     matching: Matching,
     remembered: Vec<Remembered>,
     sheets: sheets::Work,
+    /// By how much the velocity of any point of each piece differs from that of the last update (m/s).
+    deviations: Vec<f64>,
+    /// The pieces do not have the velocities of the last update any more.
+    searched_again: bool,
 }
 
 impl Default for World {
@@ -92,6 +98,7 @@ impl World {
             rest: Vec::new(),
             pieces: Pieces::default(),
             contacts: Vec::new(),
+            unforeseen: Vec::new(),
             work: Work::default(),
         }
     }
@@ -266,6 +273,7 @@ impl World {
     ) -> Result<&[Contact], ContactError> {
         crate::error::not_negative("the horizon", horizon)?;
         self.contacts.clear();
+        self.work.searched_again = false;
         self.pieces
             .place(&self.colliders, model, (positions, velocities), horizon)?;
         self.broad();
@@ -344,7 +352,6 @@ impl World {
             let first = old.partition_point(|e| e.colliders < key);
             let last = first + old[first..].iter().take_while(|e| e.colliders == key).count();
             let names = work.matching.run(&old[first..last], &work.nameless);
-            let (material, owner) = law(&self.colliders, &self.materials, self.rule, &self.pairs, pair);
             for ((found, contact), name) in work.found[start..end].iter().zip(&work.nameless).zip(names) {
                 let (serial, age) = match name {
                     Some(k) => (old[first + k].serial, old[first + k].age.saturating_add(1)),
@@ -353,50 +360,58 @@ impl World {
                 if name.is_none() {
                     self.memory.next_serial += 1;
                 }
-                work.remembered.push(Remembered {
-                    colliders: key,
-                    serial,
-                    age,
-                    feature: contact.feature,
-                    places: contact.next,
-                });
-                let side = |k: usize, point: Vec3| Side {
-                    collider: pair[k],
-                    carrier: found.carriers[k],
-                    point: point.into(),
-                };
-                let direction = material.direction.map(|d| match d {
-                    Direction::World(d) => d,
-                    Direction::Body(d) => match &self.colliders[pair[owner].index()].place {
-                        Place::Fixed(pose) => rotation::rotate(pose.rotation, d.into()).into(),
-                        Place::Body { .. } => {
-                            let piece = found.pieces[owner] as usize;
-                            (self.pieces.placed[piece].motion.rotation * Vec3::from(d)).into()
-                        }
-                        Place::Points(_) => d,
-                    },
-                });
-                self.contacts.push(Contact {
-                    key: ContactKey {
-                        a: pair[0],
-                        b: pair[1],
-                        serial,
-                    },
-                    a: side(0, found.touch.a),
-                    b: side(1, found.touch.b),
-                    normal: found.touch.normal.into(),
-                    gap: found.touch.gap,
-                    material,
-                    direction,
-                    age,
-                    swept: found.swept,
-                });
+                work.remembered.push(found.remembered(contact, serial, age));
             }
             start = end;
         }
-        work.remembered.sort_unstable_by_key(|e| (e.colliders, e.serial));
+        // What is found comes behind what rests, in the order of what was found.
+        let named = work.remembered.len() - work.found.len();
+        for k in 0..self.work.found.len() {
+            let Remembered { serial, age, .. } = self.work.remembered[named + k];
+            let contact = self.contact(&self.work.found[k], serial, age);
+            self.contacts.push(contact);
+        }
         self.contacts.sort_unstable_by_key(|c| c.key);
-        std::mem::swap(&mut self.memory.entries, &mut work.remembered);
+        let remembered = &mut self.work.remembered;
+        remembered.sort_unstable_by_key(|e| (e.colliders, e.serial));
+        std::mem::swap(&mut self.memory.entries, remembered);
+    }
+
+    /// A contact that has a name.
+    fn contact(&self, found: &Found, serial: u64, age: u32) -> Contact {
+        let pair = found.colliders;
+        let (material, owner) = law(&self.colliders, &self.materials, self.rule, &self.pairs, pair);
+        let side = |k: usize, point: Vec3| Side {
+            collider: pair[k],
+            carrier: found.carriers[k],
+            point: point.into(),
+        };
+        let direction = material.direction.map(|d| match d {
+            Direction::World(d) => d,
+            Direction::Body(d) => match &self.colliders[pair[owner].index()].place {
+                Place::Fixed(pose) => rotation::rotate(pose.rotation, d.into()).into(),
+                Place::Body { .. } => {
+                    let piece = found.pieces[owner] as usize;
+                    (self.pieces.placed[piece].motion.rotation * Vec3::from(d)).into()
+                }
+                Place::Points(_) => d,
+            },
+        });
+        Contact {
+            key: ContactKey {
+                a: pair[0],
+                b: pair[1],
+                serial,
+            },
+            a: side(0, found.touch.a),
+            b: side(1, found.touch.b),
+            normal: found.touch.normal.into(),
+            gap: found.touch.gap,
+            material,
+            direction,
+            age,
+            swept: found.swept,
+        }
     }
 }
 

@@ -193,6 +193,22 @@ pub trait ContactFinder: std::fmt::Debug + Send + Sync {
         out: &mut ContactList,
     ) -> Result<(), Error>;
 
+    /// Lists, into an empty list, what the last search did not and what things run through on the way from the positions of the state at its velocities, over the
+    /// `horizon` (s): the start of a step, and how it moved. They count as listed then. A finder that leaves this out lets things pass that it
+    /// did not foresee.
+    ///
+    /// # Errors
+    /// What keeps it from knowing.
+    fn find_unforeseen(
+        &mut self,
+        _model: &Model,
+        _state: &State,
+        _horizon: f64,
+        _out: &mut ContactList,
+    ) -> Result<(), Error> {
+        Ok(())
+    }
+
     /// Says before a search which elements of nodes move, which stand and which sleep: contacts between a sleeper and what sleeps or stands need not be
     /// listed, and keep their identity.
     fn set_rest(&mut self, _of: &dyn Fn(NodeId, usize) -> Rest) {}
@@ -382,6 +398,8 @@ pub struct ContactsReport {
     pub method: Option<Method>,
     /// Steps that were taken in halves ([`ContactOptions::halvings`]). Sums in this report are of all parts, residuals the largest.
     pub halvings: usize,
+    /// Contacts that were not foreseen, and with which the step was taken again: what is held does not fall freely, and what is hit stops.
+    pub unforeseen: usize,
     /// Largest overlap at the end of the step (m).
     pub overlap: f64,
     /// Energy in compliant contacts at the end of the step, `sum phi^2/(2 C)` of those in overlap (J), part of the potential energy of the

@@ -100,6 +100,18 @@ pub enum Error {
         /// The report of the step that was not taken.
         report: Box<StepReport>,
     },
+    /// Things went through each other that were apart, however often the step was taken again with the contacts that had not been foreseen.
+    #[error(
+        "{contact} go through each other in the step from t = {time} s, which was taken {searches} times again with the contacts that it had not foreseen; take shorter steps"
+    )]
+    ContactsNotForeseen {
+        /// Two things that do, in words.
+        contact: String,
+        /// Time at the start of the step (s).
+        time: f64,
+        /// How often the step was taken again.
+        searches: usize,
+    },
     /// Impacts in sequence did not end.
     #[error(
         "after {impacts} impacts one by one at t = {time} s there is still another (option `impacts`: `Together` takes all at once)"

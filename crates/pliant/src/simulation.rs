@@ -455,20 +455,46 @@ impl Simulation {
         self.choose_treatments(h)?;
         self.previous.clone_from(&self.state);
         self.refuse_what_does_not_fit()?;
+        let result = self.take_again_with_unforeseen(h);
+        if result.is_err() {
+            self.undo_contacts()?;
+            self.put_back()?;
+        }
+        result
+    }
+
+    /// Tries a step, and again as long as things go through each other that nobody foresaw.
+    fn take_again_with_unforeseen(&mut self, h: f64) -> Result<StepReport, Error> {
+        if let Some(c) = &mut self.contacts {
+            c.foresee_nothing();
+        }
+        loop {
+            let result = self.try_at_once(h);
+            let unforeseen = matches!(result, Err(Error::ContactsNotForeseen { .. }));
+            let contacts = self.contacts.as_mut().filter(|_| unforeseen);
+            if !contacts.is_some_and(|c| c.take_unforeseen()) {
+                return result;
+            }
+            self.put_back()?;
+        }
+    }
+
+    fn try_at_once(&mut self, h: f64) -> Result<StepReport, Error> {
         self.open_ledger();
-        let result = match self.options.integrator {
+        match self.options.integrator {
             Integrator::Linear => self.advance(h),
             Integrator::Nonlinear | Integrator::Implicit(_) => self.advance_implicitly(h),
             Integrator::Rattle | Integrator::Rattle4 | Integrator::Rattle6 => self.advance_by_rattle(h),
             Integrator::SymplecticEuler | Integrator::RungeKutta4 => self.advance_explicitly(h),
-        };
-        if result.is_err() {
-            self.state.clone_from(&self.previous);
-            self.undo_contacts()?;
-            self.evaluation.propagate(&self.model, &mut self.state)?;
-            self.fill_motion(self.time, self.time);
         }
-        result
+    }
+
+    /// The state of before the step.
+    fn put_back(&mut self) -> Result<(), Error> {
+        self.state.clone_from(&self.previous);
+        self.evaluation.propagate(&self.model, &mut self.state)?;
+        self.fill_motion(self.time, self.time);
+        Ok(())
     }
 
     /// Lets the assembler have as many threads as the solver; more than the solver takes are its error.

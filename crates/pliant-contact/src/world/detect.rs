@@ -2,9 +2,8 @@
 
 use super::World;
 use super::cast::{self, Course};
-use super::found::{Weights, near_enough, push};
+use super::found::{Found, Pair, Weights, near_enough, push};
 use super::pieces::{Form, Pieces};
-use super::{Found, Pair};
 use crate::narrow::axis::stay_apart;
 use crate::narrow::{Part, Touch, collide, plane, reduce::reduce};
 
@@ -15,12 +14,7 @@ impl World {
         for n in 0..self.work.pairs.len() {
             let (i, j) = self.work.pairs[n];
             let (i, j) = (i as usize, j as usize);
-            let pair = Pair {
-                i,
-                j,
-                margin: self.pieces.placed[i].margin + self.pieces.placed[j].margin,
-                horizon,
-            };
+            let pair = Pair::of(&self.pieces, i, j, horizon);
             let [a, b] = [i, j].map(|k| &self.pieces.list[k].form);
             match (a, b) {
                 (Form::HalfSpace(_), Form::HalfSpace(_)) => {}

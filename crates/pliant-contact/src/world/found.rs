@@ -7,7 +7,7 @@ use crate::memory::Nameless;
 use crate::narrow::Touch;
 use crate::narrow::closest::on_triangle;
 use crate::shape::mesh::Mesh;
-use crate::{Carrier, ColliderId, Place};
+use crate::{Carrier, ColliderId, Place, Remembered};
 
 /// A pair of pieces that may meet.
 #[derive(Clone, Copy)]
@@ -31,10 +31,21 @@ pub(super) struct Found {
     pub(super) swept: bool,
     /// When it was found.
     pub(super) order: usize,
-    horizon: f64,
+    pub(super) horizon: f64,
 }
 
 impl Found {
+    /// What is remembered of it.
+    pub(super) fn remembered(&self, nameless: &Nameless, serial: u64, age: u32) -> Remembered {
+        Remembered {
+            colliders: self.colliders.map(|c| c.0),
+            serial,
+            age,
+            feature: nameless.feature,
+            places: nameless.next,
+        }
+    }
+
     pub(super) fn nameless(&self, pieces: &Pieces) -> Nameless {
         let [i, j] = self.pieces.map(|k| k as usize);
         let points = [self.touch.a, self.touch.b];

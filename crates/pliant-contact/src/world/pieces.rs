@@ -1,10 +1,12 @@
 //! The parts of colliders, and where they are now.
 
+mod deviations;
+
 use std::ops::Range;
 use std::sync::Arc;
 
 use pliant_dense::{Mat3, Vec3, rotation, vec3};
-use pliant_model::{Model, Pose};
+use pliant_model::{Model, NodeId, Pose};
 
 use crate::bvh::{Aabb, Bvh};
 use crate::narrow::{Drum, Part};
@@ -246,7 +248,7 @@ impl Pieces {
                 name: collider.name.clone(),
                 what,
             };
-            let range = |node: pliant_model::NodeId| {
+            let range = |node: NodeId| {
                 let node = model.node(node);
                 let x = positions
                     .get(node.position_range())
@@ -442,7 +444,15 @@ impl Pieces {
             mesh,
             points: &self.points[placed.points.clone()],
             normals: &self.normals[placed.normals.clone()],
+            ahead: None,
         })
+    }
+
+    /// A soft sheet at a time from now.
+    pub(super) fn surface_ahead(&self, k: usize, time: f64) -> Option<Surface<'_>> {
+        let velocities = &self.velocities[self.placed[k].points.clone()];
+        let ahead = Some((velocities, time));
+        self.surface(k).map(|now| Surface { ahead, ..now })
     }
 
     /// Point, segment or triangle.

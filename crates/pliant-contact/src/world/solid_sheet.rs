@@ -99,13 +99,15 @@ impl World {
                     cast::Cast::Touching => {}
                     cast::Cast::Free => continue,
                     cast::Cast::At(time) => {
-                        // The neighbours of the element have a say in the normal, as they stand to it now.
+                        // The neighbours of the element have a say in the normal, as they stand to it then: those of a rigid sheet as now, turned.
                         let back = -self.pieces.placed[sheet].motion.spin * time;
                         let turn = rotation::matrix(rotation::exp(back)) * if flipped { 1.0 } else { -1.0 };
+                        let ahead = self.pieces.surface_ahead(sheet, time).filter(|_| soft);
+                        let then = ahead.unwrap_or(surface);
                         let touches = work.touches[start..].iter();
                         let passing = !soft && passes(&self.pieces, pair, [a, b], touches.as_slice());
                         let permitted =
-                            touches.filter(|t| !passing && surface.permits_from(element, turn * t.normal));
+                            touches.filter(|t| !passing && then.permits_from(element, turn * t.normal));
                         work.swept
                             .extend(permitted.map(|t| (time, *t, [element as u64, t.feature])));
                         work.touches.truncate(start);
@@ -121,11 +123,7 @@ impl World {
             if soft {
                 for k in start..work.touches.len() {
                     let touch = work.touches[k];
-                    let core = if flipped {
-                        touch.a - touch.normal * surface.mesh.radius
-                    } else {
-                        touch.b + touch.normal * surface.mesh.radius
-                    };
+                    let core = core(&touch, flipped, surface.mesh.radius);
                     let weights = Weights::at(core, surface.mesh, element, &points);
                     let order = work.soft.len();
                     work.soft.push((weights.code(), order, touch, weights));
@@ -197,8 +195,8 @@ impl World {
                 for (k, &p) in surface.mesh.corners(element).iter().enumerate() {
                     points[k] = surface.point(p);
                 }
-                let point = if flipped { touch.a } else { touch.b };
-                sides[usize::from(!flipped)] = Some(Weights::at(point, surface.mesh, element, &points));
+                let core = core(touch, flipped, surface.mesh.radius);
+                sides[usize::from(!flipped)] = Some(Weights::at(core, surface.mesh, element, &points));
             }
             push(
                 &self.pieces,
@@ -212,6 +210,15 @@ impl World {
             );
         }
         self.work.found = found;
+    }
+}
+
+/// The place on the middle surface of a sheet where it is touched; `flipped` if it is the first side.
+fn core(touch: &Touch, flipped: bool, radius: f64) -> Vec3 {
+    if flipped {
+        touch.a - touch.normal * radius
+    } else {
+        touch.b + touch.normal * radius
     }
 }
 

@@ -35,6 +35,8 @@ pub struct ContactSummary {
     pub iterations: usize,
     /// Steps that were taken in halves because their contacts did not converge, halves of halves counted too.
     pub halvings: usize,
+    /// Contacts that were not foreseen, with which steps were taken again, all together.
+    pub unforeseen: usize,
     /// Corrections of positions, all together.
     pub corrections: usize,
     /// Most elements that slept at once.
@@ -82,6 +84,7 @@ impl ContactSummary {
         self.overlap.add(report.overlap);
         self.iterations += report.iterations;
         self.halvings += report.halvings;
+        self.unforeseen += report.unforeseen;
         self.corrections += report.corrections;
         self.most_asleep = self.most_asleep.max(report.asleep);
         self.asleep = report.asleep;

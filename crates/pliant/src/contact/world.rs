@@ -37,6 +37,40 @@ fn support(side: &Side, k: usize, model: &Model, state: &State) -> Option<Suppor
     }
 }
 
+/// Adds contacts of collision geometry to a list, with their supports.
+fn push(found: &[pliant_contact::Contact], model: &Model, state: &State, out: &mut ContactList) {
+    for c in found {
+        let [first, second] =
+            [&c.a, &c.b].map(|side| (0..3).filter_map(move |k| support(side, k, model, state)));
+        let material = &c.material;
+        let sides = [c.a.collider, c.b.collider].map(|id| id.index() as u32);
+        out.push(
+            Contact {
+                key: ContactKey(
+                    u64::from(c.key.a.index() as u32) << 32 | u64::from(c.key.b.index() as u32),
+                    c.key.serial,
+                ),
+                point: c.b.point,
+                normal: c.normal,
+                gap: c.gap,
+                law: ContactLaw {
+                    friction: material.friction,
+                    friction_model: material.friction_model,
+                    direction: c.direction,
+                    restitution: material.restitution,
+                    compliance: material.compliance,
+                    relaxation_time: material.relaxation_time,
+                    torsion: material.torsional_friction,
+                    rolling: material.rolling_friction,
+                },
+                sides,
+            },
+            first,
+            second,
+        );
+    }
+}
+
 impl ContactFinder for World {
     fn nodes(&self) -> Vec<NodeId> {
         let node = |place: &Place| match *place {
@@ -54,36 +88,19 @@ impl ContactFinder for World {
         out: &mut ContactList,
     ) -> Result<(), Error> {
         let found = self.update(model, &state.positions, &state.velocities, horizon)?;
-        for c in found {
-            let [first, second] =
-                [&c.a, &c.b].map(|side| (0..3).filter_map(move |k| support(side, k, model, state)));
-            let material = &c.material;
-            let sides = [c.a.collider, c.b.collider].map(|id| id.index() as u32);
-            out.push(
-                Contact {
-                    key: ContactKey(
-                        u64::from(c.key.a.index() as u32) << 32 | u64::from(c.key.b.index() as u32),
-                        c.key.serial,
-                    ),
-                    point: c.b.point,
-                    normal: c.normal,
-                    gap: c.gap,
-                    law: ContactLaw {
-                        friction: material.friction,
-                        friction_model: material.friction_model,
-                        direction: c.direction,
-                        restitution: material.restitution,
-                        compliance: material.compliance,
-                        relaxation_time: material.relaxation_time,
-                        torsion: material.torsional_friction,
-                        rolling: material.rolling_friction,
-                    },
-                    sides,
-                },
-                first,
-                second,
-            );
-        }
+        push(found, model, state, out);
+        Ok(())
+    }
+
+    fn find_unforeseen(
+        &mut self,
+        model: &Model,
+        state: &State,
+        horizon: f64,
+        out: &mut ContactList,
+    ) -> Result<(), Error> {
+        let found = self.unforeseen(model, &state.positions, &state.velocities, horizon)?;
+        push(found, model, state, out);
         Ok(())
     }
 

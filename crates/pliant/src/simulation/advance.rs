@@ -92,6 +92,7 @@ impl Simulation {
             *lambda = mu / h;
         }
         self.update(h)?;
+        self.look_again(h)?;
         self.advance_memory(h);
         let damping_work = self.tally(h);
         timings.update += lap();

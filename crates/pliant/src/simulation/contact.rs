@@ -12,6 +12,7 @@ mod read;
 pub(super) mod rest;
 mod solve;
 mod toll;
+mod unforeseen;
 
 use super::Simulation;
 use crate::Error;
@@ -90,6 +91,13 @@ pub(super) struct Contacts {
     most_lifted: f64,
     /// Memory of the finder before the step's first search; empty before that.
     memory: Vec<u64>,
+    /// Contacts of the step were named after that.
+    found_in_step: bool,
+    /// Contacts that nobody foresaw, and how many of them the step has.
+    unforeseen: ContactList,
+    unforeseen_count: usize,
+    /// How often the step was taken again because of them.
+    searches: usize,
     /// Only contacts of these keys, ascending, take part in the step; the others are put aside.
     pub(super) shut: bool,
     pub(super) touching: Vec<ContactKey>,
@@ -228,6 +236,10 @@ impl Contacts {
             toll: toll::Toll::default(),
             most_lifted: 0.0,
             memory: Vec::new(),
+            found_in_step: false,
+            unforeseen: ContactList::default(),
+            unforeseen_count: 0,
+            searches: 0,
             shut: false,
             touching: Vec::new(),
             aside: ContactList::default(),
@@ -258,6 +270,7 @@ impl Contacts {
         }
         self.step = h;
         self.memory.clear();
+        self.found_in_step = false;
         std::mem::swap(&mut self.forces, &mut self.forces_now);
         std::mem::swap(&mut self.list, &mut self.next);
         self.horizon = Some(self.next_horizon);
@@ -357,6 +370,7 @@ impl Simulation {
     fn find_contacts_of(&self, c: &mut Contacts, h: f64) -> Result<(), Error> {
         c.report = ContactsReport {
             friction_coupling: self.options.contacts.friction_coupling,
+            unforeseen: c.unforeseen_count,
             ..ContactsReport::default()
         };
         c.outcome = Outcome::Converged;
@@ -377,6 +391,7 @@ impl Simulation {
             self.leave_out_sleepers(&mut c.list);
             c.list.contacts().iter().try_for_each(check)?;
             c.horizon = Some(h);
+            c.found_in_step = true;
             c.aside.clear();
         }
         if c.shut {
@@ -406,6 +421,9 @@ impl Simulation {
             Some(c) if !c.memory.is_empty() => {
                 let found = c.finder.restore(&c.memory);
                 c.memory.clear();
+                if std::mem::take(&mut c.found_in_step) {
+                    c.find_again();
+                }
                 found
             }
             _ => Ok(()),

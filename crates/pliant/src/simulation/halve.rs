@@ -8,7 +8,7 @@ impl Simulation {
     pub(super) fn step_or_halves(&mut self, h: f64, halvings: usize) -> Result<StepReport, Error> {
         let end = self.time + h;
         match self.step_at_once(h) {
-            Err(Error::ContactsNotConverged { .. }) if halvings > 0 => {}
+            Err(Error::ContactsNotConverged { .. } | Error::ContactsNotForeseen { .. }) if halvings > 0 => {}
             Err(Error::NotConverged { .. } | Error::NotPositiveDefinite { .. })
                 if halvings > 0 && self.options.integrator != Integrator::Linear => {}
             result => return result,
@@ -70,6 +70,7 @@ pub(super) fn together(first: &StepReport, second: &StepReport) -> StepReport {
     }
     b.de_saxce = b.de_saxce.max(a.de_saxce);
     b.halvings += a.halvings;
+    b.unforeseen += a.unforeseen;
     b.impacts += a.impacts;
     b.iterations += a.iterations;
     b.corrections += a.corrections;

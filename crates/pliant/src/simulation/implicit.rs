@@ -152,6 +152,7 @@ impl Simulation {
         }
         self.read_supports(gain);
         self.read_newton_contacts(h);
+        self.look_again(h)?;
         self.soft.iter_mut().zip(&self.lawless).for_each(|(s, l)| *s = !l);
         // The work of dampers is that of the mean force on the mean velocity.
         self.advance_memory(h);

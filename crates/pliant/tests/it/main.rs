@@ -39,4 +39,5 @@ mod solids;
 mod stacks;
 mod statics;
 mod tools;
+mod unforeseen;
 mod worlds;

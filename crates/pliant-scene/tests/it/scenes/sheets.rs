@@ -245,6 +245,42 @@ fn a_trampoline_throws_its_ball_back() {
     assert!(lowest < 0.0 && back > 0.3 && back < 0.96, "{lowest} {back}");
 }
 
+/// The sheet hangs in its rim, so the ball falls on it alone, whatever a search with free fall foresees: at steps in which gravity takes the ball through the sheet, it
+/// comes to rest where it does at small ones (`f = 0` there, which no step changes).
+#[test]
+fn at_no_step_does_the_ball_pass_the_trampoline() {
+    let place = "position: (0, 0, \"$drop + 0.16\")";
+    let mut rests = Vec::new();
+    for (step, at) in [
+        (0.02, "0, 0"),
+        (0.15, "0, 0"),
+        (0.2, "0, 0"),
+        (0.3, "0, 0"),
+        (0.2, "0.03, 0.02"),
+        (0.35, "0.03, 0.02"),
+    ] {
+        let moved = format!("position: ({at}, \"$drop + 0.16\")");
+        let mut run = runner(&scene_edited("trampoline", &[(place, &moved)]), &[], Some(step));
+        let mut unforeseen = 0;
+        for _ in 0..(6.0 / step) as usize {
+            unforeseen += run.step().unwrap().contacts.unforeseen;
+        }
+        let node = run.simulation().model().node_named("ball").unwrap();
+        let x = run.simulation().positions(node)[2];
+        println!("trampoline at {step} s: {x} m, {unforeseen} unforeseen");
+        assert_eq!(unforeseen > 0, step > 0.1, "{step}");
+        rests.push(x);
+    }
+    for x in &rests[1..4] {
+        assert!((x - rests[0]).abs() < 1e-6, "{rests:?}");
+    }
+    // The flat triangles, and friction, hold it a little elsewhere.
+    assert!(
+        (rests[5] - rests[4]).abs() < 1e-3 && (rests[4] - rests[0]).abs() < 0.02,
+        "{rests:?}"
+    );
+}
+
 /// Hung from its whole upper edge a curtain grows by `L (s/2 - s^2/2)`, `s = rho g L/E`: the second term is that of Green and Lagrange's strain.
 #[test]
 fn a_hung_curtain_grows_by_its_weight() {

@@ -1,0 +1,77 @@
+//! How far pieces can get into each other at other velocities than those that they were placed with.
+
+use pliant_dense::vec3;
+use pliant_model::{Model, NodeId};
+
+use super::Pieces;
+use crate::shape::mesh::Mesh;
+use crate::{Collider, Place};
+
+impl Pieces {
+    /// Half the thickness of the thinner of two pieces (m): infinite if one is a half space, none for two sheets without any.
+    pub(in crate::world) fn thickness(&self, i: usize, j: usize) -> f64 {
+        if self.list[i].is_half_space() || self.list[j].is_half_space() {
+            return f64::INFINITY;
+        }
+        let thin = self.list[i].thin.min(self.list[j].thin);
+        if thin.is_finite() { thin } else { 0.0 }
+    }
+
+    /// Half the least thickness of two pieces that may meet, or less (m).
+    pub(in crate::world) fn thinnest(&self) -> f64 {
+        let mut sheets = 0;
+        let mut thin = f64::INFINITY;
+        for piece in self.list.iter().filter(|p| !p.is_half_space()) {
+            thin = thin.min(piece.thin);
+            let soft = matches!(self.places[piece.collider.index()], Place::Points(_));
+            // A sheet that bends may meet itself.
+            sheets += (1 + usize::from(soft)) * usize::from(piece.thin.is_infinite());
+        }
+        if sheets > 1 { 0.0 } else { thin }
+    }
+
+    /// The greatest difference of the velocity of any point of each piece to that with which it was placed (m/s); whether it was placed.
+    pub(in crate::world) fn deviations(
+        &self,
+        colliders: &[Collider],
+        model: &Model,
+        velocities: &[f64],
+        out: &mut Vec<f64>,
+    ) -> bool {
+        out.clear();
+        out.resize(self.list.len(), 0.0);
+        if !self.built {
+            return false;
+        }
+        for (k, piece) in self.list.iter().enumerate() {
+            if colliders[piece.collider.index()].check_in(model).is_err() {
+                return false;
+            }
+            let of = |node: NodeId| velocities.get(model.node(node).velocity_range());
+            out[k] = match colliders[piece.collider.index()].place {
+                Place::Fixed(_) => 0.0,
+                Place::Body { node, element, .. } => {
+                    let m = &self.placed[k].motion;
+                    let Some(v) = of(node).and_then(|v| v.get(6 * element..6 * element + 6)) else {
+                        return false;
+                    };
+                    let spin = m.rotation * vec3(v, 3) - m.spin;
+                    (vec3(v, 0) - m.velocity).norm() + spin.norm() * self.placed[k].reach
+                }
+                Place::Points(node) => {
+                    let Some(v) = of(node) else { return false };
+                    let mesh = piece.mesh();
+                    let elements = (0..mesh.map_or(0, Mesh::element_count)).flat_map(|e| {
+                        let corners = mesh.map_or(&[][..], |mesh| mesh.corners(e));
+                        corners.iter().copied()
+                    });
+                    let other = |p: u32| (vec3(v, 3 * p as usize) - self.soft_velocity(k, p)).norm();
+                    let larger = |a: f64, d: f64| if d > a || d.is_nan() { d } else { a };
+                    elements.map(other).fold(0.0, larger)
+                }
+            };
+        }
+        // What is not a number is for the search to refuse.
+        out.iter().all(|d| d.is_finite())
+    }
+}

@@ -1,0 +1,109 @@
+//! Contacts that a search with foreseen velocities left out, and that things run through at the velocities they came to have.
+
+use pliant_model::Model;
+
+use super::World;
+use super::found::{Found, Pair};
+use super::pieces::Pieces;
+use crate::{Contact, ContactError};
+
+/// Share of half the thickness of the thinner of two things by which they may get into each other unforeseen: they come apart again the way they came.
+const SHALLOW: f64 = 0.5;
+
+impl World {
+    /// Finds what the last [`update`](Self::update) did not list and what would run into each other by more than a quarter of the thickness of the thinner one (half the radius of a ball), at its
+    /// positions and velocities that are not those that it was given. The contacts count as listed from now on, and are named like new ones.
+    ///
+    /// Nothing is searched for if no velocity differs by enough for that. Half spaces have no thickness to pass through; two surfaces without thickness may not run into
+    /// each other at all.
+    ///
+    /// # Errors
+    /// As [`update`](Self::update).
+    pub fn unforeseen(
+        &mut self,
+        model: &Model,
+        positions: &[f64],
+        velocities: &[f64],
+        horizon: f64,
+    ) -> Result<&[Contact], ContactError> {
+        crate::error::not_negative("the horizon", horizon)?;
+        self.unforeseen.clear();
+        let mut deviations = std::mem::take(&mut self.work.deviations);
+        let known = self
+            .pieces
+            .deviations(&self.colliders, model, velocities, &mut deviations);
+        let most = deviations.iter().fold(0.0f64, |a, d| a.max(*d));
+        let known = known && !self.work.searched_again;
+        if !known || 2.0 * horizon * most > SHALLOW * self.pieces.thinnest() {
+            self.work.searched_again = true;
+            let state = (positions, velocities);
+            self.pieces.place(&self.colliders, model, state, horizon)?;
+            self.broad();
+            let (pieces, of) = (&self.pieces, &deviations);
+            self.work.pairs.retain(|&(i, j)| {
+                let (i, j) = (i as usize, j as usize);
+                let depth = horizon * (of[i] + of[j]);
+                !known || depth > SHALLOW * pieces.thickness(i, j)
+            });
+            self.narrow(horizon);
+            self.keep_unforeseen();
+        }
+        self.work.deviations = deviations;
+        Ok(&self.unforeseen)
+    }
+
+    /// Of the contacts found, names those that are deep and that are not listed.
+    fn keep_unforeseen(&mut self) {
+        let (pieces, old) = (&self.pieces, &self.memory.entries);
+        let mut listed: Vec<([u32; 2], [u64; 2])> = Vec::new();
+        let mut found = std::mem::take(&mut self.work.found);
+        found.retain(|f| is_deep(pieces, f));
+        if !found.is_empty() {
+            listed.extend(old.iter().map(|e| (e.colliders, e.feature)));
+            listed.sort_unstable();
+        }
+        found.retain(|f| {
+            let is = (f.colliders.map(|c| c.0), f.nameless(pieces).feature);
+            listed.binary_search(&is).is_err()
+        });
+        found.sort_unstable_by_key(|f| (f.colliders, f.order));
+        for f in &found {
+            let serial = self.memory.next_serial;
+            self.memory.next_serial += 1;
+            let places = f.nameless(&self.pieces);
+            self.memory.entries.push(f.remembered(&places, serial, 0));
+            let contact = self.contact(f, serial, 0);
+            self.unforeseen.push(contact);
+        }
+        if !found.is_empty() {
+            let entries = &mut self.memory.entries;
+            entries.sort_unstable_by_key(|e| (e.colliders, e.serial));
+        }
+        self.work.found = found;
+    }
+}
+
+/// Whether two things overlap by more than they may at the end of the horizon, and get there within it.
+fn is_deep(pieces: &Pieces, found: &Found) -> bool {
+    let [i, j] = found.pieces.map(|k| k as usize);
+    let velocity = |side: usize, k: usize, point| pieces.velocity(k, &found.carriers[side], point);
+    let touch = &found.touch;
+    let way = touch
+        .normal
+        .dot(&(velocity(1, j, touch.b) - velocity(0, i, touch.a)))
+        * found.horizon;
+    let allowed = SHALLOW * pieces.thickness(i, j);
+    way < -allowed && touch.gap + way < -allowed
+}
+
+impl Pair {
+    /// Two pieces, with the margins of both.
+    pub(super) fn of(pieces: &Pieces, i: usize, j: usize, horizon: f64) -> Self {
+        Self {
+            i,
+            j,
+            margin: pieces.placed[i].margin + pieces.placed[j].margin,
+            horizon,
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! Things that meet though a search with the velocities of free fall does not foresee it: what is held does not fall, what is hit stops.
+
+use crate::worlds::ground;
+use pliant::collision::{Collider, Material, Place, Shape, World};
+use pliant::contact::*;
+use pliant::kkt::Support;
+use pliant::prelude::*;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+const G: f64 = 9.81;
+
+fn body(name: &str, shape: Shape, node: NodeId, element: usize) -> Collider {
+    let place = Place::Body {
+        node,
+        element,
+        pose: Pose::default(),
+    };
+    Collider::new(name, shape, place)
+}
+
+/// A ball of radius 5 cm over a plate of 2 cm that is welded to the world.
+fn ball_over_plate(height: f64, integrator: Integrator) -> (Simulation, NodeId) {
+    let mut m = Model::new();
+    m.set_gravity([0.0, 0.0, -G]).unwrap();
+    let ball = m
+        .add_rigid_bodies("ball", &[Pose::at([0.0, 0.0, height])])
+        .unwrap();
+    m.add_mass("ball", ball, Mass::Rigid(vec![RigidMass::sphere(1.0, 0.05)]))
+        .unwrap();
+    let plate = m.add_rigid_bodies("plate", &[Pose::default()]).unwrap();
+    m.add_mass(
+        "plate",
+        plate,
+        Mass::Rigid(vec![RigidMass::cuboid(1.0, [1.0, 1.0, 0.02])]),
+    )
+    .unwrap();
+    m.add_joint("weld", &Joint::fixed(Side::World, Side::Body(plate, 0)))
+        .unwrap();
+    let mut world = World::new();
+    world
+        .add(body("ball", Shape::ball(0.05).unwrap(), ball, 0))
+        .unwrap();
+    world
+        .add(body("plate", Shape::cuboid([0.5, 0.5, 0.01]).unwrap(), plate, 0))
+        .unwrap();
+    let mut options = Options {
+        integrator,
+        ..Options::default()
+    };
+    options.contacts.overlap = Overlap::Keep;
+    let mut s = Simulation::with_options(m, options).unwrap();
+    s.set_contacts(world).unwrap();
+    (s, ball)
+}
+
+/// From rest at a gap of 10 cm gravity would take the ball 88 cm in a step of 0.3 s, through the plate and past it. It stops on it, and the force is
+/// what takes its momentum beyond that of the way to the plate.
+#[test]
+fn a_ball_does_not_pass_a_plate_that_is_held() {
+    let h = 0.3;
+    for integrator in [Integrator::Linear, Integrator::Nonlinear] {
+        let (mut s, ball) = ball_over_plate(0.16, integrator.clone());
+        let report = s.step(h).unwrap();
+        assert_eq!(report.contacts.unforeseen, 1, "{integrator:?}");
+        let gap = s.positions(ball)[2] - 0.06;
+        assert!(gap.abs() < 1e-9, "{integrator:?}: {gap}");
+        let (force, _) = s.contact_force(ball, 0);
+        let expected = G + s.velocities(ball)[2] / h;
+        assert!(
+            (force[2] - expected).abs() < 1e-7 * expected,
+            "{integrator:?}: {force:?}"
+        );
+        // It was foreseen that both fall.
+        assert_eq!(report.contacts.count, 1);
+        let report = s.step(h).unwrap();
+        assert_eq!((report.contacts.unforeseen, report.contacts.count), (0, 1));
+    }
+}
+
+/// Two plates of 2 cm fall at 30 m/s, 10 cm from each other: the upper one is foreseen to fall as fast as the lower, and that stops on the ground.
+#[test]
+fn what_is_hit_does_not_let_pass_what_follows() {
+    let mut m = Model::new();
+    m.set_gravity([0.0, 0.0, -G]).unwrap();
+    let poses = [0.11, 0.23, 0.35].map(|z| Pose::at([0.0, 0.0, z]));
+    let plates = m.add_rigid_bodies("plates", &poses).unwrap();
+    m.add_mass(
+        "plates",
+        plates,
+        Mass::Rigid(vec![RigidMass::cuboid(1.0, [1.0, 1.0, 0.02]); 3]),
+    )
+    .unwrap();
+    for k in 0..3 {
+        m.set_body_velocity(plates, k, [0.0, 0.0, -30.0], [0.0; 3])
+            .unwrap();
+    }
+    let mut world = World::new();
+    let default = world.add_material(Material::default()).unwrap();
+    ground(&mut world, default);
+    for k in 0..3 {
+        let shape = Shape::cuboid([0.5, 0.5, 0.01]).unwrap();
+        world.add(body(&format!("plate {k}"), shape, plates, k)).unwrap();
+    }
+    let mut s = Simulation::new(m).unwrap();
+    s.set_contacts(world).unwrap();
+    let start = s.checkpoint();
+    let report = s.step(1.0 / 60.0).unwrap();
+    assert!(report.contacts.unforeseen >= 2, "{}", report.contacts.unforeseen);
+    let heights = |s: &Simulation| [0, 1, 2].map(|k| s.positions(plates)[7 * k + 2]);
+    for (z, expected) in heights(&s).iter().zip([0.01, 0.03, 0.05]) {
+        assert!((z - expected).abs() < 1e-6, "{z}, {expected}");
+    }
+    // Nothing is left of what was tried first.
+    let after = s.checkpoint();
+    s.restore(&start).unwrap();
+    assert_eq!(
+        s.step(1.0 / 60.0).unwrap().contacts.unforeseen,
+        report.contacts.unforeseen
+    );
+    assert_eq!(s.checkpoint(), after);
+    for _ in 0..20 {
+        assert_eq!(s.step(1.0 / 60.0).unwrap().contacts.unforeseen, 0);
+    }
+    for (z, expected) in heights(&s).iter().zip([0.01, 0.03, 0.05]) {
+        assert!((z - expected).abs() < 1e-6, "{z}, {expected}");
+    }
+}
+
+/// What stops by less than a quarter of the thickness of the plate in it comes out again the way it came: no second look.
+#[test]
+fn what_is_shallow_is_left_to_the_next_step() {
+    // From 0.5 mm above it, 3.9 mm down, and 6.1 mm.
+    for (h, expected) in [(0.02, 0), (0.025, 1)] {
+        let (mut s, _) = ball_over_plate(0.0605, Integrator::Linear);
+        assert_eq!(s.step(h).unwrap().contacts.unforeseen, expected, "{h}");
+    }
+}
+
+/// A floor below `z = 0` that nobody foresees, and which, given `bottomless`, is never found where it was.
+#[derive(Debug)]
+struct Abyss {
+    particle: NodeId,
+    bottomless: bool,
+    searches: Arc<AtomicUsize>,
+}
+
+impl ContactFinder for Abyss {
+    fn nodes(&self) -> Vec<NodeId> {
+        vec![self.particle]
+    }
+
+    fn find(&mut self, _: &Model, _: &State, _: f64, _: &mut ContactList) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn find_unforeseen(&mut self, m: &Model, s: &State, h: f64, out: &mut ContactList) -> Result<(), Error> {
+        let search = self.searches.fetch_add(1, Ordering::Relaxed);
+        let (x, v) = (m.positions(s, self.particle), m.velocities(s, self.particle));
+        if x[2] + h * v[2] < -1e-9 || self.bottomless {
+            let support = Support {
+                node: self.particle,
+                element: 0,
+                weight: 1.0,
+                arm: [0.0; 3],
+            };
+            let contact = Contact {
+                key: ContactKey(0, search as u64),
+                point: [x[0], x[1], 0.0],
+                normal: [0.0, 0.0, 1.0],
+                gap: x[2],
+                law: ContactLaw::default(),
+                sides: [0, 1],
+            };
+            out.push(contact, [], [support]);
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn a_step_that_is_never_done_with_surprises_is_an_error() {
+    let make = |bottomless, options: Options| {
+        let mut m = Model::new();
+        m.set_gravity([0.0, 0.0, -G]).unwrap();
+        let particle = m.add_particles("particle", &[[0.0, 0.0, 0.01]]).unwrap();
+        m.add_mass("mass", particle, Mass::Uniform(1.0)).unwrap();
+        let mut s = Simulation::with_options(m, options).unwrap();
+        let searches = Arc::new(AtomicUsize::new(0));
+        s.set_contacts(Abyss {
+            particle,
+            bottomless,
+            searches: Arc::clone(&searches),
+        })
+        .unwrap();
+        (s, particle, searches)
+    };
+    let (mut s, particle, searches) = make(false, Options::default());
+    assert_eq!(s.step(0.1).unwrap().contacts.unforeseen, 1);
+    assert!(s.positions(particle)[2].abs() < 1e-12);
+    assert_eq!(searches.load(Ordering::Relaxed), 2);
+
+    let mut options = Options::default();
+    options.contacts.halvings = 1;
+    let (mut s, _, searches) = make(true, options.clone());
+    let before = s.checkpoint();
+    let error = s.step(0.1).unwrap_err();
+    assert!(matches!(error, Error::ContactsNotForeseen { .. }), "{error}");
+    assert!(error.to_string().contains("thing 0 and thing 1"), "{error}");
+    let after = s.checkpoint();
+    assert_eq!((after.time, &after.state), (before.time, &before.state));
+    // The whole step and the first of its halves, each eleven times.
+    assert_eq!(searches.load(Ordering::Relaxed), 22);
+
+    options.accept_failed_steps = true;
+    let (mut s, _, _) = make(true, options);
+    assert_eq!(s.step(0.1).unwrap().contacts.unforeseen, 10);
+}

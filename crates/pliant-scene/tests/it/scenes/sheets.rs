@@ -276,9 +276,9 @@ fn at_no_step_does_the_ball_pass_the_trampoline() {
         assert!((x - rests[0]).abs() < 1e-4, "{rests:?}");
     }
     assert!(surprised >= 2, "{surprised}");
-    // The flat triangles, and friction, hold it a little elsewhere.
+    // The flat triangles hold it a little elsewhere; at its own point it sags by 36 mm.
     assert!(
-        (rests[5] - rests[4]).abs() < 1e-3 && (rests[4] - rests[0]).abs() < 0.02,
+        (rests[5] - rests[4]).abs() < 5e-3 && (rests[4] - rests[0]).abs() < 5e-3,
         "{rests:?}"
     );
 }

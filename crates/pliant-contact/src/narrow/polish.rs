@@ -7,26 +7,46 @@ use super::part::Part;
 
 /// Most steps; it converges quadratically.
 const MOST_STEPS: usize = 20;
+/// Most shorter tries of a step.
+const MOST_HALVINGS: i32 = 6;
+/// Cosine to the axis of a cylinder below which a normal may belong to its side.
+const NEAR_A_SIDE: f64 = 0.05;
 
 /// Newton's method for the greatest separation `s(n) = n . (p_b - p_a)` of two parts, from a normal near the best.
 ///
 /// With the farthest points `p_a(n)`, `p_b(-n)` the gradient of `s` is `p_b - p_a`, and its Hessian along the sphere is `-(K + s I)` with the
 /// Hessians `K` of the support functions: of a rim of radius `r`, `r / |n_across|` about the axis; of a corner, zero. If `n` is across an edge or
-/// the side of a cylinder, it stays across. A step that does not increase `s` ends it.
+/// the side of a cylinder, it stays across; near the side of a cylinder, where the start may be on the wrong side of that ridge, both are tried.
 pub(super) fn polish(a: &Part<'_>, b: &Part<'_>, start: Vec3) -> Vec3 {
     let measure = |n: Vec3| -b.reach(-n) - a.reach(n);
-    let (mut n, mut separation) = (start, measure(start));
+    let mut best = newton(a, b, start, None);
+    for drum in [&a.drum, &b.drum].into_iter().flatten() {
+        if start.dot(&drum.axis).abs() < NEAR_A_SIDE {
+            let n = newton(a, b, start, Some(drum.axis));
+            if measure(n) > measure(best) {
+                best = newton(a, b, n, None);
+            }
+        }
+    }
+    best
+}
+
+/// The same, across a direction if one is given. A step that does not increase `s` is halved a few times, then it ends.
+fn newton(a: &Part<'_>, b: &Part<'_>, start: Vec3, across: Option<Vec3>) -> Vec3 {
+    let measure = |n: Vec3| -b.reach(-n) - a.reach(n);
+    let onto = |n: Vec3, d: Vec3| (n - d * n.dot(&d)).try_normalize(0.0);
+    let mut n = across.and_then(|d| onto(start, d)).unwrap_or(start);
+    let mut separation = measure(n);
     for _ in 0..MOST_STEPS {
-        let (ridge, other) = (ridge(a, n), ridge(b, -n));
-        if ridge.is_some() && other.is_some() {
+        let (of_a, of_b) = (ridge(a, n), ridge(b, -n));
+        if of_a.is_some() && of_b.is_some() {
             break;
         }
-        let level = ridge.or(other).map_or(n, |d| (n - d * n.dot(&d)).normalize());
+        let ridge = across.or(of_a).or(of_b);
+        let level = ridge.and_then(|d| onto(n, d)).unwrap_or(n);
         let apart = b.support(-level) - a.support(level);
         let bend = bend(a, level) + bend(b, -level) + Mat3::identity() * level.dot(&apart);
-        let first = ridge
-            .or(other)
-            .map_or_else(|| perpendicular(level), |d| level.cross(&d).normalize());
+        let first = ridge.map_or_else(|| perpendicular(level), |d| level.cross(&d).normalize());
         let second = level.cross(&first);
         let (g, h) = (first.dot(&apart), first.dot(&(bend * first)));
         let (k, l, m) = (
@@ -34,7 +54,7 @@ pub(super) fn polish(a: &Part<'_>, b: &Part<'_>, start: Vec3) -> Vec3 {
             second.dot(&(bend * second)),
             first.dot(&(bend * second)),
         );
-        let (step, determinant) = if ridge.or(other).is_some() {
+        let (step, determinant) = if ridge.is_some() {
             (first * (g / h), h)
         } else {
             let determinant = h * l - m * m;
@@ -46,12 +66,11 @@ pub(super) fn polish(a: &Part<'_>, b: &Part<'_>, start: Vec3) -> Vec3 {
         if h <= 0.0 || determinant <= 0.0 {
             break; // deep in each other, where the plane of the two normals is a saddle
         }
-        let next = (level + step).normalize();
-        let value = measure(next);
-        if value.is_nan() || value <= separation {
+        let tried = (0..MOST_HALVINGS).map(|k| (level + step * 0.5f64.powi(k)).normalize());
+        let Some(next) = tried.into_iter().find(|next| measure(*next) > separation) else {
             break;
-        }
-        (n, separation) = (next, value);
+        };
+        (n, separation) = (next, measure(next));
     }
     n
 }

@@ -90,7 +90,7 @@ fn separation(a: (&Solid, &Pose), b: (&Solid, &Pose), starts: &[Vec3], random: &
 }
 
 proptest! {
-    // The same cases in every run: of 20,000 others about one misses, between two cylinders that are apart (8e-7 and 4e-5 m were seen).
+    // The same cases in every run.
     #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, rng_seed: RngSeed::Fixed(1), ..ProptestConfig::default() })]
 
     #[test]
@@ -212,4 +212,37 @@ fn crossed_edges_among_others_nearly_as_high() {
 
 fn separated(contacts: &[Contact]) -> bool {
     contacts.iter().all(|c| c.gap > 0.0)
+}
+
+/// Cylinders at random, and with axes that are parallel up to 1e-1 .. 1e-7 rad: beside a side or a cap Newton's method may start on the wrong piece of the surface (of 30,000 pairs one was
+/// wrong by 8e-5 m, number 5176).
+#[test]
+fn the_normal_of_cylinders_is_the_best_one() {
+    let mut apart_pairs = 0;
+    for seed in 5000..5400_u64 {
+        let mut random = Random(seed * 7919 + 3);
+        let apart = 0.3 + 2.7 * random.next();
+        let (a, b) = (Solid::random(3, &mut random), Solid::random(3, &mut random));
+        let (pa, mut pb) = (random.pose(0.3), random.pose(0.3));
+        if seed % 2 == 1 {
+            let tilt = 10f64.powf(-1.0 - 6.0 * random.next());
+            let axis = Vec3::from(random.vector(1.0)) * tilt;
+            pb.rotation = rotation::multiply(pa.rotation, rotation::exp(axis));
+        }
+        pb.position[0] += apart;
+        let contacts = touch((a.shape(), pa), (b.shape(), pb), 10.0);
+        let n = Vec3::from(contacts[0].normal);
+        let between = contacts
+            .iter()
+            .map(|c| Vec3::from(c.b.point) - Vec3::from(c.a.point));
+        let starts: Vec<Vec3> = between.chain([n]).collect();
+        let best = separation((&a, &pa), (&b, &pb), &starts, &mut random);
+        let along = -a.reach(&pa, n) - b.reach(&pb, -n);
+        if best > 0.0 {
+            apart_pairs += 1;
+            // A face comes before what is better by less than 1e-10 of the size.
+            assert!(along > best - 1e-8, "{seed}: {along} {best}");
+        }
+    }
+    assert!(apart_pairs > 200, "{apart_pairs}");
 }

@@ -18,6 +18,8 @@ pub struct Material {
     pub compliance: f64,
     /// Relaxation time of a compliant contact (s).
     pub relaxation_time: f64,
+    /// Hunt and Crossley's dissipation of a compliant contact (s/m): its relaxation time grows by this times the overlap.
+    pub dissipation: f64,
     /// Friction against spin about the normal: torque per normal force (m).
     pub torsional_friction: f64,
     /// Friction against rolling: torque per normal force (m).
@@ -34,6 +36,7 @@ impl Default for Material {
             restitution: 0.0,
             compliance: 0.0,
             relaxation_time: 0.0,
+            dissipation: 0.0,
             torsional_friction: 0.0,
             rolling_friction: 0.0,
         }
@@ -69,6 +72,7 @@ impl Material {
         self.direction.map_or(Ok(()), |d| d.check())?;
         not_negative("the compliance of a material", self.compliance)?;
         not_negative("the relaxation time of a material", self.relaxation_time)?;
+        not_negative("the dissipation of a material", self.dissipation)?;
         not_negative("the torsional friction of a material", self.torsional_friction)?;
         not_negative("the rolling friction of a material", self.rolling_friction)?;
         if not_negative("the restitution of a material", self.restitution)? > 1.0 {
@@ -106,6 +110,7 @@ impl Material {
             restitution: self.restitution.max(other.restitution),
             compliance: self.compliance + other.compliance,
             relaxation_time: self.relaxation_time.max(other.relaxation_time),
+            dissipation: self.dissipation.max(other.dissipation),
             torsional_friction: self.torsional_friction.max(other.torsional_friction),
             rolling_friction: self.rolling_friction.max(other.rolling_friction),
         }
@@ -125,6 +130,7 @@ mod tests {
             restitution: 0.2,
             compliance: 1e-6,
             relaxation_time: 0.1,
+            dissipation: 0.2,
             torsional_friction: 1e-3,
             rolling_friction: 0.0,
         };
@@ -138,6 +144,7 @@ mod tests {
             restitution: 0.5,
             compliance: 2e-6,
             relaxation_time: 0.0,
+            dissipation: 0.3,
             torsional_friction: 0.0,
             rolling_friction: 2e-3,
         };
@@ -157,6 +164,7 @@ mod tests {
                 assert_eq!(pair.direction, a.direction);
                 assert!((pair.compliance - 3e-6).abs() < 1e-20);
                 assert_eq!((pair.restitution, pair.relaxation_time), (0.5, 0.1));
+                assert_eq!(pair.dissipation, 0.3);
                 assert_eq!((pair.torsional_friction, pair.rolling_friction), (1e-3, 2e-3));
             }
         }

@@ -19,7 +19,7 @@ pub struct ContactKey(pub u64, pub u64);
 /// The law of a contact with the gap `phi` (m) along the normal, its velocity `u = (u_n, u_t)` (m/s) and the impulse `r` (N s).
 ///
 /// **Equation.** Signorini: `0 <= phi`, `r_n >= 0`, `phi r_n = 0`, with compliance `C` and relaxation time `d`
-/// `r_n = max(0, -h (phi + d u_n)/C)`; Coulomb: `|r_t| <= mu r_n`, and `r_t = -mu r_n u_t/|u_t|` where it slips (an ellipse or a polygon: the friction in it
+/// `r_n = max(0, -h (phi + d u_n)/C)`, `d` with the part of Hunt and Crossley's `dissipation`; Coulomb: `|r_t| <= mu r_n`, and `r_t = -mu r_n u_t/|u_t|` where it slips (an ellipse or a polygon: the friction in it
 /// that takes most from the slip, [`FrictionModel`]); in the same way for the torque about the normal, `|m_s| <= torsion r_n`, against spin, and for that across,
 /// `|m_r| <= rolling r_n`, against rolling (not with a polygon); Newton: `u_n+ >= -e u_n-`, or Poisson ([`Restitution`]).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -36,6 +36,9 @@ pub struct ContactLaw {
     pub compliance: f64,
     /// Relaxation time `d` (s): the damping of a compliant contact, `d/C` (N s/m).
     pub relaxation_time: f64,
+    /// Hunt and Crossley's dissipation `a` (s/m) of a compliant contact: its relaxation time grows with the overlap, `d + a max(0, -phi)`, so that the force begins and ends at zero. It
+    /// is that of the overlap at the start of the step, an error of first order.
+    pub dissipation: f64,
     /// Torque about the normal that friction can take, per normal force (m): `2/3 mu a` for an area of contact of radius `a`.
     pub torsion: f64,
     /// Torque against rolling in any direction, per normal force (m).
@@ -57,6 +60,13 @@ pub struct Contact {
     pub law: ContactLaw,
     /// The two things, by the numbers of the finder.
     pub sides: [u32; 2],
+}
+
+impl ContactLaw {
+    /// Relaxation time (s) at a gap (m), with the part that grows with the overlap.
+    pub(crate) fn relaxation_at(&self, gap: f64) -> f64 {
+        self.relaxation_time + self.dissipation * (-gap).max(0.0)
+    }
 }
 
 /// The contacts of one step, with what they act on.

@@ -14,4 +14,5 @@ mod meshes;
 mod rig;
 mod sheets;
 mod sweeps;
+mod unforeseen;
 mod work;

@@ -175,24 +175,28 @@ fn a_bullet_meets_a_cloth_and_a_cable() {
     }
 }
 
-/// Five points, the middle one lower than the corners and faster upwards: now a bowl, a dome when the ball meets it, whose tip it meets alone.
+/// A middle point with two rings of four around it, the outer ones higher and the inner ones faster upwards: now a bowl, a dome when the ball meets it, whose tip it meets alone.
 #[test]
 fn a_sheet_that_turns_over_is_met_as_it_will_be() {
     use pliant_contact::{Carrier, Collider, Place, World};
     use pliant_model::Model;
     let mut model = Model::new();
-    let points = [
-        [-1.0, -1.0, 0.0],
-        [1.0, -1.0, 0.0],
-        [1.0, 1.0, 0.0],
-        [-1.0, 1.0, 0.0],
-        [0.0, 0.0, -0.2],
-    ];
+    let mut points = vec![[0.0, 0.0, -0.2]];
+    for (r, z) in [(1.0, 0.0), (2.0, 0.3)] {
+        points.extend([[-r, -r, z], [r, -r, z], [r, r, z], [-r, r, z]]);
+    }
     let node = model.add_particles("points", &points).unwrap();
     let ball = model
         .add_rigid_bodies("ball", &[Pose::at([0.0, 0.0, 3.0])])
         .unwrap();
-    let sheet = Shape::soft_triangles(&[[0, 1, 4], [1, 2, 4], [2, 3, 4], [3, 0, 4]], 0.001).unwrap();
+    let mut triangles = Vec::new();
+    for k in 0..4 {
+        let next = (k + 1) % 4;
+        triangles.push([1 + k, 1 + next, 0]);
+        triangles.push([5 + k, 5 + next, 1 + k]);
+        triangles.push([5 + next, 1 + next, 1 + k]);
+    }
+    let sheet = Shape::soft_triangles(&triangles, 0.001).unwrap();
     let mut world = World::new();
     world
         .add(Collider::new("sheet", sheet, Place::Points(node)))
@@ -206,8 +210,13 @@ fn a_sheet_that_turns_over_is_met_as_it_will_be() {
         .add(Collider::new("ball", Shape::ball(0.05).unwrap(), place))
         .unwrap();
     let mut state = model.initial_state().unwrap();
-    state.velocities[14] = 60.0;
-    state.velocities[17] = -300.0;
+    for (k, v) in [60.0, 15.0, 15.0, 15.0, 15.0, -50.0, -50.0, -50.0, -50.0]
+        .into_iter()
+        .enumerate()
+    {
+        state.velocities[3 * k + 2] = v;
+    }
+    state.velocities[29] = -300.0;
     let found = world
         .update(&model, &state.positions, &state.velocities, H)
         .unwrap();
@@ -221,44 +230,5 @@ fn a_sheet_that_turns_over_is_met_as_it_will_be() {
     let Carrier::Points { count, elements, .. } = c.a.carrier else {
         panic!("{c:?}")
     };
-    assert_eq!((count, elements[0]), (1, 4));
-}
-
-/// A plate and a ball over it are foreseen to fall together; when the plate stays, the ball passes it. Then the contact is listed, has a name that lasts, and is found once.
-#[test]
-fn what_was_foreseen_to_keep_its_distance_is_found_when_it_does_not() {
-    let mut rig = Rig::new(&[
-        (Shape::cuboid([0.5, 0.5, 0.01]).unwrap(), Pose::default()),
-        (Shape::ball(0.05).unwrap(), Pose::at([0.0, 0.0, 0.5])),
-    ]);
-    (rig.state.velocities[2], rig.state.velocities[8]) = (-60.0, -60.0);
-    assert!(rig.contacts(H).is_empty());
-    let again = |rig: &mut Rig, plate: f64| {
-        rig.state.velocities[2] = plate;
-        let (x, v) = (&rig.state.positions, &rig.state.velocities);
-        rig.world.unforeseen(&rig.model, x, v, H).unwrap().to_vec()
-    };
-    // 1 m per step together; 2 mm of overlap are less than a quarter of the plate.
-    assert!(again(&mut rig, -60.0).is_empty());
-    assert!(again(&mut rig, -60.0 + (0.44 + 0.002) / H).is_empty());
-    let before = rig.world.memory().clone();
-    let found = again(&mut rig, 0.0);
-    assert_eq!(found.len(), 1);
-    assert!(found[0].swept && found[0].normal[2] > 1.0 - 1e-9, "{found:?}");
-    assert!((found[0].gap - 0.44).abs() < 1e-6 && found[0].age == 0);
-    let after = rig.world.memory().clone();
-    assert_eq!(after.next_serial, before.next_serial + 1);
-    assert_eq!(after.entries.len(), before.entries.len() + 1);
-    assert!(again(&mut rig, 0.0).is_empty());
-    assert_eq!(rig.world.memory(), &after);
-    // On the plate it is the same contact.
-    rig.state.positions[9] = 0.06;
-    rig.state.velocities.fill(0.0);
-    let there = rig.contacts(H);
-    assert_eq!((there.len(), there[0].key, there[0].age), (1, found[0].key, 1));
-    // What is not a number is refused by name.
-    rig.state.velocities[8] = f64::NAN;
-    let (x, v) = (&rig.state.positions, &rig.state.velocities);
-    let error = rig.world.unforeseen(&rig.model, x, v, H).unwrap_err();
-    assert!(error.to_string().contains("velocities"), "{error}");
+    assert_eq!((count, elements[0]), (1, 0));
 }

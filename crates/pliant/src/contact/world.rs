@@ -60,6 +60,7 @@ fn push(found: &[pliant_contact::Contact], model: &Model, state: &State, out: &m
                     restitution: material.restitution,
                     compliance: material.compliance,
                     relaxation_time: material.relaxation_time,
+                    dissipation: material.dissipation,
                     torsion: material.torsional_friction,
                     rolling: material.rolling_friction,
                 },

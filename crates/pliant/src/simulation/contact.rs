@@ -163,6 +163,7 @@ fn check(contact: &Contact) -> Result<(), Error> {
         ("the friction of a contact", law.friction),
         ("the compliance of a contact", law.compliance),
         ("the relaxation time of a contact", law.relaxation_time),
+        ("the dissipation of a contact", law.dissipation),
         ("the torsion of a contact", law.torsion),
         ("the rolling resistance of a contact", law.rolling),
     ] {

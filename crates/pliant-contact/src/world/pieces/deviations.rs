@@ -23,9 +23,7 @@ impl Pieces {
         let mut thin = f64::INFINITY;
         for piece in self.list.iter().filter(|p| !p.is_half_space()) {
             thin = thin.min(piece.thin);
-            let soft = matches!(self.places[piece.collider.index()], Place::Points(_));
-            // A sheet that bends may meet itself.
-            sheets += (1 + usize::from(soft)) * usize::from(piece.thin.is_infinite());
+            sheets += usize::from(piece.thin.is_infinite());
         }
         if sheets > 1 { 0.0 } else { thin }
     }

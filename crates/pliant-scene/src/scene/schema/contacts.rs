@@ -26,6 +26,9 @@ pub struct MaterialSpec {
     /// Relaxation time of a compliant contact.
     #[serde(default = "zero")]
     pub relaxation_time: Number,
+    /// Hunt and Crossley's dissipation of a compliant contact.
+    #[serde(default = "zero")]
+    pub dissipation: Number,
     /// Torque about the normal per normal force, in m.
     #[serde(default = "zero")]
     pub torsional_friction: Number,
@@ -55,6 +58,9 @@ pub struct MaterialPairSpec {
     /// As of a material.
     #[serde(default = "zero")]
     pub relaxation_time: Number,
+    /// As of a material.
+    #[serde(default = "zero")]
+    pub dissipation: Number,
     /// As of a material.
     #[serde(default = "zero")]
     pub torsional_friction: Number,

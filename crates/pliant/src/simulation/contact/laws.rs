@@ -154,11 +154,9 @@ impl Contacts {
             let (gap, law) = (contact.gap, &contact.law);
             let e = share * law.restitution;
             let (b, r) = if law.compliance > 0.0 {
-                let l = h * beta + law.relaxation_time;
-                (
-                    (gap + (law.relaxation_time + h) * u) / l,
-                    law.compliance / (h * l),
-                )
+                let d = law.relaxation_at(gap);
+                let l = h * beta + d;
+                ((gap + (d + h) * u) / l, law.compliance / (h * l))
             } else if gap > 0.0 {
                 // An impact within the step is taken at its start where there is a law of impact; else the gap may just close.
                 let impact = e > 0.0 && gap + h * u < 0.0;

@@ -38,7 +38,7 @@ impl Contacts {
             let law = &contact.law;
             let way = h * (beta * after + (1.0 - beta) * before);
             if law.compliance > 0.0 && impulses[all.start] > 0.0 {
-                self.work.damping -= law.relaxation_time / law.compliance * after * way;
+                self.work.damping -= law.relaxation_at(contact.gap) / law.compliance * after * way;
             } else if law.compliance > 0.0 && contact.gap < 0.0 {
                 // It does not pull: what is still pressed in comes out against its own damping.
                 let end = (contact.gap + way).min(0.0);

@@ -10,13 +10,14 @@ use pliant::contact::FrictionCoupling;
 use pliant::dense::Vec3;
 
 /// The keys of a material: its numbers in the order of [`KEYS`], and the model of friction.
-struct Law<'a>([&'a Number; 6], &'a FrictionModelSpec);
+struct Law<'a>([&'a Number; 7], &'a FrictionModelSpec);
 
-const KEYS: [&str; 6] = [
+const KEYS: [&str; 7] = [
     "friction",
     "restitution",
     "compliance",
     "relaxation_time",
+    "dissipation",
     "torsional_friction",
     "rolling_friction",
 ];
@@ -29,6 +30,7 @@ macro_rules! law_of {
                 &$spec.restitution,
                 &$spec.compliance,
                 &$spec.relaxation_time,
+                &$spec.dissipation,
                 &$spec.torsional_friction,
                 &$spec.rolling_friction,
             ],
@@ -77,7 +79,7 @@ impl Builder<'_> {
         law: Law<'_>,
         at: impl Fn(&'static str) -> Where<'a>,
     ) -> Result<Material> {
-        let mut numbers = [0.0; 6];
+        let mut numbers = [0.0; 7];
         let Law(given, model) = law;
         for ((value, number), key) in numbers.iter_mut().zip(given).zip(KEYS) {
             *value = self.number(number, at(key))?;
@@ -99,6 +101,7 @@ impl Builder<'_> {
             restitution,
             compliance,
             relaxation_time,
+            dissipation,
             torsional_friction,
             rolling_friction,
         ] = numbers;
@@ -110,6 +113,7 @@ impl Builder<'_> {
             restitution,
             compliance,
             relaxation_time,
+            dissipation,
             torsional_friction,
             rolling_friction,
         })

@@ -1,0 +1,169 @@
+//! What a search with foreseen velocities left out, found with those that things came to have.
+
+use pliant_contact::{Carrier, Collider, MeshKind, Place, Shape, World};
+use pliant_model::{Model, Pose};
+
+use crate::rig::Rig;
+
+const H: f64 = 1.0 / 60.0;
+
+fn plate() -> Shape {
+    Shape::cuboid([0.5, 0.5, 0.01]).unwrap()
+}
+
+/// The contacts that were not foreseen where the bodies move up by so much (m) in the step.
+fn again(rig: &mut Rig, up: &[f64]) -> Vec<pliant_contact::Contact> {
+    for (k, way) in up.iter().enumerate() {
+        rig.state.velocities[6 * k + 2] = way / H;
+    }
+    let (x, v) = (&rig.state.positions, &rig.state.velocities);
+    rig.world.unforeseen(&rig.model, x, v, H).unwrap().to_vec()
+}
+
+/// A plate and a ball over it are foreseen to fall together; when the plate stays, the ball passes it. Then the contact is listed, has a name that lasts, and is found once.
+#[test]
+fn what_was_foreseen_to_keep_its_distance_is_found_when_it_does_not() {
+    let mut rig = Rig::new(&[
+        (plate(), Pose::default()),
+        (Shape::ball(0.05).unwrap(), Pose::at([0.0, 0.0, 0.5])),
+    ]);
+    (rig.state.velocities[2], rig.state.velocities[8]) = (-60.0, -60.0);
+    assert!(rig.contacts(H).is_empty());
+    // 1 m per step together; 2 mm of overlap are less than a quarter of the plate.
+    assert!(again(&mut rig, &[-1.0, -1.0]).is_empty());
+    assert!(again(&mut rig, &[-1.0 + 0.44 + 0.002, -1.0]).is_empty());
+    let before = rig.world.memory().clone();
+    let found = again(&mut rig, &[0.0, -1.0]);
+    assert_eq!(found.len(), 1);
+    assert!(found[0].swept && found[0].normal[2] > 1.0 - 1e-9, "{found:?}");
+    assert!((found[0].gap - 0.44).abs() < 1e-6 && found[0].age == 0);
+    let after = rig.world.memory().clone();
+    assert_eq!(after.next_serial, before.next_serial + 1);
+    assert_eq!(after.entries.len(), before.entries.len() + 1);
+    assert!(again(&mut rig, &[0.0, -1.0]).is_empty());
+    assert_eq!(rig.world.memory(), &after);
+    // On the plate it is the same contact.
+    rig.state.positions[9] = 0.06;
+    rig.state.velocities.fill(0.0);
+    let there = rig.contacts(H);
+    assert_eq!((there.len(), there[0].key, there[0].age), (1, found[0].key, 1));
+    // What is not a number is refused by name.
+    rig.state.velocities[8] = f64::NAN;
+    let (x, v) = (&rig.state.positions, &rig.state.velocities);
+    let error = rig.world.unforeseen(&rig.model, x, v, H).unwrap_err();
+    assert!(error.to_string().contains("velocities"), "{error}");
+}
+
+/// Both come 2.8 mm towards each other: neither alone would be deeper in the other than a quarter of the plate.
+#[test]
+fn both_sides_of_a_pair_count() {
+    let mut rig = Rig::new(&[
+        (plate(), Pose::default()),
+        (Shape::ball(0.05).unwrap(), Pose::at([0.0, 0.0, 0.0603])),
+    ]);
+    assert!(rig.contacts(H).is_empty());
+    assert_eq!(again(&mut rig, &[0.0028, -0.0028]).len(), 1);
+}
+
+/// After a search the pieces have other velocities than those that were foreseen, from which the next one is a step too small to look.
+#[test]
+fn a_second_search_looks_at_all() {
+    let mut rig = Rig::new(&[
+        (plate(), Pose::default()),
+        (Shape::ball(0.05).unwrap(), Pose::at([0.0, 0.0, 0.26])),
+    ]);
+    (rig.state.velocities[2], rig.state.velocities[8]) = (-60.0, -60.0);
+    assert!(rig.contacts(H).is_empty());
+    // 0.2 m apart; 4 mm into each other, then 6.
+    assert!(again(&mut rig, &[-1.0 + 0.204, -1.0]).is_empty());
+    assert_eq!(again(&mut rig, &[-1.0 + 0.206, -1.0]).len(), 1);
+}
+
+#[test]
+fn a_bar_that_came_to_turn_sweeps_over_a_ball() {
+    let mut rig = Rig::new(&[
+        (Shape::cuboid([0.5, 0.01, 0.01]).unwrap(), Pose::default()),
+        (Shape::ball(0.02).unwrap(), Pose::at([0.4, 0.15, 0.0])),
+    ]);
+    assert!(rig.contacts(H).is_empty());
+    rig.state.velocities[5] = 0.8 / H;
+    let found = again(&mut rig, &[]);
+    assert_eq!(found.len(), 1);
+    assert!(found[0].normal[1] > 0.8, "{found:?}");
+}
+
+/// Surfaces without thickness may not run into each other at all.
+#[test]
+fn bare_surfaces_do_not_pass() {
+    let points = [[-1.0, -1.0, 0.0], [1.0, -1.0, 0.0], [0.0, 1.0, 0.0]];
+    let surface = Shape::triangle_mesh(&points, &[[0, 1, 2]], MeshKind::Surface).unwrap();
+    let mut rig = Rig::new(&[
+        (surface.clone(), Pose::default()),
+        (surface, Pose::at([0.0, 0.1, 0.3])),
+    ]);
+    assert!(rig.contacts(H).is_empty());
+    assert!(again(&mut rig, &[0.0, -0.2]).is_empty());
+    let found = again(&mut rig, &[0.0, -0.301]);
+    assert!(
+        !found.is_empty() && found.iter().all(|c| c.normal[2] > 0.9),
+        "{found:?}"
+    );
+}
+
+/// A ball over a sheet: foreseen to stand, but one corner of the sheet comes up by 0.4 m.
+#[test]
+fn every_point_of_a_sheet_counts() {
+    let mut model = Model::new();
+    let points = [[-1.0, -1.0, 0.0], [1.0, -1.0, 0.0], [0.0, 1.0, 0.0]];
+    let node = model.add_particles("points", &points).unwrap();
+    let ball = model
+        .add_rigid_bodies("ball", &[Pose::at([0.0, 0.8, 0.2])])
+        .unwrap();
+    let mut world = World::new();
+    let sheet = Shape::soft_triangles(&[[0, 1, 2]], 0.001).unwrap();
+    world
+        .add(Collider::new("sheet", sheet, Place::Points(node)))
+        .unwrap();
+    let place = Place::Body {
+        node: ball,
+        element: 0,
+        pose: Pose::default(),
+    };
+    world
+        .add(Collider::new("ball", Shape::ball(0.05).unwrap(), place))
+        .unwrap();
+    let mut state = model.initial_state().unwrap();
+    let (x, v) = (&state.positions, &state.velocities);
+    assert!(world.update(&model, x, v, H).unwrap().is_empty());
+    state.velocities[8] = 0.4 / H;
+    let (x, v) = (&state.positions, &state.velocities);
+    let found = world.unforeseen(&model, x, v, H).unwrap();
+    assert_eq!(found.len(), 1);
+    assert!(matches!(found[0].a.carrier, Carrier::Points { count: 3, .. }));
+}
+
+/// A contact that comes late is sorted in among those of other pairs, so that all keep their names.
+#[test]
+fn names_of_other_pairs_last() {
+    let ball = || Shape::ball(0.05).unwrap();
+    let mut rig = Rig::new(&[
+        (plate(), Pose::default()),
+        (ball(), Pose::at([0.0, 0.0, 0.5])),
+        (ball(), Pose::at([0.1, 0.0, 0.5])),
+    ]);
+    let first = rig.contacts(H);
+    assert_eq!(first.len(), 1);
+    let late = again(&mut rig, &[0.0, -1.0, 0.0]);
+    assert_eq!(late.len(), 1);
+    assert!(late[0].key < first[0].key);
+    let entries = &rig.world.memory().entries;
+    assert!(entries.is_sorted_by_key(|e| (e.colliders, e.serial)));
+    rig.state.positions[9] = 0.06;
+    rig.state.velocities.fill(0.0);
+    rig.state.positions[16] = 0.06;
+    let keys: Vec<_> = rig.contacts(H).iter().map(|c| c.key).collect();
+    assert!(
+        keys.contains(&late[0].key) && keys.contains(&first[0].key),
+        "{keys:?}"
+    );
+}

@@ -111,3 +111,29 @@ impl Matching {
         &self.new_to_old
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two contacts that changed places in the list, and their features: each has the name of the one that it is nearest to, whatever the order.
+    #[test]
+    fn the_nearest_pair_is_named_first() {
+        let old = [0.0, 1.0].map(|x| Remembered {
+            feature: [x as u64, 0],
+            places: [[x, 0.0, 0.0]; 2],
+            ..Remembered::default()
+        });
+        let new = [0.9, 0.2].map(|x| Nameless {
+            feature: [7, 7],
+            next: [[x, 0.0, 0.0]; 2],
+            now: [[x, 0.0, 0.0]; 2],
+            reach: 2.0,
+        });
+        let mut matching = Matching::default();
+        assert_eq!(matching.run(&old, &new), [Some(1), Some(0)]);
+        // Too far for its reach.
+        let far = new.map(|n| Nameless { reach: 0.15, ..n });
+        assert_eq!(matching.run(&old, &far), [Some(1), None]);
+    }
+}

@@ -199,3 +199,28 @@ fn sleepers_keep_their_keys() {
     rig.world.set_rest(&|_, _| Rest::Moves);
     assert_eq!(keys(&rig.contacts(0.01)), keys(&all));
 }
+
+/// A ball that rolls over small triangles meets another one with another point of itself in every step: still it is the same contact.
+#[test]
+fn a_ball_that_rolls_over_triangles_keeps_its_key() {
+    let cells = 60;
+    let place = |i: usize| -1.0 + i as f64 / 20.0;
+    let points: Vec<[f64; 3]> = (0..=cells)
+        .flat_map(|i| [[place(i), -0.5, 0.0], [place(i), 0.5, 0.0]])
+        .collect();
+    let triangles: Vec<[usize; 3]> = (0..cells)
+        .flat_map(|i| [[2 * i, 2 * i + 2, 2 * i + 1], [2 * i + 2, 2 * i + 3, 2 * i + 1]])
+        .collect();
+    let ground = Shape::triangle_mesh(&points, &triangles, MeshKind::Surface).unwrap();
+    let mut rig =
+        Rig::new(&[(Shape::ball(0.1).unwrap(), Pose::at([-0.9, 0.1, 0.1]))]).fixed("ground", ground);
+    // 83 mm in a step, without slip.
+    (rig.state.velocities[0], rig.state.velocities[4]) = (5.0, 50.0);
+    let mut first = None;
+    for step in 0..20 {
+        let found = rig.contacts(1.0 / 60.0);
+        assert_eq!(found.len(), 1, "{step}");
+        assert_eq!(*first.get_or_insert(found[0].key), found[0].key, "{step}");
+        rig.advance(1.0 / 60.0);
+    }
+}

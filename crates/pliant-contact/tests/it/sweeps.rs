@@ -232,3 +232,40 @@ fn a_sheet_that_turns_over_is_met_as_it_will_be() {
     };
     assert_eq!((count, elements[0]), (1, 0));
 }
+
+/// A bar (half width 2 cm) that rises by 10 cm and turns by 0.4 rad in a step strikes a ball of 2 cm: the gap is what its speed at that place closes until the time of the impact, which
+/// follows from `(b - v t) cos(w t) - a sin(w t) = 4 cm`.
+#[test]
+fn the_gap_before_a_moving_and_turning_bar_is_its_speed_times_the_time() {
+    let (v, w, a, b) = (0.1 / H, 0.4 / H, 0.5, 0.25);
+    let mut rig = Rig::new(&[
+        (Shape::cuboid([1.0, 0.02, 0.02]).unwrap(), Pose::default()),
+        (Shape::ball(0.02).unwrap(), Pose::at([a, b, 0.0])),
+    ]);
+    (rig.state.velocities[1], rig.state.velocities[5]) = (v, w);
+    let distance = |t: f64| (b - v * t) * (w * t).cos() - a * (w * t).sin() - 0.04;
+    let (mut low, mut high) = (0.0, H);
+    for _ in 0..100 {
+        let middle = 0.5 * (low + high);
+        *(if distance(middle) > 0.0 {
+            &mut low
+        } else {
+            &mut high
+        }) = middle;
+    }
+    let found = rig.contacts(H);
+    assert_eq!(found.len(), 1);
+    let n = Vec3::from(found[0].normal);
+    let (sine, cosine) = (w * low).sin_cos();
+    assert!((n - Vec3::new(-sine, cosine, 0.0)).norm() < 1e-3, "{n:?}");
+    // On the bar, from its centre as it is then.
+    let lever = Vec3::new(a, b - v * low, 0.0) - n * 0.02;
+    let speed = (Vec3::new(0.0, v, 0.0) + Vec3::new(0.0, 0.0, w).cross(&lever)).dot(&n);
+    // Advancement ends half a margin early, at 1e-4 m.
+    assert!(
+        (found[0].gap - speed * low).abs() < 1e-3,
+        "{} {}",
+        found[0].gap,
+        speed * low
+    );
+}

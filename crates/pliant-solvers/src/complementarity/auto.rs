@@ -88,7 +88,7 @@ enum From {
 ///   [lagged](ShiftStep::Lagged), Newton, the same with half of the new shift, Newton with many sweeps, from Lemke's pyramids (up to 200 rows) with both functions, a tenth and three
 ///   tenths of the new shift, Newton with both functions from rest (if few rows), conjugate
 ///   gradients over Gauss-Seidel, alternating directions, accelerated gradients. With a [`Cone::Pyramid`](super::Cone::Pyramid): Lemke (if few
-///   rows), alternating directions, accelerated gradients. With a [`Cone::Rolling`](super::Cone::Rolling): the same without interior points.
+///   rows), alternating directions, accelerated gradients. With a [`Cone::Rolling`](super::Cone::Rolling) Newton comes before interior points whatever the size.
 ///
 /// None of them is begun once [`work`](AutoOptions::work) has been done.
 ///
@@ -198,7 +198,7 @@ impl Solver for Auto {
             (rows && few, Try::Pivoting, From::Best),
             ((rows || !round) && few, Try::Lemke, From::Best),
             (round && sweeps, Try::GaussSeidel, From::Best),
-            (curved && small, Try::Newton, From::Best),
+            (curved && (small || rolls && near), Try::Newton, From::Best),
             (round, Try::Interior(ShiftStep::Newton), From::Best),
             (round && near, Try::Newton, From::Best),
             (slips, Try::Interior(ShiftStep::Alternating), From::Rest),
@@ -221,14 +221,12 @@ impl Solver for Auto {
             (true, Try::Admm, From::Best),
             (few || rows || !round, Try::Gradient, From::Best),
         ];
-        // Interior points know one disc of friction per contact; what they stand between is tried once.
-        let wanted = |which: Try| !(rolls && matches!(which, Try::Interior(_) | Try::Path));
         let mut newton_last = false;
         let mut tried = Stages::default();
         let mut iterations = 0;
         let mut ray = false;
         let mut pyramid = false;
-        for (_, which, from) in stages.into_iter().filter(|s| s.0 && wanted(s.1)) {
+        for (_, which, from) in stages.into_iter().filter(|s| s.0) {
             if !tried.is_empty() && iterations * problem.size() >= self.options.work {
                 break;
             }

@@ -367,7 +367,6 @@ impl Solver for CentralPath {
 
     fn solve(&mut self, problem: &Problem, r: &mut [f64]) -> Result<Report, ProblemError> {
         problem.refuse_pyramids(self.method())?;
-        problem.refuse_rolling()?;
         let mut end = self.tracker.start(problem, r, self.limits)?;
         self.iterations = 0;
         if end.is_none() {

@@ -61,7 +61,7 @@ pub enum Cone {
     /// 0 <= u_n, r_n >= 0, u_n r_n = 0,   |r_i| <= mu_i r_n,   r_i = -mu_i r_n u_i/|u_i| where it slips,   i = t, s, r
     /// ```
     ///
-    /// In the form of De Saxcé: `u + (sum mu_i |u_i|) n` in the dual of `K = {|r_i| <= mu_i r_n}`, orthogonal to `r` in `K`. Interior points do not take it, and say so.
+    /// In the form of De Saxcé: `u + (sum mu_i |u_i|) n` in the dual of `K = {|r_i| <= mu_i r_n}`, orthogonal to `r` in `K`.
     Rolling {
         /// Coefficient of friction, without unit, `0 <= mu < infinity`.
         mu: f64,

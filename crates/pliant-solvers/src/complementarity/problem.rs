@@ -340,15 +340,6 @@ impl Problem {
         self.cones.iter().position(pyramid)
     }
 
-    /// For solvers that know one disc of friction per contact.
-    pub(crate) fn refuse_rolling(&self) -> Result<(), ProblemError> {
-        let why = "the solver does not take resistance to spin and rolling";
-        match self.first_rolling() {
-            Some(block) => Err(ProblemError::Unsuitable { block, why }),
-            None => Ok(()),
-        }
-    }
-
     /// The first block with a [`Cone::Rolling`].
     pub fn first_rolling(&self) -> Option<usize> {
         let rolling = |c: &Cone| matches!(c, Cone::Rolling { .. });

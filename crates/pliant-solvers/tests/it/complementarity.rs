@@ -14,6 +14,7 @@ mod oracle;
 mod polygons;
 mod random;
 mod rolling;
+mod rolling_heaps;
 mod scenes;
 
 use pliant_solvers::complementarity::*;

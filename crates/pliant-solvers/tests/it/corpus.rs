@@ -2,7 +2,7 @@
 
 mod exceptions;
 mod generate;
-mod judge;
+pub(crate) mod judge;
 
 use exceptions::{EXCEPTIONS, Ends};
 use pliant_solvers::KktSystem;
@@ -157,12 +157,6 @@ fn run_cones(record: &Record, problem: &Problem, solver: usize) -> Option<Verdic
     let report = match (entry.make)(limits).solve(problem, &mut r) {
         Ok(report) => report,
         Err(ProblemError::Unsuitable { .. }) if !entry.friction && problem.has_friction() => return None,
-        Err(ProblemError::Unsuitable { .. })
-            if matches!(entry.name, "interior-point" | "central-path")
-                && problem.first_rolling().is_some() =>
-        {
-            return None;
-        }
         Err(error) => panic!("{}, {}: {error}", record.name, entry.name),
     };
     let mut u = vec![0.0; problem.size()];

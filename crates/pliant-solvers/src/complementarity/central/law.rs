@@ -1,14 +1,16 @@
 //! The laws of blocks, smoothed: impulse and velocity as functions of one variable.
 
+mod rolling;
+
 use crate::complementarity::Cone;
+use crate::complementarity::cone::{ROWS, length};
 
-/// Rows of a block at most, and entries of its square.
-pub(super) const ROWS: usize = 3;
-pub(super) const SQUARE: usize = ROWS * ROWS;
+/// Entries of the square of a block at most.
+const SQUARE: usize = ROWS * ROWS;
 
-/// Impulse and velocity of a block, and their derivatives; the first numbers count. With `S = diag(mu, 1, 1)` (the identity without friction), `P` the derivative of
+/// Impulse and velocity of a block, and their derivatives; the first numbers count. With `S = diag(mu, 1, ..)` (the identity without friction, the root of the sum of squares for `mu` where there are several discs), `P` the derivative of
 /// `S r` and `V` that of the shifted velocity by the velocity:
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Smooth {
     /// Impulse (N s).
     pub(super) r: [f64; ROWS],
@@ -26,6 +28,34 @@ pub(super) struct Smooth {
     pub(super) lift: [f64; SQUARE],
     /// The first entry of `S`: `mu`, or one.
     pub(super) first: f64,
+}
+
+impl Default for Smooth {
+    fn default() -> Self {
+        let (list, square) = ([0.0; ROWS], [0.0; SQUARE]);
+        Self {
+            r: list,
+            u: list,
+            r_tau: list,
+            u_tau: list,
+            u_blur: 0.0,
+            by_r: square,
+            by_u: square,
+            lift: square,
+            first: 1.0,
+        }
+    }
+}
+
+/// What a cone makes of `z`: `x = S r`, `y = S^-1 v/s = x - z`, `P`, `1 - P`, and `s` times the derivative of `x` by `tau`.
+#[derive(Clone, Copy, Debug, Default)]
+struct Values {
+    first: f64,
+    x: [f64; ROWS],
+    y: [f64; ROWS],
+    rate: [f64; ROWS],
+    p: [[f64; ROWS]; ROWS],
+    o: [[f64; ROWS]; ROWS],
 }
 
 /// `(x + sqrt(x^2 + 4 t))/2`, the same for `-x`, and the root; no digits are lost where they are small.
@@ -50,8 +80,12 @@ fn halves(x: f64, t: f64) -> [f64; 3] {
 /// such term per bound. In place of `|u_t|` stands `sqrt(|u_t|^2 + blur^2) - blur` (m/s): where nothing slides the length has a corner, out of which the path would not find.
 pub(super) fn smooth(cone: &Cone, s: f64, (tau, blur): (f64, f64), z: &[f64]) -> Smooth {
     match (cone.friction(), cone.bounds()) {
-        (Some(mu), _) if mu > 0.0 => friction(cone, mu, s, (tau, blur), z),
-        (Some(_), _) => {
+        (Some(mu), _) if mu > 0.0 => contact(cone, s, blur, &friction(mu, s, tau, z), z.len()),
+        (None, None) if !cone.is_convex() => match rolling::rolling(cone, s, tau, z) {
+            Some(values) => contact(cone, s, blur, &values, z.len()),
+            None => Smooth::default(),
+        },
+        (Some(_), _) | (None, None) => {
             let mut out = row((0.0, f64::INFINITY), s, tau, z[0]);
             out.u[0] -= cone.shift(&out.u);
             // No friction: what is left of the variable is the sliding velocity.
@@ -62,15 +96,12 @@ pub(super) fn smooth(cone: &Cone, s: f64, (tau, blur): (f64, f64), z: &[f64]) ->
             }
             out
         }
-        (None, bounds) => row(bounds.unwrap_or((f64::NEG_INFINITY, f64::INFINITY)), s, tau, z[0]),
+        (None, Some(bounds)) => row(bounds, s, tau, z[0]),
     }
 }
 
 fn row((lower, upper): (f64, f64), s: f64, tau: f64, z: f64) -> Smooth {
-    let mut out = Smooth {
-        first: 1.0,
-        ..Smooth::default()
-    };
+    let mut out = Smooth::default();
     let t = tau / s;
     // Impulse, its derivatives, one minus its derivative, `r - z`.
     let (r, p, q, rate, v);
@@ -97,7 +128,7 @@ fn row((lower, upper): (f64, f64), s: f64, tau: f64, z: f64) -> Smooth {
 }
 
 /// Adds `b`, `c`, and `a` across the direction: the derivative of a spectral function.
-fn spectral(values: [f64; 3], way: [f64; 2], out: &mut [[f64; 3]; 3]) {
+fn spectral(values: [f64; 3], way: [f64; 2], out: &mut [[f64; ROWS]; ROWS]) {
     let [a, b, c] = values;
     out[0][0] = b;
     for i in 0..2 {
@@ -110,11 +141,10 @@ fn spectral(values: [f64; 3], way: [f64; 2], out: &mut [[f64; 3]; 3]) {
     }
 }
 
-fn friction(cone: &Cone, mu: f64, s: f64, (tau, blur): (f64, f64), z: &[f64]) -> Smooth {
-    let d = z.len();
-    let mut out = Smooth {
+fn friction(mu: f64, s: f64, tau: f64, z: &[f64]) -> Values {
+    let mut out = Values {
         first: mu,
-        ..Smooth::default()
+        ..Values::default()
     };
     let zt = [z[1], z.get(2).copied().unwrap_or(0.0)];
     let length = zt[0].hypot(zt[1]);
@@ -130,51 +160,69 @@ fn friction(cone: &Cone, mu: f64, s: f64, (tau, blur): (f64, f64), z: &[f64]) ->
     let (p1, p2, o1, o2) = (f1 / q1, f2 / q2, g1 / q1, g2 / q2);
     let close = length <= 1e-12 * q2;
     let across = |difference: f64, limit: f64| if close { limit } else { difference / (2.0 * length) };
-    let (mut p, mut o) = ([[0.0; 3]; 3], [[0.0; 3]; 3]);
     spectral(
         [across(f2 - f1, p1), 0.5 * (p1 + p2), 0.5 * (p2 - p1)],
         way,
-        &mut p,
+        &mut out.p,
     );
     spectral(
         [across(g1 - g2, o1), 0.5 * (o1 + o2), 0.5 * (o2 - o1)],
         way,
-        &mut o,
+        &mut out.o,
     );
     let along = |first: f64, second: f64| {
         let (mean, half) = (0.5 * (first + second), 0.5 * (second - first));
         [mean, half * way[0], half * way[1]]
     };
-    let (r, v, rate) = (along(f1, f2), along(g1, g2), along(1.0 / q1, 1.0 / q2));
-    out.r = [r[0] / mu, r[1], r[2]];
-    out.r_tau = [rate[0] / (mu * s), rate[1] / s, rate[2] / s];
-    out.u = [s * mu * v[0], s * v[1], s * v[2]];
-    out.u_tau = [mu * rate[0], rate[1], rate[2]];
-    let mut slope = [0.0; 2];
+    out.x[..3].copy_from_slice(&along(f1, f2));
+    out.y[..3].copy_from_slice(&along(g1, g2));
+    out.rate[..3].copy_from_slice(&along(1.0 / q1, 1.0 / q2));
+    out
+}
+
+/// Impulse, velocity and derivatives of a contact of `d` rows from the values of its cone.
+fn contact(cone: &Cone, s: f64, blur: f64, values: &Values, d: usize) -> Smooth {
+    let mu = values.first;
+    let mut out = Smooth {
+        first: mu,
+        ..Smooth::default()
+    };
+    for i in 0..d {
+        let (own, rate) = if i == 0 { (mu, mu * s) } else { (1.0, s) };
+        out.r[i] = values.x[i] / own;
+        out.r_tau[i] = values.rate[i] / rate;
+        out.u[i] = s * own * values.y[i];
+        out.u_tau[i] = own * values.rate[i];
+    }
+    let mut slope = [0.0; ROWS];
     if cone.is_convex() {
         out.u[0] -= cone.shift(&out.u);
     } else {
-        let slip = out.u[1].hypot(out.u[2]);
-        let blurred = slip.hypot(blur);
-        if blurred > 0.0 {
-            slope = [mu * out.u[1] / blurred, mu * out.u[2] / blurred];
-            // The difference of root and blur, without cancellation.
-            out.u[0] -= mu * slip * slip / (blurred + blur);
-            out.u_blur = mu * (1.0 - blur / blurred);
+        for (mu, rows) in cone.discs() {
+            let slip = length(&out.u[rows.clone()]);
+            let blurred = slip.hypot(blur);
+            if blurred > 0.0 {
+                rows.for_each(|i| slope[i] = mu * out.u[i] / blurred);
+                // The difference of root and blur, without cancellation.
+                out.u[0] -= mu * slip * slip / (blurred + blur);
+                out.u_blur += mu * (1.0 - blur / blurred);
+            }
         }
     }
-    out.u_tau[0] -= slope[0] * out.u_tau[1] + slope[1] * out.u_tau[2];
+    let turning = (1..d).map(|i| slope[i] * out.u_tau[i]).sum::<f64>();
+    out.u_tau[0] -= turning;
     // `S^-1 V`, with `V = 1 + n slope^T`.
-    let lift = [
-        [1.0 / mu, slope[0] / mu, slope[1] / mu],
-        [0.0, 1.0, 0.0],
-        [0.0, 0.0, 1.0],
-    ];
+    let mut lift = [[0.0; ROWS]; ROWS];
+    lift[0][0] = 1.0 / mu;
+    for i in 1..d {
+        lift[0][i] = slope[i] / mu;
+        lift[i][i] = 1.0;
+    }
     for i in 0..d {
         for l in 0..d {
-            let sum: f64 = (0..3).map(|x| p[i][x] * lift[x][l]).sum();
+            let sum: f64 = (0..d).map(|x| values.p[i][x] * lift[x][l]).sum();
             out.by_u[i * d + l] = sum;
-            out.by_r[i * d + l] = s * o[i][l] * if l == 0 { mu } else { 1.0 };
+            out.by_r[i * d + l] = s * values.o[i][l] * if l == 0 { mu } else { 1.0 };
             out.lift[i * d + l] = lift[i][l] / s;
         }
     }
@@ -197,6 +245,21 @@ mod tests {
             Cone::Shifted { mu: 0.7, shift: 0.3 },
             Cone::PlanarCoulomb { mu: 0.5 },
             Cone::Coulomb { mu: 0.0 },
+            Cone::Rolling {
+                mu: 0.4,
+                torsion: 0.05,
+                rolling: 0.1,
+            },
+            Cone::Rolling {
+                mu: 0.0,
+                torsion: 0.2,
+                rolling: 0.0,
+            },
+            Cone::Rolling {
+                mu: 0.0,
+                torsion: 0.0,
+                rolling: 0.0,
+            },
             Cone::Shifted { mu: 0.0, shift: 0.2 },
             Cone::NonNegative,
             Cone::Free,
@@ -213,10 +276,10 @@ mod tests {
         for cone in cones {
             let d = cone.rows();
             for z in [
-                [0.3, -0.2, 0.5],
-                [-0.4, 0.1, 0.05],
-                [0.9, 0.0, 0.0],
-                [-0.1, 0.7, -0.6],
+                [0.3, -0.2, 0.5, 0.02, -0.1, 0.3],
+                [-0.4, 0.1, 0.05, -0.3, 0.0, 0.0],
+                [0.9, 0.0, 0.0, 0.0, 0.02, -0.01],
+                [-0.1, 0.7, -0.6, 0.2, 0.4, 0.1],
             ] {
                 let at = |z: &[f64], tau: f64| smooth(&cone, s, (tau, blur), &z[..d]);
                 let here = at(&z, tau);

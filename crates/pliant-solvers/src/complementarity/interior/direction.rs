@@ -1,8 +1,10 @@
 //! Newton's direction of the interior-point method.
 
+use super::InteriorPoint;
+use super::inside::{Disc, Inner};
 use super::scaling::{product, quotient};
-use super::{InteriorPoint, pad};
 use crate::complementarity::Problem;
+use crate::complementarity::cone::ROWS;
 use crate::complementarity::shifted::Shifted;
 
 /// Largest entry.
@@ -21,7 +23,7 @@ struct System<'a> {
     shifted: &'a mut Shifted,
     turn: &'a [f64],
     e: &'a [f64],
-    slope: &'a [[f64; 2]],
+    slope: &'a [f64],
     bent: bool,
     scratch: &'a mut [f64],
 }
@@ -42,7 +44,7 @@ impl System<'_> {
         for k in 0..self.problem.blocks() {
             let rows = self.problem.rows(k);
             let d = rows.len();
-            let mut y = [0.0; 3];
+            let mut y = [0.0; ROWS];
             for i in 0..d {
                 for l in 0..d {
                     let t = if transpose { l * d + i } else { i * d + l };
@@ -59,42 +61,64 @@ impl System<'_> {
         dr.copy_from_slice(self.scratch);
     }
 
-    /// `push = T^-1 E q`, with `T^-1 = S^2 T^T`, `S = diag(mu, 1, 1)`.
-    fn push(&mut self, q: &[f64], push: &mut [f64], blocks: &[super::Inner]) {
+    /// `push = T^-1 E q`, with `T^-1 = S^2 T^T`, `S = diag(mu, 1, 1)`; that of several discs leans on the normal.
+    fn push(&mut self, q: &[f64], push: &mut [f64], (blocks, discs): (&[Inner], &[Disc])) {
         for i in 0..q.len() {
             self.scratch[i] = self.e[i] * q[i];
         }
-        for k in 0..self.problem.blocks() {
+        for (k, (inner, cone)) in blocks.iter().zip(self.problem.cones()).enumerate() {
             let rows = self.problem.rows(k);
-            let d = rows.len();
-            let floor = blocks[k].floor;
-            let mu = self.problem.cones()[k]
-                .friction()
-                .filter(|mu| *mu > 0.0)
-                .unwrap_or(1.0);
+            let (d, first) = (rows.len(), rows.start);
+            let force = |at: usize| self.scratch[at] - inner.floor * q[at];
+            let turned = |i: usize, from: usize| -> f64 {
+                let square = self.problem.square(k).start;
+                let terms = (from..d).map(|l| self.turn[square + l * d + i] * force(first + l));
+                terms.sum()
+            };
+            if cone.bounds().is_none() && cone.friction().is_none() {
+                let leaning = discs[inner.discs()]
+                    .iter()
+                    .map(|x| x.lean * force(x.rows().start));
+                push[first] = force(first) + leaning.sum::<f64>();
+                // The first row of `T` is what it takes from the normal.
+                (1..d).for_each(|i| push[first + i] = turned(i, 1));
+                continue;
+            }
+            let mu = cone.friction().filter(|mu| *mu > 0.0).unwrap_or(1.0);
             for i in 0..d {
-                let terms = (0..d).map(|l| {
-                    let at = rows.start + l;
-                    self.turn[self.problem.square(k).start + l * d + i] * (self.scratch[at] - floor * q[at])
-                });
-                let sum: f64 = terms.sum();
-                push[rows.start + i] = if i == 0 { mu * mu * sum } else { sum };
+                let sum = turned(i, 0);
+                push[first + i] = if i == 0 { mu * mu * sum } else { sum };
             }
         }
     }
 
     /// `y += sign (V^-1 - I) push`, `V` the derivative of `u + mu |u_t| n`.
     fn bend(&self, push: &[f64], sign: f64, y: &mut [f64]) {
-        for (k, t) in self.slope.iter().enumerate() {
+        for k in 0..self.problem.blocks() {
             let rows = self.problem.rows(k);
-            for l in 1..rows.len() {
-                y[rows.start] -= sign * t[l - 1] * push[rows.start + l];
+            let first = rows.start;
+            for i in rows.skip(1) {
+                y[first] -= sign * self.slope[i] * push[i];
             }
         }
     }
 }
 
 impl InteriorPoint {
+    /// `T^-T` times the derivative of the shift.
+    pub(super) fn turn_slope(&mut self, problem: &Problem) {
+        for (k, cone) in problem.cones().iter().enumerate() {
+            let rows = problem.rows(k);
+            let (d, square) = (rows.len(), problem.square(k).start);
+            for l in 0..d {
+                let along = (1..d).map(|i| self.slope[rows.start + i] * self.turn[square + l * d + i]);
+                // `S^2 = 1` but for the normal; the rows of several discs are at right angles to it.
+                let apart = l == 0 && cone.friction().is_none();
+                self.turned[rows.start + l] = if apart { 0.0 } else { along.sum() };
+            }
+        }
+    }
+
     /// Largest entry of `w - v`.
     fn infeasibility(&self, problem: &Problem) -> f64 {
         let mut out = 0.0f64;
@@ -103,8 +127,8 @@ impl InteriorPoint {
             let miss = match cone.bounds() {
                 Some(_) => (self.w[rows.start] - inner.v[0] + inner.v[1]).abs(),
                 None => rows
-                    .clone()
-                    .map(|i| (self.w[i] - inner.v[i - rows.start]).abs())
+                    .zip(self.velocity(problem, k))
+                    .map(|(i, v)| (self.w[i] - v).abs())
                     .fold(0.0, f64::max),
             };
             out = out.max(miss);
@@ -139,6 +163,7 @@ impl InteriorPoint {
             w,
             dr,
             blocks,
+            discs,
             ..
         } = self;
         let mut system = System {
@@ -163,7 +188,7 @@ impl InteriorPoint {
         for pass in 0..passes {
             if pass > 0 {
                 // What is left of the equations themselves, without floors and rounding of the factor.
-                system.push(q, push, blocks);
+                system.push(q, push, (blocks, discs));
                 system.back(q, dr);
                 problem.delassus().rows_times(0..m, dr, y);
                 for i in 0..m {
@@ -182,36 +207,41 @@ impl InteriorPoint {
             }
         }
         system.back(q, dr);
-        system.push(q, push, blocks);
+        system.push(q, push, (blocks, discs));
         self.velocities(problem, tau);
     }
 
     /// Velocities that complementarity wants.
     fn wanted(&mut self, problem: &Problem, tau: f64, correct: bool) {
+        self.g.fill(0.0);
+        for disc in &mut self.discs {
+            if !correct {
+                (disc.correction, disc.g) = ([0.0; 3], [0.0; 3]);
+                continue;
+            }
+            let c = disc.correction;
+            let q = quotient(&disc.scaling.lambda, &[tau - c[0], -c[1], -c[2]]);
+            let q = disc.scaling.times(&q);
+            disc.g = [disc.mu * q[0], q[1], q[2]];
+            self.g[disc.normal] += disc.g[0];
+            self.g[disc.rows()].copy_from_slice(&disc.g[1..=disc.rows().len()]);
+        }
         for (k, cone) in problem.cones().iter().enumerate() {
-            let rows = problem.rows(k);
-            let d = rows.len();
+            let row = problem.rows(k).start;
             let inner = &mut self.blocks[k];
             if !correct {
-                inner.correction = [0.0; 3];
+                inner.correction = [0.0; 2];
             }
             let c = inner.correction;
-            let (r, g) = (&self.r[rows.clone()], &mut self.g[rows]);
-            g.fill(0.0);
-            match (cone.friction(), cone.bounds()) {
-                (Some(0.0), _) => g[0] = (tau - c[0]) / r[0],
-                (Some(mu), _) if correct => {
-                    let q = quotient(&inner.scaling.lambda, &[tau - c[0], -c[1], -c[2]]);
-                    let q = inner.scaling.times(&q);
-                    g[0] = mu * q[0];
-                    g[1..].copy_from_slice(&q[1..d]);
-                }
-                (None, Some((lower, upper))) if lower < upper => {
+            let (r, g) = (self.r[row], &mut self.g[row]);
+            match cone.bounds() {
+                None if inner.discs().is_empty() => *g = (tau - c[0]) / r,
+                Some((lower, upper)) if lower < upper => {
                     if lower.is_finite() {
-                        g[0] += (tau - c[0]) / (r[0] - lower);
+                        *g += (tau - c[0]) / (r - lower);
                     }
                     if upper.is_finite() {
-                        g[0] -= (tau - c[1]) / (upper - r[0]);
+                        *g -= (tau - c[1]) / (upper - r);
                     }
                 }
                 _ => {}
@@ -223,35 +253,54 @@ impl InteriorPoint {
     fn velocities(&mut self, problem: &Problem, tau: f64) {
         for (k, cone) in problem.cones().iter().enumerate() {
             let rows = problem.rows(k);
-            let d = rows.len();
             let inner = &mut self.blocks[k];
             let c = inner.correction;
-            let (r, dr) = (&self.r[rows.clone()], &mut self.dr[rows.clone()]);
-            match (cone.friction(), cone.bounds()) {
-                (Some(0.0), _) => {
-                    dr[1..].fill(0.0);
-                    inner.dv[0] = (tau - c[0] - inner.v[0] * dr[0]) / r[0] - inner.v[0];
-                    inner.correction[0] = inner.dv[0] * dr[0];
-                }
-                (Some(mu), _) => {
-                    for i in 0..d {
-                        inner.dv[i] = self.g[rows.start + i] - inner.v[i] - self.push[rows.start + i];
+            let (r, first) = (self.r[rows.start], rows.start);
+            match cone.bounds() {
+                None => {
+                    let discs = &mut self.discs[inner.discs()];
+                    let several = cone.friction().is_none();
+                    if discs.is_empty() {
+                        self.dr[first + 1..rows.end].fill(0.0);
+                        inner.dv[0] = (tau - c[0] - inner.v[0] * self.dr[first]) / r - inner.v[0];
+                        inner.correction[0] = inner.dv[0] * self.dr[first];
                     }
-                    let x = inner.scaling.times(&pad(mu, dr));
-                    let y = inner.scaling.over(&pad(1.0 / mu, &inner.dv[..d]));
-                    inner.correction = product(&x, &y);
+                    for disc in discs {
+                        let mut push = [self.push[first], 0.0, 0.0];
+                        for (to, i) in push[1..].iter_mut().zip(disc.rows()) {
+                            *to = self.push[i];
+                        }
+                        if several {
+                            // Its own part of what they push in the normal.
+                            let own = disc.rows().start;
+                            push[0] = disc.e * self.q[first]
+                                + disc.lean * (self.e[own] - inner.floor) * self.q[own];
+                        }
+                        for i in 0..3 {
+                            disc.dv[i] = disc.g[i] - disc.v[i] - push[i];
+                        }
+                        let x = disc.scaling.times(&disc.impulse(&self.dr));
+                        let y = disc.scaling.over(&disc.velocity(&disc.dv));
+                        disc.correction = product(&x, &y);
+                    }
+                    if several {
+                        for (_, own) in cone.discs().into_iter().filter(|(mu, _)| *mu == 0.0) {
+                            self.dr[first + own.start..first + own.end].fill(0.0);
+                        }
+                    }
                 }
-                (None, Some((lower, upper))) if lower < upper => {
+                Some((lower, upper)) if lower < upper => {
+                    let dr = self.dr[first];
                     for (l, (bound, sign)) in [(lower, 1.0), (upper, -1.0)].into_iter().enumerate() {
                         if bound.is_finite() {
-                            let room = sign * (r[0] - bound);
-                            let (v, dz) = (inner.v[l], sign * dr[0]);
+                            let room = sign * (r - bound);
+                            let (v, dz) = (inner.v[l], sign * dr);
                             inner.dv[l] = (tau - c[l] - v * dz) / room - v;
                             inner.correction[l] = inner.dv[l] * dz;
                         }
                     }
                 }
-                (None, Some((lower, upper))) if lower == upper => dr[0] = 0.0,
+                Some((lower, upper)) if lower == upper => self.dr[first] = 0.0,
                 _ => {}
             }
         }

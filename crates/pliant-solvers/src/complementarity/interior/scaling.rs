@@ -58,6 +58,17 @@ pub(super) struct Scaling {
     pub(super) lambda: [f64; 3],
 }
 
+/// A scaling's square with its own part eliminated from the normal: along the direction `way` of the own part and across it, what is left of the normal, and how much of the own part's push on
+/// the normal there is per push along.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Arrow {
+    pub(super) way: [f64; 2],
+    pub(super) along: f64,
+    pub(super) across: f64,
+    pub(super) left: f64,
+    pub(super) lean: f64,
+}
+
 impl Scaling {
     /// For `r` and `v` inside the cone.
     pub(super) fn new(r: &[f64; 3], v: &[f64; 3]) -> Self {
@@ -95,6 +106,20 @@ impl Scaling {
     /// `W^-1 x`.
     pub(super) fn over(&self, x: &[f64; 3]) -> [f64; 3] {
         self.apply(x, -1.0).map(|y| y / self.size)
+    }
+
+    /// `W^2` in the form of an arrow: with the eigenvalues `a >= b` along the rays `(1, w_t)` and `(1, -w_t)`, all without cancellation.
+    pub(super) fn arrow(&self) -> Arrow {
+        let ([ray, ..], [a, b, across]) = self.square();
+        let way = [ray[1] / ray[0], ray[2] / ray[0]];
+        let share = b / a;
+        Arrow {
+            way,
+            along: 0.5 * (a + b),
+            across,
+            left: 2.0 * b / (1.0 + share),
+            lean: (1.0 - share) / (1.0 + share),
+        }
     }
 
     /// Eigenvectors of `W^2 = size^2 (2 w w^T - J)`, as rows, and its eigenvalues: along the ray of `w`, along its mirror image, across. In closed form,
@@ -135,6 +160,19 @@ mod tests {
             for (q, e) in vectors.iter().zip(values) {
                 let twice = s.times(&s.times(q));
                 assert!((0..3).all(|k| (twice[k] - e * q[k]).abs() < 1e-12 * values[0]));
+            }
+            // The arrow is the same matrix.
+            let arrow = s.arrow();
+            let [c, d] = arrow.way;
+            let ways = [[1.0, 0.0, 0.0], [arrow.lean, c, d], [0.0, -d, c]];
+            let parts = [arrow.left, arrow.along, arrow.across];
+            for i in 0..3 {
+                let unit = [0, 1, 2].map(|k| f64::from(u8::from(i == k)));
+                let twice = s.times(&s.times(&unit));
+                for k in 0..3 {
+                    let sum: f64 = (0..3).map(|l| parts[l] * ways[l][i] * ways[l][k]).sum();
+                    assert!((twice[k] - sum).abs() < 1e-12 * values[0]);
+                }
             }
             let x = [0.2, -0.4, 0.7];
             let y = quotient(&s.lambda, &x);

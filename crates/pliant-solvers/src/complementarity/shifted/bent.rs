@@ -126,20 +126,14 @@ impl Bent {
 }
 
 impl Shifted {
-    /// Factors `T A T^T + B E` with `T` and `E` as for [`Self::factor`] and the derivatives `s = mu u_t/|u_t|` of the shift:
+    /// Factors `T A T^T + B E` with `T` and `E` as for [`Self::factor`] and the derivatives `s = mu u_t/|u_t|` of the shift, as `T^-T s`:
     ///
     /// ```math
     /// B = T V^-1 T^-1 = 1 - (T n) (T^-T s)^T,   V = 1 + n s^T
     /// ```
     ///
-    /// where `T^-1 = S^2 T^T`, `S = diag(mu, 1, 1)`. Only entries between the rows of one contact are unsymmetric. False if it fails.
-    pub(crate) fn factor_bent(
-        &mut self,
-        problem: &Problem,
-        turn: &[f64],
-        e: &[f64],
-        slope: &[[f64; 2]],
-    ) -> bool {
+    /// Only entries between the rows of one contact are unsymmetric. False if it fails.
+    pub(crate) fn factor_bent(&mut self, problem: &Problem, turn: &[f64], e: &[f64], slope: &[f64]) -> bool {
         if !self.analyse_bent(problem, turn, e) {
             return false;
         }
@@ -150,16 +144,17 @@ impl Shifted {
         bent.symmetric_part(own);
         let target = bent.factor.values_mut();
         let sign = if self.saddle { -1.0 } else { 1.0 };
-        for (k, s) in slope.iter().enumerate().filter(|(_, s)| **s != [0.0; 2]) {
+        for k in 0..problem.blocks() {
             let rows = problem.rows(k);
+            if slope[rows.clone()].iter().all(|s| *s == 0.0) {
+                continue;
+            }
             let d = rows.len();
             let square = problem.square(k).start;
-            let t = |i: usize, l: usize| turn[square + i * d + l];
             for l in 0..d {
-                let along: f64 = (1..d).map(|i| s[i - 1] * t(l, i)).sum();
                 for i in 0..d {
                     target[bent.own[square + i * d + l] as usize] -=
-                        sign * t(i, 0) * along * e[rows.start + l];
+                        sign * turn[square + i * d] * slope[rows.start + l] * e[rows.start + l];
                 }
             }
         }

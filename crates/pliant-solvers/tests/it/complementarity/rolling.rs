@@ -1,7 +1,7 @@
 //! Contacts that resist spin and rolling.
 
 use super::random::planted;
-use super::{near, solve, solvers, takes_friction};
+use super::{interior, limits, near, solve, solvers, takes_friction};
 use crate::tools::{Random, definite};
 use pliant_solvers::complementarity::*;
 
@@ -11,7 +11,7 @@ fn size(v: &[f64]) -> f64 {
     v.iter().map(|x| x * x).sum::<f64>().sqrt()
 }
 
-fn rolling(mu: f64, torsion: f64, rolling: f64) -> Cone {
+pub(super) fn rolling(mu: f64, torsion: f64, rolling: f64) -> Cone {
     Cone::Rolling { mu, torsion, rolling }
 }
 
@@ -74,12 +74,7 @@ fn answers_that_were_chosen_are_found_by_all_that_take_them() {
         near(&scratch, &u, 1e-13);
         for mut solver in solvers(1e-10) {
             let method = solver.method();
-            if takes_friction(method)
-                && !matches!(
-                    method,
-                    Method::Lemke | Method::InteriorPoint | Method::CentralPath
-                )
-            {
+            if takes_friction(method) && method != Method::Lemke {
                 let (found, report) = solve(solver.as_mut(), &problem);
                 assert_eq!(report.outcome, Outcome::Converged, "{case} {report:?}");
                 // Weakly coupled contacts have one answer.
@@ -100,8 +95,7 @@ fn those_who_do_not_know_rolling_say_so() {
     for mut solver in solvers(1e-9) {
         let method = solver.method();
         let found = solver.solve(&problem, &mut [0.0; 6]);
-        let refuses =
-            !takes_friction(method) || matches!(method, Method::InteriorPoint | Method::CentralPath);
+        let refuses = !takes_friction(method);
         match found {
             Err(ProblemError::Unsuitable { block: 0, .. }) => assert!(refuses, "{method:?}"),
             other => assert!(other.is_ok() && !refuses, "{method:?} {other:?}"),
@@ -152,7 +146,7 @@ fn a_ball_rolls_spins_and_is_held() {
         let problem = Problem::dense(&a, &b, &[cone]).unwrap();
         for mut solver in solvers(1e-11) {
             let method = solver.method();
-            if !takes_friction(method) || matches!(method, Method::InteriorPoint | Method::CentralPath) {
+            if !takes_friction(method) {
                 continue;
             }
             let (r, report) = solve(solver.as_mut(), &problem);
@@ -247,5 +241,62 @@ fn without_arms_it_is_coulomb_and_units_do_not_count() {
         ));
         (0..6).for_each(|i| s[i] *= unit[i]);
         near(&r, &s, 1e-12);
+    }
+}
+
+/// A ball that rolls along x with the speed of its surface is held up to the speed at which it takes all of the arm, `arm N/(1.4 m)`, and keeps what is beyond it: no jump where the law changes.
+#[test]
+fn interior_points_find_the_limit_of_rest() {
+    let (m, push, arm) = (2.0, 3.0, 0.01);
+    let limit = arm * push / (1.4 * m);
+    for share in [0.5, 1.0 - 1e-6, 1.0, 1.0 + 1e-6, 2.0] {
+        let speed = share * limit;
+        let b = [-push / m, 0.0, 0.0, 0.0, 0.0, speed];
+        let problem = Problem::dense(&ball(m), &b, &[rolling(0.5, 0.02, arm)]).unwrap();
+        let solvers: [Box<dyn Solver>; 2] = [
+            Box::new(interior(1e-11)),
+            Box::new(CentralPath::new(limits(1e-11, 2000))),
+        ];
+        for mut solver in solvers {
+            let (r, report) = solve(solver.as_mut(), &problem);
+            assert_eq!(report.outcome, Outcome::Converged, "{share} {report:?}");
+            // R w_y after, with friction that keeps it rolling.
+            let left = speed + 2.5 * (r[5] - r[1]) / m;
+            let expected = (speed - limit).max(0.0);
+            assert!((left - expected).abs() < 1e-10, "{share} {left:e} {expected:e}");
+            assert!((r[5] + 1.4 * m * speed.min(limit)).abs() < 1e-10, "{share} {r:?}");
+        }
+    }
+}
+
+/// A disc that spins on the floor about its axis, which is all that it can do: `w' = w - torsion N/I`, until it stands; other parts have no arm, or no freedom.
+#[test]
+fn interior_points_stop_a_disc_that_spins() {
+    let (push, torsion, inertia) = (3.0, 0.05, 0.2);
+    for (mu, arm) in [(0.0, 0.0), (0.4, 0.0), (0.4, 0.1)] {
+        for (spin, torque) in [
+            (2.0, -torsion * push),
+            (-2.0, torsion * push),
+            (0.3, -0.3 * inertia),
+        ] {
+            let mut a = [0.0; 36];
+            (a[0], a[21]) = (1.0, 1.0 / inertia);
+            let b = [-push, 0.0, 0.0, spin, 0.0, 0.0];
+            let problem = Problem::dense(&a, &b, &[rolling(mu, torsion, arm)]).unwrap();
+            let solvers: [Box<dyn Solver>; 2] = [
+                Box::new(interior(1e-11)),
+                Box::new(CentralPath::new(limits(1e-11, 2000))),
+            ];
+            for mut solver in solvers {
+                // From where parts without an arm push.
+                let mut r = [1.0; 6];
+                let report = solver.solve(&problem, &mut r).unwrap();
+                assert_eq!(report.outcome, Outcome::Converged, "{mu} {arm} {spin} {report:?}");
+                assert!(
+                    (r[0] - push).abs() < 1e-9 && (r[3] - torque).abs() < 1e-9,
+                    "{r:?}"
+                );
+            }
+        }
     }
 }

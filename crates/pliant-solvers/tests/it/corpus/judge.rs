@@ -156,7 +156,7 @@ pub(super) fn law(cone: &Cone, s: f64, r: &[f64], u: &[f64]) -> f64 {
 }
 
 /// The largest residual of the blocks as a share of the largest `|b|`; NaN if an impulse is.
-pub(super) fn cones(p: &Problem, r: &[f64]) -> f64 {
+pub(crate) fn cones(p: &Problem, r: &[f64]) -> f64 {
     let m = p.size();
     let mut a = vec![0.0; m * m];
     p.delassus().block(0..m, 0..m, &mut a);

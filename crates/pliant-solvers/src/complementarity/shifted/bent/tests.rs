@@ -95,6 +95,7 @@ fn the_shift_bends_the_rows_of_contacts() {
         let problem = problem(redundant);
         let m = problem.size();
         let (mut turn, mut e, mut slope) = (vec![0.0; 9 * 4], vec![0.0; m], vec![[0.0; 2]; 4]);
+        let mut turned = vec![0.0; m];
         // `T = Q S^-1` with a rotation `Q`, as the eigenvectors of the scaling are.
         for k in 0..4 {
             let q = nalgebra::Rotation3::from_euler_angles(0.3 + k as f64, 0.7, -0.2);
@@ -109,7 +110,11 @@ fn the_shift_bends_the_rows_of_contacts() {
         slope[2] = [0.0; 2];
         let mut shifted = Shifted::default();
         shifted.prepare(&problem).unwrap();
-        assert!(shifted.factor_bent(&problem, &turn, &e, &slope));
+        // `T^-T s`, with `T^-1 = S^2 T^T`.
+        for (k, s) in slope.iter().enumerate() {
+            (0..3).for_each(|l| turned[3 * k + l] = (1..3).map(|i| s[i - 1] * turn[9 * k + 3 * l + i]).sum());
+        }
+        assert!(shifted.factor_bent(&problem, &turn, &e, &turned));
         let rhs: Vec<f64> = (0..m).map(|i| (i as f64).cos()).collect();
         let mut x = vec![0.0; m];
         shifted.solve_bent(&rhs, &mut x);

@@ -85,9 +85,7 @@ fn contacts(folder: &Path) -> Result<Vec<(String, Problem)>, String> {
             Statement::Mixed(mixed) => mixed.condense().map_err(|e| say(e.to_string()))?.problem,
             _ => continue,
         };
-        // Not all who take friction take resistance to rolling.
-        let plain = problem.first_rolling().is_none();
-        if problem.has_friction() && plain && problem.size() >= ROWS {
+        if problem.has_friction() && problem.size() >= ROWS {
             out.push((record.name, problem));
         }
     }

@@ -232,12 +232,12 @@ impl LinearAuto {
         &self,
         error: SolveError,
         best: Option<LinearReport>,
-        iterations: usize,
         solution: &mut Solution,
     ) -> Result<LinearReport, SolveError> {
         match best {
             Some(report) if !matches!(error, SolveError::NotPositiveDefinite { .. }) => {
-                Ok(self.fall_back(report, iterations, solution))
+                solution.clone_from(&self.best);
+                Ok(report)
             }
             _ => Err(error),
         }
@@ -318,7 +318,7 @@ impl LinearAuto {
             {
                 match self.escalate(error) {
                     Ok(()) => continue,
-                    Err(error) => return self.give_up(error, best, iterations, solution),
+                    Err(error) => return self.give_up(error, best, solution),
                 }
             }
             let (method, reason) = self.current()?;
@@ -329,7 +329,7 @@ impl LinearAuto {
                 Ok(found) => found,
                 Err(error) => match self.escalate(error) {
                     Ok(()) => continue,
-                    Err(error) => return self.give_up(error, best, iterations, solution),
+                    Err(error) => return self.give_up(error, best, solution),
                 },
             };
             let own = report.iterations;
@@ -350,22 +350,18 @@ impl LinearAuto {
                 best = Some(report);
             }
             if done || self.stage + 1 >= self.chain.len() {
-                if !done && !better {
-                    return Ok(self.fall_back(best.unwrap_or(report), iterations, solution));
-                }
-                return Ok(report);
+                let Some(best) = best.filter(|_| !done && !better) else {
+                    return Ok(report);
+                };
+                // The factors at hand may belong to a method that failed.
+                solution.clone_from(&self.best);
+                return Ok(best);
             }
             if better {
                 self.best.clone_from(solution);
             }
             self.advance(method);
         }
-    }
-
-    /// Returns to the best answer so far. The factors at hand may belong to a method that failed.
-    fn fall_back(&self, report: LinearReport, iterations: usize, solution: &mut Solution) -> LinearReport {
-        solution.clone_from(&self.best);
-        LinearReport { iterations, ..report }
     }
 
     /// Solves by the method at hand.

@@ -14,7 +14,7 @@ use super::{LinearOperator, Preconditioner, axpy, dot, norm};
 ///
 /// Nothing is minimised but over one direction at a time: the residual is erratic, and it breaks down where `q^T r`, `q^T A p'` or
 /// `omega` vanishes (matrices with a spectrum near the imaginary axis). A breakdown after progress starts again with a new
-/// shadow. Memory does not grow, which is how it differs from [`GeneralMinimalResidual`](super::GeneralMinimalResidual).
+/// shadow, `r`, or `r + A M^-1 r |r|/|A M^-1 r|` where `r` is orthogonal to its product. Memory does not grow, which is how it differs from [`GeneralMinimalResidual`](super::GeneralMinimalResidual).
 ///
 /// Cost per iteration: two products, two applications of `M`, `29 n`. Source: van der Vorst 1992.
 #[derive(Clone, Debug, Default)]
@@ -71,16 +71,26 @@ impl Pass for Work {
         } = self;
         shadow.copy_from_slice(r);
         p.copy_from_slice(r);
-        let shadow_norm = norm(shadow);
+        let mut shadow_norm = norm(shadow);
         let mut rho = dot(shadow, r);
+        let mut fresh = true;
         loop {
             m.apply(p, mp);
             a.apply(mp, v);
-            let qv = dot(shadow, v);
+            let mut qv = dot(shadow, v);
             if !qv.is_finite() {
                 return End::not_finite();
             }
-            if qv.abs() <= ORTHOGONAL * shadow_norm * norm(v) {
+            let size = norm(v);
+            let orthogonal = |qv: f64, of: f64| qv.abs() <= ORTHOGONAL * of * size;
+            if fresh && size > 0.0 && orthogonal(qv, shadow_norm) {
+                // So it is wherever `omega` vanished before. With as much of the product in the shadow neither of its two products vanishes.
+                axpy(shadow_norm / size, v, shadow);
+                shadow_norm = norm(shadow);
+                (rho, qv) = (dot(shadow, r), dot(shadow, v));
+            }
+            fresh = false;
+            if orthogonal(qv, shadow_norm) {
                 return End::zero_product();
             }
             let alpha = rho / qv;
@@ -100,17 +110,15 @@ impl Pass for Work {
                 return End::not_finite();
             }
             let omega = if tt > 0.0 { ts / tt } else { 0.0 };
-            let stuck = ts.abs() <= ORTHOGONAL * half * tt.sqrt();
-            if !stuck {
-                axpy(omega, ms, d);
-                axpy(-omega, t, r);
-            }
+            axpy(omega, ms, d);
+            axpy(-omega, t, r);
             let size = norm(r);
             if let Some(end) = pace.step(size) {
                 return end;
             }
             let new = dot(shadow, r);
-            if stuck || new.abs() <= ORTHOGONAL * shadow_norm * size {
+            // So it is where `omega` vanishes: `s` is orthogonal to the shadow.
+            if new.abs() <= ORTHOGONAL * shadow_norm * size {
                 return End::zero_product();
             }
             let beta = new / rho * (alpha / omega);

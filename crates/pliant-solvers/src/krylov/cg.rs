@@ -100,6 +100,7 @@ impl Pass for Work {
 pub(super) fn preconditioned(r: &[f64], z: &[f64]) -> Result<f64, End> {
     match positive_product(r, z) {
         Some(rz) if rz > 0.0 && rz.is_finite() => Ok(rz),
+        Some(rz) if rz > 0.0 => Err(End::not_finite()),
         Some(_) => Err(End::zero_product()),
         None => Err(indefinite(r, z)),
     }

@@ -93,9 +93,7 @@ impl Condensed {
             return Err(SolveError::HardRow { row });
         }
         let indefinite = |e| match e {
-            SolveError::NotPositiveDefinite { dof: row, diagonal } if diagonal < 0.0 => {
-                SolveError::NegativeCompliance { row, value: diagonal }
-            }
+            // Compliances below zero were refused when the system was equilibrated.
             SolveError::NotPositiveDefinite { dof: row, .. } => SolveError::HardRow { row },
             other => other,
         };

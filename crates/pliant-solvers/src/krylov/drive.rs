@@ -103,8 +103,6 @@ impl Pace<'_> {
         }
         if self.met(norm_r) {
             Some(End::Goal)
-        } else if norm_r == 0.0 {
-            Some(End::Exhausted)
         } else if self.iterations >= self.max_iterations {
             Some(End::Budget)
         } else {

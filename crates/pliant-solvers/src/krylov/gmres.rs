@@ -172,12 +172,9 @@ impl Work {
             h[j] = length;
             (self.g[j], self.g[j + 1]) = (c * self.g[j], -s * self.g[j]);
             columns = j + 1;
+            // An invariant space leaves nothing, which ends it too.
             if let Some(stop) = pace.step(self.g[j + 1].abs()) {
                 end = stop;
-                break;
-            }
-            if invariant {
-                end = End::Exhausted;
                 break;
             }
             next.iter_mut().for_each(|v| *v /= after);
@@ -215,4 +212,38 @@ fn orthogonalise(known: &[f64], next: &mut [f64], h: &mut [f64], before: f64) ->
         old = new;
     }
     old
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is left of a vector that two others make up to 1e-10 is right to 1e-6 after one pass, which is what its angle to them would be off by.
+    #[test]
+    fn what_cancels_is_orthogonal_all_the_same() {
+        let n = 40;
+        let noise = |k: usize| ((k * k) as f64 * 12.9898).sin();
+        let mut known = Vec::new();
+        for k in 0..3 {
+            let mut v: Vec<f64> = (0..n).map(|i| noise(n * k + i + 1)).collect();
+            orthogonalise(
+                &known,
+                &mut v,
+                &mut [0.0; 3][..k],
+                norm(&(0..n).map(|i| noise(n * k + i + 1)).collect::<Vec<_>>()),
+            );
+            let size = norm(&v);
+            known.extend(v.iter().map(|v| v / size));
+        }
+        let (basis, rest) = known.split_at(2 * n);
+        let mut next: Vec<f64> = (0..n)
+            .map(|i| basis[i] - 2.0 * basis[n + i] + 1e-10 * rest[i])
+            .collect();
+        let (mut h, before) = ([0.0; 2], norm(&next));
+        let after = orthogonalise(basis, &mut next, &mut h, before);
+        assert!((after - 1e-10).abs() < 1e-15 && (h[0] - 1.0).abs() < 1e-14 && (h[1] + 2.0).abs() < 1e-14);
+        for v in basis.chunks_exact(n) {
+            assert!(dot(v, &next).abs() < 1e-14 * after);
+        }
+    }
 }

@@ -85,9 +85,7 @@ impl Pass for Work {
                 Ok(beta) => beta,
                 Err(end) => return end,
             };
-            if !alpha.is_finite() {
-                return End::not_finite();
-            }
+            // An alpha that is not finite is in the length.
             largest = largest.max(alpha.hypot(beta));
             let invariant = beta <= f64::EPSILON * largest;
 

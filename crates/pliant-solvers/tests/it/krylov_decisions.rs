@@ -78,7 +78,8 @@ fn conjugate_gradients_that_meet_negative_curvature_keep_what_lowered_the_energy
     assert!((report.residual - 18f64.sqrt()).abs() < 1e-12);
 }
 
-/// A quarter turn: every direction is orthogonal to its product, so that the first step of BiCGSTAB has no length.
+/// A quarter turn: every direction is orthogonal to its product, so that no step of BiCGSTAB has an `omega`. With half of the product in the shadow the first half of a step is `alpha = 1`, and its residual
+/// `(-1, 3)` is a smaller share of `|A x| + |b|` than that of zero: it is kept, but not halved.
 #[test]
 fn a_turn_breaks_bicgstab_down_by_name() {
     let turn = FnOperator::new(2, |x: &[f64], y: &mut [f64]| y.copy_from_slice(&[x[1], -x[0]]));
@@ -87,7 +88,9 @@ fn a_turn_breaks_bicgstab_down_by_name() {
         .solve(&turn, &[1.0, 2.0], &mut x)
         .unwrap();
     let kind = Breakdown::ZeroInnerProduct;
-    assert_eq!((report.status, x), (KrylovStatus::Breakdown { kind }, [0.0; 2]));
+    assert_eq!(report.status, KrylovStatus::Breakdown { kind });
+    close(&x, &[1.0, 2.0], 1e-14);
+    assert!((report.relative - 0.5f64.sqrt()).abs() < 1e-14);
 }
 
 #[test]

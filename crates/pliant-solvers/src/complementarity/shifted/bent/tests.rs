@@ -8,11 +8,11 @@ use pliant_sparse::PatternBuilder;
 /// Four bodies of three variables in a row, three contacts between neighbours and one with the ground, a hard row at the end, and the same row once more
 /// if wanted; the first contact has a full block of compliance.
 fn problem(redundant: bool) -> Problem {
-    with_compliance(redundant, false)
+    with_compliance(redundant, false, 0.0)
 }
 
-/// The same, with a compliance between the first two contacts if wanted.
-fn with_compliance(redundant: bool, between: bool) -> Problem {
+/// The same, with a compliance between the first two contacts if wanted, and the last row so far from the one before.
+fn with_compliance(redundant: bool, between: bool, apart: f64) -> Problem {
     let (n, contacts) = (12, 4);
     let m = 3 * contacts + 1 + usize::from(redundant);
     let noise = |k: usize| ((k * k) as f64 * 12.9898).sin();
@@ -28,6 +28,7 @@ fn with_compliance(redundant: bool, between: bool) -> Problem {
         }
     }
     (3 * contacts..m).for_each(|i| j.insert(i, 11));
+    (3 * contacts + 1..m).for_each(|i| j.insert(i, 10));
     let mut r = PatternBuilder::new(m, m);
     (0..m).for_each(|i| r.insert(i, i));
     [(1, 0), (2, 0), (2, 1)]
@@ -56,8 +57,11 @@ fn with_compliance(redundant: bool, between: bool) -> Problem {
         *x = noise(k + 3);
     }
     for i in 3 * contacts..m {
-        let slot = system.j.pattern().row_slots(i).start;
-        system.j.values_mut()[slot] = 1.0;
+        for (k, value) in [(11, 1.0), (10, apart)] {
+            if let Some(slot) = system.j.pattern().slot(i, k) {
+                system.j.values_mut()[slot] = value;
+            }
+        }
     }
     for (i, k, value) in [(0, 0, 0.3), (1, 1, 0.2), (2, 2, 0.4), (1, 0, 0.1), (2, 1, -0.05)] {
         let slot = system.r.pattern().slot(i, k).unwrap();
@@ -135,6 +139,41 @@ fn the_shift_bends_the_rows_of_contacts() {
     }
 }
 
+/// `(F_r + F_u (A + e D)) D^-1`, entry by entry.
+fn jacobian(problem: &Problem, by_r: &[f64], by_u: &[f64], e: f64) -> DMatrix<f64> {
+    let m = problem.size();
+    let mut a = operator(problem);
+    let [mut f_r, mut f_u, mut columns] = [(); 3].map(|()| DMatrix::zeros(m, m));
+    for k in 0..4 {
+        for i in 0..3 {
+            a[(3 * k + i, 3 * k + i)] += e * problem.scale(k);
+            columns[(3 * k + i, 3 * k + i)] = 1.0 / problem.scale(k);
+            for l in 0..3 {
+                f_r[(3 * k + i, 3 * k + l)] = by_r[9 * k + 3 * i + l];
+                f_u[(3 * k + i, 3 * k + l)] = by_u[9 * k + 3 * i + l];
+            }
+        }
+    }
+    (f_r + f_u * a) * columns
+}
+
+/// A row that is redundant in one problem and not in the next of the same pattern, and back.
+#[test]
+fn redundant_rows_are_found_anew() {
+    let noise = |k: usize| ((k * k) as f64 * 78.233).sin();
+    let by_r: Vec<f64> = (0..36).map(noise).collect();
+    let by_u: Vec<f64> = (0..36).map(|k| noise(k + 100)).collect();
+    let rhs: Vec<f64> = (0..12).map(|i| f64::from(i).cos()).collect();
+    let (mut shifted, mut x) = (Shifted::default(), vec![0.0; 12]);
+    for apart in [0.8, 0.0, 0.8] {
+        let problem = with_compliance(true, false, apart);
+        shifted.prepare(&problem).unwrap();
+        assert!(shifted.factor_newton(&problem, &by_r, &by_u, 0.5));
+        shifted.solve_bent(&rhs, &mut x);
+        compare(&x, &jacobian(&problem, &by_r, &by_u, 0.5), &rhs);
+    }
+}
+
 #[test]
 fn the_jacobian_of_newton_is_that_of_the_functions() {
     for redundant in [false, true] {
@@ -152,20 +191,7 @@ fn the_jacobian_of_newton_is_that_of_the_functions() {
             assert!(shifted.factor_newton(&problem, &by_r, &by_u, e));
             let mut x = vec![0.0; m];
             shifted.solve_bent(&rhs, &mut x);
-            let mut a = operator(&problem);
-            let (mut f_r, mut f_u, mut columns) =
-                (DMatrix::zeros(m, m), DMatrix::zeros(m, m), DMatrix::zeros(m, m));
-            for k in 0..4 {
-                for i in 0..3 {
-                    a[(3 * k + i, 3 * k + i)] += e * problem.scale(k);
-                    columns[(3 * k + i, 3 * k + i)] = 1.0 / problem.scale(k);
-                    for l in 0..3 {
-                        f_r[(3 * k + i, 3 * k + l)] = by_r[9 * k + 3 * i + l];
-                        f_u[(3 * k + i, 3 * k + l)] = by_u[9 * k + 3 * i + l];
-                    }
-                }
-            }
-            compare(&x, &((f_r + f_u * a) * columns), &rhs);
+            compare(&x, &jacobian(&problem, &by_r, &by_u, e), &rhs);
         }
     }
 }
@@ -174,7 +200,7 @@ fn the_jacobian_of_newton_is_that_of_the_functions() {
 #[test]
 fn a_compliance_between_contacts_is_refused() {
     for between in [false, true] {
-        let problem = with_compliance(false, between);
+        let problem = with_compliance(false, between, 0.0);
         let mut shifted = Shifted::default();
         shifted.prepare(&problem).unwrap();
         let of = |from: usize| {

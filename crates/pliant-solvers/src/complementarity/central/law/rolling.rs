@@ -284,7 +284,7 @@ mod tests {
                 let wide = [z[0], z[1], z[2], 0.1, -0.2, 0.3];
                 let found = super::rolling(&cone, 2.0, tau, &wide).unwrap();
                 let near = |a: f64, b: f64, scale: f64| {
-                    assert!((a - b).abs() <= 1e-9 * scale, "{tau:e} {z:?} {a:e} {b:e}")
+                    assert!((a - b).abs() <= 1e-9 * scale, "{tau:e} {z:?} {a:e} {b:e}");
                 };
                 let largest = |x: &[f64; ROWS]| x.iter().take(3).fold(0.0f64, |a, x| a.max(x.abs()));
                 for i in 0..3 {

@@ -16,3 +16,4 @@ pub mod reference;
 pub mod stiff;
 pub mod timing;
 pub mod verify;
+pub mod vibrations;

@@ -5,7 +5,7 @@ use crate::flags;
 use crate::process;
 
 /// The groups of benchmarks, each a program of the benches package.
-const GROUPS: [&str; 7] = [
+const GROUPS: [&str; 8] = [
     "solvers",
     "contacts",
     "contact-scenes",
@@ -13,6 +13,7 @@ const GROUPS: [&str; 7] = [
     "corpus",
     "orders",
     "multibody",
+    "vibrations",
 ];
 
 /// Runs the program `scenes` of the benches package in release mode with the same arguments, or the group of benchmarks that the first
@@ -25,6 +26,7 @@ pub(crate) fn run(args: &[String]) -> Result<u8, Error> {
         Some((group, rest)) if group == "delassus" => process::run_bench_program("delassus", &[], rest),
         Some((group, rest)) if group == "corpus" => process::run_bench_program("profile", &[], rest),
         Some((group, rest)) if group == "orders" => process::run_bench_program("orders", &[], rest),
+        Some((group, rest)) if group == "vibrations" => process::run_bench_program("vibrations", &[], rest),
         Some((group, rest)) if group == "multibody" => process::run_bench_program("multibody", &[], rest),
         Some((group, _)) if !group.starts_with('-') => Err(Error::UnknownFlag {
             task: "bench",

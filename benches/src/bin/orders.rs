@@ -119,5 +119,5 @@ fn run(periods: f64) -> Result<(Vec<Table>, String), Error> {
             println!();
         }
     }
-    Ok((tables, energies_svg(periods, &panels)))
+    Ok((tables, energies_svg(periods, &panels, (-10.0, 1.0))))
 }

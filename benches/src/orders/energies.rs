@@ -17,10 +17,9 @@ const LEFT: f64 = 70.0;
 const TOP: f64 = 64.0;
 const GAP: f64 = 70.0;
 const LEGEND: f64 = 320.0;
-const DECADES: (f64, f64) = (-10.0, 1.0);
 
-/// One panel per motion, one line per method and step; all panels have the same methods in the same order.
-pub fn energies_svg(periods: f64, panels: &[(&str, Vec<Course>)]) -> String {
+/// One panel per motion, one line per method and step; all panels have the same methods in the same order, and the same powers of ten from bottom to top.
+pub fn energies_svg(periods: f64, panels: &[(&str, Vec<Course>)], range: (f64, f64)) -> String {
     let end = LEFT + panels.len() as f64 * (PANEL.0 + GAP);
     let (full, total) = (end + LEGEND, TOP + PANEL.1 + 50.0);
     let mut out = String::new();
@@ -41,7 +40,7 @@ pub fn energies_svg(periods: f64, panels: &[(&str, Vec<Course>)]) -> String {
         panel(
             &mut out,
             LEFT + k as f64 * (PANEL.0 + GAP),
-            periods,
+            (periods, range),
             name,
             courses,
         );
@@ -56,14 +55,14 @@ pub fn energies_svg(periods: f64, panels: &[(&str, Vec<Course>)]) -> String {
     out
 }
 
-fn panel(out: &mut String, left: f64, periods: f64, name: &str, courses: &[Course]) {
+fn panel(out: &mut String, left: f64, (periods, range): (f64, (f64, f64)), name: &str, courses: &[Course]) {
     let (width, height) = PANEL;
     let up = |e: f64| {
-        let share = (e.log10() - DECADES.0) / (DECADES.1 - DECADES.0);
+        let share = (e.log10() - range.0) / (range.1 - range.0);
         TOP + height * (1.0 - share.clamp(0.0, 1.0))
     };
     text(out, (left, TOP - 12.0), 12, name);
-    decades(out, DECADES, (left, width), up);
+    decades(out, range, (left, width), up);
     for quarter in 0..=4 {
         let x = left + width * f64::from(quarter) / 4.0;
         line(

@@ -9,3 +9,4 @@ mod families;
 mod profile;
 mod reference;
 mod stiff;
+mod vibrations;

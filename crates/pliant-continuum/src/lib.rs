@@ -37,7 +37,7 @@ pub use error::ContinuumError;
 pub use gradient::DeformationGradient;
 pub use material::{
     ElasticPlastic, Fibres, Fung, Hyperelastic, LinearElastic, PlaneElastic, Plasticity, PronySeries,
-    PronyTerm, StrainEnergy, Tangent, Viscoelastic, Viscosity,
+    PronyTerm, Relaxing, StrainEnergy, Tangent, Viscoelastic, Viscosity,
 };
 pub use mesh::{Defect, Element, Mesh, Repair};
 pub use patches::{Patches, dilatation};

@@ -6,11 +6,11 @@ mod section;
 pub use curve::RodCurve;
 pub use section::Section;
 
-use crate::ContinuumError;
+use crate::{ContinuumError, PronySeries, Relaxing};
 use pliant_dense::rotation::{conjugate, multiply};
 use pliant_model::{
-    BeamSegment, BeamStrain, ComponentId, DiagonalCompliance, JointFrame, Mass, Model, Motion, NodeId, Pose,
-    RigidMass, Treatment,
+    BeamSegment, BeamStrain, ComponentId, DiagonalCompliance, ForceField, JointFrame, Mass, Model, Motion,
+    NodeId, Pose, RigidMass, Treatment,
 };
 
 /// An elastic rod: bodies at the points of a curve, and between them the strains of a geometrically exact beam (Simo 1985).
@@ -26,10 +26,11 @@ pub struct Rod {
     young: f64,
     poisson: f64,
     density: f64,
-    treatment: Treatment,
+    treatment: Option<Treatment>,
     inextensible: bool,
     straight_at_rest: bool,
     relaxation_time: f64,
+    series: Option<PronySeries>,
 }
 
 /// What a rod became in a model.
@@ -65,10 +66,11 @@ impl Rod {
             young,
             poisson,
             density: 1000.0,
-            treatment: Treatment::Compliance,
+            treatment: None,
             inextensible: false,
             straight_at_rest: false,
             relaxation_time: 0.0,
+            series: None,
         }
     }
 
@@ -82,7 +84,7 @@ impl Rod {
     /// Sets the treatment of the strains; a compliance if not set, for slender rods are far stiffer along than across.
     #[must_use]
     pub fn with_treatment(mut self, treatment: Treatment) -> Self {
-        self.treatment = treatment;
+        self.treatment = Some(treatment);
         self
     }
 
@@ -104,6 +106,13 @@ impl Rod {
     #[must_use]
     pub fn with_relaxation_time(mut self, d: f64) -> Self {
         self.relaxation_time = d;
+        self
+    }
+
+    /// Makes its moduli those of fast strains, which relax by a Prony series ([`Relaxing`]) whose shares of shear and bulk must be equal. The strains are then a stiffness.
+    #[must_use]
+    pub fn with_viscoelasticity(mut self, series: PronySeries) -> Self {
+        self.series = Some(series);
         self
     }
 
@@ -155,27 +164,12 @@ impl Rod {
             })
             .collect();
         let lengths: Vec<f64> = segments.iter().map(|s| s.length).collect();
-        let stiffness = self.stiffness();
-        let compliances: Vec<f64> = lengths
-            .iter()
-            .flat_map(|l| {
-                let of = |k: usize| {
-                    if self.inextensible && k < 3 {
-                        0.0
-                    } else {
-                        1.0 / (stiffness[k] * l)
-                    }
-                };
-                [0, 1, 2, 3, 4, 5].map(of)
-            })
-            .collect();
-        let law = DiagonalCompliance::new(&compliances).with_relaxation_time(self.relaxation_time);
-
+        let law = self.law(&lengths)?;
         let frames = model.add_rigid_bodies(name, poses)?;
         let mass = model.add_mass(&format!("{name}.mass"), frames, self.masses(&lengths, count))?;
         let strains = model.add_mapped(&format!("{name}.strains"), &[frames], BeamStrain::new(&segments))?;
         let label = format!("{name}.elasticity");
-        let elasticity = model.add_force_field(&label, strains, law, self.treatment)?;
+        let elasticity = model.add_boxed_force_field(&label, strains, law, self.treatment())?;
         Ok(RodParts {
             frames,
             strains,
@@ -183,6 +177,36 @@ impl Rod {
             mass,
             lengths,
         })
+    }
+
+    /// The law of the strains of segments of these lengths.
+    fn law(&self, lengths: &[f64]) -> Result<Box<dyn ForceField>, ContinuumError> {
+        let stiffness = self.stiffness();
+        if let Some(series) = self.series {
+            return Ok(Box::new(Relaxing::diagonal(&stiffness, lengths, series)?));
+        }
+        let of = |l: &f64| {
+            [0, 1, 2, 3, 4, 5].map(|k| {
+                if self.inextensible && k < 3 {
+                    0.0
+                } else {
+                    1.0 / (stiffness[k] * l)
+                }
+            })
+        };
+        let compliances: Vec<f64> = lengths.iter().flat_map(of).collect();
+        Ok(Box::new(
+            DiagonalCompliance::new(&compliances).with_relaxation_time(self.relaxation_time),
+        ))
+    }
+
+    fn treatment(&self) -> Treatment {
+        let usual = if self.series.is_some() {
+            Treatment::Stiffness
+        } else {
+            Treatment::Compliance
+        };
+        self.treatment.unwrap_or(usual)
     }
 
     fn masses(&self, lengths: &[f64], count: usize) -> Mass {
@@ -220,7 +244,21 @@ impl Rod {
         }
         let (value, bound) = (self.poisson, "above -1 and at most 1/2");
         check_number("Poisson's ratio", value, value > -1.0 && value <= 0.5, bound)?;
-        if self.inextensible && self.treatment != Treatment::Compliance {
+        if self.series.is_some() {
+            let with = "a material with a past";
+            let conflict = |what, reason| Err(ContinuumError::Conflict { what, with, reason });
+            if self.inextensible {
+                return conflict("an inextensible rod", "hard stretch and shear have no stiffness");
+            }
+            if self.treatment() == Treatment::Compliance {
+                let reason = "its force is not a function of the strain alone";
+                return conflict("a compliance", reason);
+            }
+            if self.relaxation_time != 0.0 {
+                return conflict("a relaxation time", "give the series a term for it");
+            }
+        }
+        if self.inextensible && self.treatment() != Treatment::Compliance {
             return Err(ContinuumError::Conflict {
                 what: "a stiffness",
                 with: "an inextensible rod",

@@ -1,6 +1,7 @@
 //! Sheets in a model: membranes, cloth, shells.
 
 mod curvature;
+mod hinges;
 mod mesh;
 mod strain;
 
@@ -8,10 +9,11 @@ pub use mesh::SheetMesh;
 pub use strain::MembraneStrain;
 
 use crate::rod::check_number;
-use crate::{ContinuumError, PlaneElastic, SymmetryPlane};
-use curvature::{Hinges, curvatures, hinges};
+use crate::{ContinuumError, PlaneElastic, PronySeries, Relaxing, SymmetryPlane};
+use curvature::curvatures;
+use hinges::{Hinge, Hinges, hinges};
 use pliant_model::{
-    ComponentId, DiagonalCompliance, Mass, Model, NodeId, Treatment, UniformCompliance, quadratic_bending,
+    ComponentId, DiagonalCompliance, ForceField, Mass, Model, NodeId, Treatment, quadratic_bending,
 };
 
 /// How a sheet resists bending.
@@ -22,7 +24,9 @@ pub enum Bending {
     None,
     /// By angles at the edges, of this bending stiffness (N m), zero or more: discrete shells, for cloth of any shape at rest. An edge of length `l` between triangles of
     /// the area `A` in all has the stiffness `D l^2/A` (N m/rad): the energy of a cylinder, on equilateral triangles and along the sides of squares. A free strip is softer, at any size
-    /// of the mesh: 9/8 on equilateral triangles (their Poisson's ratio is 1/3), 6/5 on squares with alternating diagonals, 5/4 with diagonals of one direction.
+    /// of the mesh: 9/8 on equilateral triangles (their Poisson's ratio is 1/3), 6/5 on squares with alternating diagonals, 5/4 with diagonals of one direction. At an edge of a quadrangle both of its other
+    /// corners make a triangle, each with half of this stiffness, and there is a hinge of the stiffness `D A/l^2` at each of its diagonals, of the area `A` of the quadrangle: rectangles are
+    /// a plate of the stiffness `D` without Poisson's ratio, in bending along their sides and in twist, and free strips of them are beams.
     Hinges(f64),
     /// By quadratic isometric bending ([`quadratic_bending`]) of this bending stiffness (N m), zero or more: the same for small angles, linear, flat at rest only.
     Quadratic(f64),
@@ -48,6 +52,7 @@ pub struct Sheet {
     stretch: f64,
     treatment: Option<Treatment>,
     relaxation_time: f64,
+    series: Option<PronySeries>,
     clamped: Vec<usize>,
     symmetry: Vec<SymmetryPlane>,
 }
@@ -94,6 +99,7 @@ impl Sheet {
             stretch: 1.0,
             treatment: None,
             relaxation_time: 0.0,
+            series: None,
             clamped: Vec::new(),
             symmetry: Vec::new(),
         }
@@ -142,6 +148,14 @@ impl Sheet {
         self
     }
 
+    /// Makes its moduli and its bending stiffness those of fast strains, which relax by a Prony series ([`Relaxing`]) whose shares of shear and bulk must be equal: under plane stress others would not relax
+    /// by exponentials.
+    #[must_use]
+    pub fn with_viscoelasticity(mut self, series: PronySeries) -> Self {
+        self.series = Some(series);
+        self
+    }
+
     /// Clamps nodes: they do not move, and along edges of the boundary between two of them the sheet does not turn (not with
     /// [`Bending::Quadratic`], which has no angle there).
     #[must_use]
@@ -187,11 +201,11 @@ impl Sheet {
         mesh: &SheetMesh,
     ) -> Result<SheetParts, ContinuumError> {
         self.check()?;
-        if self.bending != Bending::None && !mesh.quadrangles.is_empty() {
+        if self.bending == Bending::Shell && !mesh.quadrangles.is_empty() {
             return Err(ContinuumError::Conflict {
-                what: "bending",
+                what: "the bending of a shell",
                 with: "quadrangles",
-                reason: "it is that of triangles; cut them, or leave it out",
+                reason: "it is that of triangles; cut them, or take hinges",
             });
         }
         let areas = mesh.areas()?;
@@ -213,7 +227,12 @@ impl Sheet {
             }
             mirrors.push((plane.axis, on));
         }
-        let bent = hinges(mesh, &held, &mirrors)?;
+        let bent = if self.bending == Bending::None {
+            mesh.edges(false)?;
+            None
+        } else {
+            hinges(mesh, &held, &mirrors)?
+        };
         let surface = self.density * self.thickness / (self.stretch * self.stretch);
         let mapping = MembraneStrain::new(mesh, self.warp)?;
         let mass = mapping.lumped_mass(surface)?;
@@ -223,10 +242,8 @@ impl Sheet {
 
         let mass = model.add_mass(&format!("{name}.mass"), nodes, mass)?;
         let strains = model.add_mapped(&format!("{name}.strains"), &[nodes], mapping)?;
-        let law = PlaneElastic::orthotropic(self.compliances, self.poisson, &volumes)
-            .with_relaxation_time(self.relaxation_time);
-        let label = format!("{name}.membrane");
-        let membrane = model.add_force_field(&label, strains, law, self.treatment())?;
+        let (label, law) = (format!("{name}.membrane"), self.plane_law(&volumes)?);
+        let membrane = model.add_boxed_force_field(&label, strains, law, self.treatment())?;
         for node in &self.clamped {
             model.fix(nodes, *node, &[true; 3])?;
         }
@@ -263,23 +280,21 @@ impl Sheet {
             Bending::None => return Ok(()),
             Bending::Hinges(d) if d > 0.0 => {
                 let angles = model.add_mapped(&bends, &[parts.nodes], hinges.angles.clone())?;
-                let stiffness = |(edge, _): &(mesh::Edge, bool)| {
-                    let [a, b] = edge.ends.map(|n| pliant_dense::Vec3::from(mesh.nodes[n]));
-                    let right = edge.right.map_or(0.0, |(t, _)| areas[t]);
-                    d * (b - a).norm_squared() / (areas[edge.left.0] + right)
-                };
-                let stiffnesses: Vec<f64> = hinges.sides.iter().map(stiffness).collect();
-                let law = DiagonalCompliance::from_stiffnesses(&stiffnesses)
-                    .with_relaxation_time(self.relaxation_time);
-                parts.bending = Some(model.add_force_field(&bending, angles, law, Treatment::Stiffness)?);
+                let stiffness = |hinge: &Hinge| d * hinge.slenderness * hinge.share;
+                let stiffnesses: Vec<f64> = hinges.list.iter().map(stiffness).collect();
+                let law = self.springs(1, &stiffnesses)?;
+                parts.bending =
+                    Some(model.add_boxed_force_field(&bending, angles, law, Treatment::Stiffness)?);
                 parts.bends = Some(angles);
             }
             Bending::Quadratic(d) if d > 0.0 => {
-                let inner = hinges.sides.iter().filter_map(|(edge, _)| {
-                    let [a, b] = edge.ends;
-                    edge.right.map(|(_, corner)| [a, b, edge.left.1, corner])
+                let inner = hinges.list.iter().filter_map(|hinge| {
+                    let [a, b] = hinge.ends;
+                    hinge
+                        .right
+                        .map(|corner| ([a, b, hinge.left, corner], hinge.share))
                 });
-                let list: Vec<[usize; 4]> = inner.collect();
+                let (list, shares): (Vec<[usize; 4]>, Vec<f64>) = inner.unzip();
                 let mapping = quadratic_bending(&list, &mesh.nodes).map_err(|cause| {
                     pliant_model::ModelError::Mesh {
                         name: bends.clone(),
@@ -288,9 +303,10 @@ impl Sheet {
                 })?;
                 let folds = model.add_mapped(&bends, &[parts.nodes], mapping)?;
                 // Its energy is three times that of a cylinder on the meshes of `Hinges`.
-                let law =
-                    UniformCompliance::from_stiffness(d / 3.0).with_relaxation_time(self.relaxation_time);
-                parts.bending = Some(model.add_force_field(&bending, folds, law, Treatment::Stiffness)?);
+                let stiffnesses: Vec<f64> = shares.iter().map(|s| d / 3.0 * s).collect();
+                let law = self.springs(3, &stiffnesses)?;
+                parts.bending =
+                    Some(model.add_boxed_force_field(&bending, folds, law, Treatment::Stiffness)?);
                 parts.bends = Some(folds);
             }
             Bending::Hinges(_) | Bending::Quadratic(_) => return Ok(()),
@@ -310,9 +326,9 @@ impl Sheet {
                 let curvatures = model.add_mapped(&label, &sources, mapping)?;
                 let cube = self.thickness.powi(3) / 12.0;
                 let weights: Vec<f64> = areas.iter().map(|a| a * cube).collect();
-                let law = PlaneElastic::orthotropic(self.compliances, self.poisson, &weights)
-                    .with_relaxation_time(self.relaxation_time);
-                parts.bending = Some(model.add_force_field(&bending, curvatures, law, self.treatment())?);
+                let law = self.plane_law(&weights)?;
+                parts.bending =
+                    Some(model.add_boxed_force_field(&bending, curvatures, law, self.treatment())?);
                 parts.bends = Some(angles);
                 parts.curvatures = Some(curvatures);
             }
@@ -320,14 +336,33 @@ impl Sheet {
         Ok(())
     }
 
+    /// The law of the material at points of these weights.
+    fn plane_law(&self, weights: &[f64]) -> Result<Box<dyn ForceField>, ContinuumError> {
+        let law = PlaneElastic::orthotropic(self.compliances, self.poisson, weights);
+        Ok(match self.series {
+            Some(series) => Box::new(law.relaxing(series)?),
+            None => Box::new(law.with_relaxation_time(self.relaxation_time)),
+        })
+    }
+
+    /// Springs on so many coordinates of each element.
+    fn springs(&self, size: usize, stiffnesses: &[f64]) -> Result<Box<dyn ForceField>, ContinuumError> {
+        if let Some(series) = self.series {
+            return Ok(Box::new(Relaxing::springs(size, stiffnesses, series)?));
+        }
+        let all: Vec<f64> = stiffnesses.iter().flat_map(|k| vec![*k; size]).collect();
+        let law = DiagonalCompliance::from_stiffnesses(&all);
+        Ok(Box::new(law.with_relaxation_time(self.relaxation_time)))
+    }
+
     /// `rho t^3/12` (kg) times a third of the triangles at each edge that has a turn of its own.
     fn rotary_inertia(&self, hinges: &Hinges, areas: &[f64]) -> Vec<f64> {
         let inertia = self.density * self.thickness.powi(3) / 36.0;
         let inner = hinges.sides.iter().filter_map(|(edge, clamped)| {
-            let right = edge.right.map_or(0.0, |(t, _)| areas[t]);
-            (!clamped).then_some(inertia * (areas[edge.left.0] + right))
+            let right = edge.right.map_or(0.0, |side| areas[side.element]);
+            (!clamped).then_some(inertia * (areas[edge.left.element] + right))
         });
-        let free = hinges.free.iter().map(|edge| inertia * areas[edge.left.0]);
+        let free = hinges.free.iter().map(|edge| inertia * areas[edge.left.element]);
         inner.chain(free).collect()
     }
 
@@ -368,6 +403,9 @@ impl Sheet {
         if let Bending::Hinges(d) | Bending::Quadratic(d) = self.bending {
             check_number("the bending stiffness", d, d >= 0.0, "zero or more")?;
         }
+        if self.series.is_some() {
+            self.check_past()?;
+        }
         if self.stretch != 1.0 && self.bending == Bending::Shell {
             return Err(ContinuumError::Conflict {
                 what: "a stretch",
@@ -388,6 +426,22 @@ impl Sheet {
                 with: "quadratic bending",
                 reason: "it has no angle at the boundary; take hinges, or fix the nodes",
             });
+        }
+        Ok(())
+    }
+
+    /// What does not go with a past.
+    fn check_past(&self) -> Result<(), ContinuumError> {
+        let conflict = |what, reason| {
+            let with = "a material with a past";
+            Err(ContinuumError::Conflict { what, with, reason })
+        };
+        if self.treatment == Some(Treatment::Compliance) || self.compliances.contains(&0.0) {
+            let reason = "its force is not a function of the strain alone";
+            return conflict("a compliance", reason);
+        }
+        if self.relaxation_time != 0.0 {
+            return conflict("a relaxation time", "give the series a term for it");
         }
         Ok(())
     }

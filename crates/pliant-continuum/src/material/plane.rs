@@ -1,6 +1,7 @@
 //! Plane stress: linear laws of sheets.
 
-use super::{check_finite, check_not_negative, check_points, check_range};
+use super::{PronySeries, Relaxing, check_finite, check_not_negative, check_points, check_range};
+use crate::ContinuumError;
 use nalgebra::Matrix3;
 use pliant_model::{Blocks, ForceField, ModelError, NotInvertible, RowLaw, Space};
 
@@ -59,6 +60,18 @@ impl PlaneElastic {
     pub fn with_relaxation_time(mut self, d: f64) -> Self {
         self.relaxation_time = d;
         self
+    }
+
+    /// The same with these moduli those of fast strains, which relax.
+    pub(crate) fn relaxing(&self, series: PronySeries) -> Result<Relaxing, ContinuumError> {
+        match &self.moduli {
+            Some(d) => Relaxing::new(d.as_slice(), &self.weights, series),
+            None => Err(ContinuumError::Conflict {
+                what: "a material with a past",
+                with: "a hard direction",
+                reason: "it is a stiffness; make every compliance positive",
+            }),
+        }
     }
 
     fn write(matrix: &Matrix3<f64>, scale: impl Fn(usize) -> f64, out: &mut Blocks) {

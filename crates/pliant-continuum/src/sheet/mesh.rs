@@ -17,14 +17,22 @@ pub struct SheetMesh {
     pub quadrangles: Vec<[usize; 4]>,
 }
 
-/// An edge from `a` to `b` as the triangle of `corner` runs along it.
+/// An edge as the element at its left runs along it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Edge {
     pub(super) ends: [usize; 2],
-    /// Triangle and opposite corner at the left.
-    pub(super) left: (usize, usize),
-    /// The same at the right; none at the boundary.
-    pub(super) right: Option<(usize, usize)>,
+    pub(super) left: Side,
+    /// None at the boundary.
+    pub(super) right: Option<Side>,
+}
+
+/// What is at one side of an edge.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Side {
+    /// A triangle, or behind them a quadrangle.
+    pub(super) element: usize,
+    /// Its corners beside the first and the second end; of a triangle they are one.
+    pub(super) corners: [usize; 2],
 }
 
 /// A place of a sheet at rest that stands for a part of it: a triangle, or one of the four points of a quadrangle.
@@ -173,20 +181,37 @@ impl SheetMesh {
         Ok(out)
     }
 
-    /// The edges, in the order in which the triangles first run along them.
-    pub(super) fn edges(&self) -> Result<Vec<Edge>, ContinuumError> {
+    /// The edges of the triangles and, where they are `all`, of the quadrangles, in the order in which these first run along them.
+    pub(super) fn edges(&self, all: bool) -> Result<Vec<Edge>, ContinuumError> {
         let mut found: BTreeMap<[usize; 2], usize> = BTreeMap::new();
         let mut out: Vec<Edge> = Vec::new();
-        for (t, corners) in self.triangles.iter().enumerate() {
-            let wrong = |reason| Err(ContinuumError::Triangle { triangle: t, reason });
-            for k in 0..3 {
-                let (a, b, corner) = (corners[k], corners[(k + 1) % 3], corners[(k + 2) % 3]);
+        let triangles = self.triangles.iter().map(<[usize; 3]>::as_slice);
+        let quadrangles = self
+            .quadrangles
+            .iter()
+            .filter(|_| all)
+            .map(<[usize; 4]>::as_slice);
+        for (element, corners) in triangles.chain(quadrangles).enumerate() {
+            let wrong = |reason| {
+                Err(match element.checked_sub(self.triangles.len()) {
+                    None => ContinuumError::Triangle {
+                        triangle: element,
+                        reason,
+                    },
+                    Some(quadrangle) => ContinuumError::Quadrangle { quadrangle, reason },
+                })
+            };
+            for k in 0..corners.len() {
+                let at = |i: usize| corners[(k + i) % corners.len()];
+                let (a, b) = (at(0), at(1));
+                let beside = [at(corners.len() - 1), at(2)];
                 let key = [a.min(b), a.max(b)];
                 let Some(e) = found.get(&key) else {
                     found.insert(key, out.len());
+                    let corners = beside;
                     out.push(Edge {
                         ends: [a, b],
-                        left: (t, corner),
+                        left: Side { element, corners },
                         right: None,
                     });
                     continue;
@@ -198,7 +223,8 @@ impl SheetMesh {
                 if edge.ends == [a, b] {
                     return wrong("it goes round the other way than its neighbour");
                 }
-                edge.right = Some((t, corner));
+                let corners = [beside[1], beside[0]];
+                edge.right = Some(Side { element, corners });
             }
         }
         Ok(out)

@@ -7,6 +7,7 @@ mod materials;
 mod meshes;
 mod ogden;
 mod plastic;
+mod relaxing;
 mod sheets;
 mod strains;
 mod viscoelastic;

@@ -1,4 +1,5 @@
 //! Materials with a past in every method, and in what keeps and goes back to a state.
 
 mod plastic;
+mod relaxing;
 mod viscoelastic;

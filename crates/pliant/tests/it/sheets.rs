@@ -1,5 +1,6 @@
 //! Sheets against closed forms: stretch, pressure, sag, bending of plates and strips.
 
+mod bent_quadrangles;
 mod quadrangles;
 mod shells;
 

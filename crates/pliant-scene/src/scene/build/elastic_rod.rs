@@ -6,7 +6,7 @@ use super::nodes::evenly;
 use super::outlines::Outline;
 use super::{Builder, Result};
 use crate::recording::Shape;
-use crate::scene::schema::{ElasticRod, SectionSpec, TreatmentSpec};
+use crate::scene::schema::{ElasticRod, SectionSpec};
 use crate::scene::source::Where;
 use pliant::continuum::{Rod, RodCurve, Section};
 use pliant::model::{End, NodeId, RigidPoints};
@@ -30,7 +30,12 @@ impl Builder<'_> {
         if spec.inextensible {
             rod = rod.inextensible();
         }
-        rod = rod.with_treatment(treatment(spec.treatment.unwrap_or(TreatmentSpec::Compliance)));
+        if let Some(series) = self.prony(name, &spec.viscoelastic)? {
+            rod = rod.with_viscoelasticity(series);
+        }
+        if let Some(given) = spec.treatment {
+            rod = rod.with_treatment(treatment(given));
+        }
         let mut curve = RodCurve::through(&points).with_twist(self.number(&spec.twist, field("twist"))?);
         if spec.closed {
             curve = curve.closed();

@@ -8,6 +8,7 @@ use crate::scene::schema::{
 };
 use crate::scene::source::Where;
 use crate::scene::{Number, OneOrMany};
+use pliant::continuum::{PronySeries, Relaxing};
 use pliant::model::{
     AxialMuscle, BodyForce, ConstantForce, Damping, DiagonalCompliance, Drag, ForceField, FullCompliance,
     Gas, NodeId, Spring, Torque, Treatment, UniformCompliance,
@@ -29,15 +30,19 @@ impl Builder<'_> {
             let message = format!("`{name}` is no spring with a compliance, so it has no relaxation time");
             return self.wrong(&[Where::Field(name, "relaxation_time")], message, None);
         }
+        let series = self.prony(name, &spec.viscoelastic)?;
         let treatment = match spec.treatment {
             Some(TreatmentSpec::Compliance) => Treatment::Compliance,
             Some(TreatmentSpec::Stiffness) => Treatment::Stiffness,
             Some(TreatmentSpec::Auto) => Treatment::Auto,
-            None if spring => Treatment::Compliance,
+            None if spring && series.is_none() => Treatment::Compliance,
             None => Treatment::Stiffness,
         };
         let mut inputs = Inputs::new();
-        let law = self.law(name, &spec.law, node, relaxation, &mut inputs)?;
+        let law = match series {
+            Some(series) => self.relaxing(spec, node, series)?,
+            None => self.law(name, &spec.law, node, relaxation, &mut inputs)?,
+        };
         let id = self
             .model
             .add_boxed_force_field(name, node, law, treatment)
@@ -60,6 +65,41 @@ impl Builder<'_> {
             self.options.own_alpha.push((id, alpha));
         }
         Ok(())
+    }
+
+    /// Springs that relax.
+    fn relaxing(
+        &self,
+        spec: &ForceFieldSpec,
+        node: NodeId,
+        series: PronySeries,
+    ) -> Result<Box<dyn ForceField>> {
+        let name = spec.name.as_str();
+        let (at, law) = (Where::Field(name, "viscoelastic"), Where::Field(name, "law"));
+        if self.number(&spec.relaxation_time, Where::Field(name, "relaxation_time"))? != 0.0 {
+            let message = format!("`{name}` relaxes by a series, so it has no relaxation time beside it");
+            return self.wrong(&[Where::Field(name, "relaxation_time"), at], message, None);
+        }
+        let entry = self.model.node(node);
+        let (size, count) = (entry.space.velocity_size(), entry.count);
+        let made = match &spec.law {
+            Law::Compliance(c) => Relaxing::springs(size, &vec![1.0 / self.positive(c, law)?; count], series),
+            Law::Stiffness(k) => Relaxing::springs(size, &vec![self.positive(k, law)?; count], series),
+            Law::Diagonal(list) if list.len() == size => {
+                let soft = list.iter().map(|c| Ok(1.0 / self.positive(c, law)?));
+                Relaxing::diagonal(&soft.collect::<Result<Vec<_>>>()?, &vec![1.0; count], series)
+            }
+            _ => {
+                let message = format!(
+                    "`{name}` cannot relax: that is for `Compliance`, `Stiffness` and `Diagonal` with a number for each coordinate of one element"
+                );
+                return self.wrong(&[at, law, Where::Thing(name)], message, None);
+            }
+        };
+        match made {
+            Ok(made) => Ok(Box::new(made)),
+            Err(error) => Err(self.continuum_error(name, "law", error)),
+        }
     }
 
     fn law(

@@ -119,6 +119,10 @@ impl Builder<'_> {
             .with_relaxation_time(
                 self.not_negative(&spec.relaxation_time, Where::Field(name, "relaxation_time"))?,
             );
+        let sheet = match self.prony(name, &spec.viscoelastic)? {
+            Some(series) => sheet.with_viscoelasticity(series),
+            None => sheet,
+        };
         Ok(match spec.treatment {
             None => sheet,
             Some(given) => sheet.with_treatment(treatment(given)),

@@ -116,20 +116,39 @@ impl Builder<'_> {
             Some(plastic) => solid.with_plasticity(self.plasticity(name, plastic)?),
             None => solid,
         };
+        Ok(match self.prony(name, &spec.viscoelastic)? {
+            Some(series) => solid.with_viscoelasticity(series),
+            None => solid,
+        })
+    }
+
+    /// How something relaxes, if it does.
+    pub(super) fn prony(&self, name: &str, terms: &[PronyTermSpec]) -> Result<Option<PronySeries>> {
         let at = Where::Field(name, "viscoelastic");
-        if spec.viscoelastic.is_empty() {
-            return Ok(solid);
+        if terms.is_empty() {
+            return Ok(None);
         }
-        let term = |t: &PronyTermSpec| {
-            Ok(PronyTerm {
-                time: self.positive(&t.time, at)?,
-                shear: self.not_negative(&t.shear, at)?,
-                bulk: self.not_negative(&t.bulk, at)?,
-            })
+        let share = |given: &Option<Number>| match given {
+            Some(share) => self.not_negative(share, at),
+            None => Ok(0.0),
         };
-        let terms = spec.viscoelastic.iter().map(term).collect::<Result<Vec<_>>>()?;
+        let term = |t: &PronyTermSpec| {
+            let time = self.positive(&t.time, at)?;
+            if t.share.is_some() && (t.shear.is_some() || t.bulk.is_some()) {
+                let message = format!(
+                    "a term of `{name}` has a `share` of all moduli, so it has no `shear` and `bulk`"
+                );
+                return self.wrong(&[at, Where::Thing(name)], message, None);
+            }
+            if t.share.is_some() {
+                return Ok(PronyTerm::new(time, share(&t.share)?));
+            }
+            let (shear, bulk) = (share(&t.shear)?, share(&t.bulk)?);
+            Ok(PronyTerm { time, shear, bulk })
+        };
+        let terms = terms.iter().map(term).collect::<Result<Vec<_>>>()?;
         let series = PronySeries::new(&terms).map_err(|e| self.continuum_error(name, "viscoelastic", e))?;
-        Ok(solid.with_viscoelasticity(series))
+        Ok(Some(series))
     }
 
     fn plasticity(&self, name: &str, spec: &PlasticSpec) -> Result<Plasticity> {

@@ -1,6 +1,6 @@
 //! Masses, force fields, constraints and what is held.
 
-use super::{Course, Law, Number, OneOrMany, zero};
+use super::{Course, Law, Number, OneOrMany, PronyTermSpec, zero};
 use serde::Deserialize;
 
 /// A further mass, for instance on a mapped node.
@@ -28,6 +28,9 @@ pub struct ForceFieldSpec {
     /// Relaxation time of springs: damping is stiffness times this.
     #[serde(default = "zero")]
     pub relaxation_time: Number,
+    /// How springs relax, whose stiffness is that of fast motion then: the terms of a Prony series; none by default.
+    #[serde(default)]
+    pub viscoelastic: Vec<PronyTermSpec>,
     /// How it enters the system: springs as compliances, other forces as stiffnesses by default.
     #[serde(default)]
     pub treatment: Option<TreatmentSpec>,

@@ -1,6 +1,6 @@
 //! Elastic rods.
 
-use super::{Course, Formula, Line, Number, TreatmentSpec, Triple, zero};
+use super::{Course, Formula, Line, Number, PronyTermSpec, TreatmentSpec, Triple, zero};
 use serde::Deserialize;
 
 /// A rod with stretch, shear, twist and bending: bodies at points of a curve, axis 0 along it. Nodes `name`, `name.strains`, `name.points` (the
@@ -51,6 +51,9 @@ pub struct ElasticRod {
     /// Damping by a relaxation time in s.
     #[serde(default = "zero")]
     pub relaxation_time: Number,
+    /// How its moduli relax, which are those of fast strains then: the terms of a Prony series; none by default.
+    #[serde(default)]
+    pub viscoelastic: Vec<PronyTermSpec>,
     /// Bodies that do not move, counted from zero.
     #[serde(default)]
     pub fix: Vec<Number>,

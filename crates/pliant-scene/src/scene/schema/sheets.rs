@@ -1,6 +1,6 @@
 //! Elastic sheets.
 
-use super::{Number, Rotation, SolidFile, SymmetrySpec, TreatmentSpec, Triple, one, zero};
+use super::{Number, PronyTermSpec, Rotation, SolidFile, SymmetrySpec, TreatmentSpec, Triple, one, zero};
 use serde::Deserialize;
 
 /// A sheet of triangles or quadrangles with stretch, shear and bending: particles at the nodes of a mesh, as the node `name`; its mass is `name.mass`, its stretch
@@ -45,6 +45,9 @@ pub struct ElasticSheet {
     /// Damping by a relaxation time in s.
     #[serde(default = "zero")]
     pub relaxation_time: Number,
+    /// How its moduli and its bending relax, which are those of fast strains then: the terms of a Prony series; none by default.
+    #[serde(default)]
+    pub viscoelastic: Vec<PronyTermSpec>,
     /// Boxes in the axes of the shape, from the least corner to the largest: nodes inside do not move, nor does the sheet turn along edges of its boundary between them.
     #[serde(default)]
     pub clamp_boxes: Vec<(Triple, Triple)>,

@@ -266,12 +266,15 @@ pub struct OgdenTermSpec {
 pub struct PronyTermSpec {
     /// Relaxation time in s.
     pub time: Number,
+    /// Share of all moduli that relaxes with it, instead of the two others.
+    #[serde(default)]
+    pub share: Option<Number>,
     /// Share of the shear modulus that relaxes with it; zero by default.
-    #[serde(default = "zero")]
-    pub shear: Number,
+    #[serde(default)]
+    pub shear: Option<Number>,
     /// Share of the bulk modulus that relaxes with it; zero by default.
-    #[serde(default = "zero")]
-    pub bulk: Number,
+    #[serde(default)]
+    pub bulk: Option<Number>,
 }
 
 /// Plasticity of von Mises.

@@ -1,6 +1,7 @@
 //! A rope, a muscle, a beam.
 
-use super::{edited, points, reaction, runner};
+use super::{advance, edited, points, reaction, runner};
+use pliant_scene::scene::{Format, SceneFile, Settings};
 
 /// The load of a 2:1 tackle rises at half the speed of the rope, which carries half the weight.
 #[test]
@@ -73,4 +74,48 @@ fn beam_sinks_as_the_theory_of_beams_says() {
     assert!((found - expected).abs() < 0.006 * expected, "{found} {expected}");
     // Sunk by a third of the length, it is stiffer.
     assert!(deflection(100.0) < 0.95 * expected);
+}
+
+const SPRING: &str = "(run: (duration: 10, step: 0.1), nodes: [Scalars(name: \"s\", values: [0, 0], mass: 1e-9)], force_fields: [
+    (name: \"spring\", on: \"s\", law: Stiffness(8), viscoelastic: [(time: 1, share: 0.5)]), (name: \"pull\", on: \"s\", law: Force([2]))])";
+
+fn spring(law: &str) -> SceneFile {
+    let text = SPRING.replace("Stiffness(8)", law);
+    SceneFile::from_text("s.ron".as_ref(), &text, Format::Ron).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// A pull on springs without mass: `F/k (2 - exp(-t/2))` of the standard linear solid, which has lost half of its stiffness, whatever the spring is called.
+#[test]
+fn springs_creep_as_the_standard_linear_solid() {
+    for law in ["Stiffness(8)", "Compliance(0.125)", "Diagonal([0.125])"] {
+        let mut run = runner(&spring(law), &[], None);
+        // The pull comes within the first step, which is as if it came after half of it.
+        advance(&mut run, 40);
+        let node = run.simulation().model().node_named("s").unwrap();
+        let expected = 2.0 / 8.0 * (2.0 - (-0.5 * 3.95f64).exp());
+        for x in run.simulation().positions(node) {
+            // The square of the step over the time.
+            assert!((x / expected - 1.0).abs() < 1e-3, "{law}: {x} {expected}");
+        }
+    }
+}
+
+#[test]
+fn springs_that_cannot_relax_say_so() {
+    for (law, message) in [
+        ("Damping(linear: 1)", "`spring` cannot relax"),
+        ("Diagonal([0.1, 0.2])", "`spring` cannot relax"),
+        (
+            "Stiffness(8), relaxation_time: 0.1",
+            "no relaxation time beside it",
+        ),
+        ("Compliance(0)", "must be positive"),
+        ("Stiffness(8), treatment: Compliance", "`spring`"),
+    ] {
+        let error = spring(law).build(&Settings::default()).unwrap_err().to_string();
+        assert!(
+            error.contains(message) && error.contains("s.ron"),
+            "{law}: {error}"
+        );
+    }
 }

@@ -31,6 +31,20 @@ fn a_rod_sags_as_a_beam_does() {
     assert!((found / expected - 1.0).abs() < 1e-5, "{found} {expected}");
 }
 
+/// Where half of its stiffness relaxes it ends at twice the sag.
+#[test]
+fn a_rod_creeps_to_twice_its_sag() {
+    let past = "poisson: 0, viscoelastic: [(time: 0.5, share: 0.3), (time: 2, share: 0.2)],";
+    let mut run = runner(&edited("poisson: 0,", past), &[], None);
+    advance(&mut run, 200);
+    let bending = 1e9 * 0.02f64.powi(4) / 12.0;
+    let shear = 5.0 / 6.0 * 5e8 * 4e-4;
+    let expected = 2.0 * (0.05 / (3.0 * bending) * (1.0 - 1.0 / 400.0) + 0.05 / shear);
+    let found = -points(&run, "r.points")[10][2];
+    // The square of the slope, 4e-3, comes in at 4e-6.
+    assert!((found / expected - 1.0).abs() < 5e-5, "{found} {expected}");
+}
+
 #[test]
 fn every_word_of_rods_builds_and_runs() {
     let line = "line: (from: (0, 0, 0), to: (1, 0, 0), count: 11)";
@@ -53,6 +67,7 @@ fn every_word_of_rods_builds_and_runs() {
         ),
         (density, "density: 1000, treatment: Stiffness"),
         (density, "density: 1000, treatment: Auto"),
+        (density, "density: 1000, viscoelastic: [(time: 0.1, share: 0.5)]"),
         (density, "density: 1000, growth: \"0.1 * $t\""),
         (density, "density: 1000, growth: [(0, 0), (1, 0.1)]"),
         (
@@ -117,6 +132,12 @@ fn a_closed_rod_weighs_its_whole_length() {
 fn mistakes_in_rods_are_shown_where_they_are() {
     let line = "line: (from: (0, 0, 0), to: (1, 0, 0), count: 11)";
     for (from, to, message, caret) in [
+        (
+            "density: 1000",
+            "density: 1000, inextensible: true, viscoelastic: [(time: 1, share: 0.5)]",
+            "an inextensible rod cannot be had with a material with a past",
+            "inextensible",
+        ),
         (
             "young: 1e9",
             "young: -1",

@@ -42,6 +42,27 @@ fn a_clamped_sheet_sags_as_a_beam_does() {
     }
 }
 
+/// Quadrangles do so by hinges, `q L^4/(8 D)` and a little more; where half of their stiffness relaxes they end at twice the sag.
+#[test]
+fn a_clamped_sheet_of_quadrangles_sags_and_creeps() {
+    let plate = 1e7 * 1e-6 / 12.0;
+    for (past, ratio) in [
+        ("", 1.0),
+        (
+            "viscoelastic: [(time: 10, share: 0.3), (time: 50, share: 0.2)],",
+            2.0,
+        ),
+    ] {
+        let bending = format!("elements: Quadrangles, bending: Hinges({plate}), {past}");
+        let mut run = runner(&edited("bending: Shell,", &bending), &[], None);
+        advance(&mut run, 10);
+        let expected = ratio * 1e-3 * 1000.0 * 0.01 / (8.0 * plate);
+        let found = -points(&run, "s")[16][2];
+        println!("sheet of quadrangles{past}: {found}, of a beam {expected}");
+        assert!((found / expected - 1.0).abs() < 0.01, "{found} {expected}");
+    }
+}
+
 /// The published rise of 8 x 8 bilinear elements, for a small load.
 #[test]
 fn cooks_membrane_rises_as_published() {
@@ -96,7 +117,7 @@ fn half_of_a_sheet_sags_as_the_whole() {
     }
 }
 
-/// Quadrangles of a rectangle, and of a file as far as it has them; cut, or with bending, they are not.
+/// Quadrangles of a rectangle, and of a file as far as it has them; cut, they are not. Shells of them are refused.
 #[test]
 fn sheets_of_quadrangles_are_those_of_the_shape() {
     let elements = |text: &SceneFile| {
@@ -111,7 +132,7 @@ fn sheets_of_quadrangles_are_those_of_the_shape() {
     let bent = of(&SHEET.replace("bending", "elements: Quadrangles, bending"));
     let message = bent.build(&Settings::default()).unwrap_err().to_string();
     assert!(
-        message.contains("bending cannot be had with quadrangles"),
+        message.contains("the bending of a shell cannot be had with quadrangles"),
         "{message}"
     );
 }
@@ -128,6 +149,11 @@ fn every_word_of_sheets_builds_and_runs() {
             "Woven(warp: 1e-7, weft: 2e-7, shear: 1e-6, poisson: 0.1)",
         ),
         (bending, "bending: Hinges(0.01), stretch: 1.1,"),
+        (bending, "bending: Hinges(0.01), elements: Quadrangles,"),
+        (
+            bending,
+            "bending: Shell, viscoelastic: [(time: 1, share: 0.3), (time: \"2 * 3\", shear: 0.2, bulk: 0.2)],",
+        ),
         (bending, "bending: None, fix: [0, 84],"),
         (
             bending,
@@ -173,6 +199,24 @@ fn mistakes_in_sheets_are_shown_where_they_are() {
             "bending: Shell, stretch: 1.1",
             "a stretch cannot be had",
             "1.1",
+        ),
+        (
+            "bending: Shell",
+            "bending: Shell, viscoelastic: [(time: 1, shear: 0.5)]",
+            "a share of bulk in the Prony series of `s.membrane` is 0",
+            "viscoelastic",
+        ),
+        (
+            "bending: Shell",
+            "bending: Shell, viscoelastic: [(time: 1, share: 0.5, bulk: 0.1)]",
+            "has a `share` of all moduli",
+            "viscoelastic",
+        ),
+        (
+            "bending: Shell",
+            "bending: Shell, treatment: Compliance, viscoelastic: [(time: 1, share: 0.5)]",
+            "a compliance cannot be had with a material with a past",
+            "Compliance",
         ),
         (
             "bending: Shell",

@@ -8,6 +8,7 @@ mod rest;
 mod rows;
 mod stiffness;
 mod tangent;
+mod work;
 
 pub use stiffness::StiffnessRatio;
 

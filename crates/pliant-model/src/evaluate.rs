@@ -20,8 +20,6 @@ pub struct Evaluation {
     dependencies: Vec<Vec<Vec<Dependency>>>,
     geometry: Vec<Option<Blocks>>,
     fields: Vec<FieldBlocks>,
-    /// Deformations of compliances, each on its node.
-    deformation: Vec<f64>,
     force: Vec<f64>,
     inertial: Vec<f64>,
     bias: Vec<f64>,
@@ -46,6 +44,8 @@ struct FieldBlocks {
     damping: Blocks,
     compliance: Blocks,
     row_damping: Blocks,
+    /// As a compliance, of each coordinate of the node.
+    deformation: Vec<f64>,
     /// The compliance view has damping beside the relaxation time.
     damped: bool,
     /// All damping blocks are zero, and are going to be.
@@ -141,6 +141,7 @@ impl Evaluation {
                 damping: blocks.clone(),
                 compliance: blocks.clone(),
                 row_damping: blocks,
+                deformation: vec![0.0; node.velocity_range().len()],
                 damped: false,
                 undamped: false,
             }
@@ -152,7 +153,6 @@ impl Evaluation {
             dependencies,
             geometry,
             fields: fields.collect(),
-            deformation: vec![0.0; model.velocity_count()],
             force: vec![0.0; model.velocity_count()],
             inertial: vec![0.0; model.velocity_count()],
             bias: vec![0.0; model.velocity_count()],
@@ -208,9 +208,9 @@ impl Evaluation {
         &self.fields[i].lists
     }
 
-    /// Deformations of force fields treated as compliances, each on its node.
-    pub fn deformation(&self) -> &[f64] {
-        &self.deformation
+    /// Deformations of force field `i` (treated as a compliance), one for each coordinate of its node.
+    pub fn deformation(&self, i: usize) -> &[f64] {
+        &self.fields[i].deformation
     }
 
     /// The group that coordinate `k` of the node of compliance `i` belongs to, and the first coordinate of that group.
@@ -406,7 +406,7 @@ impl Evaluation {
             Treatment::Compliance => {
                 field.compliance.clear();
                 law.compliance(x, &mut field.compliance);
-                law.deformation(x, &mut self.deformation[range]);
+                law.deformation(x, &mut field.deformation);
                 field.row_damping.clear();
                 field.damped = law.row_damping(x, v, &mut field.row_damping);
                 if rate > 0.0 && law.row_law() == RowLaw::Elastic {
@@ -516,7 +516,7 @@ impl Evaluation {
             let _ = law.stiffness(node.space, x, &mut field.stiffness);
             field.damping.add(rate, &field.stiffness);
         }
-        let deformation = &mut self.deformation[range];
+        let deformation = &mut field.deformation;
         law.deformation(x, deformation);
         for (phi, target) in deformation.iter_mut().zip(driven) {
             *phi += target.0;

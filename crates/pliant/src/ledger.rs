@@ -38,6 +38,58 @@ pub struct Ledger {
     pub corrections: f64,
     /// What is left.
     pub numerical: f64,
+    /// What of the scheme made it.
+    pub parts: NumericalParts,
+}
+
+/// What [`Ledger::numerical`] is made of (J); the parts sum to it. They are exact for the equations that the linear step solves, with what the ledger enters elsewhere taken
+/// out; see "Energy" in docs/notation.md for the terms. Negative numbers take energy out.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct NumericalParts {
+    /// By the difference between the velocity by which positions move and the mean one: `-|dv|_M^2 / 2` of implicit Euler where all forces have a potential, nothing if
+    /// `beta = 1/2`; with what gyroscopic torques and mapped masses leave.
+    pub inertia: f64,
+    /// By stiffness and soft compliances, compliant contacts included: `(1/2 - alpha) |dx|_K^2`.
+    pub stiffness: f64,
+    /// By the geometric stiffness in the system ([`Options::geometry`](crate::Options::geometry)): `-alpha |dx|_G^2` with what was taken of `-G`; zero without. Half of it is what the curvature
+    /// of the motion brings in: into `rows` where the force is that of hard or stiff rows, into `rest` where it is that of others.
+    pub geometry: f64,
+    /// By hard rows and stiff compliances: the work of their forces on drift, less what they store. A rod that swings has half of `|dx|_G^2` by it.
+    pub rows: f64,
+    /// Of steps by [other methods](crate::Integrator) than the linear step, which are not taken apart: all of it.
+    pub undivided: f64,
+    /// What is left: forces and rows that are not linear along the way of the step, and the residual of the solve.
+    pub rest: f64,
+}
+
+impl NumericalParts {
+    /// All parts with their names.
+    pub fn entries(&self) -> [(&'static str, f64); 6] {
+        [
+            ("inertia", self.inertia),
+            ("stiffness", self.stiffness),
+            ("geometry", self.geometry),
+            ("rows", self.rows),
+            ("undivided", self.undivided),
+            ("rest", self.rest),
+        ]
+    }
+}
+
+impl AddAssign for NumericalParts {
+    fn add_assign(&mut self, other: Self) {
+        let sums = [
+            &mut self.inertia,
+            &mut self.stiffness,
+            &mut self.geometry,
+            &mut self.rows,
+            &mut self.undivided,
+            &mut self.rest,
+        ];
+        for (sum, (_, one)) in sums.into_iter().zip(other.entries()) {
+            *sum += one;
+        }
+    }
 }
 
 impl Ledger {
@@ -63,10 +115,17 @@ impl Ledger {
         ]
     }
 
-    /// Enters the changes of energy and what is left of them.
-    pub(crate) fn close(&mut self, kinetic: f64, potential: f64) {
+    /// Enters the changes of energy, what is left of them, and its parts as far as they are known.
+    pub(crate) fn close(&mut self, kinetic: f64, potential: f64, known: Option<NumericalParts>) {
         (self.kinetic, self.potential) = (kinetic, potential);
         self.numerical = kinetic + potential - self.brought_in();
+        self.parts = known.unwrap_or_default();
+        let left = match known {
+            Some(_) => &mut self.parts.rest,
+            None => &mut self.parts.undivided,
+        };
+        let p = &known.unwrap_or_default();
+        *left = self.numerical - (p.inertia + p.stiffness + p.geometry + p.rows);
     }
 }
 
@@ -88,5 +147,6 @@ impl AddAssign for Ledger {
         for (sum, (_, one)) in sums.into_iter().zip(other.entries()) {
             *sum += one;
         }
+        self.parts += other.parts;
     }
 }

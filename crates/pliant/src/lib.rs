@@ -44,7 +44,7 @@ pub use adaptive::{Adaptive, AdaptiveMemory, AdaptiveReport, AdaptiveSummary, Ev
 pub use checkpoint::Checkpoint;
 pub use error::Error;
 pub use integrator::Integrator;
-pub use ledger::Ledger;
+pub use ledger::{Ledger, NumericalParts};
 pub use options::{Gyroscopic, Options, Stabilisation};
 pub use pliant_contact as collision;
 pub use pliant_continuum as continuum;

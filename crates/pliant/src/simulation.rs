@@ -14,6 +14,7 @@ mod halve;
 mod implicit;
 mod ledger;
 mod multipliers;
+mod parts;
 mod rattle;
 mod read;
 mod refuse;
@@ -64,6 +65,7 @@ pub struct Simulation {
     /// Of the present step: energies of its start, what is entered so far, and what position corrections lifted (J).
     start_energies: Energies,
     ledger: Ledger,
+    parts: parts::Parts,
     corrected: f64,
     /// What force fields with a memory dissipated in it (J), and scratch of theirs.
     forgotten: f64,
@@ -78,6 +80,7 @@ pub struct Simulation {
     corrector: DirectSolver,
     solution: Solution,
     correction: Solution,
+    /// Of each row, its force by its law.
     law_force: Vec<f64>,
     soft: Vec<bool>,
     /// Rows whose law gives no force.
@@ -151,6 +154,7 @@ impl Simulation {
             books: LedgerMemory::default(),
             start_energies: Energies::default(),
             ledger: Ledger::default(),
+            parts: parts::Parts::default(),
             corrected: 0.0,
             forgotten: 0.0,
             internal_before: Vec::new(),
@@ -165,7 +169,7 @@ impl Simulation {
             corrector: DirectSolver::default(),
             solution: Solution::default(),
             correction: Solution::default(),
-            law_force: vec![0.0; model.velocity_count()],
+            law_force: vec![0.0; rows],
             soft: vec![true; rows],
             lawless: Vec::new(),
             group_of_field: treatment::group_of_field(&model),

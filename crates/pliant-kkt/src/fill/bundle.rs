@@ -2,7 +2,7 @@
 
 use super::Assembler;
 use super::element::{Shape, contract, expand, pull};
-use super::geometry::{filter, share_of};
+use super::geometry::{filter, form, share_of, takes_shares};
 use crate::plan::{Bundle, Plan, Run, Sizes, sum_of};
 use crate::{GeometricStiffness, Scheme};
 use pliant_model::{ComponentId, Evaluation, Model, State};
@@ -83,25 +83,7 @@ impl Assembler {
         wanted: Wanted,
     ) {
         for at in 0..self.plan.bundles.len() {
-            let bundle = &mut self.plan.bundles[at];
-            let mut geometric = false;
-            for hanging in &mut bundle.hanging {
-                hanging.acts = false;
-                if let Some((_, from_rows)) = wanted.geometry {
-                    let gamma = if from_rows {
-                        &self.row_gamma
-                    } else {
-                        &self.force_gamma
-                    };
-                    let range = model.nodes()[hanging.node].velocity_range();
-                    hanging.acts = self.plan.nodes[hanging.node].geometric
-                        && gamma[range].iter().any(|g| *g != 0.0)
-                        && evaluation
-                            .geometric_stiffness(model, state, hanging.node, gamma)
-                            .is_some();
-                    geometric |= hanging.acts;
-                }
-            }
+            let geometric = self.find_hanging_geometry(model, evaluation, state, at, wanted.geometry);
             let bundle = &self.plan.bundles[at];
             let nodes = || std::iter::once(bundle.node).chain(bundle.hanging.iter().map(|h| h.node));
             let attached = |n: usize| {
@@ -142,6 +124,75 @@ impl Assembler {
             }
         }
     }
+
+    /// Evaluates `G` of all that hangs on a bundle, and notes where there is any; whether there is.
+    fn find_hanging_geometry(
+        &mut self,
+        model: &Model,
+        evaluation: &mut Evaluation,
+        state: &State,
+        bundle: usize,
+        wanted: Option<(GeometricStiffness, bool)>,
+    ) -> bool {
+        let mut geometric = false;
+        for hanging in &mut self.plan.bundles[bundle].hanging {
+            hanging.acts = false;
+            if let Some((_, from_rows)) = wanted {
+                let gamma = if from_rows {
+                    &self.row_gamma
+                } else {
+                    &self.force_gamma
+                };
+                let range = model.nodes()[hanging.node].velocity_range();
+                hanging.acts = self.plan.nodes[hanging.node].geometric
+                    && gamma[range].iter().any(|g| *g != 0.0)
+                    && evaluation
+                        .geometric_stiffness(model, state, hanging.node, gamma)
+                        .is_some();
+                geometric |= hanging.acts;
+            }
+        }
+        geometric
+    }
+
+    /// `-h^2 alpha u^T G u` of all that hangs on bundles, as much as the mode takes of it, with the velocities `u` of all nodes.
+    pub(super) fn bundles_geometry_form(
+        &mut self,
+        model: &Model,
+        evaluation: &mut Evaluation,
+        scheme: &Scheme,
+        state: &State,
+        origin: (GeometricStiffness, bool),
+        u: &[f64],
+    ) -> f64 {
+        let wanted = Wanted {
+            masses: None,
+            fields: false,
+            damping: false,
+            geometry: Some(origin),
+        };
+        let mut sum = 0.0;
+        for at in 0..self.plan.bundles.len() {
+            if !self.find_hanging_geometry(model, evaluation, state, at, wanted.geometry) {
+                continue;
+            }
+            let bundle = &self.plan.bundles[at];
+            let work = Work {
+                model,
+                evaluation,
+                scheme,
+                state,
+                plan: &self.plan,
+                bundle,
+                mass_diagonal: &self.mass_diagonal,
+                wanted,
+            };
+            let slot = &mut self.slots[0];
+            let forms = bundle.runs.iter().map(|run| work.geometry_form(run, u, slot));
+            sum += forms.sum::<f64>();
+        }
+        sum
+    }
 }
 
 impl Work<'_> {
@@ -163,7 +214,7 @@ impl Work<'_> {
                 for e in hanging.on(q) {
                     self.add_hanging(hanging.node, *e, size, slot);
                     if hanging.acts {
-                        self.add_geometry(hanging.node, *e, (q, shape), blocks.block(q), &run.order, slot);
+                        self.add_geometry((hanging.node, *e), (q, shape), blocks.block(q), &run.order, slot);
                     }
                 }
             }
@@ -236,16 +287,41 @@ impl Work<'_> {
     #[inline(always)]
     fn add_geometry(
         &self,
-        node: usize,
-        e: usize,
+        at: (usize, usize),
         (q, shape): (usize, Shape),
         g: &[f64],
         order: &[usize],
         slot: &mut Slot,
     ) {
+        if !self.take_geometry(at, (q, shape), g, order, slot) {
+            return;
+        }
+        let size = shape.d * shape.m;
+        let block = &slot.geometry[..size * size];
+        for (t, b) in slot.point.iter_mut().zip(block) {
+            *t += self.scheme.beta * b;
+        }
+        let first = self.model.nodes()[self.bundle.node].first_velocity + q * size;
+        let v = &self.state.velocities[first..first + size];
+        for (r, row) in block.chunks_exact(size).enumerate() {
+            let sum: f64 = row.iter().zip(v).map(|(b, v)| b * v).sum();
+            slot.terms.push((first + r, -sum));
+        }
+    }
+
+    /// `-h^2 alpha G`, as much as the mode takes of it, of an element that hangs on element `q`, into `slot.geometry`. Whether there is any.
+    #[inline(always)]
+    fn take_geometry(
+        &self,
+        (node, e): (usize, usize),
+        (q, shape): (usize, Shape),
+        g: &[f64],
+        order: &[usize],
+        slot: &mut Slot,
+    ) -> bool {
         let (Some((mode, _)), Some(source)) = (self.wanted.geometry, self.evaluation.geometric_blocks(node))
         else {
-            return;
+            return false;
         };
         let size = shape.d * shape.m;
         let gain = self.scheme.h * self.scheme.h * self.scheme.alpha;
@@ -254,10 +330,7 @@ impl Work<'_> {
             *b = -gain * g;
         }
         filter(mode, size, block, &mut slot.eigen);
-        if matches!(
-            mode,
-            GeometricStiffness::WhereNeeded | GeometricStiffness::JustEnough
-        ) {
+        if takes_shares(mode) {
             // The sums are written again by the whole run.
             let rows = g.len() / shape.n;
             expand(shape, block, g, (0, rows), &mut slot.alone);
@@ -274,18 +347,33 @@ impl Work<'_> {
             let dofs = || run_columns.iter().flat_map(|c| c.dof..c.dof + c.size);
             let share = share_of(mode, on_dofs, dofs, self.mass_diagonal);
             if share == 0.0 {
-                return;
+                return false;
             }
             block.iter_mut().for_each(|b| *b *= share);
         }
-        for (t, b) in slot.point.iter_mut().zip(&*block) {
-            *t += self.scheme.beta * b;
+        true
+    }
+
+    /// `-h^2 alpha u^T G u` of all that hangs on a run, with the velocities `u` of all nodes.
+    fn geometry_form(&self, run: &Run, u: &[f64], slot: &mut Slot) -> f64 {
+        let (d, m) = self.bundle.shape;
+        let Some(blocks) = self.evaluation.jacobian(self.bundle.node) else {
+            return 0.0;
+        };
+        let n = blocks.width(run.elements.start);
+        let (shape, size) = (Shape { d, m, n }, d * m);
+        let mut sum = 0.0;
+        for q in run.elements.clone() {
+            let first = self.model.nodes()[self.bundle.node].first_velocity + q * size;
+            for hanging in self.bundle.hanging.iter().filter(|h| h.acts) {
+                for e in hanging.on(q) {
+                    let at = (hanging.node, *e);
+                    if self.take_geometry(at, (q, shape), blocks.block(q), &run.order, slot) {
+                        sum += form(&slot.geometry, &u[first..first + size]);
+                    }
+                }
+            }
         }
-        let first = self.model.nodes()[self.bundle.node].first_velocity + q * size;
-        let v = &self.state.velocities[first..first + size];
-        for (r, row) in block.chunks_exact(size).enumerate() {
-            let sum: f64 = row.iter().zip(v).map(|(b, v)| b * v).sum();
-            slot.terms.push((first + r, -sum));
-        }
+        sum
     }
 }

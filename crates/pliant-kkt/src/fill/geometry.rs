@@ -53,79 +53,25 @@ impl Assembler {
         if mode == GeometricStiffness::None {
             return;
         }
-        let gain = scheme.h * scheme.h * scheme.alpha;
         for (index, node) in model.nodes().iter().enumerate() {
             let NodeKind::Mapped { ranges, .. } = &node.kind else {
                 continue;
             };
-            let gamma = if from_rows {
-                &self.row_gamma
-            } else {
-                &self.force_gamma
-            };
-            let NodeSites {
-                geometric, bundled, ..
-            } = self.plan.nodes[index];
-            if bundled || !geometric || gamma[node.velocity_range()].iter().all(|g| *g == 0.0) {
-                continue;
-            }
-            if evaluation
-                .geometric_stiffness(model, state, index, gamma)
-                .is_none()
-            {
+            if !self.evaluate_geometry(model, evaluation, state, index, from_rows) {
                 continue;
             }
             for e in 0..node.count {
-                let place = Place::Element(index, e);
-                let height = self.plan.jacobians.stack_height(place);
-                let block = &mut self.geometry[..height * height];
-                let Some(source) = evaluation.geometric_blocks(index) else {
-                    break;
-                };
-                // K_geo = -G.
-                for (b, g) in block.iter_mut().zip(source.block(e)) {
-                    *b = -g;
-                }
-                filter(mode, height, block, &mut self.eigen);
-                let identity = self.plan.jacobians.stack_is_identity(place);
-                let width = self.plan.jacobians.width(index, e);
-                if !identity {
-                    self.plan
-                        .jacobians
-                        .stack(place, &mut self.stack[..height * width]);
-                    congruence(
-                        block,
-                        &self.stack,
-                        height,
-                        width,
-                        &mut self.product,
-                        &mut self.site_block,
-                    );
-                }
-                let on_dofs = if identity {
-                    &mut *block
-                } else {
-                    &mut self.site_block[..width * width]
-                };
-                on_dofs.iter_mut().for_each(|b| *b *= gain * scheme.beta);
-                let columns = self.plan.jacobians.columns(index, e);
-                let dofs = || columns.iter().flat_map(|c| c.dof..c.dof + c.size);
-                let share = share_of(mode, on_dofs, dofs, &self.mass_diagonal);
-                if share == 0.0 {
+                let Some((on_dofs, scale)) = self.scaled_element(evaluation, scheme, mode, (index, e)) else {
                     continue;
-                }
-                if share != 1.0 {
-                    on_dofs.iter_mut().for_each(|b| *b *= share);
-                }
+                };
+                let (height, block) = (self.height(index, e), &self.geometry);
+                let on_dofs = match on_dofs {
+                    OnDofs::Site(width) => &self.site_block[..width * width],
+                    OnDofs::Own => &block[..height * height],
+                };
                 let site = &self.plan.nodes[index].sites[e];
                 self.plan
                     .add_to_response(site, on_dofs, self.system.w.values_mut());
-                // The identity stack was scaled in place.
-                let scale = if identity {
-                    scheme.beta.recip()
-                } else {
-                    gain * share
-                };
                 let list = evaluation.dependencies(index, e);
                 let coordinates = |d: &pliant_model::Dependency| {
                     let (_, first, space) = ranges[d.parent];
@@ -143,6 +89,120 @@ impl Assembler {
                 }
             }
         }
+    }
+
+    /// Evaluates `G` of a mapped node that is not bundled, under the forces of one origin. Whether it has any.
+    pub(super) fn evaluate_geometry(
+        &self,
+        model: &Model,
+        evaluation: &mut Evaluation,
+        state: &State,
+        index: usize,
+        from_rows: bool,
+    ) -> bool {
+        let gamma = if from_rows {
+            &self.row_gamma
+        } else {
+            &self.force_gamma
+        };
+        let NodeSites {
+            geometric, bundled, ..
+        } = self.plan.nodes[index];
+        let range = model.nodes()[index].velocity_range();
+        let acts = geometric && !bundled && gamma[range].iter().any(|g| *g != 0.0);
+        acts && evaluation
+            .geometric_stiffness(model, state, index, gamma)
+            .is_some()
+    }
+
+    /// Rows of the Jacobians of all parents of an element: the size of its block `G`.
+    pub(super) fn height(&self, node: usize, e: usize) -> usize {
+        self.plan.jacobians.stack_height(Place::Element(node, e))
+    }
+
+    /// What an element adds to `W`, from the block `G` that was evaluated last: `h^2 alpha beta` times the share of `-G` that its mode takes, on the degrees of freedom. The
+    /// factor is that by which `self.geometry` is `h^2 alpha` times this share on the parents. `None` if none is taken.
+    fn scaled_element(
+        &mut self,
+        evaluation: &Evaluation,
+        scheme: &Scheme,
+        mode: GeometricStiffness,
+        (index, e): (usize, usize),
+    ) -> Option<(OnDofs, f64)> {
+        self.filtered_element(evaluation, mode, (index, e))?;
+        let gain = scheme.h * scheme.h * scheme.alpha;
+        let place = Place::Element(index, e);
+        let height = self.height(index, e);
+        let block = &mut self.geometry[..height * height];
+        let identity = self.plan.jacobians.stack_is_identity(place);
+        let width = self.plan.jacobians.width(index, e);
+        if !identity {
+            self.plan
+                .jacobians
+                .stack(place, &mut self.stack[..height * width]);
+            congruence(
+                block,
+                &self.stack,
+                height,
+                width,
+                &mut self.product,
+                &mut self.site_block,
+            );
+        }
+        let on_dofs = if identity {
+            &mut *block
+        } else {
+            &mut self.site_block[..width * width]
+        };
+        on_dofs.iter_mut().for_each(|b| *b *= gain * scheme.beta);
+        let columns = self.plan.jacobians.columns(index, e);
+        let dofs = || columns.iter().flat_map(|c| c.dof..c.dof + c.size);
+        let share = share_of(mode, on_dofs, dofs, &self.mass_diagonal);
+        if share == 0.0 {
+            return None;
+        }
+        if share != 1.0 {
+            on_dofs.iter_mut().for_each(|b| *b *= share);
+        }
+        // The identity stack was scaled in place.
+        Some(if identity {
+            (OnDofs::Own, scheme.beta.recip())
+        } else {
+            (OnDofs::Site(width), gain * share)
+        })
+    }
+
+    /// `-G` of an element as its mode filters it, into `self.geometry`.
+    fn filtered_element(
+        &mut self,
+        evaluation: &Evaluation,
+        mode: GeometricStiffness,
+        (index, e): (usize, usize),
+    ) -> Option<()> {
+        let height = self.height(index, e);
+        let block = &mut self.geometry[..height * height];
+        let source = evaluation.geometric_blocks(index)?;
+        // K_geo = -G.
+        for (b, g) in block.iter_mut().zip(source.block(e)) {
+            *b = -g;
+        }
+        filter(mode, height, block, &mut self.eigen);
+        Some(())
+    }
+
+    /// `h^2 alpha` times what the mode takes of `-G` of an element, on its parents in `self.geometry` but for the factor that is returned; `None` if it takes none.
+    pub(super) fn taken_element(
+        &mut self,
+        evaluation: &Evaluation,
+        scheme: &Scheme,
+        mode: GeometricStiffness,
+        at: (usize, usize),
+    ) -> Option<f64> {
+        if takes_shares(mode) {
+            return Some(self.scaled_element(evaluation, scheme, mode, at)?.1);
+        }
+        self.filtered_element(evaluation, mode, at)?;
+        Some(scheme.h * scheme.h * scheme.alpha)
     }
 
     /// The part of the geometric stiffness of a body that belongs to its angular acceleration `w' = I^-1 tau`.
@@ -179,34 +239,15 @@ impl Assembler {
                 let (Some(rigid), false) = (attachment.component.rigid(e), torque == Vec3::zeros()) else {
                     continue;
                 };
-                let inertia = rigid.inertia_matrix();
-                let Some(acceleration) = inertia.lu().solve(&torque) else {
-                    continue;
-                };
-                let second = Mat3::identity() * (0.5 * inertia.trace()) - inertia;
-                let g = -skew(acceleration) * second;
-                let block = &mut self.geometry[..9];
-                for i in 0..3 {
-                    for j in 0..3 {
-                        block[3 * i + j] = -0.5 * (g[(i, j)] + g[(j, i)]);
-                    }
-                }
-                filter(mode, 3, block, &mut self.eigen);
-                let dofs = || first + 6 * e + 3..first + 6 * e + 6;
-                let mut scaled = [0.0; 9];
-                let pairs = scaled.iter_mut().zip(&*block);
-                pairs.for_each(|(s, b)| *s = gain * scheme.beta * b);
-                let share = share_of(mode, &scaled, dofs, &self.mass_diagonal);
-                if share == 0.0 {
+                let dof = first + 6 * e + 3;
+                if !self.inertial_block(scheme, mode, (rigid.inertia_matrix(), torque), dof) {
                     continue;
                 }
-                if share != 1.0 {
-                    block.iter_mut().for_each(|b| *b *= share);
-                }
+                let block = &self.geometry[..9];
                 let w = &state.velocities[at..at + 3];
                 for i in 0..3 {
                     self.rhs[at + i] -= gain * (0..3).map(|j| block[3 * i + j] * w[j]).sum::<f64>();
-                    let row = first + 6 * e + 3 + i;
+                    let row = dof + i;
                     // The diagonal block of a body is stored whole: its last entry is the diagonal of the row.
                     let diagonal = self.system.w.pattern().row_slots(row).end - 1;
                     for j in 0..=i {
@@ -216,6 +257,60 @@ impl Assembler {
             }
         }
     }
+
+    /// What the mode takes of the part of a body with this inertia under this torque, `3 x 3` in `self.geometry`; `dof` is its first rotation. False if it takes none.
+    pub(super) fn inertial_block(
+        &mut self,
+        scheme: &Scheme,
+        mode: GeometricStiffness,
+        (inertia, torque): (Mat3, Vec3),
+        dof: usize,
+    ) -> bool {
+        let Some(acceleration) = inertia.lu().solve(&torque) else {
+            return false;
+        };
+        let second = Mat3::identity() * (0.5 * inertia.trace()) - inertia;
+        let g = -skew(acceleration) * second;
+        let block = &mut self.geometry[..9];
+        for i in 0..3 {
+            for j in 0..3 {
+                block[3 * i + j] = -0.5 * (g[(i, j)] + g[(j, i)]);
+            }
+        }
+        filter(mode, 3, block, &mut self.eigen);
+        let gain = scheme.h * scheme.h * scheme.alpha;
+        let mut scaled = [0.0; 9];
+        let pairs = scaled.iter_mut().zip(&*block);
+        pairs.for_each(|(s, b)| *s = gain * scheme.beta * b);
+        let share = share_of(mode, &scaled, || dof..dof + 3, &self.mass_diagonal);
+        if share != 1.0 {
+            block.iter_mut().for_each(|b| *b *= share);
+        }
+        share != 0.0
+    }
+}
+
+/// Where the block of an element over degrees of freedom lies.
+enum OnDofs {
+    /// In the block on its parents, which are the degrees of freedom.
+    Own,
+    /// In the block of its site, of this width.
+    Site(usize),
+}
+
+/// `v^T A v` for a square block `A`, which may lie at the beginning of more.
+pub(super) fn form(a: &[f64], v: &[f64]) -> f64 {
+    let rows = a.chunks_exact(v.len().max(1)).zip(v);
+    rows.map(|(row, u)| u * row.iter().zip(v).map(|(a, v)| a * v).sum::<f64>())
+        .sum()
+}
+
+/// Whether a mode looks at how much an element has before it takes a share of it.
+pub(super) fn takes_shares(mode: GeometricStiffness) -> bool {
+    matches!(
+        mode,
+        GeometricStiffness::WhereNeeded | GeometricStiffness::JustEnough
+    )
 }
 
 /// Applies the eigenvalue filter of a mode to a symmetric block.
@@ -237,10 +332,7 @@ pub(super) fn share_of<I: Iterator<Item = usize>>(
     dofs: impl Fn() -> I,
     mass: &[f64],
 ) -> f64 {
-    if !matches!(
-        mode,
-        GeometricStiffness::WhereNeeded | GeometricStiffness::JustEnough
-    ) {
+    if !takes_shares(mode) {
         return 1.0;
     }
     let width = dofs().count();

@@ -119,7 +119,7 @@ impl Assembler {
         let alpha = scheme.alpha_of(group.component);
         let node = model.node(group.node);
         let x = &input.state.positions[node.position_range()];
-        let phi = &evaluation.deformation()[node.velocity_range()];
+        let phi = evaluation.deformation(i);
         let u = &input.state.velocities[node.velocity_range()];
         let gain = |k: usize| alpha * (h * beta + model.relaxation_time(i, k));
         let corrected = scheme.velocity_rows && model.bounds(group).is_none();

@@ -5,6 +5,7 @@ mod build;
 mod dense;
 mod nets;
 mod rows;
+mod work;
 
 use build::{Build, build, build_with};
 use dense::{Dense, close, product, solve, symmetric};
@@ -62,6 +63,10 @@ impl Case {
     }
 
     fn assemble_on(&mut self, scheme: &Scheme, threads: usize) -> KktSystem {
+        self.fill_on(scheme, threads).system().clone()
+    }
+
+    fn fill_on(&mut self, scheme: &Scheme, threads: usize) -> Assembler {
         let m = &self.built.model;
         let mut assembler = Assembler::new(m, &self.evaluation).unwrap();
         assembler.share(threads).unwrap();
@@ -76,7 +81,7 @@ impl Case {
         // Twice: nothing of the first time may be left.
         assembler.fill(m, &mut self.evaluation, scheme, input);
         assembler.fill(m, &mut self.evaluation, scheme, input);
-        assembler.system().clone()
+        assembler
     }
 
     fn scheme(&self, h: f64, alpha: f64, beta: f64, geometry: Geometry) -> Scheme {

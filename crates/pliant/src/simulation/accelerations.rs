@@ -37,7 +37,7 @@ impl Simulation {
         for group in self.model.row_groups() {
             let first = self.model.node(group.node).first_velocity;
             for k in (0..group.size * group.count).filter(|k| !self.row_is_hard(group, *k)) {
-                force[first + k] += self.law_force[first + k];
+                force[first + k] += self.law_force[group.first_row + k];
             }
         }
         self.evaluation.pull_back(&self.model, &mut force);

@@ -91,6 +91,7 @@ impl Simulation {
         for (lambda, mu) in self.new_multipliers.iter_mut().zip(&self.solution.mu) {
             *lambda = mu / h;
         }
+        self.find_parts(h, clamped);
         self.update(h)?;
         self.look_again(h)?;
         self.advance_memory(h);

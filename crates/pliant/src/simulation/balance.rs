@@ -10,6 +10,11 @@ use pliant_solvers::{SolveReport, Status};
 /// Rounding of a force at its bound.
 const AT_BOUND: f64 = 1e-12;
 
+/// Whether a force is at one of its bounds.
+pub(super) fn is_at_bound(force: f64, (lower, upper): (f64, f64)) -> bool {
+    force <= lower + AT_BOUND * lower.abs() || force >= upper - AT_BOUND * upper.abs()
+}
+
 impl Simulation {
     /// Largest violation of a row that is held by its position (m, rad).
     pub(super) fn violation(&self) -> f64 {
@@ -82,9 +87,7 @@ impl Simulation {
                     if let Some((first_row, viscous, lower, upper)) = bounded {
                         let lambda = self.new_multipliers[first_row + list[r / size] * size + r % size];
                         // Beyond the bound the force does not change: a dashpot slips, a spring stores the work.
-                        if lambda <= lower + AT_BOUND * lower.abs()
-                            || lambda >= upper - AT_BOUND * upper.abs()
-                        {
+                        if is_at_bound(lambda, (lower, upper)) {
                             work -= if viscous {
                                 h * lambda * relative(beta, r)
                             } else {

@@ -112,6 +112,10 @@ pub(super) struct ContactWork {
     pub(super) impacts: f64,
     /// By the damping of compliant ones.
     pub(super) damping: f64,
+    /// Numerically, by the compliance of compliant ones.
+    pub(super) stiffness: f64,
+    /// Work of the impulses of friction and impacts on the change of the velocity.
+    pub(super) on_change: f64,
 }
 
 /// The state, with the velocities at the end of a step under gravity alone where elements have coordinates of their own: without these, what

@@ -56,9 +56,8 @@ impl Simulation {
         self.place_stage(true)?;
         self.find_law_forces(|m| m.end);
         for group in self.model.row_groups() {
-            let first = self.model.node(group.node).first_velocity;
             let rows = group.first_row..group.first_row + group.size * group.count;
-            self.new_multipliers[rows.clone()].copy_from_slice(&self.law_force[first..first + rows.len()]);
+            self.new_multipliers[rows.clone()].copy_from_slice(&self.law_force[rows]);
         }
         timings.solve = clock.elapsed();
         let clock = Instant::now();

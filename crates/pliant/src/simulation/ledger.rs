@@ -6,7 +6,7 @@ use pliant_model::{ComponentId, Energies, Level, RowGroup, RowLaw};
 
 /// What the work of a group of rows is called.
 #[derive(Clone, Copy)]
-enum Account {
+pub(super) enum Account {
     Motion,
     Motors,
     Friction,
@@ -29,6 +29,7 @@ impl Simulation {
     pub(super) fn open_ledger(&mut self) {
         self.corrected = 0.0;
         self.forgotten = 0.0;
+        self.parts.found = None;
         let known = self.books.energies.is_some();
         self.stored_is_missing = self.books.without_contacts || !known;
         self.start_energies = match self.books.energies {
@@ -137,11 +138,12 @@ impl Simulation {
             ledger.damping += c.work.damping;
         }
         self.ledger = ledger;
+        self.close_inertia();
         damped
     }
 
     /// Where the work of a group of rows is entered; nowhere if it stores it, or does none but by linearising.
-    fn account(&self, group: &RowGroup, driven: bool) -> Option<Account> {
+    pub(super) fn account(&self, group: &RowGroup, driven: bool) -> Option<Account> {
         let bounds = self.model.bounds(group);
         if let ComponentId::ForceField(_) = group.component
             && !driven
@@ -169,7 +171,11 @@ impl Simulation {
         let contacts = self.contacts.as_ref();
         ledger.corrections = self.corrected + contacts.map_or(0.0, |c| c.report.lifted - c.report.paid);
         let start = &self.start_energies;
-        ledger.close(end.kinetic - start.kinetic, end.potential - start.potential);
+        ledger.close(
+            end.kinetic - start.kinetic,
+            end.potential - start.potential,
+            self.parts.found,
+        );
         ledger
     }
 

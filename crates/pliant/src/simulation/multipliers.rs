@@ -33,7 +33,7 @@ impl Simulation {
             };
             let node = self.model.node(group.node);
             let range = node.velocity_range();
-            let force = &mut self.law_force[range.clone()];
+            let force = &mut self.law_force[group.first_row..][..range.len()];
             force.fill(0.0);
             let x = &self.state.positions[node.position_range()];
             let law = &self.model.force_fields()[i].component.law;
@@ -108,7 +108,6 @@ impl Simulation {
             if !matches!(group.component, ComponentId::ForceField(_)) {
                 continue;
             }
-            let first = self.model.node(group.node).first_velocity;
             let (lower, upper) = self
                 .model
                 .bounds(group)
@@ -116,13 +115,13 @@ impl Simulation {
             for k in 0..group.size * group.count {
                 let row = group.first_row + k;
                 if self.soft[row] && !self.evaluation.is_hard(group, k) {
-                    self.lagged[row] = self.law_force[first + k].max(lower).min(upper);
+                    self.lagged[row] = self.law_force[row].max(lower).min(upper);
                 }
             }
         }
     }
 
-    /// The force of every compliance by its law at the present state, damping included, each on its node; driven ones against the motion that
+    /// The force of every compliance by its law at the present state, damping included, by row; driven ones against the motion that
     /// `when` picks (value and rate). Not finite where it is hard.
     pub(super) fn find_law_forces(&mut self, when: impl Fn(&RowMotion) -> (f64, f64)) {
         for group in self.model.row_groups() {
@@ -131,7 +130,7 @@ impl Simulation {
             };
             let node = self.model.node(group.node);
             let range = node.velocity_range();
-            let force = &mut self.law_force[range.clone()];
+            let force = &mut self.law_force[group.first_row..][..range.len()];
             force.fill(0.0);
             let law = &self.model.force_fields()[i].component.law;
             let mut x = &self.state.positions[node.position_range()];

@@ -294,13 +294,12 @@ impl Simulation {
         self.evaluation.propagate(&self.model, &mut self.state)?;
         self.find_law_forces(|m| m.end);
         for group in self.model.row_groups() {
-            let first = self.model.node(group.node).first_velocity;
             for k in 0..group.size * group.count {
                 let row = group.first_row + k;
                 self.new_multipliers[row] = if self.row_is_hard(group, k) {
                     (self.implicit.mu[row] + self.solution.mu[row]) / h
                 } else {
-                    self.law_force[first + k]
+                    self.law_force[row]
                 };
             }
         }

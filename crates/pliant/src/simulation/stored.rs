@@ -59,7 +59,7 @@ impl Simulation {
         law.is_linear() && law.row_law() == RowLaw::Elastic
     }
 
-    fn is_stiff(&self, group: &RowGroup) -> bool {
+    pub(super) fn is_stiff(&self, group: &RowGroup) -> bool {
         let mut rows = group.first_row..group.first_row + group.size * group.count;
         self.is_elastic(group) && rows.any(|r| !self.soft[r])
     }

@@ -107,6 +107,7 @@ impl Simulation {
         }
         self.soft.clear();
         self.soft.resize(rows, true);
+        self.law_force.resize(rows, 0.0);
         self.find_lawless_rows();
         self.group_of_field = group_of_field(&self.model);
         self.fresh = true;

@@ -268,3 +268,87 @@ fn every_coordinate_has_its_own_relaxation_time() {
         }
     }
 }
+
+/// Compliances on one node are what they are on nodes of their own, whatever takes the step: each has its own deformation and force.
+#[test]
+fn compliances_share_a_node() {
+    let build = |apart: bool, damped: f64| {
+        let mut m = Model::new();
+        let x = m
+            .add_independent("x", Space::Real(2), &[0.3, -0.4], &[1.0, 2.0])
+            .unwrap();
+        m.add_mass("m", x, Mass::Uniform(2.0)).unwrap();
+        let laws: [(&str, Box<dyn ForceField>); 3] = [
+            (
+                "soft",
+                Box::new(Spring::saturating(30.0, 5.0).with_damping(0.2 * damped)),
+            ),
+            ("linear", Box::new(UniformCompliance::new(0.02))),
+            (
+                "own",
+                Box::new(Spring::stiffening(7.0, 3.0).with_damping(0.7 * damped)),
+            ),
+        ];
+        for (name, law) in laws {
+            let node = if apart {
+                let own = Subset::of_elements(Space::Real(2), &[0]);
+                m.add_mapped(&format!("node of {name}"), &[x], own).unwrap()
+            } else {
+                x
+            };
+            m.add_boxed_force_field(name, node, law, Treatment::Compliance)
+                .unwrap();
+        }
+        m
+    };
+    for (integrator, weight, damped) in [
+        (Integrator::Linear, 1.0, 1.0),
+        (Integrator::Linear, 0.5, 1.0),
+        (Integrator::Nonlinear, 1.0, 1.0),
+        (Integrator::Nonlinear, 0.5, 1.0),
+        (Integrator::generalised_alpha(0.7), 1.0, 1.0),
+        (Integrator::bdf2(), 1.0, 1.0),
+        (Integrator::Rattle, 1.0, 0.0),
+        (Integrator::SymplecticEuler, 1.0, 0.0),
+        (Integrator::RungeKutta4, 1.0, 0.0),
+    ] {
+        let end = |apart| {
+            let options = Options {
+                integrator: integrator.clone(),
+                alpha: weight,
+                beta: weight,
+                ..Options::default()
+            };
+            let mut s = Simulation::with_options(build(apart, damped), options).unwrap();
+            for _ in 0..50 {
+                s.step(0.01).unwrap();
+            }
+            let mut out = s.state().positions[..2].to_vec();
+            out.extend(s.multipliers());
+            out
+        };
+        for (one, other) in end(false).iter().zip(end(true)) {
+            // Newton's method ends at 1e-9 of the velocities.
+            assert!(
+                (one - other).abs() < 1e-7 * other.abs().max(1.0),
+                "{}: {one} {other}",
+                integrator.name()
+            );
+        }
+    }
+    // At rest, pulled by 4 N: the springs carry it, each by its law.
+    for apart in [false, true] {
+        let mut s = Simulation::new(build(apart, 1.0)).unwrap();
+        let x = s.model().node_named("x").unwrap();
+        s.set_force(x, 0, &[4.0, 0.0]).unwrap();
+        s.find_equilibrium(&Equilibrium::default()).unwrap();
+        let l = s.multipliers();
+        let x = s.state().positions[0];
+        let forces = [0, 2, 4].map(|row| l[row]);
+        assert!((forces.iter().sum::<f64>() + 4.0).abs() < 1e-6, "{forces:?}");
+        assert!(
+            (forces[1] + 50.0 * x).abs() < 1e-6 && (forces[2] + 7.0 * x + 3.0 * x.powi(3)).abs() < 1e-6,
+            "{forces:?} {x}"
+        );
+    }
+}

@@ -2,6 +2,7 @@
 
 mod bounds;
 mod contacts;
+mod parts;
 
 use pliant::prelude::*;
 

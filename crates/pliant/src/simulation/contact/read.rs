@@ -38,7 +38,11 @@ impl Contacts {
             let law = &contact.law;
             let way = h * (beta * after + (1.0 - beta) * before);
             if law.compliance > 0.0 && impulses[all.start] > 0.0 {
-                self.work.damping -= law.relaxation_at(contact.gap) / law.compliance * after * way;
+                let dashpot = law.relaxation_at(contact.gap) / law.compliance * after;
+                self.work.damping -= dashpot * way;
+                let elastic = impulses[all.start] / h + dashpot;
+                let (start, end) = (contact.gap.min(0.0), (contact.gap + way).min(0.0));
+                self.work.stiffness += elastic * way + 0.5 * (end * end - start * start) / law.compliance;
             } else if law.compliance > 0.0 && contact.gap < 0.0 {
                 // It does not pull: what is still pressed in comes out against its own damping.
                 let end = (contact.gap + way).min(0.0);
@@ -51,7 +55,10 @@ impl Contacts {
                     self.work.friction += one;
                 } else if law.compliance == 0.0 {
                     self.work.impacts += one;
+                } else {
+                    continue;
                 }
+                self.work.on_change += impulses[k] * (self.after[k] - self.tail.velocity()[k]);
             }
             let normal = Vec3::from(contact.normal);
             let slip = (velocity - normal * normal.dot(&velocity)).norm();

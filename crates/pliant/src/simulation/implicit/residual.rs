@@ -106,13 +106,13 @@ impl Simulation {
                     } else if self.model.row_law(group) == RowLaw::Viscous {
                         missing * (u[k] - motion.start.1)
                     } else if self.model.force_fields()[i].component.law.is_linear() {
-                        let phi = self.evaluation.deformation()[range.start + k];
+                        let phi = self.evaluation.deformation(i)[k];
                         let d = self.model.relaxation_time(i, k);
                         let damping = self.damped_deformation(group, i, k, |m| m.start.1);
                         missing * (phi - motion.start.0 + d * (u[k] - motion.start.1) + damping)
                     } else {
                         // The compliance of the end turns this force into a deformation.
-                        missing * self.law_force[range.start + k]
+                        missing * self.law_force[row]
                     }
                 }
                 ComponentId::Mass(_) => 0.0,
@@ -260,7 +260,7 @@ impl Simulation {
                         }
                         (false, true) => gap + d * (u - rate),
                         (false, false) => {
-                            let phi = self.evaluation.deformation()[range.start + k] - target;
+                            let phi = self.evaluation.deformation(i)[k] - target;
                             let damping = self.damped_deformation(group, i, k, |m| m.end.1);
                             self.strain(group, i, k) + weight * (phi + d * (u - rate) + damping)
                         }

@@ -91,7 +91,7 @@ impl Simulation {
                 ComponentId::ForceField(i) if !self.evaluation.is_hard(group, k) => {
                     let (g, first) = self.evaluation.group_of(i, group.size, k);
                     let n = self.evaluation.compliance(i).width(g);
-                    let phi = self.evaluation.deformation()[node.first_velocity + k] - target;
+                    let phi = self.evaluation.deformation(i)[k] - target;
                     if work.explicit {
                         let (lower, upper) = self.model.bounds(group).unwrap_or(FREE);
                         let own = self.evaluation.compliance(i).block(g)[(k - first) * (n + 1)];
@@ -285,7 +285,6 @@ impl Simulation {
             look(work.force[i], rounding[i], work.terms[i], Variable::Dof(i));
         }
         for group in self.model.row_groups() {
-            let node = self.model.node(group.node);
             for k in 0..group.size * group.count {
                 let row = group.first_row + k;
                 let columns = system.j.pattern().row(row);
@@ -301,7 +300,10 @@ impl Simulation {
                     violation = violation.max(missed.abs());
                     reach
                 } else {
-                    let phi = self.evaluation.deformation()[node.first_velocity + k];
+                    let phi = match group.component {
+                        ComponentId::ForceField(i) => self.evaluation.deformation(i)[k],
+                        _ => 0.0,
+                    };
                     missed.abs() + phi.abs()
                 };
                 look(missed, ROUNDING * reach, terms, Variable::Row(row));

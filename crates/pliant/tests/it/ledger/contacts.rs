@@ -1,5 +1,6 @@
 //! What contacts take.
 
+use super::parts::expect_parts;
 use super::{G, expect, run};
 use pliant::contact::*;
 use pliant::kkt::Support;
@@ -100,6 +101,10 @@ fn compliant_contacts_store_and_damp() {
                 let numerical = -dv * dv - 500.0 * dx * dx;
                 let inside = s.state().positions[2] < 0.0;
                 assert!(!inside || (report.ledger.numerical - numerical).abs() < 1e-13);
+                let parts = [("inertia", -dv * dv), ("stiffness", -500.0 * dx * dx)];
+                if inside {
+                    expect_parts(&report.ledger.parts, &parts, 1e-13);
+                }
             }
             sum += report.ledger;
         }
@@ -111,6 +116,36 @@ fn compliant_contacts_store_and_damp() {
     let (a, b) = (start(1e-3, 200), start(5e-4, 400));
     // First order.
     assert!((a.numerical / b.numerical - 2.0).abs() < 0.1, "{a:?} {b:?}");
+}
+
+/// What is thrown onto a rough floor, bounces and slides: impulses of contacts are entered whole, so that inertia has `(1/2 - beta) dv . (m dv - r)`, and there is nothing else.
+#[test]
+fn contacts_are_no_part_of_what_is_numerical() {
+    for beta in [1.0, 0.6, 0.5] {
+        let law = ContactLaw {
+            friction: 0.3,
+            restitution: 0.4,
+            ..ContactLaw::default()
+        };
+        let mut options = Options {
+            beta,
+            ..Options::default()
+        };
+        // What overlaps stays so: no correction changes the velocities of the end.
+        options.contacts.overlap = Overlap::Keep;
+        let mut s = particle(0.05, [3.0, 1.0, -1.0], G, law, options);
+        let mut touched = 0;
+        for _ in 0..60 {
+            let v = s.state().velocities.clone();
+            let parts = s.step(0.01).unwrap().ledger.parts;
+            let r = s.contacts()[0].impulse;
+            touched += usize::from(r[2] > 0.0);
+            let change = (0..3).map(|k| (k, s.state().velocities[k] - v[k]));
+            let inertia: f64 = change.map(|(k, dv)| dv * (2.0 * dv - r[k])).sum();
+            expect_parts(&parts, &[("inertia", (0.5 - beta) * inertia)], 1e-13);
+        }
+        assert!(touched > 10 && touched < 60);
+    }
 }
 
 /// Overlap that is corrected lifts a weight, and is paid for as far as there is motion.

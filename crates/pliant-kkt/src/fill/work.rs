@@ -1,0 +1,109 @@
+//! The work that the geometric stiffness of a step does.
+
+use super::{Assembler, geometry::form};
+use crate::{GeometricStiffness, Scheme};
+use pliant_dense::{Vec3, vec3};
+use pliant_model::{Evaluation, Model, NodeKind, State};
+
+impl Assembler {
+    /// What the geometric stiffness that was filled last took from the motion (J): the work of its impulse `h^2 alpha G u` by the velocities `u` with which positions
+    /// moved, `h^2 alpha u^T G u`, negative where it damps. Every element has the share of it that its mode took. `velocity` has `u` of all nodes, mapped ones by the Jacobians of
+    /// the fill; `evaluation` and `state` are as they were at the fill, and so is the scheme. Cost: as much as filling it. Allocates nothing.
+    ///
+    /// # Panics
+    /// If `velocity` is shorter than [`Model::velocity_count`].
+    pub fn geometry_work(
+        &mut self,
+        model: &Model,
+        evaluation: &mut Evaluation,
+        scheme: &Scheme,
+        state: &State,
+        velocity: &[f64],
+    ) -> f64 {
+        let modes = scheme.geometry;
+        let mut form = 0.0;
+        for origin in [(modes.forces, false), (modes.multipliers, true)] {
+            let both = origin.1 && modes.multipliers == modes.forces;
+            if both || origin.0 == GeometricStiffness::None {
+                continue;
+            }
+            form += self.bodies_form(model, scheme, origin, velocity);
+            form += self.elements_form(model, evaluation, scheme, state, origin, velocity);
+            form += self.bundles_geometry_form(model, evaluation, scheme, state, origin, velocity);
+        }
+        // Without any it is zero, not minus zero.
+        0.0 - form
+    }
+
+    /// `-h^2 alpha u^T G u` of the angular accelerations of bodies.
+    fn bodies_form(
+        &mut self,
+        model: &Model,
+        scheme: &Scheme,
+        (mode, from_rows): (GeometricStiffness, bool),
+        velocity: &[f64],
+    ) -> f64 {
+        let gain = scheme.h * scheme.h * scheme.alpha;
+        let mut sum = 0.0;
+        for attachment in model.masses() {
+            let node = model.node(attachment.node);
+            let (Some(first), Some(_)) = (node.first_dof(), attachment.component.rigid(0)) else {
+                continue;
+            };
+            for e in 0..node.count {
+                let gamma = if from_rows {
+                    &self.row_gamma
+                } else {
+                    &self.force_gamma
+                };
+                let at = node.first_velocity + 6 * e + 3;
+                let torque = vec3(gamma, at);
+                let (Some(rigid), false) = (attachment.component.rigid(e), torque == Vec3::zeros()) else {
+                    continue;
+                };
+                let inertia = rigid.inertia_matrix();
+                if self.inertial_block(scheme, mode, (inertia, torque), first + 6 * e + 3) {
+                    sum += gain * form(&self.geometry, &velocity[at..at + 3]);
+                }
+            }
+        }
+        sum
+    }
+
+    /// `-h^2 alpha u^T G u` of the elements of mapped nodes that are not bundled.
+    fn elements_form(
+        &mut self,
+        model: &Model,
+        evaluation: &mut Evaluation,
+        scheme: &Scheme,
+        state: &State,
+        (mode, from_rows): (GeometricStiffness, bool),
+        velocity: &[f64],
+    ) -> f64 {
+        let mut sum = 0.0;
+        for (index, node) in model.nodes().iter().enumerate() {
+            let NodeKind::Mapped { ranges, .. } = &node.kind else {
+                continue;
+            };
+            if !self.evaluate_geometry(model, evaluation, state, index, from_rows) {
+                continue;
+            }
+            for e in 0..node.count {
+                let Some(scale) = self.taken_element(evaluation, scheme, mode, (index, e)) else {
+                    continue;
+                };
+                let height = self.height(index, e);
+                let mut row = 0;
+                for d in evaluation.dependencies(index, e) {
+                    let (_, first, space) = ranges[d.parent];
+                    let size = space.velocity_size();
+                    let own = &velocity[first + d.element * size..][..size];
+                    self.product[row..row + size].copy_from_slice(own);
+                    row += size;
+                }
+                sum += scale * form(&self.geometry, &self.product[..height]);
+            }
+        }
+        sum
+    }
+}

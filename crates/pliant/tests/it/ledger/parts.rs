@@ -1,0 +1,410 @@
+//! What the numerical part is made of.
+
+use super::{G, scalar, simulate};
+use crate::scenes::machine;
+use pliant::continuum::*;
+use pliant::prelude::*;
+use pliant::{NumericalParts, StepReport};
+
+/// The parts named have these values (to `size`), the others none.
+#[track_caller]
+pub(super) fn expect_parts(p: &NumericalParts, expected: &[(&str, f64)], size: f64) {
+    for (name, found) in p.entries() {
+        let value = expected.iter().find(|e| e.0 == name).map_or(0.0, |e| e.1);
+        assert!(
+            (found - value).abs() <= size,
+            "{name}: {found:e}, not {value:e}: {p:?}"
+        );
+    }
+}
+
+/// Takes steps; in each the parts are the numerical part, to rounding of the sums. Returns the sum of all.
+#[track_caller]
+fn add_up(s: &mut Simulation, h: f64, steps: usize) -> Ledger {
+    let mut sum = Ledger::default();
+    for _ in 0..steps {
+        let StepReport { ledger, energies, .. } = s.step(h).unwrap();
+        let parts = ledger.parts.entries().map(|e| e.1);
+        let size = energies.total().abs() + parts.iter().map(|p| p.abs()).sum::<f64>();
+        assert!((parts.iter().sum::<f64>() - ledger.numerical).abs() <= 1e-15 * size);
+        sum += ledger;
+    }
+    sum
+}
+
+/// A weight on a hard rod of 1 m that is let go level with the pivot.
+fn pendulum(geometry: GeometricStiffness, weights: (f64, f64)) -> Simulation {
+    let mut m = Model::new();
+    m.set_gravity([0.0, -G, 0.0]).unwrap();
+    let p = m.add_particles("p", &[[1.0, 0.0, 0.0]]).unwrap();
+    m.add_mass("m", p, Mass::Uniform(2.0)).unwrap();
+    let rod = Distance::to_points(&[(0, [0.0; 3])]).with_rest_lengths(&[1.0]);
+    let d = m.add_mapped("d", &[p], rod).unwrap();
+    m.add_constraint("rod", d, Level::Position).unwrap();
+    let options = Options {
+        geometry: Geometry {
+            forces: geometry,
+            multipliers: geometry,
+        },
+        alpha: weights.0,
+        beta: weights.1,
+        ..Options::default()
+    };
+    simulate(m, options)
+}
+
+/// Level with its pivot the weight falls 1 m: shares of this energy are shares of what there is.
+const ENERGY: f64 = 2.0 * G;
+
+/// Free fall by implicit Euler has `-m dv^2/2` of inertia; a force from outside is entered whole, and so are supports and forces without a potential.
+#[test]
+fn what_falls_and_what_is_pushed() {
+    let falling = |gravity: f64| {
+        let mut m = Model::new();
+        m.set_gravity([0.0, 0.0, -gravity]).unwrap();
+        let p = m.add_rigid_bodies("p", &[Pose::default()]).unwrap();
+        let sphere = RigidMass::sphere(2.0, 0.1);
+        m.add_mass("m", p, Mass::Rigid(vec![sphere])).unwrap();
+        m.set_body_velocity(p, 0, [1.0, 2.0, 3.0], [0.0; 3]).unwrap();
+        (m, p)
+    };
+    let h = 0.1;
+    for (alpha, beta) in [(1.0, 1.0), (0.8, 0.6), (0.5, 0.5)] {
+        for (gravity, force) in [(G, 0.0), (0.0, 7.0), (G, 7.0)] {
+            for outside in [true, false] {
+                let (mut m, p) = falling(gravity);
+                if !outside {
+                    let thrust = BodyForce::new([0.0; 3], [0.0, 0.0, force]);
+                    m.add_force_field("thrust", p, thrust, Treatment::Stiffness)
+                        .unwrap();
+                }
+                let options = Options {
+                    alpha,
+                    beta,
+                    ..Options::default()
+                };
+                let mut s = simulate(m, options);
+                if outside {
+                    s.set_force(p, 0, &[0.0, 0.0, force, 0.0, 0.0, 0.0]).unwrap();
+                }
+                let parts = s.step(h).unwrap().ledger.parts;
+                let dv = h * (0.5 * force - gravity);
+                let inertia = (0.5 - beta) * (2.0 * dv * dv - h * force * dv);
+                expect_parts(&parts, &[("inertia", inertia)], 1e-14);
+            }
+        }
+    }
+    // What is held at another velocity is given it.
+    let (mut m, p) = falling(0.0);
+    let up = [false, false, true, false, false, false];
+    m.fix(p, 0, &up).unwrap();
+    let mut s = simulate(m, Options::default());
+    s.hold(p, 0, &up, &[0.0, 0.0, -1.0, 0.0, 0.0, 0.0]).unwrap();
+    let ledger = s.step(h).unwrap().ledger;
+    assert!((ledger.motion + 8.0).abs() < 1e-13);
+    expect_parts(&ledger.parts, &[], 1e-14);
+}
+
+/// By weights `alpha`, `beta` an oscillator has `(1/2 - beta) dv (m dv - F h)` of inertia and `(1/2 - alpha) k (dx - dg)^2` of its spring, a stiffness or a soft compliance, damped, driven or
+/// pushed from outside.
+#[test]
+fn an_oscillator() {
+    for (alpha, beta) in [(1.0, 1.0), (0.8, 0.6), (0.5, 0.5)] {
+        for (treatment, speed) in [
+            (Treatment::Stiffness, 0.0),
+            (Treatment::Compliance, 0.0),
+            (Treatment::Compliance, 0.7),
+        ] {
+            let (mut m, x) = scalar(0.3, -0.5);
+            let law = UniformCompliance::new(0.02).with_relaxation_time(0.01);
+            let spring = m.add_force_field("k", x, law, treatment).unwrap();
+            if speed != 0.0 {
+                m.set_motion(spring, Some(Motion::ramp(0.1, speed))).unwrap();
+            }
+            m.add_force_field("b", x, Damping::new(1.5), treatment).unwrap();
+            let options = Options {
+                alpha,
+                beta,
+                ..Options::default()
+            };
+            let mut s = simulate(m, options);
+            s.set_force(x, 0, &[4.0]).unwrap();
+            for _ in 0..50 {
+                let (x, v) = (s.state().positions[0], s.state().velocities[0]);
+                let l = s.step(0.05).unwrap().ledger;
+                let (dx, dv) = (s.state().positions[0] - x, s.state().velocities[0] - v);
+                let inertia = (0.5 - beta) * dv * (2.0 * dv - 4.0 * 0.05);
+                let stretch = dx - 0.05 * speed;
+                let stiffness = (0.5 - alpha) * 50.0 * stretch * stretch;
+                expect_parts(&l.parts, &[("inertia", inertia), ("stiffness", stiffness)], 1e-13);
+            }
+        }
+    }
+}
+
+/// A stiff compliance stores what its force says: by implicit Euler it loses `-C dF^2/2`, which is of its rows.
+#[test]
+fn a_stiff_compliance() {
+    for relaxation in [0.0, 0.02] {
+        let (mut m, x) = scalar(1e-3, -0.5);
+        let law = UniformCompliance::new(1e-5).with_relaxation_time(relaxation);
+        m.add_force_field("k", x, law, Treatment::Compliance).unwrap();
+        let mut s = simulate(m, Options::default());
+        for _ in 0..20 {
+            let (x, v) = (s.state().positions[0], s.state().velocities[0]);
+            let l = s.step(0.05).unwrap().ledger;
+            let (dx, dv) = (s.state().positions[0] - x, s.state().velocities[0] - v);
+            // dF = dx/C.
+            let expected = [("inertia", -dv * dv), ("rows", -0.5e5 * dx * dx)];
+            expect_parts(&l.parts, &expected, 1e-13);
+        }
+    }
+}
+
+/// Each step of a weight on a hard rod, with the force `F` on it of the last step, its length `l` and the velocity `u` by which it moves: `(1/2 - beta) m dv^2` of inertia, the work `F_+ h u_n`
+/// on the rod's drift, and `-s alpha h^2 F/l u_t^2` of the geometric stiffness, where `s` is all, or from `S = alpha beta h^2 F/(m l)` on `1 - 1/S`; nothing else.
+#[test]
+fn a_pendulum() {
+    use GeometricStiffness as Mode;
+    for mode in [
+        Mode::None,
+        Mode::Full,
+        Mode::PositivePart,
+        Mode::WhereNeeded,
+        Mode::JustEnough,
+    ] {
+        let mut shares = [0; 2];
+        for (alpha, beta) in [(1.0, 1.0), (0.8, 0.6), (0.5, 0.5)] {
+            for h in [0.01, 0.25] {
+                let mut s = pendulum(mode, (alpha, beta));
+                s.options.geometry_passes = 1;
+                for step in 0..10 {
+                    let (x, v) = (
+                        s.state().positions[..3].to_vec(),
+                        s.state().velocities[..3].to_vec(),
+                    );
+                    let tension = -s.multipliers()[0];
+                    let l = s.step(h).unwrap().ledger;
+                    let now = &s.state().velocities;
+                    let length = x.iter().map(|x| x * x).sum::<f64>().sqrt();
+                    let along = |u: &dyn Fn(usize) -> f64| (0..3).map(|k| x[k] / length * u(k)).sum::<f64>();
+                    let u = |k: usize| beta * now[k] + (1.0 - beta) * v[k];
+                    let change = (0..3).map(|k| (now[k] - v[k]).powi(2)).sum::<f64>();
+                    let across = (0..3).map(|k| u(k).powi(2)).sum::<f64>() - along(&u).powi(2);
+                    let number = alpha * beta * h * h * tension / (2.0 * length);
+                    let share = match mode {
+                        Mode::None => 0.0,
+                        Mode::WhereNeeded if number <= 1.0 => 0.0,
+                        Mode::JustEnough if number <= 1.0 => 0.0,
+                        Mode::JustEnough => 1.0 - 1.0 / number,
+                        _ => 1.0,
+                    };
+                    // Compressed, it has none or its absolute value.
+                    if tension < 0.0 {
+                        continue;
+                    }
+                    shares[usize::from(share > 0.0)] += 1;
+                    let expected = [
+                        ("inertia", (0.5 - beta) * 2.0 * change),
+                        ("rows", h * s.multipliers()[0] * along(&u)),
+                        ("geometry", -share * alpha * h * h * tension / length * across),
+                    ];
+                    // Of the energies, which are up to 1e3 J where the pendulum is thrown.
+                    expect_parts(&l.parts, &expected, 1e-12 * ENERGY.max(l.kinetic.abs()));
+                }
+            }
+        }
+        let both = matches!(mode, Mode::WhereNeeded | Mode::JustEnough);
+        assert!(
+            shares[0] == 0 || mode == Mode::None || both,
+            "{mode:?} {shares:?}"
+        );
+        assert!(shares[1] > 0 || mode == Mode::None, "{mode:?} {shares:?}");
+        assert!(shares[0] > 0 || !both, "{mode:?} {shares:?}");
+    }
+}
+
+/// In 2 s at h = 0.01 s a weight on a hard rod gains 1.4 % by implicit Euler, with geometric stiffness it loses 32 %: the difference is the part of the geometry. By the trapezoidal rule it is what
+/// rows bring in by curvature.
+#[test]
+fn what_geometric_stiffness_costs_a_pendulum() {
+    let of = |mode, weights| add_up(&mut pendulum(mode, weights), 0.01, 200);
+    let (without, with) = (
+        of(GeometricStiffness::None, (1.0, 1.0)),
+        of(GeometricStiffness::Full, (1.0, 1.0)),
+    );
+    assert!((without.numerical / ENERGY - 0.013).abs() < 2e-3, "{without:?}");
+    assert!((with.numerical / ENERGY + 0.323).abs() < 2e-3, "{with:?}");
+    assert_eq!(without.parts.geometry, 0.0);
+    let difference = with.numerical - without.numerical;
+    assert!((with.parts.geometry / difference - 1.0).abs() < 0.02, "{with:?}");
+    let enough = of(GeometricStiffness::JustEnough, (1.0, 1.0));
+    assert_eq!(enough.parts, without.parts);
+
+    let with = of(GeometricStiffness::Full, (0.5, 0.5));
+    let parts = with.parts;
+    assert_eq!(parts.inertia, 0.0);
+    assert!(
+        parts.geometry < -4.0 && (parts.geometry + parts.rows).abs() < 2e-3,
+        "{with:?}"
+    );
+    assert!((with.numerical / ENERGY).abs() < 1e-4);
+}
+
+/// Springs on lengths and strains are not linear along the way: the rest is half of what their geometric stiffness would take, `|dx|_G^2/2`, and of third order else.
+#[test]
+fn curvature_is_half_of_the_geometry() {
+    let string = |_| {
+        let mut m = Model::new();
+        let places = [[0.0; 3], [1.2, 0.1, 0.0], [2.4, 0.0, 0.3], [3.6, 0.0, 0.0]];
+        let p = m.add_particles("p", &places).unwrap();
+        m.add_mass("m", p, Mass::Uniform(0.5)).unwrap();
+        let ends: Vec<_> = (0..3)
+            .map(|k| (End::element(0, k), End::element(0, k + 1)))
+            .collect();
+        let d = Distance::new(&ends).with_rest_lengths(&[1.0]);
+        let d = m.add_mapped("d", &[p], d).unwrap();
+        m.add_force_field("k", d, UniformCompliance::new(0.02), Treatment::Stiffness)
+            .unwrap();
+        m
+    };
+    let solid = |kind: usize| {
+        let mut m = Model::new();
+        let mesh = Mesh::hexahedral_box([1.0, 0.5, 0.5], [2, 1, 1]).unwrap();
+        let mesh = if kind == 1 { mesh.into_tetrahedra() } else { mesh };
+        let material = match kind {
+            2 => Solid::hyperelastic(StrainEnergy::stable_neo_hookean(1e4, 0.3)),
+            _ => Solid::st_venant_kirchhoff(1e4, 0.3),
+        };
+        material.add_to(&mut m, "solid", &mesh).unwrap();
+        m
+    };
+    let models: [&dyn Fn(usize) -> Model; 2] = [&string, &solid];
+    for (which, kinds) in [(0, 0..1), (1, 0..3)] {
+        for kind in kinds {
+            let left = |h: f64| {
+                let options = Options {
+                    geometry_passes: 1,
+                    ..Options::default()
+                };
+                let mut s = simulate(models[which](kind), options);
+                let mut state = s.state().clone();
+                // The nodes come first.
+                let size = 3 * s.model().nodes()[0].count;
+                for (k, x) in state.positions[..size].iter_mut().enumerate() {
+                    // Stretched and sheared, and moving across.
+                    *x *= [1.2, 1.1, 0.9][k % 3];
+                    *x += 0.02 * (k as f64).sin();
+                }
+                for (k, v) in state.velocities[..size].iter_mut().enumerate() {
+                    *v = (2.0 + k as f64).cos();
+                }
+                s.set_state(&state).unwrap();
+                let parts = s.step(h).unwrap().ledger.parts;
+                (parts.geometry, parts.rest + 0.5 * parts.geometry)
+            };
+            let ((_, coarse), (geometry, fine)) = (left(1e-4), left(5e-5));
+            let what = format!("{which} {kind}: {geometry:e} {coarse:e} {fine:e}");
+            if kind == 2 {
+                // A law on gradients themselves has no geometry.
+                assert_eq!(geometry, 0.0, "{what}");
+                continue;
+            }
+            assert!(
+                geometry.abs() > 1e-9 && fine.abs() < 0.02 * geometry.abs(),
+                "{what}"
+            );
+            // Third order.
+            assert!((coarse / fine - 8.0).abs() < 0.8, "{what}");
+        }
+    }
+}
+
+/// What turns freely has no forces: all that is lost is of inertia, with whatever gyroscopic torque, and of masses on bodies.
+#[test]
+fn what_turns() {
+    for gyroscopic in [
+        Gyroscopic::None,
+        Gyroscopic::Explicit,
+        Gyroscopic::LinearlyImplicit,
+        Gyroscopic::BodyPredictor,
+        Gyroscopic::Momentum,
+    ] {
+        for (mapped, beta) in [(false, 1.0), (true, 1.0), (true, 0.6)] {
+            let mut m = Model::new();
+            let b = m.add_rigid_bodies("b", &[Pose::default()]).unwrap();
+            m.add_mass("m", b, Mass::Rigid(vec![RigidMass::cuboid(2.0, [0.3, 0.2, 0.1])]))
+                .unwrap();
+            m.set_body_velocity(b, 0, [0.3, -0.2, 0.1], [3.0, 1.0, -2.0])
+                .unwrap();
+            if mapped {
+                let frame = RigidFrames::new(&[(0, Pose::at([0.1, 0.2, 0.0]))]);
+                let hand = m.add_mapped("hand", &[b], frame).unwrap();
+                m.add_mass(
+                    "hand",
+                    hand,
+                    Mass::Rigid(vec![RigidMass::cuboid(0.3, [0.1, 0.2, 0.3])]),
+                )
+                .unwrap();
+                let point = RigidPoints::new(&[(0, [0.0, 0.2, 0.3])]);
+                let point = m.add_mapped("point", &[b], point).unwrap();
+                m.add_mass("point", point, Mass::Uniform(0.2)).unwrap();
+            }
+            let options = Options {
+                gyroscopic,
+                beta,
+                ..Options::default()
+            };
+            let mut s = simulate(m, options);
+            let l = add_up(&mut s, 0.01, 20);
+            expect_parts(&l.parts, &[("inertia", l.kinetic)], 1e-14);
+            assert!(gyroscopic == Gyroscopic::None && !mapped || l.kinetic.abs() > 1e-6);
+        }
+    }
+}
+
+/// The parts are the numerical part in a machine of everything, and go on bit for bit after it was restored; without geometric stiffness it has no part. What other methods
+/// leave is not divided.
+#[test]
+fn a_machine() {
+    let mut sums = Vec::new();
+    for geometry in [Geometry::NONE, Geometry::default()] {
+        for weight in [1.0, 0.5] {
+            let options = || Options {
+                geometry,
+                alpha: weight,
+                beta: weight,
+                ..Options::default()
+            };
+            let mut s = simulate(machine(), options());
+            let sum = add_up(&mut s, 0.01, 30);
+            assert!(sum.parts.undivided == 0.0 && sum.parts.entries().iter().all(|e| e.1.is_finite()));
+            assert_eq!(sum.parts.geometry != 0.0, geometry != Geometry::NONE);
+            let mut other = simulate(machine(), options());
+            other.restore(&s.checkpoint()).unwrap();
+            assert_eq!(other.step(0.01).unwrap().ledger, s.step(0.01).unwrap().ledger);
+            sums.push(sum);
+        }
+    }
+    let enough = Geometry {
+        forces: GeometricStiffness::JustEnough,
+        multipliers: GeometricStiffness::JustEnough,
+    };
+    let options = Options {
+        geometry: enough,
+        ..Options::default()
+    };
+    let some = add_up(&mut simulate(machine(), options), 0.01, 30);
+    assert!(some.parts.geometry.abs() < sums[2].parts.geometry.abs());
+    for integrator in [Integrator::Nonlinear, Integrator::Rattle4] {
+        let options = Options {
+            integrator,
+            ..Options::default()
+        };
+        let mut s = pendulum(GeometricStiffness::Full, (1.0, 1.0));
+        s.options = options;
+        let l = add_up(&mut s, 0.01, 10);
+        expect_parts(&l.parts, &[("undivided", l.numerical)], 1e-15);
+        assert!(l.numerical != 0.0);
+    }
+}

@@ -14,6 +14,9 @@ use std::path::{Path, PathBuf};
 /// Entries of the ledger that are changes, not their reasons.
 const ENERGIES: [&str; 2] = ["kinetic", "potential"];
 
+/// Share of the largest part of what is numerical below which a part is left out.
+const NOTABLE: f64 = 1e-6;
+
 pub(crate) fn run(arguments: &Run) -> u8 {
     let mut outcome = match simulate(arguments) {
         Ok(outcome) => outcome,
@@ -351,4 +354,15 @@ fn motion_rows(table: &mut Table, summary: &Summary) {
         list.push("nothing".to_owned());
     }
     table.row("ledger", format!("{} (J brought in)", list.join(", ")));
+    let parts = &summary.numerical;
+    let largest = parts.values().fold(0.0f64, |a, p| a.max(p.abs()));
+    let notable = parts
+        .iter()
+        .filter(|p| p.1.abs() > NOTABLE * largest && *p.0 != "undivided");
+    let list: Vec<_> = notable
+        .map(|(name, joules)| format!("{name} {}", number(*joules)))
+        .collect();
+    if !list.is_empty() {
+        table.row("numerical", format!("{} (J of the ledger's)", list.join(", ")));
+    }
 }

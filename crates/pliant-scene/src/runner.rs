@@ -345,11 +345,10 @@ impl Runner {
             self.recording.frames.push(frame);
             self.record_joints();
         }
-        self.summary.ledger = self
-            .recording
-            .samples
-            .last()
-            .map_or_else(Default::default, |s| s.ledger.entries().into_iter().collect());
+        if let Some(last) = self.recording.samples.last() {
+            self.summary.ledger = last.ledger.entries().into_iter().collect();
+            self.summary.numerical = last.ledger.parts.entries().into_iter().collect();
+        }
         self.summary.joints = self.scene.joints.states(&self.simulation);
         self.summary
             .finish(&self.simulation, error.as_ref(), self.started.elapsed());

@@ -126,7 +126,7 @@ impl Assembler {
     }
 
     /// Evaluates `G` of all that hangs on a bundle, and notes where there is any; whether there is.
-    fn find_hanging_geometry(
+    pub(super) fn find_hanging_geometry(
         &mut self,
         model: &Model,
         evaluation: &mut Evaluation,
@@ -155,11 +155,11 @@ impl Assembler {
         geometric
     }
 
-    /// `-h^2 alpha u^T G u` of all that hangs on bundles, as much as the mode takes of it, with the velocities `u` of all nodes.
+    /// `-h^2 alpha u^T G u` of all that hangs on bundles, as much as the mode takes of it, with the velocities `u` of all nodes. Where there is any it is evaluated.
     pub(super) fn bundles_geometry_form(
         &mut self,
         model: &Model,
-        evaluation: &mut Evaluation,
+        evaluation: &Evaluation,
         scheme: &Scheme,
         state: &State,
         origin: (GeometricStiffness, bool),
@@ -173,10 +173,10 @@ impl Assembler {
         };
         let mut sum = 0.0;
         for at in 0..self.plan.bundles.len() {
-            if !self.find_hanging_geometry(model, evaluation, state, at, wanted.geometry) {
+            let bundle = &self.plan.bundles[at];
+            if bundle.hanging.iter().all(|h| !h.acts) {
                 continue;
             }
-            let bundle = &self.plan.bundles[at];
             let work = Work {
                 model,
                 evaluation,

@@ -105,14 +105,24 @@ impl Assembler {
         } else {
             &self.force_gamma
         };
+        self.has_geometry(model, index, from_rows)
+            && evaluation
+                .geometric_stiffness(model, state, index, gamma)
+                .is_some()
+    }
+
+    /// Whether a mapped node is not bundled and forces of one origin act on it that give it geometric stiffness.
+    pub(super) fn has_geometry(&self, model: &Model, index: usize, from_rows: bool) -> bool {
+        let gamma = if from_rows {
+            &self.row_gamma
+        } else {
+            &self.force_gamma
+        };
         let NodeSites {
             geometric, bundled, ..
         } = self.plan.nodes[index];
         let range = model.nodes()[index].velocity_range();
-        let acts = geometric && !bundled && gamma[range].iter().any(|g| *g != 0.0);
-        acts && evaluation
-            .geometric_stiffness(model, state, index, gamma)
-            .is_some()
+        geometric && !bundled && gamma[range].iter().any(|g| *g != 0.0)
     }
 
     /// Rows of the Jacobians of all parents of an element: the size of its block `G`.

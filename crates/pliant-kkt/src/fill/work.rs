@@ -21,14 +21,20 @@ impl Assembler {
         velocity: &[f64],
     ) -> f64 {
         let modes = scheme.geometry;
+        let none = GeometricStiffness::None;
+        // Two origins are evaluated one after the other; of a single one all blocks are still there.
+        let again = modes.forces != modes.multipliers && modes.forces != none && modes.multipliers != none;
         let mut form = 0.0;
         for origin in [(modes.forces, false), (modes.multipliers, true)] {
             let both = origin.1 && modes.multipliers == modes.forces;
-            if both || origin.0 == GeometricStiffness::None {
+            if both || origin.0 == none {
                 continue;
             }
+            if again {
+                self.evaluate_all_geometry(model, evaluation, state, origin);
+            }
             form += self.bodies_form(model, scheme, origin, velocity);
-            form += self.elements_form(model, evaluation, scheme, state, origin, velocity);
+            form += self.elements_form(model, evaluation, scheme, origin, velocity);
             form += self.bundles_geometry_form(model, evaluation, scheme, state, origin, velocity);
         }
         // Without any it is zero, not minus zero.
@@ -70,13 +76,27 @@ impl Assembler {
         sum
     }
 
-    /// `-h^2 alpha u^T G u` of the elements of mapped nodes that are not bundled.
-    fn elements_form(
+    fn evaluate_all_geometry(
         &mut self,
         model: &Model,
         evaluation: &mut Evaluation,
-        scheme: &Scheme,
         state: &State,
+        (mode, from_rows): (GeometricStiffness, bool),
+    ) {
+        for index in 0..model.nodes().len() {
+            self.evaluate_geometry(model, evaluation, state, index, from_rows);
+        }
+        for bundle in 0..self.plan.bundles.len() {
+            self.find_hanging_geometry(model, evaluation, state, bundle, Some((mode, from_rows)));
+        }
+    }
+
+    /// `-h^2 alpha u^T G u` of the elements of mapped nodes that are not bundled, whose blocks are evaluated.
+    fn elements_form(
+        &mut self,
+        model: &Model,
+        evaluation: &Evaluation,
+        scheme: &Scheme,
         (mode, from_rows): (GeometricStiffness, bool),
         velocity: &[f64],
     ) -> f64 {
@@ -85,7 +105,7 @@ impl Assembler {
             let NodeKind::Mapped { ranges, .. } = &node.kind else {
                 continue;
             };
-            if !self.evaluate_geometry(model, evaluation, state, index, from_rows) {
+            if !self.has_geometry(model, index, from_rows) {
                 continue;
             }
             for e in 0..node.count {

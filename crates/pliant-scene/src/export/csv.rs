@@ -10,9 +10,10 @@ use crate::runner::StaticsSummary;
 use pliant::contact::ContactState;
 
 /// First line of the table: names with units; `residual` is relative, `violation` is in m or rad. The last ones are the entries of the
-/// [`Ledger`](pliant::Ledger) that bring in energy, since the start.
+/// [`Ledger`](pliant::Ledger) that bring in energy and the [parts](pliant::NumericalParts) of the numerical one, since the start.
 pub const ENERGY_HEADER: &str = "time_s,kinetic_J,potential_J,dissipated_J,total_J,residual,violation,\
-    forces_J,motion_J,motors_J,inputs_J,damping_J,friction_J,impacts_J,corrections_J,numerical_J";
+    forces_J,motion_J,motors_J,inputs_J,damping_J,friction_J,impacts_J,corrections_J,numerical_J,\
+    numerical_inertia_J,numerical_stiffness_J,numerical_geometry_J,numerical_rows_J,numerical_undivided_J,numerical_rest_J";
 
 /// Writes one line per sample of the recording under [`ENERGY_HEADER`].
 ///
@@ -38,7 +39,8 @@ pub fn write_energy_csv(path: &Path, recording: &Recording) -> Result<(), Export
                 s.violation
             )?;
             // The changes of kinetic and potential energy are in the first columns.
-            for (_, brought_in) in &s.ledger.entries()[2..] {
+            let parts = s.ledger.parts.entries();
+            for (_, brought_in) in s.ledger.entries()[2..].iter().chain(&parts) {
                 write!(out, ",{brought_in:?}")?;
             }
             writeln!(out)?;

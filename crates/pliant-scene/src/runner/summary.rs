@@ -66,6 +66,8 @@ pub struct Summary {
     pub dissipated: f64,
     /// Where the energy came from and went (J): the entries of [`pliant::Ledger`], by name.
     pub ledger: BTreeMap<&'static str, f64>,
+    /// What `numerical` of the ledger is made of (J): the entries of [`pliant::NumericalParts`], by name.
+    pub numerical: BTreeMap<&'static str, f64>,
     /// Potential energy of each mass and force field at the end (J), by name.
     pub potential: BTreeMap<String, f64>,
     /// Linear momentum at the end.
@@ -250,6 +252,7 @@ impl Summary {
             energy_end: energies.into(),
             dissipated: 0.0,
             ledger: BTreeMap::new(),
+            numerical: BTreeMap::new(),
             potential: BTreeMap::new(),
             momentum: [0.0; 3],
             angular_momentum: [0.0; 3],

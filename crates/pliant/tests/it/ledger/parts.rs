@@ -34,9 +34,13 @@ fn add_up(s: &mut Simulation, h: f64, steps: usize) -> Ledger {
 
 /// A weight on a hard rod of 1 m that is let go level with the pivot.
 fn pendulum(geometry: GeometricStiffness, weights: (f64, f64)) -> Simulation {
+    pendulum_from([1.0, 0.0, 0.0], geometry, weights)
+}
+
+fn pendulum_from(place: [f64; 3], geometry: GeometricStiffness, weights: (f64, f64)) -> Simulation {
     let mut m = Model::new();
     m.set_gravity([0.0, -G, 0.0]).unwrap();
-    let p = m.add_particles("p", &[[1.0, 0.0, 0.0]]).unwrap();
+    let p = m.add_particles("p", &[place]).unwrap();
     m.add_mass("m", p, Mass::Uniform(2.0)).unwrap();
     let rod = Distance::to_points(&[(0, [0.0; 3])]).with_rest_lengths(&[1.0]);
     let d = m.add_mapped("d", &[p], rod).unwrap();
@@ -142,6 +146,35 @@ fn an_oscillator() {
     }
 }
 
+/// A motor of bounded force, at its bound and when it has its speed, is entered whole: inertia has `(1/2 - beta) dv . (m dv - r)`, and there is nothing else.
+#[test]
+fn a_motor() {
+    for beta in [1.0, 0.6] {
+        let (mut m, x) = scalar(0.0, -0.5);
+        let motor = m
+            .add_constraint("motor", x, Level::Velocity { curvature: 0.0 })
+            .unwrap();
+        m.set_motion(motor, Some(Motion::ramp(0.0, 2.0))).unwrap();
+        m.set_bounds(motor, -30.0, 30.0).unwrap();
+        let options = Options {
+            beta,
+            ..Options::default()
+        };
+        let mut s = simulate(m, options);
+        s.set_force(x, 0, &[3.0]).unwrap();
+        for _ in 0..20 {
+            let v = s.state().velocities[0];
+            let ledger = s.step(0.01).unwrap().ledger;
+            let dv = s.state().velocities[0] - v;
+            let impulse = 0.01 * (3.0 + s.multipliers()[0]);
+            let inertia = (0.5 - beta) * dv * (2.0 * dv - impulse);
+            expect_parts(&ledger.parts, &[("inertia", inertia)], 1e-14);
+            assert!(ledger.motors.abs() > 1e-3);
+        }
+        assert_eq!(s.state().velocities[0], 2.0);
+    }
+}
+
 /// A stiff compliance stores what its force says: by implicit Euler it loses `-C dF^2/2`, which is of its rows.
 #[test]
 fn a_stiff_compliance() {
@@ -161,66 +194,75 @@ fn a_stiff_compliance() {
     }
 }
 
-/// Each step of a weight on a hard rod, with the force `F` on it of the last step, its length `l` and the velocity `u` by which it moves: `(1/2 - beta) m dv^2` of inertia, the work `F_+ h u_n`
-/// on the rod's drift, and `-s alpha h^2 F/l u_t^2` of the geometric stiffness, where `s` is all, or from `S = alpha beta h^2 F/(m l)` on `1 - 1/S`; nothing else.
+/// Each step of a weight on a hard rod, with the tension `F` in it of the last step, its length `l` and the velocity `u` by which it moves: `(1/2 - beta) m dv^2` of inertia, the work `-F_+ h u_n`
+/// on the rod's drift, and `-s alpha h^2 F/l u_t^2` of the geometric stiffness, where `s` is all, or from `S = alpha beta h^2 |F|/(m l)` on `1 - 1/S`, and in a clamped step `|F|` takes the place of
+/// `s F`; nothing else.
 #[test]
 fn a_pendulum() {
     use GeometricStiffness as Mode;
-    for mode in [
+    let modes = [
         Mode::None,
         Mode::Full,
         Mode::PositivePart,
         Mode::WhereNeeded,
         Mode::JustEnough,
-    ] {
-        let mut shares = [0; 2];
-        for (alpha, beta) in [(1.0, 1.0), (0.8, 0.6), (0.5, 0.5)] {
-            for h in [0.01, 0.25] {
-                let mut s = pendulum(mode, (alpha, beta));
-                s.options.geometry_passes = 1;
-                for step in 0..10 {
-                    let (x, v) = (
-                        s.state().positions[..3].to_vec(),
-                        s.state().velocities[..3].to_vec(),
-                    );
-                    let tension = -s.multipliers()[0];
-                    let l = s.step(h).unwrap().ledger;
-                    let now = &s.state().velocities;
-                    let length = x.iter().map(|x| x * x).sum::<f64>().sqrt();
-                    let along = |u: &dyn Fn(usize) -> f64| (0..3).map(|k| x[k] / length * u(k)).sum::<f64>();
-                    let u = |k: usize| beta * now[k] + (1.0 - beta) * v[k];
-                    let change = (0..3).map(|k| (now[k] - v[k]).powi(2)).sum::<f64>();
-                    let across = (0..3).map(|k| u(k).powi(2)).sum::<f64>() - along(&u).powi(2);
-                    let number = alpha * beta * h * h * tension / (2.0 * length);
-                    let share = match mode {
-                        Mode::None => 0.0,
-                        Mode::WhereNeeded if number <= 1.0 => 0.0,
-                        Mode::JustEnough if number <= 1.0 => 0.0,
-                        Mode::JustEnough => 1.0 - 1.0 / number,
-                        _ => 1.0,
-                    };
-                    // Compressed, it has none or its absolute value.
-                    if tension < 0.0 {
-                        continue;
-                    }
-                    shares[usize::from(share > 0.0)] += 1;
-                    let expected = [
-                        ("inertia", (0.5 - beta) * 2.0 * change),
-                        ("rows", h * s.multipliers()[0] * along(&u)),
-                        ("geometry", -share * alpha * h * h * tension / length * across),
-                    ];
-                    // Of the energies, which are up to 1e3 J where the pendulum is thrown.
-                    expect_parts(&l.parts, &expected, 1e-12 * ENERGY.max(l.kinetic.abs()));
-                }
+    ];
+    for mode in modes {
+        let mut seen = [0; 4];
+        let cases = [(1.0, 1.0), (0.8, 0.6), (0.5, 0.5)].into_iter().flat_map(|w| {
+            let starts = [[1.0, 0.0, 0.0], [0.28, 0.96, 0.0]];
+            starts.map(|x| [0.01, 0.25, 0.5].map(|h| (w, x, h)))
+        });
+        for ((alpha, beta), place, h) in cases.flatten() {
+            let mut s = pendulum_from(place, mode, (alpha, beta));
+            s.options.geometry_passes = 1;
+            for _ in 0..6 {
+                let start = s.state().clone();
+                let tension = -s.multipliers()[0];
+                let report = s.step(h).unwrap();
+                let (x, v) = (&start.positions[..3], &start.velocities[..3]);
+                let now = &s.state().velocities;
+                let length = x.iter().map(|x| x * x).sum::<f64>().sqrt();
+                let u = [0, 1, 2].map(|k| beta * now[k] + (1.0 - beta) * v[k]);
+                let along = (0..3).map(|k| x[k] / length * u[k]).sum::<f64>();
+                let across = u.iter().map(|u| u * u).sum::<f64>() - along * along;
+                let change = (0..3).map(|k| (now[k] - v[k]).powi(2)).sum::<f64>();
+                let number = alpha * beta * h * h * tension.abs() / (2.0 * length);
+                let taken = match mode {
+                    Mode::None => 0.0,
+                    _ if report.geometry_clamped => tension.abs(),
+                    Mode::PositivePart => tension.max(0.0),
+                    Mode::WhereNeeded | Mode::JustEnough if number <= 1.0 => 0.0,
+                    Mode::JustEnough => tension * (1.0 - 1.0 / number),
+                    _ => tension,
+                };
+                seen[0] += usize::from(taken > 0.0 && taken < tension);
+                seen[1] += usize::from(taken == tension && tension > 0.0);
+                seen[2] += usize::from(taken == 0.0 && tension > 0.0);
+                seen[3] += usize::from(report.geometry_clamped);
+                let expected = [
+                    ("inertia", (0.5 - beta) * 2.0 * change),
+                    ("rows", h * s.multipliers()[0] * along),
+                    ("geometry", -taken * alpha * h * h / length * across),
+                ];
+                // Of the energies, which are large where the weight is thrown.
+                let largest = start
+                    .velocities
+                    .iter()
+                    .chain(now)
+                    .fold(0.0f64, |a, v| a.max(v.abs()));
+                let size = 1e-12 * (ENERGY + largest * largest + change);
+                expect_parts(&report.ledger.parts, &expected, size);
             }
         }
-        let both = matches!(mode, Mode::WhereNeeded | Mode::JustEnough);
-        assert!(
-            shares[0] == 0 || mode == Mode::None || both,
-            "{mode:?} {shares:?}"
-        );
-        assert!(shares[1] > 0 || mode == Mode::None, "{mode:?} {shares:?}");
-        assert!(shares[0] > 0 || !both, "{mode:?} {shares:?}");
+        let expected = match mode {
+            Mode::None => [false, false, true, false],
+            Mode::Full => [false, true, false, true],
+            Mode::PositivePart => [false, true, false, false],
+            Mode::WhereNeeded => [false, true, true, true],
+            _ => [true, false, true, true],
+        };
+        assert_eq!(seen.map(|n| n > 0), expected, "{mode:?} {seen:?}");
     }
 }
 

@@ -114,17 +114,19 @@ fn what_falls_and_what_is_pushed() {
 #[test]
 fn an_oscillator() {
     for (alpha, beta) in [(1.0, 1.0), (0.8, 0.6), (0.5, 0.5)] {
-        for (treatment, speed) in [
-            (Treatment::Stiffness, 0.0),
-            (Treatment::Compliance, 0.0),
-            (Treatment::Compliance, 0.7),
+        for (treatment, motion, uneven) in [
+            (Treatment::Stiffness, None, false),
+            (Treatment::Compliance, None, false),
+            (Treatment::Compliance, Some(Motion::ramp(0.1, 0.7)), false),
+            (Treatment::Compliance, Some(Motion::sine(0.2, 0.8, 0.3)), true),
         ] {
             let (mut m, x) = scalar(0.3, -0.5);
             let law = UniformCompliance::new(0.02).with_relaxation_time(0.01);
             let spring = m.add_force_field("k", x, law, treatment).unwrap();
-            if speed != 0.0 {
-                m.set_motion(spring, Some(Motion::ramp(0.1, speed))).unwrap();
+            if let Some(motion) = motion.clone() {
+                m.set_motion(spring, Some(motion)).unwrap();
             }
+            let place = |t: f64| motion.as_ref().map_or(0.0, |m| m.at(0, t).0);
             m.add_force_field("b", x, Damping::new(1.5), treatment).unwrap();
             let options = Options {
                 alpha,
@@ -138,9 +140,14 @@ fn an_oscillator() {
                 let l = s.step(0.05).unwrap().ledger;
                 let (dx, dv) = (s.state().positions[0] - x, s.state().velocities[0] - v);
                 let inertia = (0.5 - beta) * dv * (2.0 * dv - 4.0 * 0.05);
-                let stretch = dx - 0.05 * speed;
+                let stretch = dx - (place(s.time()) - place(s.time() - 0.05));
                 let stiffness = (0.5 - alpha) * 50.0 * stretch * stretch;
-                expect_parts(&l.parts, &[("inertia", inertia), ("stiffness", stiffness)], 1e-13);
+                let mut parts = l.parts;
+                if uneven {
+                    // Damping is entered by the rate of the motion, not by its way.
+                    parts.rest = 0.0;
+                }
+                expect_parts(&parts, &[("inertia", inertia), ("stiffness", stiffness)], 1e-13);
             }
         }
     }
@@ -263,6 +270,72 @@ fn a_pendulum() {
             _ => [true, false, true, true],
         };
         assert_eq!(seen.map(|n| n > 0), expected, "{mode:?} {seen:?}");
+    }
+}
+
+/// On a stiff cable the rows have the work `-F_+ h u_n` of its force and what it stores, `C (F_+^2 - F^2)/2`, with the force of the last step for `F`, at first that of its law.
+#[test]
+fn a_stiff_cable() {
+    let compliance = 1e-6;
+    for (alpha, beta) in [(1.0, 1.0), (0.8, 0.6)] {
+        let mut m = Model::new();
+        m.set_gravity([0.0, -G, 0.0]).unwrap();
+        let p = m.add_particles("p", &[[1.00001, 0.0, 0.0]]).unwrap();
+        m.add_mass("m", p, Mass::Uniform(2.0)).unwrap();
+        let cable = Distance::to_points(&[(0, [0.0; 3])]).with_rest_lengths(&[1.0]);
+        let d = m.add_mapped("d", &[p], cable).unwrap();
+        let law = UniformCompliance::new(compliance);
+        m.add_force_field("cable", d, law, Treatment::Compliance).unwrap();
+        let options = Options {
+            alpha,
+            beta,
+            geometry_passes: 1,
+            ..Options::default()
+        };
+        let mut s = simulate(m, options);
+        for step in 0..50 {
+            let start = s.state().clone();
+            let before = if step == 0 {
+                -1e-5 / compliance
+            } else {
+                s.multipliers()[0]
+            };
+            // The geometric stiffness of the first step has no force yet.
+            let lagged = if step == 0 { 0.0 } else { before };
+            let parts = s.step(0.01).unwrap().ledger.parts;
+            let (x, v, now) = (&start.positions, &start.velocities, &s.state().velocities);
+            let length = x[..3].iter().map(|x| x * x).sum::<f64>().sqrt();
+            let u = [0, 1, 2].map(|k| beta * now[k] + (1.0 - beta) * v[k]);
+            let along = (0..3).map(|k| x[k] / length * u[k]).sum::<f64>();
+            let across = u.iter().map(|u| u * u).sum::<f64>() - along * along;
+            let change = (0..3).map(|k| (now[k] - v[k]).powi(2)).sum::<f64>();
+            let force = s.multipliers()[0];
+            let stored = 0.5 * compliance * (force * force - before * before);
+            let expected = [
+                ("inertia", (0.5 - beta) * 2.0 * change),
+                ("rows", 0.01 * force * along + stored),
+                ("geometry", alpha * 1e-4 * lagged / length * across),
+            ];
+            expect_parts(&parts, &expected, 1e-12 * ENERGY);
+        }
+    }
+}
+
+/// A spring beyond the bound of its force stores the work of the bound: it is linear there and has no part.
+#[test]
+fn a_spring_beyond_its_bound() {
+    let (mut m, x) = scalar(0.3, -0.5);
+    let spring = m
+        .add_force_field("k", x, UniformCompliance::new(0.02), Treatment::Compliance)
+        .unwrap();
+    m.set_bounds(spring, -2.0, 2.0).unwrap();
+    let mut s = simulate(m, Options::default());
+    for _ in 0..5 {
+        let v = s.state().velocities[0];
+        let parts = s.step(0.05).unwrap().ledger.parts;
+        let dv = s.state().velocities[0] - v;
+        assert!((dv + 0.05).abs() < 1e-14);
+        expect_parts(&parts, &[("inertia", -dv * dv)], 1e-14);
     }
 }
 

@@ -76,6 +76,7 @@ impl Assembler {
         sum
     }
 
+    /// Evaluates `G` of all mapped nodes under the forces of one origin.
     fn evaluate_all_geometry(
         &mut self,
         model: &Model,

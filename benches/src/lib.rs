@@ -13,6 +13,8 @@ pub mod multibody;
 pub mod orders;
 pub mod profile;
 pub mod reference;
+#[cfg(feature = "peers")]
+pub mod soft_peer;
 pub mod stiff;
 pub mod timing;
 pub mod verify;

@@ -3,7 +3,7 @@
 //! `cargo run --release -p pliant-benches --bin solids`. The first table is that of `benches/reference/beam.txt`: a beam of 39 x 3 x 3
 //! hexahedra under its weight, steps of 0.01 s, then brought to rest. The second has solids of about 3,000 and 30,000 degrees of freedom.
 //! Least times of eight steps after two from rest, which have neither stress nor speed. `-- --times` prints the second alone, `-- --threads N` lets
-//! the filling and the factor share so many threads.
+//! the filling and the factor share so many threads. With the feature `peers`, `-- --peers` prints the beam in tetrahedra alone, beside Rapier's soft bodies.
 
 use pliant::continuum::{Mesh, Solid, StrainEnergy};
 use pliant::prelude::*;
@@ -17,9 +17,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
             "--times" => beam = false,
+            "--peers" => return peers(),
             "--threads" => threads = arguments.next().unwrap_or_default().parse()?,
             other => {
-                return Err(format!("unknown argument `{other}`; there are `--times`, `--threads N`").into());
+                return Err(format!(
+                    "unknown argument `{other}`; there are `--times`, `--threads N`, `--peers`"
+                )
+                .into());
             }
         }
     }
@@ -76,9 +80,68 @@ fn clamped(solid: &Solid, mesh: &Mesh) -> Result<(Simulation, NodeId), Box<dyn s
     Ok((Simulation::new(model)?, parts.nodes))
 }
 
-fn stiff_beam(young: f64) -> Result<(), Box<dyn std::error::Error>> {
-    let mesh = Mesh::hexahedral_box([1.0, 0.1, 0.1], [39, 3, 3])?;
-    let (mut simulation, nodes) = clamped(&Solid::corotational(young, 0.3), &mesh)?;
+/// The beam in tetrahedra at every stiffness: ours brought to rest, Rapier's after ten seconds, the mean of the last one and how much it still moves.
+#[cfg(feature = "peers")]
+fn peers() -> Result<(), Box<dyn std::error::Error>> {
+    use pliant_benches::soft_peer::{Cells, SoftPeer};
+    let mesh = Mesh::hexahedral_box([1.0, 0.1, 0.1], [39, 3, 3])?.into_tetrahedra();
+    println!("| E (Pa) | program | tip (m) | error / sag | still moves (m) | ms per step |");
+    println!("|---|---|---|---|---|---|");
+    for exponent in 5..=12 {
+        let young = 10f64.powi(exponent);
+        let ours = beam_at_rest(&mesh, young)?;
+        println!(
+            "| {young:.0e} | pliant | {:.9} | | | {:.2} |",
+            ours.tip,
+            ours.least * 1e3
+        );
+        for (name, cells) in [
+            ("Rapier, default", Cells::Constraints),
+            ("Rapier, `fem`", Cells::Fem),
+        ] {
+            let mut peer = SoftPeer::new(&mesh, (young, 0.3, 1000.0), 0.01, cells);
+            let (mut tips, mut least) = (Vec::new(), f64::INFINITY);
+            for _ in 0..1000 {
+                let start = std::time::Instant::now();
+                peer.step();
+                least = least.min(start.elapsed().as_secs_f64());
+                tips.push(peer.tip());
+            }
+            let last = &tips[900..];
+            let mean = last.iter().sum::<f64>() / last.len() as f64;
+            let (low, high) = last.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), x| {
+                (l.min(*x), h.max(*x))
+            });
+            println!(
+                "| | {name} | {mean:.9} | {:.1e} | {:.0e} | {:.2} |",
+                (mean - ours.tip) / (0.05 - ours.tip),
+                high - low,
+                least * 1e3
+            );
+        }
+    }
+    Ok(())
+}
+
+#[cfg(not(feature = "peers"))]
+fn peers() -> Result<(), Box<dyn std::error::Error>> {
+    Err("`--peers` needs the feature of that name: cargo run --release -p pliant-benches --features peers --bin solids -- --peers".into())
+}
+
+/// A beam that was dropped and then brought to rest.
+struct Rest {
+    /// Mean height of its free end (m).
+    tip: f64,
+    /// Largest relative residual of the steps of the fall.
+    worst: f64,
+    /// Least time of one of them (s).
+    least: f64,
+    /// Steps to rest.
+    passes: usize,
+}
+
+fn beam_at_rest(mesh: &Mesh, young: f64) -> Result<Rest, Box<dyn std::error::Error>> {
+    let (mut simulation, nodes) = clamped(&Solid::corotational(young, 0.3), mesh)?;
     let (mut worst, mut least) = (0.0f64, f64::INFINITY);
     for _ in 0..50 {
         let report = simulation.step(0.01)?;
@@ -107,6 +170,22 @@ fn stiff_beam(young: f64) -> Result<(), Box<dyn std::error::Error>> {
         .map(|(_, x)| x[2])
         .collect();
     let tip = tip.iter().sum::<f64>() / tip.len() as f64;
+    Ok(Rest {
+        tip,
+        worst,
+        least,
+        passes,
+    })
+}
+
+fn stiff_beam(young: f64) -> Result<(), Box<dyn std::error::Error>> {
+    let mesh = Mesh::hexahedral_box([1.0, 0.1, 0.1], [39, 3, 3])?;
+    let Rest {
+        tip,
+        worst,
+        least,
+        passes,
+    } = beam_at_rest(&mesh, young)?;
     let name = format!("corotational 1e+{:02} ", young.log10().round());
     let line = BEAM.lines().find(|l| l.starts_with(&name)).unwrap_or_default();
     let exact: f64 = line.split_whitespace().last().unwrap_or("nan").parse()?;

@@ -56,7 +56,7 @@ pub struct NumericalParts {
     pub geometry: f64,
     /// By hard rows and stiff compliances: the work of their forces on drift, less what they store. A rod that swings has half of `|dx|_G^2` by it.
     pub rows: f64,
-    /// Of steps by [other methods](crate::Integrator) than the linear step, which are not taken apart: all of it.
+    /// Of steps that are not taken apart, all of it: where [`Options::numerical_parts`](crate::Options::numerical_parts) does not ask for it, and of [other methods](crate::Integrator) than the linear step.
     pub undivided: f64,
     /// What is left: forces and rows that are not linear along the way of the step, and the residual of the solve.
     pub rest: f64,

@@ -91,6 +91,8 @@ pub struct Options {
     pub contacts: ContactOptions,
     /// Take a step even if it did not converge or constraints contradict; the report says so.
     pub accept_failed_steps: bool,
+    /// Take the numerical part of the ledger of linear steps apart ([`Ledger::parts`](crate::Ledger::parts)), which makes a step 5 to 20 % longer; without, the default, all of it is `undivided`. Runs of scenes do.
+    pub numerical_parts: bool,
 }
 
 impl Default for Options {
@@ -112,6 +114,7 @@ impl Default for Options {
             bounds: BoxOptions::default(),
             contacts: ContactOptions::default(),
             accept_failed_steps: false,
+            numerical_parts: false,
         }
     }
 }

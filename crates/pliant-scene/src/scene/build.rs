@@ -187,7 +187,10 @@ pub(super) fn build(file: &SceneFile, settings: &Settings) -> Result<BuiltScene>
         path: &file.path,
         parameters: BTreeMap::new(),
         model: Model::new(),
-        options: Options::default(),
+        options: Options {
+            numerical_parts: true,
+            ..Options::default()
+        },
         holds: Vec::new(),
         picture: Picture::default(),
         elements: 0,

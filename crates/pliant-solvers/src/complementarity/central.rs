@@ -15,6 +15,7 @@ use place::{Course, Place, subtract};
 /// A r + b = u,   S r o S^-1 v = tau e,   v = u + mu |u_t| n,
 /// ```
 ///
+/// (where a contact resists spin or rolling too, `v = u + (mu |u_t| + torsion |u_s| + rolling |u_r|) n` is smoothed by the barrier of its discs, `-1/2 sum_i ln(mu_i^2 r_n^2 - |r_i|^2)`),
 /// by the length of their path, from a large `tau` to one so small that the residual holds. At the start `b` is such that `z = 0` is a solution; it becomes the one that is given in step with `tau`.
 ///
 /// With friction the problem is no convex program, and this path turns back where contacts jam: `tau` has to grow again for a while. [`InteriorPoint`](super::InteriorPoint),

@@ -91,7 +91,9 @@ impl Simulation {
         for (lambda, mu) in self.new_multipliers.iter_mut().zip(&self.solution.mu) {
             *lambda = mu / h;
         }
-        self.find_parts(h, clamped);
+        if self.options.numerical_parts {
+            self.find_parts(h, clamped);
+        }
         self.update(h)?;
         self.look_again(h)?;
         self.advance_memory(h);

@@ -1,6 +1,6 @@
 //! What contacts take.
 
-use super::parts::expect_parts;
+use super::parts::{apart, expect_parts};
 use super::{G, expect, run};
 use pliant::contact::*;
 use pliant::kkt::Support;
@@ -56,7 +56,7 @@ fn friction_takes_the_motion() {
         friction: 0.5,
         ..ContactLaw::default()
     };
-    for options in [Options::default(), Options::trapezoidal()] {
+    for options in [apart(), Options::trapezoidal()] {
         let l = run(&mut particle(0.0, [3.0, 0.0, 0.0], G, law, options), 0.01, 100);
         expect(&l, &[("friction", -9.0)], 1e-11);
     }
@@ -71,7 +71,7 @@ fn impacts_take_their_share() {
                 restitution: e,
                 ..ContactLaw::default()
             };
-            let mut options = Options::default();
+            let mut options = apart();
             options.contacts.restitution = restitution;
             let l = run(&mut particle(0.0, [0.0, 0.0, -3.0], 0.0, law, options), 0.01, 1);
             expect(&l, &[("impacts", -(1.0 - e * e) * 9.0)], 1e-12);
@@ -89,7 +89,7 @@ fn compliant_contacts_store_and_damp() {
         ..ContactLaw::default()
     };
     let start = |h: f64, steps| {
-        let mut s = particle(-0.01, [0.0, 0.0, -1.0], 0.0, law, Options::default());
+        let mut s = particle(-0.01, [0.0, 0.0, -1.0], 0.0, law, apart());
         let mut sum = Ledger::default();
         for _ in 0..steps {
             let v = s.state().velocities[2];
@@ -127,10 +127,7 @@ fn contacts_are_no_part_of_what_is_numerical() {
             restitution: 0.4,
             ..ContactLaw::default()
         };
-        let mut options = Options {
-            beta,
-            ..Options::default()
-        };
+        let mut options = Options { beta, ..apart() };
         // What overlaps stays so: no correction changes the velocities of the end.
         options.contacts.overlap = Overlap::Keep;
         let mut s = particle(0.05, [3.0, 1.0, -1.0], G, law, options);
@@ -151,17 +148,11 @@ fn contacts_are_no_part_of_what_is_numerical() {
 /// Overlap that is corrected lifts a weight, and is paid for as far as there is motion.
 #[test]
 fn corrections_of_overlap() {
-    let mut s = particle(
-        -0.003,
-        [2.0, 0.0, 0.0],
-        G,
-        ContactLaw::default(),
-        Options::default(),
-    );
+    let mut s = particle(-0.003, [2.0, 0.0, 0.0], G, ContactLaw::default(), apart());
     let report = s.step(0.01).unwrap();
     assert!((report.contacts.lifted - 2.0 * G * 0.003).abs() < 1e-12);
     expect(&report.ledger, &[], 1e-12);
-    let mut s = particle(-0.003, [0.0; 3], G, ContactLaw::default(), Options::default());
+    let mut s = particle(-0.003, [0.0; 3], G, ContactLaw::default(), apart());
     let l = s.step(0.01).unwrap().ledger;
     expect(&l, &[("corrections", 2.0 * G * 0.003)], 1e-12);
 }

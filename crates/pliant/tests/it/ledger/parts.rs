@@ -20,6 +20,14 @@ pub(super) fn expect_parts(p: &NumericalParts, expected: &[(&str, f64)], size: f
 
 /// Takes steps; in each the parts are the numerical part, to rounding of the sums. Returns the sum of all.
 #[track_caller]
+/// By default it is not taken apart.
+pub(super) fn apart() -> Options {
+    Options {
+        numerical_parts: true,
+        ..Options::default()
+    }
+}
+
 fn add_up(s: &mut Simulation, h: f64, steps: usize) -> Ledger {
     let mut sum = Ledger::default();
     for _ in 0..steps {
@@ -52,7 +60,7 @@ fn pendulum_from(place: [f64; 3], geometry: GeometricStiffness, weights: (f64, f
         },
         alpha: weights.0,
         beta: weights.1,
-        ..Options::default()
+        ..apart()
     };
     simulate(m, options)
 }
@@ -85,7 +93,7 @@ fn what_falls_and_what_is_pushed() {
                 let options = Options {
                     alpha,
                     beta,
-                    ..Options::default()
+                    ..apart()
                 };
                 let mut s = simulate(m, options);
                 if outside {
@@ -102,7 +110,7 @@ fn what_falls_and_what_is_pushed() {
     let (mut m, p) = falling(0.0);
     let up = [false, false, true, false, false, false];
     m.fix(p, 0, &up).unwrap();
-    let mut s = simulate(m, Options::default());
+    let mut s = simulate(m, apart());
     s.hold(p, 0, &up, &[0.0, 0.0, -1.0, 0.0, 0.0, 0.0]).unwrap();
     let ledger = s.step(h).unwrap().ledger;
     assert!((ledger.motion + 8.0).abs() < 1e-13);
@@ -131,7 +139,7 @@ fn an_oscillator() {
             let options = Options {
                 alpha,
                 beta,
-                ..Options::default()
+                ..apart()
             };
             let mut s = simulate(m, options);
             s.set_force(x, 0, &[4.0]).unwrap();
@@ -163,10 +171,7 @@ fn a_motor() {
             .unwrap();
         m.set_motion(motor, Some(Motion::ramp(0.0, 2.0))).unwrap();
         m.set_bounds(motor, -30.0, 30.0).unwrap();
-        let options = Options {
-            beta,
-            ..Options::default()
-        };
+        let options = Options { beta, ..apart() };
         let mut s = simulate(m, options);
         s.set_force(x, 0, &[3.0]).unwrap();
         for _ in 0..20 {
@@ -189,7 +194,7 @@ fn a_stiff_compliance() {
         let (mut m, x) = scalar(1e-3, -0.5);
         let law = UniformCompliance::new(1e-5).with_relaxation_time(relaxation);
         m.add_force_field("k", x, law, Treatment::Compliance).unwrap();
-        let mut s = simulate(m, Options::default());
+        let mut s = simulate(m, apart());
         for _ in 0..20 {
             let (x, v) = (s.state().positions[0], s.state().velocities[0]);
             let l = s.step(0.05).unwrap().ledger;
@@ -290,7 +295,7 @@ fn a_stiff_cable() {
             alpha,
             beta,
             geometry_passes: 1,
-            ..Options::default()
+            ..apart()
         };
         let mut s = simulate(m, options);
         for step in 0..50 {
@@ -329,7 +334,7 @@ fn a_spring_beyond_its_bound() {
         .add_force_field("k", x, UniformCompliance::new(0.02), Treatment::Compliance)
         .unwrap();
     m.set_bounds(spring, -2.0, 2.0).unwrap();
-    let mut s = simulate(m, Options::default());
+    let mut s = simulate(m, apart());
     for _ in 0..5 {
         let v = s.state().velocities[0];
         let parts = s.step(0.05).unwrap().ledger.parts;
@@ -412,7 +417,7 @@ fn curvature_is_half_of_the_geometry() {
             let left = |h: f64| {
                 let options = Options {
                     geometry_passes: 1,
-                    ..Options::default()
+                    ..apart()
                 };
                 let mut s = simulate(models[which](kind), options);
                 let mut state = s.state().clone();
@@ -480,7 +485,7 @@ fn what_turns() {
             let options = Options {
                 gyroscopic,
                 beta,
-                ..Options::default()
+                ..apart()
             };
             let mut s = simulate(m, options);
             let l = add_up(&mut s, 0.01, 20);
@@ -501,7 +506,7 @@ fn a_machine() {
                 geometry,
                 alpha: weight,
                 beta: weight,
-                ..Options::default()
+                ..apart()
             };
             let mut s = simulate(machine(), options());
             let sum = add_up(&mut s, 0.01, 30);
@@ -519,14 +524,14 @@ fn a_machine() {
     };
     let options = Options {
         geometry: enough,
-        ..Options::default()
+        ..apart()
     };
     let some = add_up(&mut simulate(machine(), options), 0.01, 30);
     assert!(some.parts.geometry.abs() < sums[2].parts.geometry.abs());
     for integrator in [Integrator::Nonlinear, Integrator::Rattle4] {
         let options = Options {
             integrator,
-            ..Options::default()
+            ..apart()
         };
         let mut s = pendulum(GeometricStiffness::Full, (1.0, 1.0));
         s.options = options;

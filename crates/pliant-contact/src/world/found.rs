@@ -20,6 +20,18 @@ pub(super) struct Pair {
     pub(super) horizon: f64,
 }
 
+impl Pair {
+    /// Two pieces, with the margins of both.
+    pub(super) fn of(pieces: &Pieces, i: usize, j: usize, horizon: f64) -> Self {
+        Self {
+            i,
+            j,
+            margin: pieces.placed[i].margin + pieces.placed[j].margin,
+            horizon,
+        }
+    }
+}
+
 /// A contact before it has a name.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Found {

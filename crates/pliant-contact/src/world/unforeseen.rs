@@ -3,7 +3,7 @@
 use pliant_model::Model;
 
 use super::World;
-use super::found::{Found, Pair};
+use super::found::Found;
 use super::pieces::Pieces;
 use crate::{Contact, ContactError};
 
@@ -55,16 +55,12 @@ impl World {
     /// Of the contacts found, names those that are deep and that are not listed.
     fn keep_unforeseen(&mut self) {
         let (pieces, old) = (&self.pieces, &self.memory.entries);
-        let mut listed: Vec<([u32; 2], [u64; 2])> = Vec::new();
         let mut found = std::mem::take(&mut self.work.found);
-        found.retain(|f| is_deep(pieces, f));
-        if !found.is_empty() {
-            listed.extend(old.iter().map(|e| (e.colliders, e.feature)));
-            listed.sort_unstable();
-        }
         found.retain(|f| {
-            let is = (f.colliders.map(|c| c.0), f.nameless(pieces).feature);
-            listed.binary_search(&is).is_err()
+            let (pair, feature) = (f.colliders.map(|c| c.0), f.nameless(pieces).feature);
+            let first = old.partition_point(|e| e.colliders < pair);
+            let mut listed = old[first..].iter().take_while(|e| e.colliders == pair);
+            is_deep(pieces, f) && listed.all(|e| e.feature != feature)
         });
         found.sort_unstable_by_key(|f| (f.colliders, f.order));
         for f in &found {
@@ -94,16 +90,4 @@ fn is_deep(pieces: &Pieces, found: &Found) -> bool {
         * found.horizon;
     let allowed = SHALLOW * pieces.thickness(i, j);
     way < -allowed && touch.gap + way < -allowed
-}
-
-impl Pair {
-    /// Two pieces, with the margins of both.
-    pub(super) fn of(pieces: &Pieces, i: usize, j: usize, horizon: f64) -> Self {
-        Self {
-            i,
-            j,
-            margin: pieces.placed[i].margin + pieces.placed[j].margin,
-            horizon,
-        }
-    }
 }

@@ -96,6 +96,32 @@ impl Rig {
     }
 }
 
+/// A soft thing over points of a node, collider 0, and a ball; velocities of the points come first in the state.
+pub(crate) fn soft_and_ball(
+    soft: Shape,
+    points: &[[f64; 3]],
+    radius: f64,
+    centre: [f64; 3],
+) -> (Model, World, State) {
+    let mut model = Model::new();
+    let node = model.add_particles("points", points).unwrap();
+    let ball = model.add_rigid_bodies("ball", &[Pose::at(centre)]).unwrap();
+    let mut world = World::new();
+    world
+        .add(Collider::new("soft", soft, Place::Points(node)))
+        .unwrap();
+    let place = Place::Body {
+        node: ball,
+        element: 0,
+        pose: Pose::default(),
+    };
+    world
+        .add(Collider::new("ball", Shape::ball(radius).unwrap(), place))
+        .unwrap();
+    let state = model.initial_state().unwrap();
+    (model, world, state)
+}
+
 /// The contacts of two bodies with a wide margin, near or not.
 pub(crate) fn touch(a: (Shape, Pose), b: (Shape, Pose), margin: f64) -> Vec<Contact> {
     let mut model = Model::new();

@@ -1,10 +1,10 @@
 //! Fast things: a contact before they pass, none where they miss.
 
-use pliant_contact::{MeshKind, Shape};
+use pliant_contact::{Carrier, MeshKind, Shape};
 use pliant_dense::Vec3;
 use pliant_model::Pose;
 
-use crate::rig::{Rig, crate_mesh, least_gap};
+use crate::rig::{Rig, crate_mesh, least_gap, soft_and_ball};
 
 const H: f64 = 1.0 / 60.0;
 
@@ -127,8 +127,6 @@ fn a_box_that_slides_over_tiles_does_not_see_their_sides() {
 
 #[test]
 fn a_bullet_meets_a_cloth_and_a_cable() {
-    use pliant_contact::{Collider, Place, World};
-    use pliant_model::Model;
     for (shape, aim) in [
         (
             Shape::soft_triangles(&[[0, 1, 2], [0, 2, 3]], 0.001).unwrap(),
@@ -136,30 +134,13 @@ fn a_bullet_meets_a_cloth_and_a_cable() {
         ),
         (Shape::soft_segments(&[[0, 2]], 0.002).unwrap(), [0.2, 0.201, 0.0]),
     ] {
-        let mut model = Model::new();
         let points = [
             [-1.0, -1.0, 0.0],
             [1.0, -1.0, 0.0],
             [1.0, 1.0, 0.0],
             [-1.0, 1.0, 0.0],
         ];
-        let node = model.add_particles("points", &points).unwrap();
-        let ball = model
-            .add_rigid_bodies("ball", &[Pose::at([aim[0], aim[1], 3.0])])
-            .unwrap();
-        let mut world = World::new();
-        world
-            .add(Collider::new("soft", shape, Place::Points(node)))
-            .unwrap();
-        let place = Place::Body {
-            node: ball,
-            element: 0,
-            pose: Pose::default(),
-        };
-        world
-            .add(Collider::new("ball", Shape::ball(0.005).unwrap(), place))
-            .unwrap();
-        let mut state = model.initial_state().unwrap();
+        let (model, mut world, mut state) = soft_and_ball(shape, &points, 0.005, [aim[0], aim[1], 3.0]);
         // The soft thing rises at 20 m/s against 500 m/s.
         for k in 0..4 {
             state.velocities[3 * k + 2] = 20.0;
@@ -178,17 +159,10 @@ fn a_bullet_meets_a_cloth_and_a_cable() {
 /// A middle point with two rings of four around it, the outer ones higher and the inner ones faster upwards: now a bowl, a dome when the ball meets it, whose tip it meets alone.
 #[test]
 fn a_sheet_that_turns_over_is_met_as_it_will_be() {
-    use pliant_contact::{Carrier, Collider, Place, World};
-    use pliant_model::Model;
-    let mut model = Model::new();
     let mut points = vec![[0.0, 0.0, -0.2]];
     for (r, z) in [(1.0, 0.0), (2.0, 0.3)] {
         points.extend([[-r, -r, z], [r, -r, z], [r, r, z], [-r, r, z]]);
     }
-    let node = model.add_particles("points", &points).unwrap();
-    let ball = model
-        .add_rigid_bodies("ball", &[Pose::at([0.0, 0.0, 3.0])])
-        .unwrap();
     let mut triangles = Vec::new();
     for k in 0..4 {
         let next = (k + 1) % 4;
@@ -197,19 +171,7 @@ fn a_sheet_that_turns_over_is_met_as_it_will_be() {
         triangles.push([5 + next, 1 + next, 1 + k]);
     }
     let sheet = Shape::soft_triangles(&triangles, 0.001).unwrap();
-    let mut world = World::new();
-    world
-        .add(Collider::new("sheet", sheet, Place::Points(node)))
-        .unwrap();
-    let place = Place::Body {
-        node: ball,
-        element: 0,
-        pose: Pose::default(),
-    };
-    world
-        .add(Collider::new("ball", Shape::ball(0.05).unwrap(), place))
-        .unwrap();
-    let mut state = model.initial_state().unwrap();
+    let (model, mut world, mut state) = soft_and_ball(sheet, &points, 0.05, [0.0, 0.0, 3.0]);
     for (k, v) in [60.0, 15.0, 15.0, 15.0, 15.0, -50.0, -50.0, -50.0, -50.0]
         .into_iter()
         .enumerate()

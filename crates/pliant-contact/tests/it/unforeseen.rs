@@ -1,9 +1,9 @@
 //! What a search with foreseen velocities left out, found with those that things came to have.
 
-use pliant_contact::{Carrier, Collider, MeshKind, Place, Shape, World};
-use pliant_model::{Model, Pose};
+use pliant_contact::{Carrier, MeshKind, Shape};
+use pliant_model::Pose;
 
-use crate::rig::Rig;
+use crate::rig::{Rig, soft_and_ball};
 
 const H: f64 = 1.0 / 60.0;
 
@@ -113,26 +113,9 @@ fn bare_surfaces_do_not_pass() {
 /// A ball over a sheet: foreseen to stand, but one corner of the sheet comes up by 0.4 m.
 #[test]
 fn every_point_of_a_sheet_counts() {
-    let mut model = Model::new();
     let points = [[-1.0, -1.0, 0.0], [1.0, -1.0, 0.0], [0.0, 1.0, 0.0]];
-    let node = model.add_particles("points", &points).unwrap();
-    let ball = model
-        .add_rigid_bodies("ball", &[Pose::at([0.0, 0.8, 0.2])])
-        .unwrap();
-    let mut world = World::new();
     let sheet = Shape::soft_triangles(&[[0, 1, 2]], 0.001).unwrap();
-    world
-        .add(Collider::new("sheet", sheet, Place::Points(node)))
-        .unwrap();
-    let place = Place::Body {
-        node: ball,
-        element: 0,
-        pose: Pose::default(),
-    };
-    world
-        .add(Collider::new("ball", Shape::ball(0.05).unwrap(), place))
-        .unwrap();
-    let mut state = model.initial_state().unwrap();
+    let (model, mut world, mut state) = soft_and_ball(sheet, &points, 0.05, [0.0, 0.8, 0.2]);
     let (x, v) = (&state.positions, &state.velocities);
     assert!(world.update(&model, x, v, H).unwrap().is_empty());
     state.velocities[8] = 0.4 / H;

@@ -8,6 +8,30 @@ use pliant_dense::eigen::map_eigenvalues;
 use pliant_dense::{Mat3, Vec3, skew, vec3};
 use pliant_model::{Evaluation, Model, NodeKind, State};
 
+/// A rigid body with a mass of its own.
+pub(super) struct Body {
+    /// In body axes (kg m^2).
+    inertia: Mat3,
+    /// Its first rotation among the velocities of all nodes, and among the degrees of freedom.
+    pub(super) at: usize,
+    dof: usize,
+}
+
+/// All of them.
+pub(super) fn bodies(model: &Model) -> impl Iterator<Item = Body> + '_ {
+    model.masses().iter().flat_map(|attachment| {
+        let node = model.node(attachment.node);
+        let first = node.first_dof();
+        (0..node.count).filter_map(move |e| {
+            Some(Body {
+                inertia: attachment.component.rigid(e)?.inertia_matrix(),
+                at: node.first_velocity + 6 * e + 3,
+                dof: first? + 6 * e + 3,
+            })
+        })
+    })
+}
+
 impl Assembler {
     /// `W -= h^2 alpha beta G` and `rhs += h^2 alpha G v` for the forces gathered before, with the part of angular accelerations if the motion has any.
     pub(super) fn fill_geometry(
@@ -233,49 +257,42 @@ impl Assembler {
             return;
         }
         let gain = scheme.h * scheme.h * scheme.alpha;
-        for attachment in model.masses() {
-            let node = model.node(attachment.node);
-            let (Some(first), Some(_)) = (node.first_dof(), attachment.component.rigid(0)) else {
+        for body in bodies(model) {
+            if !self.inertial_block(scheme, mode, &body, from_rows) {
                 continue;
-            };
-            for e in 0..node.count {
-                let gamma = if from_rows {
-                    &self.row_gamma
-                } else {
-                    &self.force_gamma
-                };
-                let at = node.first_velocity + 6 * e + 3;
-                let torque = vec3(gamma, at);
-                let (Some(rigid), false) = (attachment.component.rigid(e), torque == Vec3::zeros()) else {
-                    continue;
-                };
-                let dof = first + 6 * e + 3;
-                if !self.inertial_block(scheme, mode, (rigid.inertia_matrix(), torque), dof) {
-                    continue;
-                }
-                let block = &self.geometry[..9];
-                let w = &state.velocities[at..at + 3];
-                for i in 0..3 {
-                    self.rhs[at + i] -= gain * (0..3).map(|j| block[3 * i + j] * w[j]).sum::<f64>();
-                    let row = dof + i;
-                    // The diagonal block of a body is stored whole: its last entry is the diagonal of the row.
-                    let diagonal = self.system.w.pattern().row_slots(row).end - 1;
-                    for j in 0..=i {
-                        self.system.w.values_mut()[diagonal - i + j] += gain * scheme.beta * block[3 * i + j];
-                    }
+            }
+            let Body { at, dof, .. } = body;
+            let block = &self.geometry[..9];
+            let w = &state.velocities[at..at + 3];
+            for i in 0..3 {
+                self.rhs[at + i] -= gain * (0..3).map(|j| block[3 * i + j] * w[j]).sum::<f64>();
+                let row = dof + i;
+                // The diagonal block of a body is stored whole: its last entry is the diagonal of the row.
+                let diagonal = self.system.w.pattern().row_slots(row).end - 1;
+                for j in 0..=i {
+                    self.system.w.values_mut()[diagonal - i + j] += gain * scheme.beta * block[3 * i + j];
                 }
             }
         }
     }
 
-    /// What the mode takes of the part of a body with this inertia under this torque, `3 x 3` in `self.geometry`; `dof` is its first rotation. False if it takes none.
+    /// What the mode takes of the part of a body under the torque of one origin, `3 x 3` in `self.geometry`. False if there is none.
     pub(super) fn inertial_block(
         &mut self,
         scheme: &Scheme,
         mode: GeometricStiffness,
-        (inertia, torque): (Mat3, Vec3),
-        dof: usize,
+        &Body { inertia, at, dof }: &Body,
+        from_rows: bool,
     ) -> bool {
+        let gamma = if from_rows {
+            &self.row_gamma
+        } else {
+            &self.force_gamma
+        };
+        let torque = vec3(gamma, at);
+        if torque == Vec3::zeros() {
+            return false;
+        }
         let Some(acceleration) = inertia.lu().solve(&torque) else {
             return false;
         };

@@ -1,8 +1,8 @@
 //! The work that the geometric stiffness of a step does.
 
-use super::{Assembler, geometry::form};
+use super::Assembler;
+use super::geometry::{bodies, form};
 use crate::{GeometricStiffness, Scheme};
-use pliant_dense::{Vec3, vec3};
 use pliant_model::{Evaluation, Model, NodeKind, State};
 
 impl Assembler {
@@ -51,26 +51,9 @@ impl Assembler {
     ) -> f64 {
         let gain = scheme.h * scheme.h * scheme.alpha;
         let mut sum = 0.0;
-        for attachment in model.masses() {
-            let node = model.node(attachment.node);
-            let (Some(first), Some(_)) = (node.first_dof(), attachment.component.rigid(0)) else {
-                continue;
-            };
-            for e in 0..node.count {
-                let gamma = if from_rows {
-                    &self.row_gamma
-                } else {
-                    &self.force_gamma
-                };
-                let at = node.first_velocity + 6 * e + 3;
-                let torque = vec3(gamma, at);
-                let (Some(rigid), false) = (attachment.component.rigid(e), torque == Vec3::zeros()) else {
-                    continue;
-                };
-                let inertia = rigid.inertia_matrix();
-                if self.inertial_block(scheme, mode, (inertia, torque), first + 6 * e + 3) {
-                    sum += gain * form(&self.geometry, &velocity[at..at + 3]);
-                }
+        for body in bodies(model) {
+            if self.inertial_block(scheme, mode, &body, from_rows) {
+                sum += gain * form(&self.geometry, &velocity[body.at..body.at + 3]);
             }
         }
         sum

@@ -2,7 +2,7 @@
 
 use super::Simulation;
 use crate::Ledger;
-use pliant_model::{ComponentId, Energies, Level, RowGroup, RowLaw};
+use pliant_model::{ComponentId, Energies, Level, Model, RowGroup, RowLaw, State};
 
 /// What the work of a group of rows is called.
 #[derive(Clone, Copy)]
@@ -22,6 +22,31 @@ pub struct LedgerMemory {
     pub inputs: f64,
     /// The energies are without those of compliant contacts.
     pub without_contacts: bool,
+}
+
+/// Power (W) of the force fields without a potential, less their damping, at a state and the `velocity` of each coordinate of the nodes. `scratch` holds the coordinates of one node, twice.
+pub(super) fn power_without_potential(
+    model: &Model,
+    state: &State,
+    (force, still): (&mut [f64], &mut [f64]),
+    velocity: impl Fn(usize) -> f64,
+) -> f64 {
+    let mut sum = 0.0;
+    for field in model.force_fields() {
+        let law = &field.component.law;
+        if law.has_potential() {
+            continue;
+        }
+        let node = model.node(field.node);
+        let range = node.velocity_range();
+        let (force, still) = (&mut force[..range.len()], &mut still[..range.len()]);
+        force.fill(0.0);
+        still.fill(0.0);
+        let x = &state.positions[node.position_range()];
+        law.add_force(node.space, x, still, force);
+        sum += force.iter().zip(range).map(|(f, k)| f * velocity(k)).sum::<f64>();
+    }
+    sum
 }
 
 impl Simulation {
@@ -79,23 +104,8 @@ impl Simulation {
         for (k, f) in self.external.iter().enumerate().filter(|(_, f)| **f != 0.0) {
             ledger.forces += h * f * mean(k);
         }
-        for field in self.model.force_fields() {
-            let law = &field.component.law;
-            if law.has_potential() {
-                continue;
-            }
-            let node = self.model.node(field.node);
-            let range = node.velocity_range();
-            let (force, still) = (
-                &mut self.mass_scratch[..range.len()],
-                &mut self.shifted[..range.len()],
-            );
-            force.fill(0.0);
-            still.fill(0.0);
-            let x = &self.previous.positions[node.position_range()];
-            law.add_force(node.space, x, still, force);
-            ledger.forces += h * force.iter().zip(range).map(|(f, k)| f * mean(k)).sum::<f64>();
-        }
+        let scratch = (&mut self.mass_scratch[..], &mut self.shifted[..]);
+        ledger.forces += h * power_without_potential(&self.model, &self.previous, scratch, mean);
         for node in self.model.nodes() {
             let Some(first) = node.first_dof() else { continue };
             for (k, velocity) in node.velocity_range().enumerate() {

@@ -10,6 +10,7 @@
 mod rows;
 
 use super::Simulation;
+use super::ledger::power_without_potential;
 use crate::{Gyroscopic, NumericalParts, gyroscopic};
 use pliant_model::{ComponentId, Treatment};
 
@@ -67,27 +68,8 @@ impl Simulation {
         let change = &parts.change;
         let outside = self.external.iter().zip(change);
         let mut sum = h * outside.map(|(f, dv)| f * dv).sum::<f64>();
-        for field in self.model.force_fields() {
-            let law = &field.component.law;
-            if law.has_potential() {
-                continue;
-            }
-            let node = self.model.node(field.node);
-            let range = node.velocity_range();
-            let (force, still) = (
-                &mut self.mass_scratch[..range.len()],
-                &mut self.shifted[..range.len()],
-            );
-            force.fill(0.0);
-            still.fill(0.0);
-            let x = &self.state.positions[node.position_range()];
-            law.add_force(node.space, x, still, force);
-            sum += h * force
-                .iter()
-                .zip(&change[range])
-                .map(|(f, dv)| f * dv)
-                .sum::<f64>();
-        }
+        let scratch = (&mut self.mass_scratch[..], &mut self.shifted[..]);
+        sum += h * power_without_potential(&self.model, &self.state, scratch, |k| change[k]);
         let supports = self.support_now.iter().zip(&self.solution.x);
         sum += h * supports.map(|(f, dv)| f * dv).sum::<f64>();
         sum + self.contacts.as_ref().map_or(0.0, |c| c.work.on_change)

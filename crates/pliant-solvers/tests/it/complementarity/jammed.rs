@@ -6,8 +6,8 @@ use pliant_solvers::complementarity::*;
 use pliant_solvers::exchange::{Record, Statement};
 
 /// Contacts between more directions than there are freedoms, which approach as a motion does that can be undone: a solution exists (Klarbring and Pang 1998).
-fn jam(random: &mut Random, contacts: usize, freedoms: usize, mu: f64) -> Problem {
-    let n = 3 * contacts;
+pub(super) fn jam(random: &mut Random, contacts: usize, freedoms: usize, cone: Cone) -> Problem {
+    let n = cone.rows() * contacts;
     let h = random.numbers(n * freedoms);
     let v = random.numbers(freedoms);
     let at = |i: usize, k: usize| h[i * freedoms + k];
@@ -17,7 +17,7 @@ fn jam(random: &mut Random, contacts: usize, freedoms: usize, mu: f64) -> Proble
     let b: Vec<f64> = (0..n)
         .map(|i| (0..freedoms).map(|k| at(i, k) * v[k]).sum())
         .collect();
-    Problem::dense(&a, &b, &vec![Cone::Coulomb { mu }; contacts]).unwrap()
+    Problem::dense(&a, &b, &vec![cone; contacts]).unwrap()
 }
 
 /// 360 problems of known solvability. (Interior points end at a turning point in eight of them, Newton's method in one.)
@@ -37,7 +37,7 @@ fn the_central_path_solves_all_that_have_a_solution() {
     for (contacts, freedoms, mu) in families {
         let mut random = Random(7);
         for case in 0..40 {
-            let problem = jam(&mut random, contacts, freedoms, mu);
+            let problem = jam(&mut random, contacts, freedoms, Cone::Coulomb { mu });
             let mut r = vec![0.0; problem.size()];
             let report = CentralPath::new(limits(1e-9, 2000))
                 .solve(&problem, &mut r)
@@ -111,7 +111,7 @@ fn the_central_path_has_patience() {
 /// The impulse at the start means nothing; iterations are counted, and no more are taken than are allowed.
 #[test]
 fn the_central_path_keeps_its_limits() {
-    let problem = jam(&mut Random(3), 8, 12, 0.8);
+    let problem = jam(&mut Random(3), 8, 12, Cone::Coulomb { mu: 0.8 });
     let mut answers = [vec![0.0; problem.size()], vec![0.3; problem.size()]];
     let mut needed = 0;
     for r in &mut answers {

@@ -1,5 +1,6 @@
 //! Many contacts that resist spin and rolling: jams, and heaps of balls.
 
+use super::jammed::jam;
 use super::rolling::rolling;
 use super::{interior, limits};
 use crate::corpus::judge;
@@ -7,21 +8,6 @@ use crate::tools::Random;
 use pliant_solvers::KktSystem;
 use pliant_solvers::complementarity::*;
 use pliant_sparse::PatternBuilder;
-
-/// Contacts between more directions than there are freedoms, which approach as a motion does that can be undone: a solution exists.
-fn jam(random: &mut Random, contacts: usize, freedoms: usize, arms: [f64; 3]) -> Problem {
-    let n = 6 * contacts;
-    let h = random.numbers(n * freedoms);
-    let v = random.numbers(freedoms);
-    let at = |i: usize, k: usize| h[i * freedoms + k];
-    let a: Vec<f64> = (0..n * n)
-        .map(|e| (0..freedoms).map(|k| at(e / n, k) * at(e % n, k)).sum())
-        .collect();
-    let b: Vec<f64> = (0..n)
-        .map(|i| (0..freedoms).map(|k| at(i, k) * v[k]).sum())
-        .collect();
-    Problem::dense(&a, &b, &vec![rolling(arms[0], arms[1], arms[2]); contacts]).unwrap()
-}
 
 /// 200 problems of known solvability: the path solves them all, interior points end at a turning point in seven of them.
 #[test]
@@ -34,10 +20,10 @@ fn the_central_path_solves_jams() {
         (12, 30, [0.5, 0.0, 0.2]),
     ];
     let mut direct = 0;
-    for (contacts, freedoms, arms) in families {
+    for (contacts, freedoms, [mu, torsion, arm]) in families {
         let mut random = Random(7);
         for case in 0..40 {
-            let problem = jam(&mut random, contacts, freedoms, arms);
+            let problem = jam(&mut random, contacts, freedoms, rolling(mu, torsion, arm));
             let mut r = vec![0.0; problem.size()];
             let report = CentralPath::new(limits(1e-9, 2000)).solve(&problem, &mut r);
             let report = report.unwrap();

@@ -137,6 +137,19 @@ fn what_is_shallow_is_left_to_the_next_step() {
     }
 }
 
+/// Positions move by the mean velocity of the trapezoidal rule: 44 cm from rest, short of a plate that is 60 cm away, which twice as much would pass. Nothing is met, then.
+#[test]
+fn what_is_passed_is_told_by_the_way_and_not_by_the_last_velocity() {
+    for (gap, expected) in [(0.6, 0), (0.3, 1)] {
+        let (mut s, ball) = ball_over_plate(0.06 + gap, Integrator::Linear);
+        (s.options.alpha, s.options.beta) = (0.5, 0.5);
+        assert_eq!(s.step(0.3).unwrap().contacts.unforeseen, expected, "{gap}");
+        let fallen = 0.06 + gap - s.positions(ball)[2];
+        let free = 0.5 * G * 0.09;
+        assert!((fallen - free.min(gap)).abs() < 1e-9, "{gap}: {fallen}");
+    }
+}
+
 /// A floor below `z = 0` that nobody foresees, and which, given `bottomless`, is never found where it was.
 #[derive(Debug)]
 struct Abyss {

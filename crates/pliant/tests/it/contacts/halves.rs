@@ -3,8 +3,59 @@
 use pliant::contact::*;
 use pliant::kkt::Support;
 use pliant::prelude::*;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 const H: f64 = 0.01;
+
+/// A finder that remembers how many names it has given, and whose searches are counted.
+#[derive(Debug)]
+struct Named {
+    trap: Trap,
+    names: u64,
+    searches: Arc<AtomicUsize>,
+}
+
+impl ContactFinder for Named {
+    fn nodes(&self) -> Vec<NodeId> {
+        self.trap.nodes()
+    }
+
+    fn find(&mut self, m: &Model, s: &State, h: f64, out: &mut ContactList) -> Result<(), Error> {
+        self.searches.fetch_add(1, Ordering::Relaxed);
+        self.names += 1;
+        self.trap.find(m, s, h, out)
+    }
+
+    fn save(&self, out: &mut Vec<u64>) {
+        out.push(self.names);
+    }
+
+    fn restore(&mut self, memory: &[u64]) -> Result<(), Error> {
+        self.names = memory[0];
+        Ok(())
+    }
+}
+
+/// The first step finds its contacts at its start, and fails. The finder forgets what it named then, so the first half finds them anew; the second goes on from the end of the first.
+#[test]
+fn a_half_does_not_go_on_with_names_that_are_forgotten() {
+    let (mut s, particles) = trap(0.004, 1);
+    let searches = Arc::new(AtomicUsize::new(0));
+    let trap = Trap {
+        particles,
+        open: 0.004,
+    };
+    s.set_contacts(Named {
+        trap,
+        names: 0,
+        searches: Arc::clone(&searches),
+    })
+    .unwrap();
+    assert_eq!(s.step(H).unwrap().contacts.halvings, 1);
+    // Of the start and the end of the step, of those of its first half, of the end of the second.
+    assert_eq!(searches.load(Ordering::Relaxed), 5);
+}
 
 /// The first of two particles falls towards `z = 0` with 1 m/s, whatever pushes it; there is a floor until the second, which flies with 1 m/s, is
 /// at `x = open`.

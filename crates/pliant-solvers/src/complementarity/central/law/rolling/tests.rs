@@ -13,9 +13,13 @@ fn values_are_those_of_the_barrier() {
         (0.0, 1e-3, 0.0),
         (2.0, 3.0, 1e-6),
     ];
-    for (mu, torsion, rolling) in arms {
-        let cone = Cone::Rolling { mu, torsion, rolling };
-        let first = (mu * mu + torsion * torsion + rolling * rolling).sqrt();
+    for (mu, torsion, roll) in arms {
+        let cone = Cone::Rolling {
+            mu,
+            torsion,
+            rolling: roll,
+        };
+        let first = (mu * mu + torsion * torsion + roll * roll).sqrt();
         for tau in [1e2, 1.0, 1e-6, 1e-15, 1e-22] {
             for (k, z0) in sides.into_iter().enumerate() {
                 for side in [0.0, 1e-7, 0.02, 0.7, 30.0] {

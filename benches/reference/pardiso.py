@@ -1,7 +1,7 @@
-"""Times other programs' sparse direct solvers on the matrices of `cargo xtask bench solvers`. Optional; nothing else needs it.
+"""Times MKL's PARDISO on the matrices of `cargo xtask bench solvers`. Optional; nothing else needs it. CHOLMOD and MUMPS: `direct.c`.
 
     cargo xtask bench solvers --dump DIR [--only TEXT]
-    pip install scipy pypardiso                      (MKL's PARDISO; scikit-sparse too, for CHOLMOD)
+    pip install scipy pypardiso
     python benches/reference/pardiso.py DIR [--json FILE-OF-THE-SAME-RUN]
 
 One thread. Numeric factorisation with the symbolic one reused, least of several; the symmetric matrix is the lower triangle of the file.
@@ -68,19 +68,6 @@ def pardiso(whole, rhs, definite):
     return analysis, factor, solve, x
 
 
-def cholmod(whole, rhs, definite):
-    """As `pardiso`, with CHOLMOD through scikit-sparse; simplicial L D L^T with rows."""
-    from sksparse.cholmod import analyze
-
-    matrix = whole.tocsc()
-    begin = time.perf_counter()
-    factor = analyze(matrix, mode="supernodal" if definite else "simplicial")
-    analysis = time.perf_counter() - begin
-    time_factor = least(lambda: factor.cholesky_inplace(matrix))
-    time_solve = least(lambda: factor(rhs))
-    return analysis, time_factor, time_solve, factor(rhs)
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=pathlib.Path)
@@ -99,18 +86,15 @@ def main():
         whole = scipy.io.mmread(path).tocsr()
         rhs = scipy.io.mmread(path.with_suffix(".rhs.mtx")).ravel()
         definite = bool(np.all(whole.diagonal() > 0))
-        for name, solver in (("PARDISO", pardiso), ("CHOLMOD", cholmod)):
-            try:
-                analysis, factor, solve, x = solver(whole, rhs, definite)
-            except ImportError:
-                continue
-            except Exception as error:  # what a library cannot solve is a result
-                print(f"| {path.stem} | {name} | {type(error).__name__}: {error} | | | | |")
-                continue
-            residual = np.abs(rhs - whole @ x.ravel()).max() / np.abs(rhs).max()
-            ratio = f"{factor / own[path.stem]:.2f}" if path.stem in own else ""
-            times = " | ".join(f"{1e3 * t:.3f}" for t in (analysis, factor, solve))
-            print(f"| {path.stem} | {name} | {times} | {residual:.0e} | {ratio} |", flush=True)
+        try:
+            analysis, factor, solve, x = pardiso(whole, rhs, definite)
+        except Exception as error:  # what a library cannot solve is a result
+            print(f"| {path.stem} | PARDISO | {type(error).__name__}: {error} | | | | |")
+            continue
+        residual = np.abs(rhs - whole @ x.ravel()).max() / np.abs(rhs).max()
+        ratio = f"{factor / own[path.stem]:.2f}" if path.stem in own else ""
+        times = " | ".join(f"{1e3 * t:.3f}" for t in (analysis, factor, solve))
+        print(f"| {path.stem} | PARDISO | {times} | {residual:.0e} | {ratio} |", flush=True)
 
 
 if __name__ == "__main__":

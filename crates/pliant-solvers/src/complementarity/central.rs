@@ -26,8 +26,8 @@ use place::{Course, Place, subtract};
 /// With redundant contacts impulses are not unique: `A + e D` is taken for `A`, `e` a hundredth of the tolerance (a tenth where the factor has no pivots to choose) and `D` the [scales](Problem::scale) of the blocks, and proximal points take it
 /// out again at the end; the residual that the report has is that of `A`.
 ///
-/// No proof that the path ends at a solution; where it leads away or is lost to rounding, the outcome says so. Slow: some hundreds of factorisations, up to 2,000 for four hundred contacts at rest on
-/// each other, so it is for problems that quicker methods do not solve. An iteration is a factorisation, from 60 rows on a sparse one that exchanges rows where the entries of `A` are kept by compressed rows
+/// No proof that the path ends at a solution; where it leads away or is lost to rounding, the outcome says so. Slow: some hundreds of factorisations, up to 1,000 for four hundred contacts at rest on
+/// each other, so it is for problems that quicker methods do not solve. An iteration is a factorisation (corrections that hardly move use the last one), from 60 rows on a sparse one that exchanges rows where the entries of `A` are kept by compressed rows
 /// ([`LuFactor`](pliant_sparse::LuFactor)), as they are for contacts of bodies; else that of [`Newton`](super::Newton). The impulse at the start and [`Limits::patience`] mean nothing. Nothing is allocated for problems no larger than before, but for fill, which depends on the values.
 #[derive(Clone, Debug)]
 pub struct CentralPath {
@@ -73,6 +73,8 @@ const LONGEST: f64 = 1e3;
 const ACROSS: f64 = 0.6;
 const DONE: (f64, f64) = (1e-2, 1e-7);
 const CORRECTIONS: usize = 7;
+/// Share of a step below which a correction leaves the equations so nearly as they were that the next one is solved with their factor.
+const NEAR: f64 = 0.05;
 /// Corrections up to which a step is easy, and from which it is hard.
 const EASY: usize = 3;
 const HARD: usize = 5;
@@ -83,6 +85,15 @@ const CROSSING: f64 = 1e-5;
 const STRAIGHT: f64 = 0.99;
 /// Step below which the path is lost.
 const LOST: f64 = 1e-9;
+
+/// With what the equations at a place are solved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Factor {
+    /// With their own, and one refinement.
+    New,
+    /// With the last one, of a place nearby, and two.
+    Last,
+}
 
 impl CentralPath {
     /// A solver with given limits; an iteration is a factorisation.
@@ -141,15 +152,17 @@ impl CentralPath {
         self.next.evaluate(problem, &self.course, &mut self.scratch);
     }
 
-    /// Fills the pair at the next place. False if the factorisation fails, or if there are no iterations left.
+    /// Fills the pair at the next place. False if the factorisation fails, or if there are no iterations left. Cost: a factorisation if it is new, two or three solves and products for each of the pair.
     ///
     /// With `S dr = P dz` and `(1 - P) dz = -L du`, `L = S^-1 V / s`, the equation `A dr - du = -g` times `P S^-1 V` is `(by_r + by_u A) dr = -by_u g`, regular where the path is, and
-    /// `dz = S dr - L (g + A dr)`. It is refined once against the operator as it is: the factor of the saddle-point system has no pivots to choose.
-    fn changes(&mut self, problem: &Problem) -> bool {
-        if self.iterations >= self.limits.max_iterations {
-            return false;
+    /// `dz = S dr - L (g + A dr)`. It is refined against the operator as it is: the factor of the saddle-point system has no pivots to choose, and the last one is another place's.
+    fn changes(&mut self, problem: &Problem, factor: Factor) -> bool {
+        if factor == Factor::New {
+            if self.iterations >= self.limits.max_iterations {
+                return false;
+            }
+            self.iterations += 1;
         }
-        self.iterations += 1;
         let m = problem.size();
         let Self {
             next,
@@ -172,19 +185,28 @@ impl CentralPath {
         for (x, g) in pair.chunks_exact_mut(m).zip(sides) {
             subtract(problem, &next.by_u, g, x);
         }
-        if !jacobian.solve(problem, (&next.by_r, &next.by_u), course.share, pair) {
+        let (solved, refinements) = match factor {
+            Factor::New => {
+                let by = (&*next.by_r, &*next.by_u);
+                (jacobian.solve(problem, by, course.share, pair), 1)
+            }
+            Factor::Last => (jacobian.again(problem, pair), 2),
+        };
+        if !solved {
             return false;
         }
-        rest.fill(0.0);
-        for ((x, rest), g) in pair.chunks_exact(m).zip(rest.chunks_exact_mut(m)).zip(sides) {
-            missed(x, g, scratch);
-            subtract(problem, &next.by_u, scratch, rest);
-            subtract(problem, &next.by_r, x, rest);
+        for _ in 0..refinements {
+            rest.fill(0.0);
+            for ((x, rest), g) in pair.chunks_exact(m).zip(rest.chunks_exact_mut(m)).zip(sides) {
+                missed(x, g, scratch);
+                subtract(problem, &next.by_u, scratch, rest);
+                subtract(problem, &next.by_r, x, rest);
+            }
+            if !jacobian.again(problem, rest) {
+                return false;
+            }
+            pair.iter_mut().zip(&*rest).for_each(|(x, d)| *x += d);
         }
-        if !jacobian.again(problem, rest) {
-            return false;
-        }
-        pair.iter_mut().zip(&*rest).for_each(|(x, d)| *x += d);
         for (x, g) in pair.chunks_exact_mut(m).zip(sides) {
             missed(x, g, scratch);
             for (k, first) in next.first.iter().enumerate() {
@@ -231,7 +253,12 @@ impl CentralPath {
         let mut before = f64::INFINITY;
         for pass in 0..CORRECTIONS {
             self.evaluate(problem);
-            if !self.changes(problem) {
+            let factor = if before < NEAR * step {
+                Factor::Last
+            } else {
+                Factor::New
+            };
+            if !self.changes(problem, factor) {
                 return None;
             }
             let (dt, length) = self.across();
@@ -247,17 +274,9 @@ impl CentralPath {
         None
     }
 
-    /// Corrects the next place once more, and puts the tangent there in place of the second of the pair; returns its part along `t` and the cosine between it and
+    /// Puts the tangent at the next place, as it was before the last correction, in place of the second of the pair; returns its part along `t` and the cosine between it and
     /// the one before. Where the path turns back, the determinant changes its sign, which says where onward is; a branch that was jumped to by mistake shows by its cosine.
-    fn tangent(&mut self, problem: &Problem) -> Option<(f64, f64)> {
-        self.evaluate(problem);
-        if !self.changes(problem) {
-            return None;
-        }
-        let (dt, length) = self.across();
-        if length <= DONE.0 {
-            self.correct(dt);
-        }
+    fn tangent(&mut self) -> Option<(f64, f64)> {
         let drift = &mut self.pair[self.along.len()..];
         let length = (self.course.product(drift, drift) + 1.0).sqrt();
         let cosine = (self.course.product(&self.along, drift) + self.along_t) / length;
@@ -284,7 +303,7 @@ impl CentralPath {
         for _ in 0..SETTLINGS {
             self.course.anchor.copy_from_slice(&self.next.r);
             self.evaluate(problem);
-            if !self.changes(problem) {
+            if !self.changes(problem, Factor::New) {
                 return self.broken();
             }
             self.next
@@ -303,8 +322,12 @@ impl CentralPath {
     /// The whole path.
     fn follow(&mut self, problem: &Problem) -> Outcome {
         let (mut step, mut corrections) = (FIRST, None);
+        self.evaluate(problem);
+        if !self.changes(problem, Factor::New) {
+            return self.broken();
+        }
         loop {
-            let Some((along_t, cosine)) = self.tangent(problem) else {
+            let Some((along_t, cosine)) = self.tangent() else {
                 return self.broken();
             };
             // Where paths cross, the determinant changes its sign although the path goes straight on, however short the step.

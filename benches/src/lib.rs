@@ -13,8 +13,10 @@ pub mod multibody;
 pub mod orders;
 pub mod profile;
 pub mod reference;
+pub mod roofline;
 #[cfg(feature = "peers")]
 pub mod soft_peer;
+pub mod solid_sizes;
 pub mod stiff;
 pub mod timing;
 pub mod verify;

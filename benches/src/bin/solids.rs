@@ -3,29 +3,44 @@
 //! `cargo run --release -p pliant-benches --bin solids`. The first table is that of `benches/reference/beam.txt`: a beam of 39 x 3 x 3
 //! hexahedra under its weight, steps of 0.01 s, then brought to rest. The second has solids of about 3,000 and 30,000 degrees of freedom.
 //! Least times of eight steps after two from rest, which have neither stress nor speed. `-- --times` prints the second alone, `-- --threads N` lets
-//! the filling and the factor share so many threads. With the feature `peers`, `-- --peers` prints the beam in tetrahedra alone, beside Rapier's soft bodies.
+//! the filling and the factor share so many threads. `-- --sizes` prints the tables of solids of 3,000 to 300,000 degrees of freedom instead, on one thread and on two, with memory and
+//! what the machine could do; `--most N` leaves out larger ones. With the feature `peers`, `-- --peers` prints the beam in tetrahedra alone, beside Rapier's soft bodies.
 
 use pliant::continuum::{Mesh, Solid, StrainEnergy};
 use pliant::prelude::*;
+use pliant_benches::solid_sizes::{self, clamped, least_times};
 
 const BEAM: &str = include_str!("../../reference/beam.txt");
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut threads = 1;
-    let mut beam = true;
+    let (mut beam, mut sizes, mut most) = (true, false, usize::MAX);
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
             "--times" => beam = false,
+            "--sizes" => sizes = true,
+            "--most" => most = arguments.next().unwrap_or_default().parse()?,
+            "--one" => {
+                let numbers: Result<Vec<usize>, _> = arguments.map(|a| a.parse()).collect();
+                let numbers = numbers?;
+                let [solid, size, threads] = numbers[..] else {
+                    return Err("`--one` takes a solid, a size and a number of threads".into());
+                };
+                return solid_sizes::measure_one(solid, size, threads);
+            }
             "--peers" => return peers(),
             "--threads" => threads = arguments.next().unwrap_or_default().parse()?,
             other => {
                 return Err(format!(
-                    "unknown argument `{other}`; there are `--times`, `--threads N`, `--peers`"
+                    "unknown argument `{other}`; there are `--times`, `--threads N`, `--sizes`, `--most N`, `--peers`"
                 )
                 .into());
             }
         }
+    }
+    if sizes {
+        return solid_sizes::tables(most);
     }
     if beam {
         stiff_beams()?;
@@ -65,19 +80,6 @@ fn stiff_beams() -> Result<(), Box<dyn std::error::Error>> {
     }
     println!();
     Ok(())
-}
-
-/// A beam clamped at its end at x = 0.
-fn clamped(solid: &Solid, mesh: &Mesh) -> Result<(Simulation, NodeId), Box<dyn std::error::Error>> {
-    let mut model = Model::new();
-    model.set_gravity([0.0, 0.0, -9.81])?;
-    let parts = solid.add_to(&mut model, "beam", mesh)?;
-    for (k, x) in mesh.nodes.iter().enumerate() {
-        if x[0] == 0.0 {
-            model.fix(parts.nodes, k, &[true; 3])?;
-        }
-    }
-    Ok((Simulation::new(model)?, parts.nodes))
 }
 
 /// The beam in tetrahedra at every stiffness: ours brought to rest, Rapier's after ten seconds, the mean of the last one and how much it still moves.
@@ -200,19 +202,7 @@ fn stiff_beam(young: f64) -> Result<(), Box<dyn std::error::Error>> {
 fn timed(name: &str, solid: &Solid, mesh: &Mesh, threads: usize) -> Result<(), Box<dyn std::error::Error>> {
     let (mut simulation, _) = clamped(solid, mesh)?;
     simulation.options.solver.threads = threads;
-    let mut least = [f64::INFINITY; 4];
-    for step in 0..10 {
-        let t = simulation.step(0.01)?.timings;
-        // At rest there is nothing to turn and nothing to pull on.
-        if step < 2 {
-            continue;
-        }
-        let other = t.total() - t.fill - t.factor - t.solve;
-        for (least, time) in least.iter_mut().zip([t.fill, t.factor, t.solve, other]) {
-            *least = least.min(time.as_secs_f64() * 1e3);
-        }
-    }
-    let [fill, factor, solve, other] = least;
+    let [other, fill, factor, solve] = least_times(&mut simulation, 8)?.map(|t| 1e3 * t);
     println!(
         "| {name} | {} | {fill:.1} | {factor:.1} | {solve:.1} | {other:.1} | {:.2} |",
         3 * mesh.nodes.len(),

@@ -2,7 +2,8 @@
 
 use crate::mesh::RestPoint;
 use crate::{ContinuumError, ElementKind, Mesh};
-use pliant_model::{Blocks, Degenerate, Dependency, Mapping, ModelError, Parents, Space};
+use pliant_model::{Blocks, Degenerate, Dependency, Mapping, MappingPieces, ModelError, Parents, Space};
+use std::ops::Range;
 
 /// Deformation gradients of a mesh, one element of nine coordinates per quadrature point.
 ///
@@ -134,7 +135,35 @@ impl Mapping for DeformationGradient {
     }
 
     fn apply(&self, parents: Parents<'_>, child: &mut [f64]) -> Result<(), Degenerate> {
-        for (q, f) in child.as_chunks_mut::<9>().0.iter_mut().enumerate() {
+        MappingPieces::apply(self, parents, 0..self.point_count(), child)
+    }
+
+    fn jacobian(&self, parents: Parents<'_>, out: &mut Blocks) -> Result<(), Degenerate> {
+        (0..self.point_count())
+            .try_for_each(|q| MappingPieces::jacobian(self, parents, q..q + 1, out.block_mut(q)))
+    }
+
+    fn repeated(&self) -> Option<usize> {
+        Some(3)
+    }
+
+    fn is_linear(&self) -> bool {
+        true
+    }
+
+    fn pieces(&self) -> Option<&dyn MappingPieces> {
+        Some(self)
+    }
+}
+
+impl MappingPieces for DeformationGradient {
+    fn apply(
+        &self,
+        parents: Parents<'_>,
+        elements: Range<usize>,
+        child: &mut [f64],
+    ) -> Result<(), Degenerate> {
+        for (q, f) in elements.zip(child.as_chunks_mut::<9>().0) {
             let nodes = self.nodes_of(q);
             let origin = parents.position(Dependency::new(0, nodes[0]));
             f.fill(0.0);
@@ -151,24 +180,24 @@ impl Mapping for DeformationGradient {
         Ok(())
     }
 
-    fn jacobian(&self, _parents: Parents<'_>, out: &mut Blocks) -> Result<(), Degenerate> {
-        for q in 0..self.elements.len() {
-            let width = out.width(q);
-            let block = out.block_mut(q);
-            for (a, g) in self.gradients_of(q).iter().enumerate() {
+    fn jacobian(
+        &self,
+        _parents: Parents<'_>,
+        elements: Range<usize>,
+        out: &mut [f64],
+    ) -> Result<(), Degenerate> {
+        let mut rest = out;
+        for q in elements {
+            let gradients = self.gradients_of(q);
+            let width = gradients.len();
+            let (block, after) = rest.split_at_mut(3 * width);
+            rest = after;
+            for (a, g) in gradients.iter().enumerate() {
                 for j in 0..3 {
                     block[j * width + a] = g[j];
                 }
             }
         }
         Ok(())
-    }
-
-    fn repeated(&self) -> Option<usize> {
-        Some(3)
-    }
-
-    fn is_linear(&self) -> bool {
-        true
     }
 }

@@ -8,7 +8,8 @@ pub(crate) use measures::{add_determinant_hessian, cofactors};
 pub(crate) use polar::Polar;
 
 use pliant_dense::Mat3;
-use pliant_model::{Blocks, Degenerate, Dependency, Mapping, ModelError, Parents, Space};
+use pliant_model::{Blocks, Degenerate, Dependency, Mapping, MappingPieces, ModelError, Parents, Space};
+use std::ops::Range;
 
 /// Small strains of deformation gradients: six per point, shears as angles.
 ///
@@ -192,22 +193,12 @@ macro_rules! mapping_of_gradients {
             }
 
             fn apply(&self, parents: Parents<'_>, child: &mut [f64]) -> Result<(), Degenerate> {
-                let size = <Self as OfGradient>::SIZE;
-                for (element, x) in child.chunks_exact_mut(size).enumerate() {
-                    let f = gradient_at(&parents, element);
-                    <Self as OfGradient>::value(&f, x).map_err(|reason| Degenerate { element, reason })?;
-                }
-                Ok(())
+                MappingPieces::apply(self, parents, 0..self.count, child)
             }
 
             fn jacobian(&self, parents: Parents<'_>, out: &mut Blocks) -> Result<(), Degenerate> {
-                for element in 0..self.count {
-                    let f = gradient_at(&parents, element);
-                    let known = known_at(&parents, element, <Self as OfGradient>::SIZE);
-                    <Self as OfGradient>::jacobian(&f, known, out.block_mut(element))
-                        .map_err(|reason| Degenerate { element, reason })?;
-                }
-                Ok(())
+                (0..self.count)
+                    .try_for_each(|e| MappingPieces::jacobian(self, parents, e..e + 1, out.block_mut(e)))
             }
 
             fn is_linear(&self) -> bool {
@@ -215,22 +206,73 @@ macro_rules! mapping_of_gradients {
             }
 
             fn geometric_stiffness(&self, parents: Parents<'_>, force: &[f64], out: &mut Blocks) {
-                let size = <Self as OfGradient>::SIZE;
-                for (element, force) in force.chunks_exact(size).enumerate() {
-                    let f = gradient_at(&parents, element);
-                    let known = known_at(&parents, element, size);
-                    <Self as OfGradient>::hessian(&f, known, force, out.block_mut(element));
+                for (e, f) in force.chunks_exact(<Self as OfGradient>::SIZE).enumerate() {
+                    MappingPieces::geometric_stiffness(self, parents, e..e + 1, f, out.block_mut(e));
                 }
             }
 
             fn add_bias(&self, parents: Parents<'_>, child: &mut [f64]) -> bool {
+                MappingPieces::add_bias(self, parents, 0..self.count, child);
+                true
+            }
+
+            fn pieces(&self) -> Option<&dyn MappingPieces> {
+                Some(self)
+            }
+        }
+
+        impl MappingPieces for $name {
+            fn apply(
+                &self,
+                parents: Parents<'_>,
+                elements: Range<usize>,
+                child: &mut [f64],
+            ) -> Result<(), Degenerate> {
                 let size = <Self as OfGradient>::SIZE;
-                for (element, out) in child.chunks_exact_mut(size).enumerate() {
+                for (element, x) in elements.zip(child.chunks_exact_mut(size)) {
+                    let f = gradient_at(&parents, element);
+                    <Self as OfGradient>::value(&f, x).map_err(|reason| Degenerate { element, reason })?;
+                }
+                Ok(())
+            }
+
+            fn jacobian(
+                &self,
+                parents: Parents<'_>,
+                elements: Range<usize>,
+                out: &mut [f64],
+            ) -> Result<(), Degenerate> {
+                let size = <Self as OfGradient>::SIZE;
+                for (element, block) in elements.zip(out.chunks_exact_mut(9 * size)) {
+                    let f = gradient_at(&parents, element);
+                    <Self as OfGradient>::jacobian(&f, known_at(&parents, element, size), block)
+                        .map_err(|reason| Degenerate { element, reason })?;
+                }
+                Ok(())
+            }
+
+            fn add_bias(&self, parents: Parents<'_>, elements: Range<usize>, child: &mut [f64]) {
+                let size = <Self as OfGradient>::SIZE;
+                for (element, out) in elements.zip(child.chunks_exact_mut(size)) {
                     let f = gradient_at(&parents, element);
                     let rate = parents.velocity(Dependency::new(0, element));
                     <Self as OfGradient>::acceleration(&f, known_at(&parents, element, size), rate, out);
                 }
-                true
+            }
+
+            fn geometric_stiffness(
+                &self,
+                parents: Parents<'_>,
+                elements: Range<usize>,
+                force: &[f64],
+                out: &mut [f64],
+            ) {
+                let size = <Self as OfGradient>::SIZE;
+                let blocks = force.chunks_exact(size).zip(out.as_chunks_mut::<81>().0);
+                for (element, (force, block)) in elements.zip(blocks) {
+                    let f = gradient_at(&parents, element);
+                    <Self as OfGradient>::hessian(&f, known_at(&parents, element, size), force, block);
+                }
             }
         }
     };

@@ -73,6 +73,8 @@ pub struct Assembler {
     /// Dense scratch for the law of a row block with damping of its own.
     law: rows::LawScratch,
     slots: Vec<bundle::Slot>,
+    /// With threads, for each bundle and each piece of its runs.
+    cuts: Vec<Vec<bundle::Cut>>,
     threads: Threads,
     /// Diagonal of the masses on independent nodes.
     mass_diagonal: Vec<f64>,
@@ -114,10 +116,7 @@ impl Assembler {
         let own = model.nodes().iter().map(|n| n.space.velocity_size());
         let own = own.max().unwrap_or(0).max(6);
         let all = model.velocity_count();
-        let sizes = plan
-            .bundles
-            .iter()
-            .map(|b| b.sizes(model, &plan.jacobians, &plan.nodes));
+        let sizes = plan.bundles.iter().map(|b| b.sizes(model, &plan.jacobians));
         let sizes = sizes.fold(Sizes::default(), Sizes::max);
         Ok(Self {
             plan,
@@ -134,6 +133,7 @@ impl Assembler {
             shift: vec![0.0; model.dof_count()],
             law: rows::LawScratch::new(model, evaluation),
             slots: vec![bundle::Slot::new(sizes)],
+            cuts: Vec::new(),
             threads: Threads::one(),
             mass_diagonal: mass_diagonal(model),
             magnitude: vec![0.0; model.nodes().len()],
@@ -154,7 +154,16 @@ impl Assembler {
         let slots = if threads > 1 { bundle::SIDE_BY_SIDE } else { 1 };
         let one = self.slots[0].clone();
         self.slots.resize(slots, one);
+        self.cuts.clear();
+        if threads > 1 {
+            self.plan_cuts();
+        }
         Ok(())
+    }
+
+    /// The threads that it shares work among, for who evaluates its model.
+    pub fn threads(&self) -> &Threads {
+        &self.threads
     }
 
     /// The system as last filled.

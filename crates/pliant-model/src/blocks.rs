@@ -1,5 +1,11 @@
 //! A list of small dense blocks, one per element, in one flat buffer of fixed layout.
 
+use pliant_sparse::Threads;
+use std::ops::Range;
+
+/// Elements that a thread does at a time: enough to be worth the hand-over, few enough to stay in its cache.
+pub(crate) const PIECE: usize = 512;
+
 /// Where a mapping or a force field writes its blocks. Block `e` is row-major, `height(e) x width(e)`; the buffer is cleared
 /// before every call, so that only non-zeros need writing.
 #[derive(Clone, Debug, Default)]
@@ -50,7 +56,7 @@ impl Blocks {
 
     /// Consecutive blocks, one after the other.
     #[inline]
-    pub fn run(&self, elements: std::ops::Range<usize>) -> &[f64] {
+    pub fn run(&self, elements: Range<usize>) -> &[f64] {
         &self.values[self.starts[elements.start]..self.starts[elements.end]]
     }
 
@@ -58,6 +64,25 @@ impl Blocks {
     #[inline]
     pub fn block_mut(&mut self, e: usize) -> &mut [f64] {
         &mut self.values[self.starts[e]..self.starts[e + 1]]
+    }
+
+    /// Has every piece of a few blocks cleared and written, by several threads if there are.
+    pub(crate) fn write_pieces<E: Send>(
+        &mut self,
+        threads: &Threads,
+        what: impl Fn(Range<usize>, &mut [f64]) -> Result<(), E> + Sync,
+    ) -> Result<(), E> {
+        let (count, starts) = (self.len(), &self.starts);
+        let values = &mut self.values[..];
+        threads.for_each_piece(
+            (0..count, PIECE),
+            |e| starts[e],
+            values,
+            |elements, values| {
+                values.fill(0.0);
+                what(elements, values)
+            },
+        )
     }
 
     /// Writes the diagonals of square blocks of equal width, one per element; `value` gets the number of the coordinate.

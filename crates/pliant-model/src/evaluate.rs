@@ -1,17 +1,23 @@
 //! Forces, Jacobian blocks, stiffness blocks, energies and momentum of a state.
 
 mod energy;
+mod fields;
+mod gather;
+mod geometry;
 mod transfer;
 
 pub use energy::{Energies, Momentum};
 
+use gather::Gather;
 use transfer::LocalJacobian;
 
+use crate::blocks::PIECE;
 use crate::mass::group_shapes;
 use crate::{
-    Blocks, ComponentId, Dependency, ForceField, Groups, Level, Model, ModelError, NodeKind, NotInvertible,
-    Past, RowGroup, RowLaw, Space, State, Treatment,
+    Blocks, ComponentId, Dependency, ForceField, Groups, Level, Model, ModelError, NodeKind, RowGroup,
+    RowLaw, Space, State,
 };
+use pliant_sparse::Threads;
 
 /// Scratch for evaluating one model: buffers of fixed layout, refilled without allocation.
 #[derive(Debug)]
@@ -31,6 +37,7 @@ pub struct Evaluation {
     shifted: Vec<f64>,
     /// The time since the internal variables were those of the state, as last evaluated (s).
     elapsed: f64,
+    threads: Threads,
 }
 
 /// Blocks of one force field, and the groups they couple.
@@ -50,6 +57,8 @@ struct FieldBlocks {
     damped: bool,
     /// All damping blocks are zero, and are going to be.
     undamped: bool,
+    /// The stiffness blocks are those of a law that keeps them.
+    kept: bool,
 }
 
 impl FieldBlocks {
@@ -115,10 +124,17 @@ impl Evaluation {
                 Some(m) => Blocks::new(lists.iter().map(|l| (m, l.len()))),
                 None => Blocks::new(lists.iter().map(|l| (size, width(l)))),
             };
-            jacobians.push(Some(LocalJacobian::new(blocks, repeated)));
-            geometry.push(
-                (!mapping.is_linear()).then(|| Blocks::new(lists.iter().map(|l| (width(l), width(l))))),
-            );
+            let gather = match parents[..] {
+                [parent] => Gather::new(&lists, model.node(parent).count),
+                _ => None,
+            };
+            jacobians.push(Some(LocalJacobian::new(blocks, repeated, gather)));
+            // Of those that come in pieces it is laid out when all are asked for.
+            let all = mapping.pieces().is_none();
+            geometry.push((!mapping.is_linear()).then(|| match all {
+                true => Blocks::new(lists.iter().map(|l| (width(l), width(l)))),
+                false => Blocks::default(),
+            }));
             dependencies.push(lists);
         }
         let fields = model.force_fields().iter().map(|a| {
@@ -144,6 +160,7 @@ impl Evaluation {
                 deformation: vec![0.0; node.velocity_range().len()],
                 damped: false,
                 undamped: false,
+                kept: false,
             }
         });
         let largest = model.nodes().iter().map(|n| n.velocity_range().len()).max();
@@ -160,7 +177,14 @@ impl Evaluation {
             unit: vec![0.0; largest],
             shifted: vec![0.0; 2 * largest],
             elapsed: 0.0,
+            threads: Threads::one(),
         }
+    }
+
+    /// Lets these threads share mappings and force fields that come in pieces ([`Mapping::pieces`](crate::Mapping::pieces)), and what is carried along long mappings. No bit
+    /// depends on their number.
+    pub fn share(&mut self, threads: &Threads) {
+        self.threads = threads.clone();
     }
 
     /// Dependencies of one element of a mapped node.
@@ -319,17 +343,23 @@ impl Evaluation {
                 name: node.name.clone(),
                 cause,
             };
-            mapping.apply(parents, child).map_err(lost)?;
+            let threads = &self.threads;
+            match mapping.pieces() {
+                Some(pieces) => {
+                    let (elements, size) = ((0..node.count, PIECE), node.space.position_size());
+                    let apply = |elements, child: &mut [f64]| pieces.apply(parents, elements, child);
+                    threads.for_each_piece(elements, |e| e * size, &mut *child, apply)
+                }
+                None => mapping.apply(parents, child),
+            }
+            .map_err(lost)?;
             jacobian
-                .refill(mapping.as_ref(), parents.with_child(child))
+                .refill(mapping.as_ref(), parents.with_child(child), threads)
                 .map_err(lost)?;
             let size = node.space.velocity_size();
             let v_child = &mut v_child[..node.count * size];
-            v_child.fill(0.0);
-            for (e, v) in v_child.chunks_exact_mut(size).enumerate() {
-                let list = &self.dependencies[index][e];
-                jacobian.add_product(e, list.iter().map(|at| parents.velocity(*at)), v);
-            }
+            let lists = &self.dependencies[index];
+            jacobian.push(threads, lists, |at| parents.velocity(at), (size, v_child));
         }
         Ok(())
     }
@@ -384,191 +414,5 @@ impl Evaluation {
             self.evaluate_field(model, state, i)?;
         }
         Ok(())
-    }
-
-    fn evaluate_field(&mut self, model: &Model, state: &State, i: usize) -> Result<(), ModelError> {
-        let attachment = &model.force_fields()[i];
-        let node = model.node(attachment.node);
-        let range = node.velocity_range();
-        let (x, v) = (
-            &state.positions[node.position_range()],
-            &state.velocities[range.clone()],
-        );
-        let law = &attachment.component.law;
-        let lost = |e: NotInvertible| ModelError::NotInvertible {
-            name: attachment.name.clone(),
-            element: e.element,
-        };
-        let rate = model.rayleigh().stiffness;
-        let field = &mut self.fields[i];
-        field.refill_damping(law.as_ref(), node.space, (x, v), rate);
-        match attachment.component.treatment {
-            Treatment::Compliance => {
-                field.compliance.clear();
-                law.compliance(x, &mut field.compliance);
-                law.deformation(x, &mut field.deformation);
-                field.row_damping.clear();
-                field.damped = law.row_damping(x, v, &mut field.row_damping);
-                if rate > 0.0 && law.row_law() == RowLaw::Elastic {
-                    // For the account of dissipation; a hard element has none, and leaves its block empty.
-                    field.stiffness.clear();
-                    let _ = law.stiffness(node.space, x, &mut field.stiffness);
-                    field.damping.add(rate, &field.stiffness);
-                }
-            }
-            _ => {
-                let force = &mut self.force[range];
-                field.stiffness.clear();
-                if let Some(memory) = law.memory() {
-                    let past = Past {
-                        internal: &state.internal[attachment.component.internal.clone()],
-                        elapsed: self.elapsed,
-                    };
-                    memory.add_force(node.space, x, past, force);
-                    memory.stiffness(node.space, x, past, &mut field.stiffness);
-                } else {
-                    law.add_force(node.space, x, v, force);
-                    law.stiffness(node.space, x, &mut field.stiffness).map_err(lost)?;
-                }
-                if rate > 0.0 {
-                    field.damping.add(rate, &field.stiffness);
-                    field.subtract_stiffness(node.space.velocity_size(), rate, v, force);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Makes force field `i`, treated as a stiffness, so many times as strong: its force in [`force`](Self::force) and its stiffness blocks. Call
-    /// [`evaluate`](Self::evaluate) first. Allocates nothing.
-    pub fn scale_field(&mut self, model: &Model, state: &State, i: usize, factor: f64) {
-        let attachment = &model.force_fields()[i];
-        let node = model.node(attachment.node);
-        let range = node.velocity_range();
-        let force = &mut self.shifted[..range.len()];
-        force.fill(0.0);
-        model.add_field_force(state, i, self.elapsed, force);
-        for (f, own) in self.force[range].iter_mut().zip(force) {
-            *f += (factor - 1.0) * *own;
-        }
-        self.fields[i].stiffness.scale(factor);
-    }
-
-    /// Makes the force of each force field with a memory, as evaluated after some time, the mean of that and the one without time elapsed, which has the weight `present(i)`; tangents stay as
-    /// they are. Call [`evaluate_after`](Self::evaluate_after) first. Allocates nothing.
-    pub fn add_present_share(&mut self, model: &Model, state: &State, present: impl Fn(usize) -> f64) {
-        if model.internal_count() == 0 {
-            return;
-        }
-        for (i, attachment) in model.force_fields().iter().enumerate() {
-            let share = present(i);
-            if attachment.component.law.memory().is_none() || share == 0.0 {
-                continue;
-            }
-            let range = model.node(attachment.node).velocity_range();
-            let (now, then) = self.shifted.split_at_mut(range.len());
-            let then = &mut then[..range.len()];
-            now.fill(0.0);
-            then.fill(0.0);
-            model.add_field_force(state, i, 0.0, now);
-            model.add_field_force(state, i, self.elapsed, then);
-            for ((f, now), then) in self.force[range].iter_mut().zip(now).zip(then) {
-                *f += share * (*now - *then);
-            }
-        }
-    }
-
-    /// Evaluates compliance `i` anew where its coordinates are driven: a nonlinear law sees positions `x - target` and velocities
-    /// `v - rate`. Its deformation is that of the law plus the target, as if the law were linear. Call [`evaluate`](Self::evaluate)
-    /// first. Allocates nothing.
-    ///
-    /// # Panics
-    /// If `driven` gives fewer coordinates (target and rate) than the node has.
-    pub fn shift_compliance(
-        &mut self,
-        model: &Model,
-        state: &State,
-        i: usize,
-        driven: impl Iterator<Item = (f64, f64)> + Clone,
-    ) {
-        let attachment = &model.force_fields()[i];
-        let (node, law) = (model.node(attachment.node), &attachment.component.law);
-        let range = node.velocity_range();
-        assert!(driven.clone().count() >= range.len());
-        let (x, rest) = self.shifted.split_at_mut(range.len());
-        let v = &mut rest[..range.len()];
-        let present = state.positions[node.position_range()]
-            .iter()
-            .zip(&state.velocities[range.clone()]);
-        let scratch = x.iter_mut().zip(&mut *v);
-        for (((x_to, v_to), (x, v)), (target, rate)) in scratch.zip(present).zip(driven.clone()) {
-            (*x_to, *v_to) = (x - target, v - rate);
-        }
-        let field = &mut self.fields[i];
-        field.compliance.clear();
-        law.compliance(x, &mut field.compliance);
-        field.row_damping.clear();
-        field.damped = law.row_damping(x, v, &mut field.row_damping);
-        let rate = model.rayleigh().stiffness;
-        field.refill_damping(law.as_ref(), node.space, (x, v), rate);
-        if rate > 0.0 && law.row_law() == RowLaw::Elastic {
-            field.stiffness.clear();
-            let _ = law.stiffness(node.space, x, &mut field.stiffness);
-            field.damping.add(rate, &field.stiffness);
-        }
-        let deformation = &mut field.deformation;
-        law.deformation(x, deformation);
-        for (phi, target) in deformation.iter_mut().zip(driven) {
-            *phi += target.0;
-        }
-    }
-
-    /// Adds the damping in proportion to the stiffness, `-b K v`, of compliance `i` to the force on its node, at positions `x` and
-    /// velocities `v` of the node. Allocates nothing.
-    pub fn add_proportional_damping(
-        &mut self,
-        model: &Model,
-        i: usize,
-        x: &[f64],
-        v: &[f64],
-        force: &mut [f64],
-    ) {
-        let attachment = &model.force_fields()[i];
-        let (rate, law) = (model.rayleigh().stiffness, &attachment.component.law);
-        if rate > 0.0 && law.row_law() == RowLaw::Elastic {
-            let space = model.node(attachment.node).space;
-            let field = &mut self.fields[i];
-            field.stiffness.clear();
-            // Hard elements have no stiffness, and leave their blocks empty.
-            let _ = law.stiffness(space, x, &mut field.stiffness);
-            field.subtract_stiffness(space.velocity_size(), rate, v, force);
-        }
-    }
-
-    /// The geometric stiffness blocks of a mapped node, as last computed.
-    pub fn geometric_blocks(&self, node: usize) -> Option<&Blocks> {
-        self.geometry[node].as_ref()
-    }
-
-    /// Computes the geometric stiffness blocks `G` of one mapped node under the given total forces on all nodes; `None`
-    /// for linear mappings. Allocates nothing.
-    pub fn geometric_stiffness(
-        &mut self,
-        model: &Model,
-        state: &State,
-        node: usize,
-        force: &[f64],
-    ) -> Option<&Blocks> {
-        let blocks = self.geometry[node].as_mut()?;
-        let entry = &model.nodes()[node];
-        let NodeKind::Mapped { mapping, ranges, .. } = &entry.kind else {
-            return None;
-        };
-        blocks.clear();
-        let parents = model
-            .parents(ranges, &state.positions, &state.velocities)
-            .with_child(&state.positions[entry.position_range()]);
-        mapping.geometric_stiffness(parents, &force[entry.velocity_range()], blocks);
-        Some(blocks)
     }
 }

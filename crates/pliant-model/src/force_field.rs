@@ -2,6 +2,7 @@
 
 use crate::{Blocks, Memory, ModelError, Space};
 use std::fmt::Debug;
+use std::ops::Range;
 
 /// The stiffness of this element has no inverse, so that there is no compliance; or the compliance has none, so that there is no
 /// stiffness.
@@ -171,6 +172,36 @@ pub trait ForceField: Debug + Send + Sync {
     /// The same, to be set.
     fn inputs_mut(&mut self) -> &mut [f64] {
         &mut []
+    }
+
+    /// The same a few elements at a time, for who shares the work among threads; `None` (the default) where all are made together. Whoever has it couples no elements, has no
+    /// memory, and is evaluated by it alone as a stiffness.
+    fn pieces(&self) -> Option<&dyn ForceFieldPieces> {
+        None
+    }
+}
+
+/// A force field whose elements are evaluated apart from each other ([`ForceField::pieces`]). Each method does what that of [`ForceField`] does, for some consecutive
+/// elements: positions, velocities and what is written are theirs alone, one after the other.
+pub trait ForceFieldPieces: Debug + Send + Sync {
+    /// As [`ForceField::add_force`].
+    fn add_force(&self, space: Space, elements: Range<usize>, x: &[f64], v: &[f64], f: &mut [f64]);
+
+    /// As [`ForceField::stiffness`], into blocks that were cleared.
+    ///
+    /// # Errors
+    /// [`NotInvertible`] names the first of these elements of compliance zero.
+    fn stiffness(
+        &self,
+        space: Space,
+        elements: Range<usize>,
+        x: &[f64],
+        out: &mut [f64],
+    ) -> Result<(), NotInvertible>;
+
+    /// Whether the stiffness can never be another, whatever the positions and the inputs: it is written once then.
+    fn keeps_stiffness(&self) -> bool {
+        false
     }
 }
 

@@ -38,13 +38,13 @@ mod state;
 pub use blocks::Blocks;
 pub use error::ModelError;
 pub use evaluate::{Energies, Evaluation, Momentum};
-pub use force_field::{ForceField, Groups, NotInvertible, RowLaw};
+pub use force_field::{ForceField, ForceFieldPieces, Groups, NotInvertible, RowLaw};
 pub use force_fields::{
     AxialMuscle, BodyForce, ConstantForce, Damping, DiagonalCompliance, Drag, FullCompliance, Gas, Potential,
     Spring, Torque, UniformCompliance,
 };
 pub use joint::{Joint, JointHandle, JointKind, Side};
-pub use mapping::{Degenerate, Dependency, Mapping, Parents};
+pub use mapping::{Degenerate, Dependency, Mapping, MappingPieces, Parents};
 pub use mappings::{
     Addition, Affine, AffineEntry, Area, Barycentric, BeamSegment, BeamStrain, Cell, CentreOfMass,
     Coordinate, CurvatureBinormal, Difference, DihedralAngle, Distance, DotProduct, End, Formula, FramePair,
@@ -59,5 +59,6 @@ pub use model::{
     NodeKind, Rayleigh, RowGroup, Treatment,
 };
 pub use motion::Motion;
+pub use pliant_sparse::Threads;
 pub use space::{Pose, Space};
 pub use state::State;

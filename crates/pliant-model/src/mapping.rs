@@ -2,6 +2,7 @@
 
 use crate::{Blocks, ModelError, Space};
 use std::fmt::Debug;
+use std::ops::Range;
 
 /// One element of one parent that an element of the child depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -143,4 +144,48 @@ pub trait Mapping: Debug + Send + Sync {
     /// Writes the symmetric part of `G = d(J^T f)/dx` for a fixed child force `f`: per element a square block over its
     /// dependencies (docs/notation.md).
     fn geometric_stiffness(&self, _parents: Parents<'_>, _force: &[f64], _out: &mut Blocks) {}
+    /// The same a few elements at a time, for who shares the work among threads or wants a block where it is used; `None` (the default) where all are made together. Whoever has
+    /// it is evaluated by it alone.
+    fn pieces(&self) -> Option<&dyn MappingPieces> {
+        None
+    }
+}
+
+/// A mapping whose elements are evaluated apart from each other ([`Mapping::pieces`]). Each method does what that of [`Mapping`] does, for some consecutive elements:
+/// what is written and what is read of the child are theirs alone, one after the other.
+pub trait MappingPieces: Debug + Send + Sync {
+    /// As [`Mapping::apply`].
+    ///
+    /// # Errors
+    /// [`Degenerate`] names the first of these elements that has no value.
+    fn apply(
+        &self,
+        parents: Parents<'_>,
+        elements: Range<usize>,
+        child: &mut [f64],
+    ) -> Result<(), Degenerate>;
+
+    /// As [`Mapping::jacobian`], into blocks that were cleared. [`Parents::child`] has all elements.
+    ///
+    /// # Errors
+    /// [`Degenerate`] names the first of these elements that has no derivative.
+    fn jacobian(
+        &self,
+        parents: Parents<'_>,
+        elements: Range<usize>,
+        out: &mut [f64],
+    ) -> Result<(), Degenerate>;
+
+    /// As [`Mapping::add_bias`], which it has to have unless it is linear.
+    fn add_bias(&self, _parents: Parents<'_>, _elements: Range<usize>, _child: &mut [f64]) {}
+
+    /// As [`Mapping::geometric_stiffness`], into blocks that were cleared.
+    fn geometric_stiffness(
+        &self,
+        _parents: Parents<'_>,
+        _elements: Range<usize>,
+        _force: &[f64],
+        _out: &mut [f64],
+    ) {
+    }
 }

@@ -2,6 +2,7 @@
 
 use crate::SparseError;
 use rayon::prelude::*;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Threads that factorisations and solves may share. Cheap to clone; the default is the caller's own thread alone.
@@ -62,6 +63,47 @@ impl Threads {
         }
     }
 
+    /// Cuts the values of some items, one after the other, into pieces of at most so many items, and does something to every piece, several at the same time if there are
+    /// threads. `start` says where the values of an item begin.
+    ///
+    /// # Errors
+    /// Of the pieces that have one, that of the first.
+    ///
+    /// # Panics
+    /// If there are fewer values than `start` says.
+    pub fn for_each_piece<T: Send, E: Send>(
+        &self,
+        (items, most): (Range<usize>, usize),
+        start: impl Fn(usize) -> usize + Sync,
+        values: &mut [T],
+        what: impl Fn(Range<usize>, &mut [T]) -> Result<(), E> + Sync,
+    ) -> Result<(), E> {
+        if self.pool.is_none() || items.len() <= most {
+            return what(items, values);
+        }
+        self.run(|| self.pieces(items, most.max(1), &start, values, &what))
+    }
+
+    fn pieces<T: Send, E: Send>(
+        &self,
+        items: Range<usize>,
+        most: usize,
+        start: &(impl Fn(usize) -> usize + Sync),
+        values: &mut [T],
+        what: &(impl Fn(Range<usize>, &mut [T]) -> Result<(), E> + Sync),
+    ) -> Result<(), E> {
+        if items.len() <= most {
+            return what(items, values);
+        }
+        let middle = items.start + items.len() / 2;
+        let (left, right) = values.split_at_mut(start(middle) - start(items.start));
+        let (first, second) = self.join(
+            || self.pieces(items.start..middle, most, start, left, what),
+            || self.pieces(middle..items.end, most, start, right, what),
+        );
+        first.and(second)
+    }
+
     /// Sets all to zero.
     pub(crate) fn zero(&self, values: &mut [f64]) {
         self.run(|| self.zero_in_pieces(values));
@@ -88,6 +130,36 @@ impl Threads {
                 let a = a();
                 (a, b())
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Items of one, two, three ... values: every piece gets its own, and the first error by order is told, whoever is done first.
+    #[test]
+    fn pieces_are_cut_where_items_begin_and_the_first_error_is_told() {
+        let start = |item: usize| item * (item + 1) / 2;
+        for count in [1, 2, 3] {
+            let threads = Threads::new(count).expect("threads");
+            let mut values = vec![0; start(100) - start(3)];
+            let told: Result<(), usize> =
+                threads.for_each_piece((3..100, 7), start, &mut values, |items, values| {
+                    let mut rest = values;
+                    for item in items.clone() {
+                        let (own, after) = rest.split_at_mut(item + 1);
+                        own.fill(item);
+                        rest = after;
+                    }
+                    assert!(rest.is_empty());
+                    if items.end > 60 { Err(items.start) } else { Ok(()) }
+                });
+            let expected = (3..100).flat_map(|item| std::iter::repeat_n(item, item + 1));
+            assert!(values.iter().copied().eq(expected));
+            let first = told.expect_err("pieces beyond 60");
+            assert!(first <= 60, "{first}");
         }
     }
 }

@@ -501,11 +501,12 @@ impl Simulation {
         Ok(())
     }
 
-    /// Lets the assembler have as many threads as the solver; more than the solver takes are its error.
+    /// Lets the assembler, and with it the evaluation, have as many threads as the solver; more than the solver takes are its error.
     fn share_filling(&mut self) -> Result<(), Error> {
         let threads = self.options.solver.threads;
         if threads <= DirectOptions::MOST_THREADS {
             self.assembler.share(threads)?;
+            self.evaluation.share(self.assembler.threads());
         }
         Ok(())
     }

@@ -6,7 +6,8 @@ use super::{GRADIENTS, PronySeries, PronyTerm, StrainEnergy, check_points, check
 use crate::strain::{Polar, add_determinant_hessian, cofactors, matrix, write_matrix};
 use pliant_dense::eigen::{map_eigenvalues, symmetric_eigen};
 use pliant_dense::{Mat3, Vec3, skew};
-use pliant_model::{Blocks, ForceField, Memory, ModelError, NotInvertible, Space};
+use pliant_model::{Blocks, ForceField, ForceFieldPieces, Memory, ModelError, NotInvertible, Space};
+use std::ops::Range;
 
 /// What is made of the tangent of a material where it is indefinite.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -306,22 +307,13 @@ impl ForceField for Hyperelastic {
         x.as_chunks::<9>().0.iter().zip(&self.volumes).map(one).sum()
     }
 
-    fn add_force(&self, _space: Space, x: &[f64], _v: &[f64], f: &mut [f64]) {
-        let points = x.as_chunks::<9>().0.iter().zip(&self.volumes);
-        for (out, (f, volume)) in f.as_chunks_mut::<9>().0.iter_mut().zip(points) {
-            let (stress, volume) = (self.stress(&matrix(f)), volume * self.long_time());
-            for i in 0..3 {
-                for j in 0..3 {
-                    out[3 * i + j] -= volume * stress[(i, j)];
-                }
-            }
-        }
+    fn add_force(&self, space: Space, x: &[f64], v: &[f64], f: &mut [f64]) {
+        ForceFieldPieces::add_force(self, space, 0..self.volumes.len(), x, v, f);
     }
 
-    fn stiffness(&self, _space: Space, x: &[f64], out: &mut Blocks) -> Result<(), NotInvertible> {
-        for (q, (f, volume)) in x.as_chunks::<9>().0.iter().zip(&self.volumes).enumerate() {
-            let share = (1.0, None);
-            self.write_tangent(&matrix(f), share, volume * self.long_time(), out.block_mut(q));
+    fn stiffness(&self, space: Space, x: &[f64], out: &mut Blocks) -> Result<(), NotInvertible> {
+        for (q, x) in x.chunks_exact(9).enumerate() {
+            ForceFieldPieces::stiffness(self, space, q..q + 1, x, out.block_mut(q))?;
         }
         Ok(())
     }
@@ -336,5 +328,37 @@ impl ForceField for Hyperelastic {
 
     fn memory(&self) -> Option<&dyn Memory> {
         self.series.is_some().then_some(self as &dyn Memory)
+    }
+
+    fn pieces(&self) -> Option<&dyn ForceFieldPieces> {
+        self.series.is_none().then_some(self as &dyn ForceFieldPieces)
+    }
+}
+
+impl ForceFieldPieces for Hyperelastic {
+    fn add_force(&self, _space: Space, elements: Range<usize>, x: &[f64], _v: &[f64], f: &mut [f64]) {
+        let points = x.as_chunks::<9>().0.iter().zip(&self.volumes[elements]);
+        for (out, (f, volume)) in f.as_chunks_mut::<9>().0.iter_mut().zip(points) {
+            let (stress, volume) = (self.stress(&matrix(f)), volume * self.long_time());
+            for i in 0..3 {
+                for j in 0..3 {
+                    out[3 * i + j] -= volume * stress[(i, j)];
+                }
+            }
+        }
+    }
+
+    fn stiffness(
+        &self,
+        _space: Space,
+        elements: Range<usize>,
+        x: &[f64],
+        out: &mut [f64],
+    ) -> Result<(), NotInvertible> {
+        let points = x.as_chunks::<9>().0.iter().zip(&self.volumes[elements]);
+        for (out, (f, volume)) in out.as_chunks_mut::<81>().0.iter_mut().zip(points) {
+            self.write_tangent(&matrix(f), (1.0, None), volume * self.long_time(), out);
+        }
+        Ok(())
     }
 }

@@ -4,7 +4,8 @@ use super::{
     STRAINS, check_finite, check_not_negative, check_points, check_positive, check_range, isotropic,
 };
 use nalgebra::Matrix6;
-use pliant_model::{Blocks, ForceField, ModelError, NotInvertible, RowLaw, Space};
+use pliant_model::{Blocks, ForceField, ForceFieldPieces, ModelError, NotInvertible, RowLaw, Space};
+use std::ops::Range;
 
 /// Linear elasticity on strains: isotropic, orthotropic, of any constant moduli.
 ///
@@ -224,20 +225,8 @@ impl ForceField for LinearElastic {
         x.as_chunks::<6>().0.iter().zip(&self.volumes).map(one).sum()
     }
 
-    fn add_force(&self, _space: Space, x: &[f64], v: &[f64], f: &mut [f64]) {
-        let Some(d) = &self.moduli else {
-            f.fill(f64::NAN);
-            return;
-        };
-        let points = x.as_chunks::<6>().0.iter().zip(v.as_chunks::<6>().0);
-        for ((f, (e, rate)), volume) in f.as_chunks_mut::<6>().0.iter_mut().zip(points).zip(&self.volumes) {
-            for j in 0..6 {
-                let strain = volume * (e[j] + self.relaxation_time * rate[j]);
-                for i in 0..6 {
-                    f[i] -= d[(i, j)] * strain;
-                }
-            }
-        }
+    fn add_force(&self, space: Space, x: &[f64], v: &[f64], f: &mut [f64]) {
+        ForceFieldPieces::add_force(self, space, 0..self.volumes.len(), x, v, f);
     }
 
     fn stiffness(&self, _space: Space, _x: &[f64], out: &mut Blocks) -> Result<(), NotInvertible> {
@@ -276,6 +265,56 @@ impl ForceField for LinearElastic {
 
     fn relaxation_time(&self, _coordinate: usize) -> f64 {
         self.relaxation_time
+    }
+
+    fn pieces(&self) -> Option<&dyn ForceFieldPieces> {
+        Some(self)
+    }
+}
+
+impl ForceFieldPieces for LinearElastic {
+    fn add_force(&self, _space: Space, elements: Range<usize>, x: &[f64], v: &[f64], f: &mut [f64]) {
+        let Some(d) = &self.moduli else {
+            f.fill(f64::NAN);
+            return;
+        };
+        let points = x.as_chunks::<6>().0.iter().zip(v.as_chunks::<6>().0);
+        let volumes = &self.volumes[elements];
+        for ((f, (e, rate)), volume) in f.as_chunks_mut::<6>().0.iter_mut().zip(points).zip(volumes) {
+            for j in 0..6 {
+                let strain = volume * (e[j] + self.relaxation_time * rate[j]);
+                for i in 0..6 {
+                    f[i] -= d[(i, j)] * strain;
+                }
+            }
+        }
+    }
+
+    fn stiffness(
+        &self,
+        _space: Space,
+        elements: Range<usize>,
+        _x: &[f64],
+        out: &mut [f64],
+    ) -> Result<(), NotInvertible> {
+        let element = elements.start;
+        let d = self.moduli.as_ref().ok_or(NotInvertible { element })?;
+        for (block, volume) in out
+            .as_chunks_mut::<36>()
+            .0
+            .iter_mut()
+            .zip(&self.volumes[elements])
+        {
+            // Symmetric: its columns are its rows.
+            for (o, m) in block.iter_mut().zip(d.as_slice()) {
+                *o = volume * m;
+            }
+        }
+        Ok(())
+    }
+
+    fn keeps_stiffness(&self) -> bool {
+        true
     }
 }
 

@@ -82,14 +82,15 @@ impl OfGradient for CorotationalStrain {
             write_matrix(&turns[m], &mut v[m]);
             write_matrix(&(0.5 * (own - shared(0) - shared(1) - shared(2))), &mut w[m]);
         }
-        // Each triangle from the same sums: symmetric to the bit.
+        // The upper triangle is the lower one: symmetric to the bit.
         for a in 0..9 {
-            for b in 0..9 {
+            for b in 0..=a {
                 let mut sum = 0.0;
                 for m in 0..3 {
                     sum += v[m][a] * w[m][b] + w[m][a] * v[m][b];
                 }
                 out[9 * a + b] = sum;
+                out[9 * b + a] = sum;
             }
         }
     }

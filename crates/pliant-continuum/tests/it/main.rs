@@ -6,6 +6,7 @@ mod elements;
 mod materials;
 mod meshes;
 mod ogden;
+mod pieces;
 mod plastic;
 mod relaxing;
 mod sheets;

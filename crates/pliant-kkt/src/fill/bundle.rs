@@ -1,11 +1,13 @@
 //! The response of bundles: run by run, on threads if there are any.
 
 use super::Assembler;
-use super::element::{Shape, contract, expand, pull};
+use super::element::{Shape, add_product, contract, expand, pull};
 use super::geometry::{filter, form, share_of, takes_shares};
 use crate::plan::{Bundle, Plan, Run, Sizes, sum_of};
 use crate::{GeometricStiffness, Scheme};
-use pliant_model::{ComponentId, Evaluation, Model, State};
+use pliant_model::{ComponentId, Evaluation, Model, NodeKind, State};
+use std::convert::Infallible;
+use std::ops::Range;
 
 /// Scratch of one run, and what it gives.
 #[derive(Clone, Debug)]
@@ -22,8 +24,12 @@ pub(super) struct Slot {
     sums: Vec<f64>,
     /// Block over the columns of the run.
     matrix: Vec<f64>,
-    /// What is added to the right-hand side of all nodes.
-    terms: Vec<(usize, f64)>,
+    /// What is added to the right-hand side of the elements of the run.
+    rhs: Vec<f64>,
+    /// The same of one element that hangs on one.
+    force: Vec<f64>,
+    /// A form of the run.
+    form: f64,
     run: usize,
 }
 
@@ -39,9 +45,43 @@ impl Slot {
             alone: vec![0.0; s.half],
             sums: vec![0.0; s.sums],
             matrix: vec![0.0; s.width * s.width],
-            terms: Vec::with_capacity(s.terms),
+            rhs: vec![0.0; s.rhs],
+            force: vec![0.0; s.own],
+            form: 0.0,
             run: 0,
         }
+    }
+}
+
+/// Where the rows of `W` are cut between threads that add a piece of the runs to them: degrees of freedom, and where their values begin.
+#[derive(Clone, Debug)]
+pub(super) struct Cut {
+    dofs: Vec<usize>,
+    values: Vec<usize>,
+}
+
+impl Assembler {
+    /// Finds for each piece of the runs of each bundle the cuts that give as many threads as there are the same to add. No bit depends on where they are: every row is added to
+    /// in the order of the runs.
+    pub(super) fn plan_cuts(&mut self) {
+        let (parts, w) = (self.threads.count(), self.system.w.pattern());
+        let (all, end) = (w.rows(), w.len());
+        let value = |dof: usize| if dof < all { w.row_slots(dof).start } else { end };
+        let of_piece = |runs: &[Run]| {
+            let mut rows: Vec<usize> = Vec::new();
+            for run in runs {
+                for (rank, c) in self.plan.jacobians.columns_of(run.site.place).iter().enumerate() {
+                    rows.extend(std::iter::repeat_n(c.dof, rank + 1));
+                }
+            }
+            rows.sort_unstable();
+            let inner = (1..parts).map(|p| rows.get(p * rows.len() / parts).copied().unwrap_or(all));
+            let dofs: Vec<usize> = std::iter::once(0).chain(inner).chain([all]).collect();
+            let values = dofs.iter().map(|d| value(*d)).collect();
+            Cut { dofs, values }
+        };
+        let of_bundle = |b: &Bundle| b.runs.chunks(SIDE_BY_SIDE).map(of_piece).collect();
+        self.cuts = self.plan.bundles.iter().map(of_bundle).collect();
     }
 }
 
@@ -69,7 +109,24 @@ struct Work<'a> {
     plan: &'a Plan,
     bundle: &'a Bundle,
     mass_diagonal: &'a [f64],
+    /// Total forces on all nodes that geometric stiffness is made of.
+    gamma: &'a [f64],
     wanted: Wanted,
+}
+
+/// One run, to be computed with the registers of the machine: all of it is inlined into code that knows them, which a closure of this size would not be.
+struct Job<'a, 'b> {
+    work: &'a Work<'b>,
+    slot: &'a mut Slot,
+}
+
+impl pulp::NullaryFnOnce for Job<'_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        self.work.compute(self.slot);
+    }
 }
 
 impl Assembler {
@@ -94,6 +151,10 @@ impl Assembler {
             if !geometric && !nodes().any(attached) {
                 continue;
             }
+            let gamma = match wanted.geometry {
+                Some((_, true)) => &self.row_gamma,
+                _ => &self.force_gamma,
+            };
             let work = Work {
                 model,
                 evaluation,
@@ -102,30 +163,48 @@ impl Assembler {
                 plan: &self.plan,
                 bundle,
                 mass_diagonal: &self.mass_diagonal,
+                gamma,
                 wanted,
             };
             let arch = pulp::Arch::new();
-            let together = self.slots.len();
+            let (d, m) = bundle.shape;
+            let (size, together) = (d * m, self.slots.len());
+            let first = model.nodes()[bundle.node].first_velocity;
             for (piece, runs) in bundle.runs.chunks(together).enumerate() {
                 let slots = &mut self.slots[..runs.len()];
                 for (k, slot) in slots.iter_mut().enumerate() {
                     slot.run = piece * together + k;
                 }
                 self.threads
-                    .for_each(slots, |slot| arch.dispatch(|| work.compute(slot)));
+                    .for_each(slots, |slot| arch.dispatch(Job { work: &work, slot }));
                 for (run, slot) in runs.iter().zip(&self.slots) {
-                    let values = self.system.w.values_mut();
-                    self.plan
-                        .add_sums_to_response(bundle.shape.0, run, &slot.sums, values);
-                    for (at, term) in &slot.terms {
-                        self.rhs[*at] += term;
-                    }
+                    let terms = &slot.rhs[..run.elements.len() * size];
+                    let rhs = &mut self.rhs[first + run.elements.start * size..];
+                    rhs.iter_mut().zip(terms).for_each(|(r, t)| *r += t);
                 }
+                let values = self.system.w.values_mut();
+                let plan = &self.plan;
+                let Some(cut) = self.cuts.get(at).and_then(|c| c.get(piece)) else {
+                    for (run, slot) in runs.iter().zip(&self.slots) {
+                        plan.add_sums_to_response(d, run, &slot.sums, 0..usize::MAX, (0, values));
+                    }
+                    continue;
+                };
+                let slots = &self.slots;
+                let parts = (0..cut.dofs.len() - 1, 1);
+                let add = |part: Range<usize>, values: &mut [f64]| {
+                    let (rows, base) = (cut.dofs[part.start]..cut.dofs[part.end], cut.values[part.start]);
+                    for (run, slot) in runs.iter().zip(slots) {
+                        plan.add_sums_to_response(d, run, &slot.sums, rows.clone(), (base, &mut *values));
+                    }
+                    Ok::<(), Infallible>(())
+                };
+                let Ok(()) = self.threads.for_each_piece(parts, |p| cut.values[p], values, add);
             }
         }
     }
 
-    /// Evaluates `G` of all that hangs on a bundle, and notes where there is any; whether there is.
+    /// Notes where what hangs on a bundle has any `G`, and evaluates it where its mapping has it of all elements at once; whether there is any.
     pub(super) fn find_hanging_geometry(
         &mut self,
         model: &Model,
@@ -146,9 +225,10 @@ impl Assembler {
                 let range = model.nodes()[hanging.node].velocity_range();
                 hanging.acts = self.plan.nodes[hanging.node].geometric
                     && gamma[range].iter().any(|g| *g != 0.0)
-                    && evaluation
-                        .geometric_stiffness(model, state, hanging.node, gamma)
-                        .is_some();
+                    && (in_pieces(model, hanging.node)
+                        || evaluation
+                            .geometric_stiffness(model, state, hanging.node, gamma)
+                            .is_some());
                 geometric |= hanging.acts;
             }
         }
@@ -177,6 +257,11 @@ impl Assembler {
             if bundle.hanging.iter().all(|h| !h.acts) {
                 continue;
             }
+            let gamma = if origin.1 {
+                &self.row_gamma
+            } else {
+                &self.force_gamma
+            };
             let work = Work {
                 model,
                 evaluation,
@@ -185,13 +270,30 @@ impl Assembler {
                 plan: &self.plan,
                 bundle,
                 mass_diagonal: &self.mass_diagonal,
+                gamma,
                 wanted,
             };
-            let slot = &mut self.slots[0];
-            let forms = bundle.runs.iter().map(|run| work.geometry_form(run, u, slot));
-            sum += forms.sum::<f64>();
+            let together = self.slots.len();
+            for (piece, runs) in bundle.runs.chunks(together).enumerate() {
+                let slots = &mut self.slots[..runs.len()];
+                for (k, slot) in slots.iter_mut().enumerate() {
+                    slot.run = piece * together + k;
+                }
+                self.threads.for_each(slots, |slot| {
+                    slot.form = work.geometry_form(&bundle.runs[slot.run], u, slot);
+                });
+                sum += slots.iter().map(|s| s.form).sum::<f64>();
+            }
         }
         sum
+    }
+}
+
+/// Whether a mapped node's blocks `G` are made where they are wanted.
+fn in_pieces(model: &Model, node: usize) -> bool {
+    match &model.nodes()[node].kind {
+        NodeKind::Mapped { mapping, .. } => mapping.pieces().is_some(),
+        NodeKind::Independent { .. } => false,
     }
 }
 
@@ -206,15 +308,16 @@ impl Work<'_> {
         let n = blocks.width(run.elements.start);
         let shape = Shape { d, m, n };
         let g = blocks.run(run.elements.clone());
-        slot.terms.clear();
         for (k, q) in run.elements.clone().enumerate() {
             slot.point[..size * size].fill(0.0);
-            self.add_own(self.bundle.node, q, &mut slot.point, &mut slot.terms);
+            let at = k * size;
+            slot.rhs[at..at + size].fill(0.0);
+            self.add_own(self.bundle.node, q, &mut slot.point, &mut slot.rhs[at..at + size]);
             for hanging in &self.bundle.hanging {
                 for e in hanging.on(q) {
-                    self.add_hanging(hanging.node, *e, size, slot);
+                    self.add_hanging(hanging.node, *e, (at, size), slot);
                     if hanging.acts {
-                        self.add_geometry((hanging.node, *e), (q, shape), blocks.block(q), &run.order, slot);
+                        self.add_geometry((hanging.node, *e), (q, shape), blocks.block(q), run, slot);
                     }
                 }
             }
@@ -231,7 +334,7 @@ impl Work<'_> {
 
     /// Masses, springs and dampers on one element, and what springs add to its right-hand side. Whether there are any.
     #[inline(always)]
-    fn add_own(&self, node: usize, e: usize, block: &mut [f64], terms: &mut Vec<(usize, f64)>) -> bool {
+    fn add_own(&self, node: usize, e: usize, block: &mut [f64], rhs: &mut [f64]) -> bool {
         let sites = &self.plan.nodes[node];
         let node = &self.model.nodes()[node];
         let size = node.space.velocity_size();
@@ -260,26 +363,28 @@ impl Work<'_> {
                 }
                 let gain = h * h * alpha * beta;
                 block.iter_mut().zip(stiffness).for_each(|(t, k)| *t += gain * k);
-                for (r, k) in stiffness.chunks_exact(size).enumerate() {
-                    let kv: f64 = k.iter().zip(v).map(|(k, v)| k * v).sum();
-                    terms.push((first + r, -h * h * alpha * kv));
-                }
+                add_product(stiffness, -h * h * alpha, v, rhs);
                 any = true;
             }
         }
         any
     }
 
-    /// The same of an element that hangs on one of `width` coordinates, pulled to it.
+    /// The same of an element that hangs on one of `width` coordinates, pulled to it; its right-hand side begins at `at` in that of the run.
     #[inline(always)]
-    fn add_hanging(&self, node: usize, e: usize, width: usize, slot: &mut Slot) {
+    fn add_hanging(&self, node: usize, e: usize, (at, width): (usize, usize), slot: &mut Slot) {
         let size = self.model.nodes()[node].space.velocity_size();
         slot.own[..size * size].fill(0.0);
+        slot.force[..size].fill(0.0);
         if let Some(j) = self.evaluation.jacobian(node)
-            && self.add_own(node, e, &mut slot.own, &mut slot.terms)
+            && self.add_own(node, e, &mut slot.own, &mut slot.force[..size])
         {
-            let shape = (size, width);
-            pull(&slot.own, j.block(e), shape, &mut slot.product, &mut slot.point);
+            let (shape, j) = ((size, width), j.block(e));
+            pull(&slot.own, j, shape, &mut slot.product, &mut slot.point);
+            let rhs = &mut slot.rhs[at..at + width];
+            for (f, j) in slot.force[..size].iter().zip(j.chunks_exact(width)) {
+                rhs.iter_mut().zip(j).for_each(|(r, j)| *r += j * f);
+            }
         }
     }
 
@@ -290,10 +395,10 @@ impl Work<'_> {
         at: (usize, usize),
         (q, shape): (usize, Shape),
         g: &[f64],
-        order: &[usize],
+        run: &Run,
         slot: &mut Slot,
     ) {
-        if !self.take_geometry(at, (q, shape), g, order, slot) {
+        if !self.take_geometry(at, (q, shape), g, &run.order, slot) {
             return;
         }
         let size = shape.d * shape.m;
@@ -303,10 +408,8 @@ impl Work<'_> {
         }
         let first = self.model.nodes()[self.bundle.node].first_velocity + q * size;
         let v = &self.state.velocities[first..first + size];
-        for (r, row) in block.chunks_exact(size).enumerate() {
-            let sum: f64 = row.iter().zip(v).map(|(b, v)| b * v).sum();
-            slot.terms.push((first + r, -sum));
-        }
+        let rhs = &mut slot.rhs[(q - run.elements.start) * size..][..size];
+        add_product(block, -1.0, v, rhs);
     }
 
     /// `-h^2 alpha G`, as much as the mode takes of it, of an element that hangs on element `q`, into `slot.geometry`. Whether there is any.
@@ -319,16 +422,20 @@ impl Work<'_> {
         order: &[usize],
         slot: &mut Slot,
     ) -> bool {
-        let (Some((mode, _)), Some(source)) = (self.wanted.geometry, self.evaluation.geometric_blocks(node))
-        else {
+        let Some((mode, _)) = self.wanted.geometry else {
             return false;
         };
         let size = shape.d * shape.m;
         let gain = self.scheme.h * self.scheme.h * self.scheme.alpha;
         let block = &mut slot.geometry[..size * size];
-        for (b, g) in block.iter_mut().zip(source.block(e)) {
-            *b = -gain * g;
+        let (evaluation, at) = (self.evaluation, (node, e));
+        if !evaluation.write_geometric_stiffness(self.model, self.state, at, self.gamma, block) {
+            let Some(source) = evaluation.geometric_blocks(node) else {
+                return false;
+            };
+            block.copy_from_slice(source.block(e));
         }
+        block.iter_mut().for_each(|b| *b *= -gain);
         filter(mode, size, block, &mut slot.eigen);
         if takes_shares(mode) {
             // The sums are written again by the whole run.

@@ -88,30 +88,31 @@ pub(super) fn contract(s: Shape, g: &[f64], half: &[f64], sums: &mut [f64]) {
     let halves = half.chunks_exact(g.len()).take(pairs);
     for (half, sums) in halves.zip(sums.chunks_exact_mut(n * n)) {
         match n {
-            4 => contract_known::<4>(g, half, sums),
-            8 => contract_known::<8>(g, half, sums),
-            10 => contract_known::<10>(g, half, sums),
-            20 => contract_known::<20>(g, half, sums),
+            4 => contract_known::<4, 4>(g, half, sums),
+            8 => contract_known::<8, 4>(g, half, sums),
+            10 => contract_known::<10, 2>(g, half, sums),
+            20 => contract_known::<20, 2>(g, half, sums),
             _ => contract_any(n, g, half, sums),
         }
     }
 }
 
-/// Two rows of sums at a time, in registers; `N` is even.
+/// `R` rows of sums at a time, in registers; `N` is a multiple of `R`.
 #[inline(always)]
-fn contract_known<const N: usize>(g: &[f64], half: &[f64], sums: &mut [f64]) {
+fn contract_known<const N: usize, const R: usize>(g: &[f64], half: &[f64], sums: &mut [f64]) {
     let (g, half) = (g.as_chunks::<N>().0, half.as_chunks::<N>().0);
     let sums = sums.as_chunks_mut::<N>().0;
-    for (pair, sums) in sums.chunks_exact_mut(2).enumerate() {
-        let (mut one, mut two) = ([0.0; N], [0.0; N]);
+    for (group, sums) in sums.as_chunks_mut::<R>().0.iter_mut().enumerate() {
+        let mut rows = [[0.0; N]; R];
         for (g, h) in g.iter().zip(half) {
-            let (g1, g2) = (g[2 * pair], g[2 * pair + 1]);
-            for b in 0..N {
-                one[b] += g1 * h[b];
-                two[b] += g2 * h[b];
+            let g = &g[R * group..][..R];
+            for r in 0..R {
+                for b in 0..N {
+                    rows[r][b] += g[r] * h[b];
+                }
             }
         }
-        (sums[0], sums[1]) = (one, two);
+        *sums = rows;
     }
 }
 
@@ -124,7 +125,7 @@ fn contract_any(n: usize, g: &[f64], half: &[f64], sums: &mut [f64]) {
     }
 }
 
-/// `out += J^T A J` for a symmetric `size x size` block `A` and a `size x width` block `J`.
+/// `out += J^T A J` for a symmetric `size x size` block `A` and a `size x width` block `J`; of the result nothing is wanted right of the blocks on the diagonal, and some of that is left out.
 #[inline(always)]
 pub(super) fn pull(
     a: &[f64],
@@ -134,32 +135,56 @@ pub(super) fn pull(
     out: &mut [f64],
 ) {
     match (size, width) {
-        (6, 9) => pull_known::<6, 9>(a, j, out),
-        (1, 9) => pull_known::<1, 9>(a, j, out),
+        (6, 9) => pull_known::<6>(a, j, out),
+        (1, 9) => pull_known::<1>(a, j, out),
         _ => pull_any(a, j, (size, width), product, out),
     }
 }
 
+/// To the nine coordinates of a gradient, whose three rows are blocks.
 #[inline(always)]
-fn pull_known<const S: usize, const W: usize>(a: &[f64], j: &[f64], out: &mut [f64]) {
-    let (a, j) = (&a.as_chunks::<S>().0[..S], &j.as_chunks::<W>().0[..S]);
-    let out = &mut out.as_chunks_mut::<W>().0[..W];
-    let mut product = [[0.0; W]; S];
+fn pull_known<const S: usize>(a: &[f64], j: &[f64], out: &mut [f64]) {
+    let (a, j) = (&a.as_chunks::<S>().0[..S], &j.as_chunks::<9>().0[..S]);
+    let out = &mut out.as_chunks_mut::<9>().0[..9];
+    let mut product = [[0.0; 9]; S];
     for (p, a) in product.iter_mut().zip(a) {
         for k in 0..S {
-            for w in 0..W {
+            for w in 0..9 {
                 p[w] += a[k] * j[k][w];
             }
         }
     }
-    for (r, out) in out.iter_mut().enumerate() {
-        let mut sum = *out;
+    pull_rows::<S, 3>(0, j, &product, out);
+    pull_rows::<S, 6>(3, j, &product, out);
+    pull_rows::<S, 9>(6, j, &product, out);
+}
+
+/// The first `W` columns of three rows of the result.
+#[inline(always)]
+fn pull_rows<const S: usize, const W: usize>(
+    first: usize,
+    j: &[[f64; 9]],
+    product: &[[f64; 9]; S],
+    out: &mut [[f64; 9]],
+) {
+    for r in first..first + 3 {
+        let mut sum = [0.0; W];
+        sum.copy_from_slice(&out[r][..W]);
         for k in 0..S {
             for w in 0..W {
                 sum[w] += j[k][r] * product[k][w];
             }
         }
-        *out = sum;
+        out[r][..W].copy_from_slice(&sum);
+    }
+}
+
+/// `y += s A x` for a square block `A`.
+#[inline(always)]
+pub(super) fn add_product(a: &[f64], s: f64, x: &[f64], y: &mut [f64]) {
+    for (y, row) in y.iter_mut().zip(a.chunks_exact(x.len())) {
+        let sum: f64 = row.iter().zip(x).map(|(a, x)| a * x).sum();
+        *y += s * sum;
     }
 }
 

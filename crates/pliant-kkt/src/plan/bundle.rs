@@ -129,7 +129,7 @@ impl Hanging {
 
 impl Bundle {
     /// Numbers of scratch that a run needs.
-    pub(crate) fn sizes(&self, model: &Model, jacobians: &Jacobians, sites: &[NodeSites]) -> Sizes {
+    pub(crate) fn sizes(&self, model: &Model, jacobians: &Jacobians) -> Sizes {
         let (d, m) = self.shape;
         let mut out = Sizes {
             point: d * m,
@@ -138,20 +138,15 @@ impl Bundle {
         for run in &self.runs {
             let width = jacobians.width_of(run.site.place);
             let rows = run.elements.len() * m;
-            let mut terms = run.elements.len() * d * m * sites[self.node].stiffnesses.len();
             for hanging in &self.hanging {
-                let own = model.nodes()[hanging.node].space.velocity_size();
-                let each = own * sites[hanging.node].stiffnesses.len() + d * m;
-                let count: usize = run.elements.clone().map(|e| hanging.on(e).len()).sum();
-                terms += count * each;
-                out.own = out.own.max(own);
+                out.own = out.own.max(model.nodes()[hanging.node].space.velocity_size());
             }
             out.width = out.width.max(width);
             out.rows = out.rows.max(rows);
             let (pairs, n) = (d * (d + 1) / 2, width / d);
             out.half = out.half.max(pairs * rows * n);
             out.sums = out.sums.max(pairs * n * n);
-            out.terms = out.terms.max(terms);
+            out.rhs = out.rhs.max(rows * d);
         }
         out
     }
@@ -171,8 +166,8 @@ pub(crate) struct Sizes {
     pub(crate) half: usize,
     /// Numbers of its sums.
     pub(crate) sums: usize,
-    /// Terms of its right-hand side.
-    pub(crate) terms: usize,
+    /// Numbers of its right-hand side.
+    pub(crate) rhs: usize,
 }
 
 impl Sizes {
@@ -185,7 +180,7 @@ impl Sizes {
             rows: self.rows.max(other.rows),
             half: self.half.max(other.half),
             sums: self.sums.max(other.sums),
-            terms: self.terms.max(other.terms),
+            rhs: self.rhs.max(other.rhs),
         }
     }
 }
@@ -201,24 +196,43 @@ pub(crate) fn sum_of(sums: &[f64], n: usize, (a, i): (usize, usize), (b, k): (us
 }
 
 impl Plan {
-    /// Adds the lower triangle of the block of a run to the values of `W`.
-    pub(crate) fn add_sums_to_response(&self, d: usize, run: &Run, sums: &[f64], values: &mut [f64]) {
+    /// Adds the lower triangle of the block of a run to the values of `W`, as far as it lies in these rows; the given values begin at `base`.
+    pub(crate) fn add_sums_to_response(
+        &self,
+        d: usize,
+        run: &Run,
+        sums: &[f64],
+        rows: Range<usize>,
+        (base, values): (usize, &mut [f64]),
+    ) {
         match d {
-            3 => self.add_sums(3, run, sums, values),
-            _ => self.add_sums(d, run, sums, values),
+            3 => self.add_sums(3, run, sums, rows, (base, values)),
+            _ => self.add_sums(d, run, sums, rows, (base, values)),
         }
     }
 
     /// Inlined, so that a size that is a constant is known inside.
     #[inline(always)]
-    fn add_sums(&self, d: usize, run: &Run, sums: &[f64], values: &mut [f64]) {
-        let n = run.order.len();
-        let mut slots = self.slots[run.site.first_slot..].iter();
-        for (rank, a) in run.order.iter().enumerate() {
-            for i in 0..d {
-                for (b, slot) in run.order[..=rank].iter().zip(&mut slots) {
+    fn add_sums(
+        &self,
+        d: usize,
+        run: &Run,
+        sums: &[f64],
+        rows: Range<usize>,
+        (base, values): (usize, &mut [f64]),
+    ) {
+        let (n, mut first) = (run.order.len(), run.site.first_slot);
+        let columns = self.jacobians.columns_of(run.site.place);
+        for (rank, (a, column)) in run.order.iter().zip(columns).enumerate() {
+            let slots = &self.slots[first..first + d * (rank + 1)];
+            first += slots.len();
+            if !rows.contains(&column.dof) {
+                continue;
+            }
+            for (i, slots) in slots.chunks_exact(rank + 1).enumerate() {
+                for (b, slot) in run.order[..=rank].iter().zip(slots) {
                     let size = if a == b { i + 1 } else { d };
-                    let target = &mut values[*slot as usize..][..size];
+                    let target = &mut values[*slot as usize - base..][..size];
                     for k in 0..size {
                         target[k] += sum_of(sums, n, (*a, i), (*b, k));
                     }

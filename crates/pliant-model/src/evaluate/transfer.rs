@@ -1,35 +1,103 @@
 //! Along the graph of mappings: velocities and accelerations from parents to children, forces back.
 
 use super::Evaluation;
-use crate::{Blocks, Degenerate, Mapping, Model, NodeKind, Parents, State};
+use super::gather::{Gather, certainly};
+use crate::blocks::PIECE;
+use crate::{Blocks, Degenerate, Dependency, Mapping, Model, NodeKind, Parents, State};
+use pliant_sparse::Threads;
 
 /// `J` of one mapped node over its parents.
 #[derive(Debug)]
 pub(super) struct LocalJacobian {
     pub(super) blocks: Blocks,
     pub(super) repeated: Option<usize>,
+    /// How forces come back to the only parent, piece by piece.
+    gather: Option<Gather>,
     /// Numbers that never change are there.
     settled: bool,
 }
 
 impl LocalJacobian {
-    pub(super) fn new(blocks: Blocks, repeated: Option<usize>) -> Self {
+    pub(super) fn new(blocks: Blocks, repeated: Option<usize>, gather: Option<Gather>) -> Self {
         Self {
             blocks,
             repeated,
+            gather,
             settled: false,
         }
     }
 
     /// Has the mapping write its blocks, unless they can only be what they are.
-    pub(super) fn refill(&mut self, mapping: &dyn Mapping, parents: Parents<'_>) -> Result<(), Degenerate> {
+    pub(super) fn refill(
+        &mut self,
+        mapping: &dyn Mapping,
+        parents: Parents<'_>,
+        threads: &Threads,
+    ) -> Result<(), Degenerate> {
         if self.settled {
             return Ok(());
         }
-        self.blocks.clear();
-        mapping.jacobian(parents, &mut self.blocks)?;
-        self.settled = self.repeated.is_some() && mapping.is_linear();
+        if let Some(pieces) = mapping.pieces() {
+            self.blocks
+                .write_pieces(threads, |elements, out| pieces.jacobian(parents, elements, out))?;
+        } else {
+            self.blocks.clear();
+            mapping.jacobian(parents, &mut self.blocks)?;
+        }
+        self.settled = mapping.is_linear() && (self.repeated.is_some() || mapping.pieces().is_some());
         Ok(())
+    }
+
+    /// `y = J x` of all elements of `size` coordinates, with `x(d)` of dependency `d`.
+    pub(super) fn push<'a>(
+        &self,
+        threads: &Threads,
+        lists: &[Vec<Dependency>],
+        x: impl Fn(Dependency) -> &'a [f64] + Sync,
+        (size, y): (usize, &mut [f64]),
+    ) {
+        let pieces = (0..lists.len(), PIECE);
+        certainly(threads.for_each_piece(
+            pieces,
+            |e| e * size,
+            y,
+            |elements, y| {
+                y.fill(0.0);
+                for (e, y) in elements.zip(y.chunks_exact_mut(size)) {
+                    self.add_product(e, lists[e].iter().map(|at| x(*at)), y);
+                }
+                Ok(())
+            },
+        ));
+    }
+
+    /// `x += J^T f` on the only parent, whose elements have `n` coordinates, every element of it by one thread; false where the elements are too few to share, or there are
+    /// several parents. The order of sums is that of the elements of the child.
+    fn pull(
+        &self,
+        threads: &Threads,
+        add: impl Fn(&Self, usize, (usize, usize), &[f64], &mut [f64]) + Sync,
+        (size, f): (usize, &[f64]),
+        (n, x): (usize, &mut [f64]),
+    ) -> bool {
+        let Some(gather) = self.gather.as_ref().filter(|_| threads.count() > 1) else {
+            return false;
+        };
+        let pieces = (0..gather.len(), PIECE);
+        certainly(threads.for_each_piece(
+            pieces,
+            |p| p * n,
+            x,
+            |parents, x| {
+                for (p, x) in parents.zip(x.chunks_exact_mut(n)) {
+                    for (e, a) in gather.on(p) {
+                        add(self, e, (a, a * n), &f[e * size..][..size], x);
+                    }
+                }
+                Ok(())
+            },
+        ));
+        true
     }
 
     /// `y += J x` of one element, with the `x` of its dependencies in their order.
@@ -142,20 +210,32 @@ impl Evaluation {
             let (before, child) = self.bias.split_at_mut(node.first_velocity);
             let size = node.space.velocity_size();
             let child = &mut child[..node.count * size];
-            for (e, a) in child.chunks_exact_mut(size).enumerate() {
-                let of_parents = self.dependencies[index][e].iter().map(|at| {
-                    let (_, first, space) = ranges[at.parent];
-                    let width = space.velocity_size();
-                    &before[first + at.element * width..][..width]
-                });
-                jacobian.add_product(e, of_parents, a);
-            }
+            let of_parent = |at: Dependency| {
+                let (_, first, space) = ranges[at.parent];
+                let width = space.velocity_size();
+                &before[first + at.element * width..][..width]
+            };
+            let lists = &self.dependencies[index];
+            jacobian.push(&self.threads, lists, of_parent, (size, &mut *child));
             let parents = model
                 .parents(ranges, &state.positions, &state.velocities)
                 .with_child(&state.positions[node.position_range()]);
             let Some(geometry) = &mut self.geometry[index] else {
                 continue;
             };
+            if let Some(pieces) = mapping.pieces() {
+                let elements = (0..node.count, PIECE);
+                certainly(self.threads.for_each_piece(
+                    elements,
+                    |e| e * size,
+                    child,
+                    |elements, child| {
+                        pieces.add_bias(parents, elements, child);
+                        Ok(())
+                    },
+                ));
+                continue;
+            }
             if mapping.add_bias(parents, child) {
                 continue;
             }
@@ -194,15 +274,13 @@ impl Evaluation {
             };
             let (before, child) = velocity.split_at_mut(node.first_velocity);
             let size = node.space.velocity_size();
-            for (e, u) in child[..node.count * size].chunks_exact_mut(size).enumerate() {
-                u.fill(0.0);
-                let of_parents = self.dependencies[index][e].iter().map(|at| {
-                    let (_, first, space) = ranges[at.parent];
-                    let width = space.velocity_size();
-                    &before[first + at.element * width..][..width]
-                });
-                jacobian.add_product(e, of_parents, u);
-            }
+            let of_parent = |at: Dependency| {
+                let (_, first, space) = ranges[at.parent];
+                let width = space.velocity_size();
+                &before[first + at.element * width..][..width]
+            };
+            let child = &mut child[..node.count * size];
+            jacobian.push(&self.threads, &self.dependencies[index], of_parent, (size, child));
         }
     }
 
@@ -227,6 +305,13 @@ impl Evaluation {
             };
             let (before, child) = force.split_at_mut(node.first_velocity);
             let size = node.space.velocity_size();
+            if let [(_, first, space)] = ranges[..] {
+                let n = space.velocity_size();
+                let (child, parent) = ((size, &*child), (n, &mut before[first..]));
+                if jacobian.pull(&self.threads, LocalJacobian::add_transpose_sizes, child, parent) {
+                    continue;
+                }
+            }
             for (e, f) in child[..node.count * size].chunks_exact(size).enumerate() {
                 let mut column = 0;
                 for (a, at) in self.dependencies[index][e].iter().enumerate() {
@@ -257,6 +342,13 @@ impl Evaluation {
             };
             let (before, child) = force.split_at_mut(node.first_velocity);
             let size = node.space.velocity_size();
+            if let [(_, first, space)] = ranges[..] {
+                let n = space.velocity_size();
+                let (child, parent) = ((size, &*child), (n, &mut before[first..]));
+                if jacobian.pull(&self.threads, LocalJacobian::add_transpose_product, child, parent) {
+                    continue;
+                }
+            }
             for (e, f) in child[..node.count * size].chunks_exact(size).enumerate() {
                 let mut column = 0;
                 for (a, at) in self.dependencies[index][e].iter().enumerate() {

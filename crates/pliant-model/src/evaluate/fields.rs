@@ -1,0 +1,202 @@
+//! Forces of force fields and their stiffness, damping and compliance blocks.
+
+use super::Evaluation;
+use super::gather::certainly;
+use crate::blocks::PIECE;
+use crate::{Model, ModelError, NotInvertible, Past, RowLaw, State, Treatment};
+use std::ops::Range;
+
+impl Evaluation {
+    pub(super) fn evaluate_field(
+        &mut self,
+        model: &Model,
+        state: &State,
+        i: usize,
+    ) -> Result<(), ModelError> {
+        let attachment = &model.force_fields()[i];
+        let node = model.node(attachment.node);
+        let range = node.velocity_range();
+        let (x, v) = (
+            &state.positions[node.position_range()],
+            &state.velocities[range.clone()],
+        );
+        let law = &attachment.component.law;
+        let lost = |e: NotInvertible| ModelError::NotInvertible {
+            name: attachment.name.clone(),
+            element: e.element,
+        };
+        let rate = model.rayleigh().stiffness;
+        let field = &mut self.fields[i];
+        field.refill_damping(law.as_ref(), node.space, (x, v), rate);
+        match attachment.component.treatment {
+            Treatment::Compliance => {
+                field.compliance.clear();
+                law.compliance(x, &mut field.compliance);
+                law.deformation(x, &mut field.deformation);
+                field.row_damping.clear();
+                field.damped = law.row_damping(x, v, &mut field.row_damping);
+                if rate > 0.0 && law.row_law() == RowLaw::Elastic {
+                    // For the account of dissipation; a hard element has none, and leaves its block empty.
+                    field.stiffness.clear();
+                    field.kept = false;
+                    let _ = law.stiffness(node.space, x, &mut field.stiffness);
+                    field.damping.add(rate, &field.stiffness);
+                }
+            }
+            _ => {
+                let force = &mut self.force[range];
+                if let Some(pieces) = law.pieces() {
+                    let (size, elements) = (node.space.velocity_size(), (0..node.count, PIECE));
+                    let width = node.space.position_size();
+                    certainly(self.threads.for_each_piece(
+                        elements,
+                        |e| e * size,
+                        &mut *force,
+                        |e, f| {
+                            let (x, v) = (
+                                &x[e.start * width..e.end * width],
+                                &v[e.start * size..e.end * size],
+                            );
+                            pieces.add_force(node.space, e, x, v, f);
+                            Ok(())
+                        },
+                    ));
+                    if !field.kept {
+                        let write = |e: Range<usize>, out: &mut [f64]| {
+                            let x = &x[e.start * width..e.end * width];
+                            pieces.stiffness(node.space, e, x, out)
+                        };
+                        field.stiffness.write_pieces(&self.threads, write).map_err(lost)?;
+                        field.kept = pieces.keeps_stiffness();
+                    }
+                } else if let Some(memory) = law.memory() {
+                    field.stiffness.clear();
+                    let past = Past {
+                        internal: &state.internal[attachment.component.internal.clone()],
+                        elapsed: self.elapsed,
+                    };
+                    memory.add_force(node.space, x, past, force);
+                    memory.stiffness(node.space, x, past, &mut field.stiffness);
+                } else {
+                    field.stiffness.clear();
+                    law.add_force(node.space, x, v, force);
+                    law.stiffness(node.space, x, &mut field.stiffness).map_err(lost)?;
+                }
+                if rate > 0.0 {
+                    field.damping.add(rate, &field.stiffness);
+                    field.subtract_stiffness(node.space.velocity_size(), rate, v, force);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes force field `i`, treated as a stiffness, so many times as strong: its force in [`force`](Self::force) and its stiffness blocks. Call
+    /// [`evaluate`](Self::evaluate) first. Allocates nothing.
+    pub fn scale_field(&mut self, model: &Model, state: &State, i: usize, factor: f64) {
+        let attachment = &model.force_fields()[i];
+        let node = model.node(attachment.node);
+        let range = node.velocity_range();
+        let force = &mut self.shifted[..range.len()];
+        force.fill(0.0);
+        model.add_field_force(state, i, self.elapsed, force);
+        for (f, own) in self.force[range].iter_mut().zip(force) {
+            *f += (factor - 1.0) * *own;
+        }
+        self.fields[i].stiffness.scale(factor);
+        self.fields[i].kept = false;
+    }
+
+    /// Makes the force of each force field with a memory, as evaluated after some time, the mean of that and the one without time elapsed, which has the weight `present(i)`; tangents stay as
+    /// they are. Call [`evaluate_after`](Self::evaluate_after) first. Allocates nothing.
+    pub fn add_present_share(&mut self, model: &Model, state: &State, present: impl Fn(usize) -> f64) {
+        if model.internal_count() == 0 {
+            return;
+        }
+        for (i, attachment) in model.force_fields().iter().enumerate() {
+            let share = present(i);
+            if attachment.component.law.memory().is_none() || share == 0.0 {
+                continue;
+            }
+            let range = model.node(attachment.node).velocity_range();
+            let (now, then) = self.shifted.split_at_mut(range.len());
+            let then = &mut then[..range.len()];
+            now.fill(0.0);
+            then.fill(0.0);
+            model.add_field_force(state, i, 0.0, now);
+            model.add_field_force(state, i, self.elapsed, then);
+            for ((f, now), then) in self.force[range].iter_mut().zip(now).zip(then) {
+                *f += share * (*now - *then);
+            }
+        }
+    }
+
+    /// Evaluates compliance `i` anew where its coordinates are driven: a nonlinear law sees positions `x - target` and velocities
+    /// `v - rate`. Its deformation is that of the law plus the target, as if the law were linear. Call [`evaluate`](Self::evaluate)
+    /// first. Allocates nothing.
+    ///
+    /// # Panics
+    /// If `driven` gives fewer coordinates (target and rate) than the node has.
+    pub fn shift_compliance(
+        &mut self,
+        model: &Model,
+        state: &State,
+        i: usize,
+        driven: impl Iterator<Item = (f64, f64)> + Clone,
+    ) {
+        let attachment = &model.force_fields()[i];
+        let (node, law) = (model.node(attachment.node), &attachment.component.law);
+        let range = node.velocity_range();
+        assert!(driven.clone().count() >= range.len());
+        let (x, rest) = self.shifted.split_at_mut(range.len());
+        let v = &mut rest[..range.len()];
+        let present = state.positions[node.position_range()]
+            .iter()
+            .zip(&state.velocities[range.clone()]);
+        let scratch = x.iter_mut().zip(&mut *v);
+        for (((x_to, v_to), (x, v)), (target, rate)) in scratch.zip(present).zip(driven.clone()) {
+            (*x_to, *v_to) = (x - target, v - rate);
+        }
+        let field = &mut self.fields[i];
+        field.compliance.clear();
+        law.compliance(x, &mut field.compliance);
+        field.row_damping.clear();
+        field.damped = law.row_damping(x, v, &mut field.row_damping);
+        let rate = model.rayleigh().stiffness;
+        field.refill_damping(law.as_ref(), node.space, (x, v), rate);
+        if rate > 0.0 && law.row_law() == RowLaw::Elastic {
+            field.stiffness.clear();
+            field.kept = false;
+            let _ = law.stiffness(node.space, x, &mut field.stiffness);
+            field.damping.add(rate, &field.stiffness);
+        }
+        let deformation = &mut field.deformation;
+        law.deformation(x, deformation);
+        for (phi, target) in deformation.iter_mut().zip(driven) {
+            *phi += target.0;
+        }
+    }
+
+    /// Adds the damping in proportion to the stiffness, `-b K v`, of compliance `i` to the force on its node, at positions `x` and
+    /// velocities `v` of the node. Allocates nothing.
+    pub fn add_proportional_damping(
+        &mut self,
+        model: &Model,
+        i: usize,
+        x: &[f64],
+        v: &[f64],
+        force: &mut [f64],
+    ) {
+        let attachment = &model.force_fields()[i];
+        let (rate, law) = (model.rayleigh().stiffness, &attachment.component.law);
+        if rate > 0.0 && law.row_law() == RowLaw::Elastic {
+            let space = model.node(attachment.node).space;
+            let field = &mut self.fields[i];
+            field.stiffness.clear();
+            field.kept = false;
+            // Hard elements have no stiffness, and leave their blocks empty.
+            let _ = law.stiffness(space, x, &mut field.stiffness);
+            field.subtract_stiffness(space.velocity_size(), rate, v, force);
+        }
+    }
+}

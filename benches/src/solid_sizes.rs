@@ -131,7 +131,7 @@ impl Measured {
         let mut child = Command::new(std::env::current_exe()?);
         child
             .arg("--one")
-            .args([solid, size, threads].map(|a| a.to_string()));
+            .args([solid, size, threads].map(|a| format!("{a}")));
         let out = child.output()?;
         if !out.status.success() {
             return Err(String::from_utf8_lossy(&out.stderr).into_owned().into());

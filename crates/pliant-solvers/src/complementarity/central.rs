@@ -27,7 +27,7 @@ use place::{Course, Place, subtract};
 /// out again at the end; the residual that the report has is that of `A`.
 ///
 /// No proof that the path ends at a solution; where it leads away or is lost to rounding, the outcome says so. Slow: some hundreds of factorisations, up to 1,000 for four hundred contacts at rest on
-/// each other, so it is for problems that quicker methods do not solve. An iteration is a factorisation (corrections that hardly move use the last one), from 60 rows on a sparse one that exchanges rows where the entries of `A` are kept by compressed rows
+/// each other, so it is for problems that quicker methods do not solve. An iteration is a factorisation (corrections that hardly move use the last one; a path that is lost is followed again without that), from 60 rows on a sparse one that exchanges rows where the entries of `A` are kept by compressed rows
 /// ([`LuFactor`](pliant_sparse::LuFactor)), as they are for contacts of bodies; else that of [`Newton`](super::Newton). The impulse at the start and [`Limits::patience`] mean nothing. Nothing is allocated for problems no larger than before, but for fill, which depends on the values.
 #[derive(Clone, Debug)]
 pub struct CentralPath {
@@ -244,8 +244,8 @@ impl CentralPath {
         self.next.t += dt;
     }
 
-    /// A step along the tangent, and back to the path; the number of corrections, or none if it does not return.
-    fn advance(&mut self, problem: &Problem, step: f64) -> Option<usize> {
+    /// A step along the tangent, and back to the path; the number of corrections, or none if it does not return. Corrections may share factors.
+    fn advance(&mut self, problem: &Problem, step: f64, shares: bool) -> Option<usize> {
         for ((next, z), along) in self.next.z.iter_mut().zip(&self.z).zip(&self.along) {
             *next = z + step * along;
         }
@@ -253,7 +253,7 @@ impl CentralPath {
         let mut before = f64::INFINITY;
         for pass in 0..CORRECTIONS {
             self.evaluate(problem);
-            let factor = if before < NEAR * step {
+            let factor = if shares && before < NEAR * step {
                 Factor::Last
             } else {
                 Factor::New
@@ -319,8 +319,8 @@ impl CentralPath {
         Outcome::Stagnated
     }
 
-    /// The whole path.
-    fn follow(&mut self, problem: &Problem) -> Outcome {
+    /// The whole path, with corrections that share factors or not.
+    fn follow(&mut self, problem: &Problem, shares: bool) -> Outcome {
         let (mut step, mut corrections) = (FIRST, None);
         self.evaluate(problem);
         if !self.changes(problem, Factor::New) {
@@ -367,7 +367,7 @@ impl CentralPath {
                 if self.iterations >= self.limits.max_iterations {
                     return Outcome::MaxIterations;
                 }
-                corrections = self.advance(problem, step);
+                corrections = self.advance(problem, step, shares);
                 if corrections.is_some() {
                     break;
                 }
@@ -394,8 +394,14 @@ impl Solver for CentralPath {
         let mut end = self.tracker.start(problem, r, self.limits)?;
         self.iterations = 0;
         if end.is_none() {
-            self.begin(problem)?;
-            end = Some(self.follow(problem));
+            // Near its end a path can be lost to what shared factors leave, as one of ten heaps was.
+            for shares in [true, false] {
+                self.begin(problem)?;
+                end = Some(self.follow(problem, shares));
+                if !matches!(end, Some(Outcome::Stagnated | Outcome::Breakdown)) {
+                    break;
+                }
+            }
         }
         let end = end.unwrap_or(Outcome::MaxIterations);
         Ok(self

@@ -1,5 +1,6 @@
 //! Clarabel's interior points as an independent oracle.
 
+use super::cone::ROWS;
 use super::report::Tracker;
 use super::{Cone, Form, Limits, Method, Outcome, Problem, ProblemError, Report, Solver};
 use crate::KktSystem;
@@ -234,7 +235,7 @@ impl Solver for ClarabelOracle {
             // From none: the slip without impulses is no guess.
             self.shift.clear();
             self.shift
-                .extend(problem.cones().iter().map(|c| c.shift(&[0.0; 3])));
+                .extend(problem.cones().iter().map(|c| c.shift(&[0.0; ROWS])));
             let (mut relaxation, mut level) = (1.0, f64::INFINITY);
             while end.is_none() && iterations < self.limits.max_iterations {
                 iterations += 1;

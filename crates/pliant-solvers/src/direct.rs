@@ -10,6 +10,7 @@ mod plan;
 mod rank;
 mod scale;
 mod stationary;
+mod sweep;
 mod times;
 
 use crate::bounds::{BoundState, BoundsReport, put_held};
@@ -280,24 +281,30 @@ impl DirectSolver {
             states: &self.states,
         };
         let looks = self.options.few_changes || !self.states.is_empty();
+        let columns = plan.kernel.columns();
         let factored = if looks && plan.kernel.is_by_blocks() {
             plan.rescale(system, rules)?;
             plan.factor_changes(system, &self.states)
+                .map_err(SolveError::from)
+        } else if plan.kernel.is_swept() {
+            plan.changes.forget();
+            let report = plan.factor_in_one_sweep(system, rules);
+            report.map(|report| (report, columns))
         } else {
             plan.changes.forget();
             plan.fill(system, rules)?;
             laps.add_to(&mut self.times.fill);
             let report = plan.kernel.factor();
-            report.map(|report| (report, plan.kernel.columns()))
+            report.map(|report| (report, columns)).map_err(SolveError::from)
         };
         self.counters.numeric += 1;
         let n = system.n();
         laps.add_to(&mut self.times.factor);
         let (report, columns) = factored.map_err(|e| match e {
-            SparseError::Pivot { index } => SolveError::NotFinite {
+            SolveError::Sparse(SparseError::Pivot { index }) => SolveError::NotFinite {
                 variable: plan.variable(index, n),
             },
-            other => other.into(),
+            other => other,
         })?;
         self.counters.columns += columns;
         self.inertia = (report.positive, report.negative);

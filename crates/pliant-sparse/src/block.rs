@@ -7,6 +7,7 @@
 mod any;
 mod complement;
 mod kernels;
+mod link;
 mod partial;
 mod pattern;
 mod reach;
@@ -20,6 +21,7 @@ pub use reach::Reach;
 use crate::ldlt::DROPPED;
 use crate::{FactorReport, PivotRule, SparseError};
 use partial::Partial;
+use std::ops::Range;
 
 /// The block pattern of `L` and where every block and every update goes: what one pattern of `A` needs once.
 ///
@@ -143,6 +145,14 @@ impl BlockSymbolic {
         self.vertex.len()
     }
 
+    /// Where the values of block column `j` are.
+    ///
+    /// # Panics
+    /// If there is no such column.
+    pub fn column_values(&self, j: usize) -> Range<usize> {
+        self.starts[j] as usize..self.starts[j + 1] as usize
+    }
+
     /// Whether every block is one unknown.
     fn is_single(&self) -> bool {
         self.size() == self.pattern.len()
@@ -227,21 +237,39 @@ impl BlockFactor {
     /// [`SparseError::Size`] if the values are of another pattern, [`SparseError::Pivot`] at a pivot that is zero (unless
     /// dropped) or not finite.
     pub fn factor(&mut self, symbolic: &BlockSymbolic, rule: PivotRule) -> Result<FactorReport, SparseError> {
+        self.factor_as_filled(symbolic, rule, |_, _| Ok(()))
+    }
+
+    /// As [`factor`](Self::factor), with the values cleared and filled on the way, while they are in the cache: before block column `k` is eliminated,
+    /// `fill(k, values)` is called, and must by then have cleared and written all [values](BlockSymbolic::column_values) of column `k` and of
+    /// the columns that it updates: those of the vertices [below](BlockPattern::column) its diagonal.
+    ///
+    /// # Errors
+    /// As [`factor`](Self::factor), and the first of `fill`.
+    pub fn factor_as_filled<E: From<SparseError>>(
+        &mut self,
+        symbolic: &BlockSymbolic,
+        rule: PivotRule,
+        mut fill: impl FnMut(usize, &mut [f64]) -> Result<(), E>,
+    ) -> Result<FactorReport, E> {
         self.check(symbolic)?;
         self.report = None;
         let threshold = rule.threshold();
-        if symbolic.is_single() {
-            let report = self.factor_single(symbolic, threshold)?;
-            self.report = Some(report);
-            return Ok(report);
-        }
-        let mut report = FactorReport::default();
-        for j in 0..symbolic.pattern.len() {
-            let first = symbolic.pattern.bounds()[j];
-            let (width, column) = self.split(symbolic, j);
-            let bad = kernels::eliminate(width, column, threshold, &mut report);
-            bad.map_err(|k| SparseError::Pivot { index: first + k })?;
-        }
+        let report = if symbolic.is_single() {
+            // Little is done for a column: to go back and forth would take longer.
+            (0..symbolic.pattern.len()).try_for_each(|j| fill(j, &mut self.values))?;
+            self.factor_single(symbolic, threshold)?
+        } else {
+            let mut report = FactorReport::default();
+            for j in 0..symbolic.pattern.len() {
+                fill(j, &mut self.values)?;
+                let first = symbolic.pattern.bounds()[j];
+                let (width, column) = self.split(symbolic, j);
+                let bad = kernels::eliminate(width, column, threshold, &mut report);
+                bad.map_err(|k| SparseError::Pivot { index: first + k })?;
+            }
+            report
+        };
         self.report = Some(report);
         Ok(report)
     }
@@ -340,7 +368,7 @@ impl BlockFactor {
     }
 
     fn column(&self, symbolic: &BlockSymbolic, j: usize) -> &[f64] {
-        &self.values[symbolic.starts[j] as usize..symbolic.starts[j + 1] as usize]
+        &self.values[symbolic.column_values(j)]
     }
 }
 

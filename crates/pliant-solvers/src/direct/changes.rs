@@ -5,7 +5,7 @@ use super::plan::{ABSENT, Plan};
 use super::scale::HELD;
 use crate::KktSystem;
 use crate::bounds::{BoundState, is_held};
-use pliant_sparse::{FactorReport, PivotRule, SparseError};
+use pliant_sparse::{FactorReport, SparseError};
 
 /// The matrix as it was factored, entry by entry in the order W, J, R.
 #[derive(Debug, Default)]
@@ -73,7 +73,7 @@ impl Plan {
         changes: &mut Changes,
         blocks: usize,
     ) -> Result<(FactorReport, usize), SparseError> {
-        let rule = PivotRule::Drop { threshold: 1.0 };
+        let rule = Kernel::RULE;
         let Kernel::Blocks { symbolic, factor } = &mut self.kernel else {
             return Err(SparseError::NotFactored);
         };

@@ -106,6 +106,9 @@ impl Choice {
 }
 
 impl Kernel {
+    /// Pivots up to 1 are dropped: the scales make it so.
+    pub(super) const RULE: PivotRule = PivotRule::Drop { threshold: 1.0 };
+
     /// For a matrix of the given entries `(i, j)`, `i >= j`, each once.
     pub(super) fn new(
         order: &Elimination,
@@ -179,12 +182,11 @@ impl Kernel {
         }
     }
 
-    /// Factors what was filled; pivots up to 1 are dropped.
+    /// Factors what was filled.
     pub(super) fn factor(&mut self) -> Result<FactorReport, SparseError> {
-        let rule = PivotRule::Drop { threshold: 1.0 };
         match self {
-            Self::Blocks { symbolic, factor } => factor.factor(symbolic, rule),
-            Self::Fronts { symbolic, factor } => factor.factor(symbolic, rule),
+            Self::Blocks { symbolic, factor } => factor.factor(symbolic, Self::RULE),
+            Self::Fronts { symbolic, factor } => factor.factor(symbolic, Self::RULE),
         }
     }
 
@@ -212,6 +214,12 @@ impl Kernel {
     /// Whether a part of the factor can be renewed.
     pub(super) fn is_by_blocks(&self) -> bool {
         matches!(self, Self::Blocks { .. })
+    }
+
+    /// Whether it is worth while to fill block column by block column, just before each is needed: not for single entries, of which every one is
+    /// soon done.
+    pub(super) fn is_swept(&self) -> bool {
+        matches!(self, Self::Blocks { symbolic, .. } if symbolic.pattern().len() < symbolic.size())
     }
 
     /// Block columns of a factor by blocks; 0 of others.
@@ -303,6 +311,43 @@ mod tests {
             off(&answers[0].mu, &answers[1].mu),
         );
         assert!(x < 1e-12 && mu < 1e-12, "{x:e} {mu:e}");
+    }
+
+    /// What is cleared, filled and factored in one sweep is what is filled first where changes are looked for: with compliances that couple rows, and
+    /// variables that are fixed, one or all of a body.
+    #[test]
+    fn one_sweep_gives_the_bits_of_filling_first() {
+        for fixed in [0..0, 7..8, 60..66] {
+            let mut s = chain(30, true);
+            for i in 0..s.m() {
+                for slot in s.r.pattern().row_slots(i) {
+                    let k = s.r.pattern().indices()[slot] as usize;
+                    s.r.values_mut()[slot] = if i == k { 0.3 } else { 0.05 };
+                }
+            }
+            s.fixed[fixed].fill(true);
+            let mut solvers = [false, true].map(|few_changes| {
+                let mut solver = DirectSolver::default();
+                solver.options.few_changes = few_changes;
+                solver
+            });
+            // The second time, over what the first left behind.
+            for change in [0.0, 1.0] {
+                (0..s.n()).for_each(|i| {
+                    let slot = s.w.pattern().row_slots(i).end - 1;
+                    s.w.values_mut()[slot] += change;
+                });
+                let answers = solvers.each_mut().map(|solver| {
+                    let mut solution = Solution::default();
+                    solver.prepare(&s).unwrap();
+                    assert!(solver.plan.as_ref().is_some_and(|p| p.kernel.is_swept()));
+                    let report = solver.solve(&s, &mut solution).unwrap();
+                    assert!(report.residual.relative < 1e-14);
+                    (report, solution.x, solution.mu)
+                });
+                assert_eq!(answers[0], answers[1]);
+            }
+        }
     }
 
     /// A chain of bodies whose `W` is diagonal and whose rows of three act on two coordinates of either body: blocks that are mostly zeros.

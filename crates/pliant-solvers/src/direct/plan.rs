@@ -2,11 +2,13 @@
 
 use super::changes::Changes;
 use super::kernel::Kernel;
-use super::scale::{HELD, Rules, of_row, of_variable};
+use super::scale::{HELD, Rules, of_row};
+use super::sweep::Sweep;
 use crate::bounds::{BoundState, is_held};
 use crate::order::Elimination;
 use crate::{KktSystem, Solution, SolveError, Variable};
 use pliant_sparse::{CsrMatrix, Pattern, Threads};
+use std::ops::Range;
 
 /// What depends on the pattern only, and the numeric storage.
 #[derive(Debug)]
@@ -28,6 +30,8 @@ pub(super) struct Plan {
     /// `1/|W_ii|` as of the last scaling.
     pub(super) inverse_diagonal: Vec<f64>,
     pub(super) kernel: Kernel,
+    /// When what is filled, of a factor by blocks.
+    sweep: Sweep,
     pub(super) changes: Changes,
 }
 
@@ -77,6 +81,12 @@ impl Plan {
             });
             slots
         });
+        let sweep = match &kernel {
+            Kernel::Blocks { symbolic, .. } if kernel.is_swept() => {
+                Sweep::new(symbolic, &position, parts.map(|part| part.0.pattern()))
+            }
+            _ => Sweep::default(),
+        };
         Ok(Self {
             patterns: parts.map(|part| part.0.pattern().clone()),
             fixed: system.fixed.clone(),
@@ -89,51 +99,37 @@ impl Plan {
             scale: vec![1.0; n + m],
             inverse_diagonal: vec![0.0; n],
             kernel,
+            sweep,
             changes: Changes::default(),
         })
     }
 
-    /// Scales as [`rescale`](Self::rescale) does and fills in the scaled values, in one pass over the entries: the scales of the columns of a row are
-    /// known before it. A row held at a bound keeps its place in the pattern with zeros and a unit pivot.
+    /// Scales as [`rescale`](Self::rescale) does and fills in the scaled values, in one pass over the entries of rows. A row held at a bound keeps its
+    /// place in the pattern with zeros and a unit pivot.
     pub(super) fn fill(&mut self, system: &KktSystem, rules: Rules<'_>) -> Result<(), SolveError> {
-        let n = system.n();
-        let target = self.kernel.start();
-        let [w, j, r] = &self.patterns;
-        let mut first = 0;
-        for (i, last) in w.offsets()[1..].iter().enumerate() {
-            let own = first..*last as usize;
-            first = own.end;
-            let values = &system.w.values()[own.clone()];
-            if !self.fixed[i] {
-                let diagonal = values[values.len() - 1];
-                (self.scale[i], self.inverse_diagonal[i]) = of_variable(i, diagonal)?;
-            }
-            let entries = w.indices()[own.clone()]
-                .iter()
-                .zip(values)
-                .zip(&self.w_slots[own]);
-            scatter(target, entries, self.scale[i], &self.scale);
-        }
-        let (mut first_j, mut first_r) = (0, 0);
-        let ends = j.offsets()[1..].iter().zip(&r.offsets()[1..]);
-        for (i, (last_j, last_r)) in ends.enumerate() {
-            let (own_j, own_r) = (first_j..*last_j as usize, first_r..*last_r as usize);
-            (first_j, first_r) = (own_j.end, own_r.end);
-            let (columns, values) = (&j.indices()[own_j.clone()], &system.j.values()[own_j.clone()]);
-            let of_r = &system.r.values()[own_r.clone()];
-            let compliance = of_r[of_r.len() - 1];
-            let scale = of_row(i, (columns, values), &self.inverse_diagonal, compliance, rules)?;
-            self.scale[n + i] = scale;
-            let entries = columns.iter().zip(values).zip(&self.j_slots[own_j]);
-            scatter(target, entries, -scale, &self.scale);
-            let entries = r.indices()[own_r.clone()]
-                .iter()
-                .zip(of_r)
-                .zip(&self.r_slots[own_r]);
-            scatter(target, entries, -scale, &self.scale[n..]);
-        }
+        self.scale_variables(system)?;
+        let (kernel, _, mut writer) = self.writer(system, rules);
+        let target = kernel.start();
+        writer.write_variables(target, 0..system.n());
+        writer.write_rows(target, 0..system.m())?;
         self.empty_held(system, rules.states);
         Ok(())
+    }
+
+    /// What is filled, when, and what fills it.
+    pub(super) fn writer<'a>(
+        &'a mut self,
+        system: &'a KktSystem,
+        rules: Rules<'a>,
+    ) -> (&'a mut Kernel, &'a Sweep, Writer<'a>) {
+        let writer = Writer {
+            system,
+            rules,
+            slots: [&self.w_slots, &self.j_slots, &self.r_slots],
+            scale: &mut self.scale,
+            inverse_diagonal: &self.inverse_diagonal,
+        };
+        (&mut self.kernel, &self.sweep, writer)
     }
 
     /// Takes the rows held at a bound out of the values.
@@ -196,6 +192,63 @@ impl Plan {
         } else {
             Variable::Row(v - n)
         }
+    }
+}
+
+/// Writes the scaled entries of a system to their slots, row by row.
+pub(super) struct Writer<'a> {
+    system: &'a KktSystem,
+    rules: Rules<'a>,
+    /// Of W, J and R.
+    slots: [&'a [u32]; 3],
+    /// Of the variables from the start, of the rows as they are written.
+    scale: &'a mut [f64],
+    inverse_diagonal: &'a [f64],
+}
+
+impl Writer<'_> {
+    /// Some rows of `W`.
+    pub(super) fn write_variables(&mut self, target: &mut [f64], rows: Range<usize>) {
+        let w = &self.system.w;
+        let offsets = &w.pattern().offsets()[rows.start..=rows.end];
+        for (ends, scale) in offsets.windows(2).zip(&self.scale[rows]) {
+            let own = ends[0] as usize..ends[1] as usize;
+            let columns = &w.pattern().indices()[own.clone()];
+            let entries = columns
+                .iter()
+                .zip(&w.values()[own.clone()])
+                .zip(&self.slots[0][own]);
+            scatter(target, entries, *scale, self.scale);
+        }
+    }
+
+    /// Some rows of `J` and of `R`, and their scales: those of the columns are known, of a row's own block they are those before it.
+    pub(super) fn write_rows(&mut self, target: &mut [f64], rows: Range<usize>) -> Result<(), SolveError> {
+        let (n, j, r) = (self.system.n(), &self.system.j, &self.system.r);
+        let offsets_j = &j.pattern().offsets()[rows.start..=rows.end];
+        let offsets_r = &r.pattern().offsets()[rows.start..=rows.end];
+        let ends = offsets_j.windows(2).zip(offsets_r.windows(2));
+        for (i, (ends_j, ends_r)) in rows.zip(ends) {
+            let own_j = ends_j[0] as usize..ends_j[1] as usize;
+            let own_r = ends_r[0] as usize..ends_r[1] as usize;
+            let (columns, values) = (&j.pattern().indices()[own_j.clone()], &j.values()[own_j.clone()]);
+            let of_r = &r.values()[own_r.clone()];
+            let compliance = of_r[of_r.len() - 1];
+            let scale = of_row(
+                i,
+                (columns, values),
+                self.inverse_diagonal,
+                compliance,
+                self.rules,
+            )?;
+            self.scale[n + i] = scale;
+            let entries = columns.iter().zip(values).zip(&self.slots[1][own_j]);
+            scatter(target, entries, -scale, self.scale);
+            let columns = &r.pattern().indices()[own_r.clone()];
+            let entries = columns.iter().zip(of_r).zip(&self.slots[2][own_r]);
+            scatter(target, entries, -scale, &self.scale[n..]);
+        }
+        Ok(())
     }
 }
 

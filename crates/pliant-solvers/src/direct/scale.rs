@@ -30,13 +30,24 @@ impl Plan {
     /// The scales of all unknowns, without filling anything in.
     pub(super) fn rescale(&mut self, system: &KktSystem, rules: Rules<'_>) -> Result<(), SolveError> {
         let n = system.n();
-        for i in (0..n).filter(|i| !system.fixed[*i]) {
-            (self.scale[i], self.inverse_diagonal[i]) = of_variable(i, system.w_diagonal(i))?;
-        }
+        self.scale_variables(system)?;
         for i in 0..system.m() {
             let own = system.j.pattern().row_slots(i);
             let terms = (system.j.pattern().row(i), &system.j.values()[own]);
             self.scale[n + i] = of_row(i, terms, &self.inverse_diagonal, system.r_diagonal(i), rules)?;
+        }
+        Ok(())
+    }
+
+    /// The scales of the variables that are free, and the reciprocals of their diagonal entries.
+    pub(super) fn scale_variables(&mut self, system: &KktSystem) -> Result<(), SolveError> {
+        let (ends, values) = (&system.w.pattern().offsets()[1..], system.w.values());
+        let scales = self.scale.iter_mut().zip(&mut self.inverse_diagonal);
+        for (i, ((end, out), fixed)) in ends.iter().zip(scales).zip(&system.fixed).enumerate() {
+            // The diagonal is the last entry of its row.
+            if !fixed {
+                (*out.0, *out.1) = of_variable(i, values[*end as usize - 1])?;
+            }
         }
         Ok(())
     }

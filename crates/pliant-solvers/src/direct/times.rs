@@ -11,9 +11,9 @@ pub struct TimeSplit {
     pub order: Duration,
     /// The pattern of the factor and where every entry goes, once per pattern.
     pub analyse: Duration,
-    /// The scale of every unknown, and scaled entries into the storage of the factor.
+    /// The scale of every unknown, and scaled entries into the storage of the factor, where that is a pass of its own.
     pub fill: Duration,
-    /// Factorisations; with the [few changes](crate::DirectOptions::few_changes) that are looked for, their scales and their fill.
+    /// Factorisations; by blocks, and with the [few changes](crate::DirectOptions::few_changes) that are looked for, with scales and fill.
     pub factor: Duration,
     /// Which rows are redundant, and the combinations of them.
     pub rank: Duration,

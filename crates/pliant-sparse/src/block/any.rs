@@ -92,7 +92,7 @@ fn update_later(
         heights,
         targets,
         wanted,
-        |height, l, y, across, at| {
+        |(height, _), l, y, across, at| {
             let target = &mut later[at - offset..][..across * height];
             update_any(width, height, l, y, across, target);
         },

@@ -5,6 +5,7 @@ use super::any::{
     backward_any, contribute_any, couple_any, eliminate_any, forward_any, multiply_any, substitute_any,
     subtract_any, subtract_transposed_any, update_any,
 };
+use super::link::{each, eliminate_link, pivots_of};
 use crate::FactorReport;
 use crate::ldlt::DROPPED;
 
@@ -42,7 +43,7 @@ fn columns<const P: usize, const Q: usize>(block: &[f64]) -> &[[f64; Q]] {
 
 /// As [`columns`].
 #[inline(always)]
-fn columns_mut<const P: usize, const Q: usize>(block: &mut [f64]) -> &mut [[f64; Q]] {
+pub(super) fn columns_mut<const P: usize, const Q: usize>(block: &mut [f64]) -> &mut [[f64; Q]] {
     &mut block[..P * Q].as_chunks_mut().0[..P]
 }
 
@@ -77,27 +78,15 @@ fn eliminate_fixed<const P: usize>(
     threshold: f64,
     report: &mut FactorReport,
 ) -> Result<(), usize> {
+    if let [height @ 1..=6] = column.heights {
+        return eliminate_link::<P>(*height as usize, column, threshold, report);
+    }
     let (square, mut below) = column.values.split_at_mut(P * P);
     let mut a = [[0.0; P]; P];
     a.copy_from_slice(columns::<P, P>(square));
-    let mut inverses = [0.0; P];
-    let pivots = &mut column.pivots[..P];
-    for k in 0..P {
-        let Some((d, inverse)) = pivot(a[k][k], threshold, report) else {
-            return Err(k);
-        };
-        pivots[k] = d;
-        inverses[k] = inverse;
-        let y = a[k];
-        for c in k + 1..P {
-            let l = y[c] * inverse;
-            for r in c..P {
-                a[c][r] -= l * y[r];
-            }
-            a[k][c] = l;
-        }
-    }
+    let (pivots, inverses) = pivots_of(&mut a, threshold, report)?;
     columns_mut::<P, P>(square).copy_from_slice(&a);
+    column.pivots[..P].copy_from_slice(&pivots);
     column.inverses[..P].copy_from_slice(&inverses);
     let products = column.products;
     let mut at = 0;
@@ -112,7 +101,7 @@ fn eliminate_fixed<const P: usize>(
             couple_any,
             (
                 a.as_flattened(),
-                (&*pivots, &inverses),
+                (&pivots, &inverses),
                 block,
                 &mut products[at..at + len]
             )
@@ -128,9 +117,13 @@ fn eliminate_fixed<const P: usize>(
         column.heights,
         column.targets,
         |_| true,
-        |height, l, y, width, at| {
+        |(height, is_diagonal), l, y, width, at| {
             let target = &mut column.later[at - column.offset..][..width * height];
-            by_size!(height, update, P, update_any, (l, y, width, target));
+            if is_diagonal {
+                by_size!(height, update_lower, P, update_any, (l, y, width, target));
+            } else {
+                by_size!(height, update, P, update_any, (l, y, width, target));
+            }
         },
     );
     Ok(())
@@ -162,15 +155,19 @@ fn contribute_fixed<const P: usize>(column: Column<'_>, wanted: impl Fn(usize) -
         column.heights,
         column.targets,
         wanted,
-        |height, l, y, width, at| {
+        |(height, is_diagonal), l, y, width, at| {
             let target = &mut column.later[at - column.offset..][..width * height];
-            by_size!(height, update, P, update_any, (l, y, width, target));
+            if is_diagonal {
+                by_size!(height, update_lower, P, update_any, (l, y, width, target));
+            } else {
+                by_size!(height, update, P, update_any, (l, y, width, target));
+            }
         },
     );
 }
 
-/// For the blocks `i >= k` below the diagonal, for each `k` that is wanted: the height of `L_i`, itself, `L_k D`, its height, and
-/// where `(i, k)` is.
+/// For the blocks `i >= k` below the diagonal, for each `k` that is wanted: the height of `L_i` and whether `i = k`, `L_i`, `L_k D`,
+/// its height, and where `(i, k)` is.
 #[inline(always)]
 pub(super) fn for_updates(
     width: usize,
@@ -179,7 +176,7 @@ pub(super) fn for_updates(
     heights: &[u32],
     targets: &[u32],
     wanted: impl Fn(usize) -> bool,
-    mut update: impl FnMut(usize, &[f64], &[f64], usize, usize),
+    mut update: impl FnMut((usize, bool), &[f64], &[f64], usize, usize),
 ) {
     let (mut start, mut first) = (0, 0);
     for (k, across) in heights.iter().enumerate() {
@@ -188,11 +185,11 @@ pub(super) fn for_updates(
         if wanted(k) {
             let y = &products[start..start + width * across];
             let mut at = start;
-            for (height, target) in below.iter().zip(&targets[first..]) {
+            for (i, (height, target)) in below.iter().zip(&targets[first..]).enumerate() {
                 let height = *height as usize;
                 let l = &factors[at..at + width * height];
                 at += width * height;
-                update(height, l, y, across, *target as usize);
+                update((height, i == 0), l, y, across, *target as usize);
             }
         }
         start += width * across;
@@ -213,20 +210,22 @@ fn couple<const P: usize, const Q: usize>(
     let (pivots, inverses) = (&pivots[..P], &inverses[..P]);
     let (block, product) = (columns_mut::<P, Q>(block), columns_mut::<P, Q>(product));
     let mut y = [[0.0; Q]; P];
-    for k in 0..P {
+    each!(k < P, {
         let mut own = block[k];
-        for c in 0..k {
-            let f = l[c][k];
-            for r in 0..Q {
-                own[r] -= f * y[c][r];
+        each!(c < P, {
+            if c < k {
+                let f = l[c][k];
+                for r in 0..Q {
+                    own[r] -= f * y[c][r];
+                }
             }
-        }
+        });
         y[k] = own;
         for r in 0..Q {
-            block[k][r] = own[r] * inverses[k];
+            block[k][r] = y[k][r] * inverses[k];
             product[k][r] = block[k][r] * pivots[k];
         }
-    }
+    });
 }
 
 /// `A -= L Y^T` for a target of `Q` rows and as many columns as `Y` (`width x P`) has rows.
@@ -236,14 +235,35 @@ fn update<const P: usize, const Q: usize>(l: &[f64], y: &[f64], width: usize, ta
     let y = &y[..P * width];
     for (c, target) in target.as_chunks_mut::<Q>().0[..width].iter_mut().enumerate() {
         let mut sum = *target;
-        for k in 0..P {
+        each!(k < P, {
             let f = y[k * width + c];
             for r in 0..Q {
                 sum[r] -= f * l[k][r];
             }
-        }
+        });
         *target = sum;
     }
+}
+
+/// As [`update`] for a diagonal block: its lower triangle, in each column from an even row on, as two rows make a register.
+#[inline(always)]
+pub(super) fn update_lower<const P: usize, const Q: usize>(
+    l: &[f64],
+    y: &[f64],
+    _: usize,
+    target: &mut [f64],
+) {
+    let (l, y) = (columns::<P, Q>(l), columns::<P, Q>(y));
+    let target = columns_mut::<Q, Q>(target);
+    each!(c < Q, {
+        let mut sum = target[c];
+        each!(k < P, {
+            for r in c & !1..Q {
+                sum[r] -= y[k][c] * l[k][r];
+            }
+        });
+        target[c] = sum;
+    });
 }
 
 /// Forward substitution with one block column: `x_j <- L_jj^-1 x_j`, then `x_i -= L_ij x_j` for the blocks below, which start at

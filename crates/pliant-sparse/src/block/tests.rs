@@ -84,7 +84,7 @@ impl Problem {
         BlockSymbolic::new(BlockPattern::new(self.bounds.clone(), &self.graph).unwrap()).unwrap()
     }
 
-    fn fill(&self, symbolic: &BlockSymbolic, factor: &mut BlockFactor) {
+    pub(crate) fn fill(&self, symbolic: &BlockSymbolic, factor: &mut BlockFactor) {
         factor.clear();
         for i in 0..self.a.pattern().rows() {
             for (slot, j) in self.a.pattern().row_slots(i).zip(self.a.pattern().row(i)) {

@@ -1,0 +1,132 @@
+//! Filling and factoring by blocks in one sweep over the memory: what a block column needs is cleared and filled just before the first update of it.
+
+use super::kernel::Kernel;
+use super::plan::{ABSENT, Plan};
+use super::scale::Rules;
+use crate::{KktSystem, SolveError};
+use pliant_sparse::{BlockSymbolic, FactorReport, Pattern};
+
+/// What is cleared and filled before each block column is eliminated.
+#[derive(Debug, Default)]
+pub(super) struct Sweep {
+    /// Block columns in the order in which they are cleared, and how many of them are before each elimination.
+    columns: Vec<u32>,
+    column_ends: Vec<u32>,
+    /// The same of runs of consecutive rows of the system, each with its end: `i < n` is a row of `W`, `n + i` one of `J` and `R`.
+    runs: Vec<(u32, u32)>,
+    run_ends: Vec<u32>,
+}
+
+/// Items by ascending time, items of one time as they were, and how many have come by the end of each time.
+fn by_time(times: &[u32], count: usize) -> (Vec<u32>, Vec<u32>) {
+    let mut order: Vec<u32> = (0..times.len() as u32).collect();
+    order.sort_by_key(|item| times[*item as usize]);
+    let mut ends = vec![0; count];
+    times.iter().for_each(|t| ends[*t as usize] += 1);
+    let mut sum = 0;
+    for end in &mut ends {
+        sum += *end;
+        *end = sum;
+    }
+    (order, ends)
+}
+
+impl Sweep {
+    /// For a factor by blocks of unknowns at the given positions, and the patterns of `W`, `J` and `R`. Cost: a pass over the entries and the blocks
+    /// of `L`, and a sort.
+    pub(super) fn new(symbolic: &BlockSymbolic, position: &[u32], [w, j, r]: [&Pattern; 3]) -> Self {
+        let pattern = symbolic.pattern();
+        let blocks = pattern.len();
+        let mut vertex = Vec::with_capacity(pattern.size());
+        for k in 0..blocks {
+            vertex.extend(std::iter::repeat_n(k as u32, pattern.block_size(k)));
+        }
+        // When each block column is first written by the elimination: a later entry would overwrite an update.
+        let mut touched: Vec<u32> = (0..blocks as u32).collect();
+        for k in 0..blocks {
+            for i in pattern.column(k) {
+                let first = &mut touched[*i as usize];
+                *first = (*first).min(k as u32);
+            }
+        }
+        let n = w.rows();
+        let vertex = vertex.as_slice();
+        let columns = |row: usize| {
+            let (of_variables, of_rows) = match row.checked_sub(n) {
+                None => (w.row(row), &[][..]),
+                Some(i) => (j.row(i), r.row(i)),
+            };
+            let of_rows = of_rows.iter().map(move |k| n + *k as usize);
+            let entries = of_variables.iter().map(|k| *k as usize).chain(of_rows);
+            entries.filter_map(move |column| {
+                let (a, b) = (position[row], position[column]);
+                (a != ABSENT && b != ABSENT).then(|| vertex[a.min(b) as usize] as usize)
+            })
+        };
+        let mut times = vec![0; position.len()];
+        for (row, time) in times.iter_mut().enumerate() {
+            *time = columns(row).map(|k| touched[k]).min().unwrap_or(0);
+        }
+        // The scale of a row must be known where later rows meet it in `R`.
+        for i in (0..r.rows()).rev() {
+            for k in r.row(i) {
+                times[n + *k as usize] = times[n + *k as usize].min(times[n + i]);
+            }
+        }
+        for (row, time) in times.iter().enumerate() {
+            columns(row).for_each(|k| touched[k] = touched[k].min(*time));
+        }
+        let (columns, column_ends) = by_time(&touched, blocks);
+        let (rows, row_ends) = by_time(&times, blocks);
+        let (mut runs, mut run_ends) = (Vec::new(), Vec::with_capacity(blocks));
+        let mut first = 0;
+        for end in row_ends {
+            let now = &rows[first..end as usize];
+            first = end as usize;
+            let is_run = |a: &u32, b: &u32| *b == *a + 1 && *b as usize != n;
+            runs.extend(now.chunk_by(is_run).map(|run| (run[0], run[run.len() - 1] + 1)));
+            run_ends.push(runs.len() as u32);
+        }
+        Self {
+            columns,
+            column_ends,
+            runs,
+            run_ends,
+        }
+    }
+}
+
+impl Plan {
+    /// As [`fill`](Self::fill) and a factorisation, to the same bits, for a factor by blocks.
+    pub(super) fn factor_in_one_sweep(
+        &mut self,
+        system: &KktSystem,
+        rules: Rules<'_>,
+    ) -> Result<FactorReport, SolveError> {
+        self.scale_variables(system)?;
+        let (kernel, sweep, mut writer) = self.writer(system, rules);
+        let Kernel::Blocks { symbolic, factor } = kernel else {
+            return Err(SolveError::NotPrepared);
+        };
+        let (n, rule) = (system.n(), Kernel::RULE);
+        let (mut cleared, mut filled) = (0, 0);
+        factor.factor_as_filled(symbolic, rule, |k, values| {
+            let end = sweep.column_ends[k] as usize;
+            for column in &sweep.columns[cleared..end] {
+                values[symbolic.column_values(*column as usize)].fill(0.0);
+            }
+            cleared = end;
+            let end = sweep.run_ends[k] as usize;
+            for (first, last) in &sweep.runs[filled..end] {
+                let (first, last) = (*first as usize, *last as usize);
+                if first < n {
+                    writer.write_variables(values, first..last);
+                } else {
+                    writer.write_rows(values, first - n..last - n)?;
+                }
+            }
+            filled = end;
+            Ok(())
+        })
+    }
+}

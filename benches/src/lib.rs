@@ -8,6 +8,7 @@ pub mod candidates;
 pub mod chain;
 pub mod families;
 pub mod heaps;
+pub mod ledger;
 pub mod linkages;
 pub mod multibody;
 pub mod orders;

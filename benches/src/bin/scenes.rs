@@ -1,7 +1,9 @@
 //! Times the chain that engines are compared on and prints what it costs and how well it holds.
 
+use pliant::continuum::Solid;
 use pliant::prelude::*;
 use pliant_benches::chain::{Chain, Pose};
+use pliant_benches::ledger;
 use pliant_benches::linkages;
 use pliant_benches::stiff::tension_error;
 use std::io::Write as _;
@@ -68,13 +70,60 @@ fn main() -> ExitCode {
     }
     variants();
     stiff_springs();
-    match linkages(scale) {
+    let rest = linkages(scale).map_err(Into::into);
+    match rest.and_then(|()| numerical_parts(scale)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(e) => {
-            eprintln!("linkages: {e}");
+            eprintln!("{e}");
             ExitCode::FAILURE
         }
     }
+}
+
+/// What taking the numerical part of the ledger apart costs: the same motion with and without, a step of each in turn.
+fn numerical_parts(scale: usize) -> Result<(), ledger::Failure> {
+    let _ = writeln!(
+        std::io::stdout(),
+        "\nSteps with and without `Options::numerical_parts`: medians of steps in turn.\n\
+         {:>16} {:>8} {:>6} {:>8} {:>12} {:>12} {:>7}",
+        "scene",
+        "dofs",
+        "steps",
+        "clamped",
+        "without us",
+        "with us",
+        "ratio"
+    );
+    type Make = Box<dyn Fn() -> Result<Simulation, ledger::Failure>>;
+    let chain = |n| Box::new(move || Ok(Chain::new(n, 1000.0, Pose::Swing).simulation()?.simulation)) as Make;
+    let stiffness = |n| Box::new(move || ledger::net(n, Treatment::Stiffness)) as Make;
+    let compliance = |n| Box::new(move || ledger::net(n, Treatment::Compliance)) as Make;
+    let scenes: [(&str, usize, Make); 7] = [
+        ("chain 10", 2000, chain(10)),
+        ("chain 100", 1000, chain(100)),
+        ("chain 1000", 300, chain(1000)),
+        ("net, stiffness", 300, stiffness(32)),
+        ("net, compliance", 300, compliance(32)),
+        ("solid, linear", 100, Box::new(|| ledger::beam(Solid::linear))),
+        (
+            "solid, rotating",
+            100,
+            Box::new(|| ledger::beam(Solid::corotational)),
+        ),
+    ];
+    for (name, steps, make) in scenes {
+        let (steps, dofs) = (steps / scale, make()?.model().dof_count());
+        let ([without, with], clamped) = ledger::with_and_without_parts(&make, steps)?;
+        let _ = writeln!(
+            std::io::stdout(),
+            "{name:>16} {dofs:>8} {steps:>6} {:>7.0}% {:>12.1} {:>12.1} {:>7.3}",
+            100.0 * clamped,
+            1e6 * without,
+            1e6 * with,
+            with / without
+        );
+    }
+    Ok(())
 }
 
 /// Chains of named hinges and a loop with a redundant row.

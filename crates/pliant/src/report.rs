@@ -28,7 +28,7 @@ pub struct Timings {
     pub solve: Duration,
     /// Stabilisation of positions.
     pub stabilise: Duration,
-    /// Finding contacts and taking overlap back.
+    /// Finding contacts, before the step and after it, those that nobody foresaw among them, and taking overlap back.
     pub contacts: Duration,
     /// Update, mapping of positions, energies.
     pub update: Duration,

@@ -4,6 +4,7 @@ use pliant_dense::Vec3;
 
 use super::World;
 use super::found::{Pair, Weights};
+use super::pieces::{Motion, Pieces};
 use crate::narrow::Touch;
 use crate::narrow::closest::of_segments;
 use crate::shape::mesh::{Element, Spot};
@@ -15,6 +16,43 @@ pub(super) struct Work {
     near: Vec<u32>,
     close: Vec<Close>,
     reached: Vec<u32>,
+}
+
+/// A sheet now and at the end of the horizon, a rigid one as it is now.
+struct Moving<'a> {
+    now: Surface<'a>,
+    then: Surface<'a>,
+    /// Of a rigid one.
+    motion: Option<Motion>,
+    horizon: f64,
+}
+
+impl<'a> Moving<'a> {
+    fn of(pieces: &'a Pieces, k: usize, now: Surface<'a>, horizon: f64) -> Self {
+        let soft = pieces.is_soft(k);
+        Self {
+            now,
+            then: pieces.surface_ahead(k, horizon).filter(|_| soft).unwrap_or(now),
+            motion: (!soft).then_some(pieces.placed[k].motion),
+            horizon,
+        }
+    }
+
+    /// How far a place of it goes.
+    fn way(&self, weights: &Weights, place: Vec3) -> Vec3 {
+        match self.motion {
+            Some(m) => (m.velocity + m.spin.cross(&(place - m.centre))) * self.horizon,
+            None => (0..weights.count)
+                .map(|k| (weights.points[k], weights.weights[k]))
+                .map(|(p, w)| (self.then.point(p) - self.now.point(p)) * w)
+                .sum(),
+        }
+    }
+
+    /// Whether a spot may push along a normal: of what is about to go through something also one that comes before its neighbours by then, as where these are stopped.
+    fn permits(&self, spot: Spot, normal: Vec3, passes: bool) -> bool {
+        self.now.permits(spot, normal) || passes && self.then.permits(spot, normal)
+    }
 }
 
 /// Two spots that are near.
@@ -41,10 +79,14 @@ impl World {
         } else {
             0
         };
+        let (a, b) = (
+            Moving::of(&self.pieces, pair.i, a, pair.horizon),
+            Moving::of(&self.pieces, pair.j, b, pair.horizon),
+        );
         let (boxes_a, _) = self.pieces.elements(pair.i);
         let (boxes_b, tree_b) = self.pieces.elements(pair.j);
         work.close.clear();
-        for i in 0..a.mesh.element_count() {
+        for i in 0..a.now.mesh.element_count() {
             work.near.clear();
             let near = &mut work.near;
             tree_b.query(boxes_b, &boxes_a[i], &mut stack, |j| near.push(j as u32));
@@ -52,7 +94,7 @@ impl World {
             for n in 0..work.near.len() {
                 let j = work.near[n] as usize;
                 let speed = self.pieces.fastest(pair.i, i) + self.pieces.fastest(pair.j, j);
-                let reach = a.mesh.radius + b.mesh.radius + pair.margin + pair.horizon * speed;
+                let reach = a.now.mesh.radius + b.now.mesh.radius + pair.margin + pair.horizon * speed;
                 corners_against(&a, i, &b, j, false, reach, ring, &mut work);
                 if !own {
                     corners_against(&b, j, &a, i, true, reach, ring, &mut work);
@@ -98,15 +140,16 @@ fn code(spot: Spot) -> u64 {
 
 /// The corners that element `i` tests, against element `j` of the other sheet.
 fn corners_against(
-    a: &Surface<'_>,
+    of_a: &Moving<'_>,
     i: usize,
-    b: &Surface<'_>,
+    of_b: &Moving<'_>,
     j: usize,
     flipped: bool,
     reach: f64,
     ring: usize,
     work: &mut Work,
 ) {
+    let (a, b) = (&of_a.now, &of_b.now);
     for &p in a.mesh.owned_points(i) {
         let corners = b.mesh.corners(j);
         let point = a.point(p);
@@ -142,9 +185,6 @@ fn corners_against(
             _ if distance > 1e-12 * size => (-apart / distance, distance),
             _ => continue,
         };
-        if normal == Vec3::zeros() || !(a.permits(Spot::Point(p), normal) && b.permits(spot, -normal)) {
-            continue;
-        }
         let (ra, rb) = (a.mesh.radius, b.mesh.radius);
         let touch = Touch {
             a: point + normal * ra,
@@ -159,6 +199,11 @@ fn corners_against(
             points: [p, 0, 0],
             weights: [1.0, 0.0, 0.0],
         };
+        let passes = touch.gap + normal.dot(&(of_b.way(&weights, foot) - of_a.way(&one, point))) < 0.0;
+        let permitted = of_a.permits(Spot::Point(p), normal, passes) && of_b.permits(spot, -normal, passes);
+        if normal == Vec3::zeros() || !permitted {
+            continue;
+        }
         work.close.push(if flipped {
             let touch = Touch {
                 a: touch.b,
@@ -183,14 +228,15 @@ fn corners_against(
 
 /// The edges that two elements test, against each other, where they cross.
 fn edges_against(
-    a: &Surface<'_>,
+    of_a: &Moving<'_>,
     i: usize,
-    b: &Surface<'_>,
+    of_b: &Moving<'_>,
     j: usize,
     reach: f64,
     ring: usize,
     work: &mut Work,
 ) {
+    let (a, b) = (&of_a.now, &of_b.now);
     for &e in a.mesh.owned_edges(i) {
         for &f in b.mesh.owned_edges(j) {
             let (ends, others) = (a.mesh.edges[e as usize], b.mesh.edges[f as usize]);
@@ -218,23 +264,28 @@ fn edges_against(
                 continue;
             }
             let normal = (y - x) / distance;
-            if !(a.permits(Spot::Edge(e), normal) && b.permits(Spot::Edge(f), -normal)) {
-                continue;
-            }
             let (ra, rb) = (a.mesh.radius, b.mesh.radius);
+            let gap = distance - ra - rb;
             let on = |ends: [u32; 2], s: f64| Weights {
                 count: 2,
                 points: [ends[0], ends[1], 0],
                 weights: [1.0 - s, s, 0.0],
             };
+            let weights = [on(ends, s), on(others, t)];
+            let passes = gap + normal.dot(&(of_b.way(&weights[1], y) - of_a.way(&weights[0], x))) < 0.0;
+            let permitted =
+                of_a.permits(Spot::Edge(e), normal, passes) && of_b.permits(Spot::Edge(f), -normal, passes);
+            if !permitted {
+                continue;
+            }
             work.close.push(Close {
                 spots: [Spot::Edge(e), Spot::Edge(f)],
-                weights: [on(ends, s), on(others, t)],
+                weights,
                 touch: Touch {
                     a: x + normal * ra,
                     b: y - normal * rb,
                     normal,
-                    gap: distance - ra - rb,
+                    gap,
                     feature: 0,
                     doubtful: false,
                 },

@@ -1,7 +1,7 @@
 //! What a search with foreseen velocities left out, found with those that things came to have.
 
-use pliant_contact::{Carrier, MeshKind, Shape};
-use pliant_model::Pose;
+use pliant_contact::{Carrier, Collider, MeshKind, Place, Shape, World};
+use pliant_model::{Model, Pose};
 
 use crate::rig::{Rig, soft_and_ball};
 
@@ -123,6 +123,53 @@ fn every_point_of_a_sheet_counts() {
     let found = world.unforeseen(&model, x, v, H).unwrap();
     assert_eq!(found.len(), 1);
     assert!(matches!(found[0].a.carrier, Carrier::Points { count: 3, .. }));
+}
+
+/// A triangle falls on its lowest corner, as all of it is foreseen to fall: the two others are behind that one, until it stops and they do not.
+#[test]
+fn corners_that_others_were_to_keep_up_are_seen() {
+    let points = [[0.0, 0.0, 0.005], [1.0, 0.0, 0.02], [0.0, 1.0, 0.02]];
+    let mut model = Model::new();
+    let node = model.add_particles("points", &points).unwrap();
+    let mut world = World::new();
+    let soft = Shape::soft_triangles(&[[0, 1, 2]], 0.001).unwrap();
+    world
+        .add(Collider::new("soft", soft, Place::Points(node)))
+        .unwrap();
+    let around = [
+        [-5.0, -5.0, 0.0],
+        [5.0, -5.0, 0.0],
+        [5.0, 5.0, 0.0],
+        [-5.0, 5.0, 0.0],
+    ];
+    let floor = Shape::triangle_mesh(&around, &[[0, 1, 2], [0, 2, 3]], MeshKind::Surface).unwrap();
+    world
+        .add(Collider::new("floor", floor, Place::Fixed(Pose::default())))
+        .unwrap();
+    let mut state = model.initial_state().unwrap();
+    for corner in 0..3 {
+        state.velocities[3 * corner + 2] = -0.05 / H;
+    }
+    let corner = |c: &pliant_contact::Contact| match c.a.carrier {
+        Carrier::Points {
+            count: 1, elements, ..
+        } => elements[0],
+        _ => panic!("{c:?}"),
+    };
+    let (x, v) = (&state.positions, &state.velocities);
+    let first: Vec<usize> = world
+        .update(&model, x, v, H)
+        .unwrap()
+        .iter()
+        .map(corner)
+        .collect();
+    assert_eq!(first, [0]);
+    state.velocities[2] = -0.004 / H;
+    let (x, v) = (&state.positions, &state.velocities);
+    let found = world.unforeseen(&model, x, v, H).unwrap();
+    let late: Vec<usize> = found.iter().map(corner).collect();
+    assert_eq!(late, [1, 2]);
+    assert!(found.iter().all(|c| (c.gap - 0.019).abs() < 1e-12), "{found:?}");
 }
 
 /// A contact that comes late is sorted in among those of other pairs, so that all keep their names.

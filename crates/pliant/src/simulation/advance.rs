@@ -42,10 +42,12 @@ impl Simulation {
         )?;
         self.look_for_sleepers();
         self.wake_driven();
+        timings.fill += lap();
         self.find_contacts(h)?;
         while self.wake_touched(h) {
             self.find_contacts(h)?;
         }
+        timings.contacts += lap();
         self.add_stored_at_start();
         self.find_fixed_change();
         if self.fresh {
@@ -95,7 +97,9 @@ impl Simulation {
             self.find_parts(h, clamped);
         }
         self.update(h)?;
+        timings.update += lap();
         self.look_again(h)?;
+        timings.contacts += lap();
         self.advance_memory(h);
         let damping_work = self.tally(h);
         timings.update += lap();

@@ -139,6 +139,11 @@ impl Simulation {
         self.find_fixed_change();
         self.start_method(method, h)?;
         self.relate(method, h)?;
+        timings.fill += clock.elapsed();
+        let clock = Instant::now();
+        self.find_contacts(h)?;
+        timings.contacts += clock.elapsed();
+        let clock = Instant::now();
         self.start_contacts(h)?;
         self.record_start(h, method.weight())?;
         timings.fill += clock.elapsed();
@@ -152,7 +157,11 @@ impl Simulation {
         }
         self.read_supports(gain);
         self.read_newton_contacts(h);
+        timings.update += clock.elapsed();
+        let clock = Instant::now();
         self.look_again(h)?;
+        timings.contacts += clock.elapsed();
+        let clock = Instant::now();
         self.soft.iter_mut().zip(&self.lawless).for_each(|(s, l)| *s = !l);
         // The work of dampers is that of the mean force on the mean velocity.
         self.advance_memory(h);

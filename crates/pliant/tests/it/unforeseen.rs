@@ -7,6 +7,7 @@ use pliant::kkt::Support;
 use pliant::prelude::*;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 const G: f64 = 9.81;
 
@@ -158,6 +159,23 @@ struct Abyss {
     searches: Arc<AtomicUsize>,
 }
 
+/// A particle 1 cm above it, and how often it was looked into.
+fn abyss(bottomless: bool, options: Options) -> (Simulation, NodeId, Arc<AtomicUsize>) {
+    let mut m = Model::new();
+    m.set_gravity([0.0, 0.0, -G]).unwrap();
+    let particle = m.add_particles("particle", &[[0.0, 0.0, 0.01]]).unwrap();
+    m.add_mass("mass", particle, Mass::Uniform(1.0)).unwrap();
+    let mut s = Simulation::with_options(m, options).unwrap();
+    let searches = Arc::new(AtomicUsize::new(0));
+    s.set_contacts(Abyss {
+        particle,
+        bottomless,
+        searches: Arc::clone(&searches),
+    })
+    .unwrap();
+    (s, particle, searches)
+}
+
 impl ContactFinder for Abyss {
     fn nodes(&self) -> Vec<NodeId> {
         vec![self.particle]
@@ -193,29 +211,14 @@ impl ContactFinder for Abyss {
 
 #[test]
 fn a_step_that_is_never_done_with_surprises_is_an_error() {
-    let make = |bottomless, options: Options| {
-        let mut m = Model::new();
-        m.set_gravity([0.0, 0.0, -G]).unwrap();
-        let particle = m.add_particles("particle", &[[0.0, 0.0, 0.01]]).unwrap();
-        m.add_mass("mass", particle, Mass::Uniform(1.0)).unwrap();
-        let mut s = Simulation::with_options(m, options).unwrap();
-        let searches = Arc::new(AtomicUsize::new(0));
-        s.set_contacts(Abyss {
-            particle,
-            bottomless,
-            searches: Arc::clone(&searches),
-        })
-        .unwrap();
-        (s, particle, searches)
-    };
-    let (mut s, particle, searches) = make(false, Options::default());
+    let (mut s, particle, searches) = abyss(false, Options::default());
     assert_eq!(s.step(0.1).unwrap().contacts.unforeseen, 1);
     assert!(s.positions(particle)[2].abs() < 1e-12);
     assert_eq!(searches.load(Ordering::Relaxed), 2);
 
     let mut options = Options::default();
     options.contacts.halvings = 1;
-    let (mut s, _, searches) = make(true, options.clone());
+    let (mut s, _, searches) = abyss(true, options.clone());
     let before = s.checkpoint();
     let error = s.step(0.1).unwrap_err();
     assert!(matches!(error, Error::ContactsNotForeseen { .. }), "{error}");
@@ -226,6 +229,46 @@ fn a_step_that_is_never_done_with_surprises_is_an_error() {
     assert_eq!(searches.load(Ordering::Relaxed), 22);
 
     options.accept_failed_steps = true;
-    let (mut s, _, _) = make(true, options);
+    let (mut s, _, _) = abyss(true, options);
     assert_eq!(s.step(0.1).unwrap().contacts.unforeseen, 10);
+}
+
+/// Finds nothing, and takes its time.
+#[derive(Debug)]
+struct Slow(NodeId);
+
+const LOOK: Duration = Duration::from_millis(20);
+
+impl ContactFinder for Slow {
+    fn nodes(&self) -> Vec<NodeId> {
+        vec![self.0]
+    }
+
+    fn find(&mut self, _: &Model, _: &State, _: f64, _: &mut ContactList) -> Result<(), Error> {
+        std::thread::sleep(LOOK);
+        Ok(())
+    }
+
+    fn find_unforeseen(&mut self, _: &Model, _: &State, _: f64, _: &mut ContactList) -> Result<(), Error> {
+        std::thread::sleep(LOOK);
+        Ok(())
+    }
+}
+
+/// The first step looks at its start, at its end for what nobody foresaw, and for the next one; others do the last two. A sleep is never shorter than
+/// it is told, so a search that counted as something else would be missing whatever the machine does.
+#[test]
+fn looking_for_contacts_counts_as_that() {
+    for integrator in [Integrator::Linear, Integrator::Nonlinear] {
+        let options = Options {
+            integrator,
+            ..Options::default()
+        };
+        let (mut s, particle, _) = abyss(false, options);
+        s.set_contacts(Slow(particle)).unwrap();
+        for looks in [3, 2] {
+            let timings = s.step(0.01).unwrap().timings;
+            assert!(timings.contacts >= looks * LOOK, "{timings:?}");
+        }
+    }
 }

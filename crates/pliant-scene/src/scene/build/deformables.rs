@@ -47,6 +47,11 @@ impl Place {
         let arm = self.turned(point);
         [0, 1, 2].map(|k| self.origin[k] + arm[k])
     }
+
+    /// Velocity of all nodes (m/s).
+    pub(super) fn velocity(&self) -> [f64; 3] {
+        self.velocity
+    }
 }
 
 impl Builder<'_> {

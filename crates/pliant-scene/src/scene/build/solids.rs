@@ -1,6 +1,6 @@
 //! Solids of finite elements.
 
-use super::deformables::{Held, treatment};
+use super::deformables::{Held, Place, treatment};
 use super::{Builder, Result};
 use crate::import::Mesh as FileMesh;
 use crate::scene::Number;
@@ -10,8 +10,25 @@ use crate::scene::schema::{
 };
 use crate::scene::source::Where;
 use pliant::continuum::{
-    Incompressibility, MassMatrix, Mesh, Plasticity, PronySeries, PronyTerm, Solid, StrainEnergy,
+    Element, Incompressibility, MassMatrix, Mesh, Plasticity, PronySeries, PronyTerm, Solid, StrainEnergy,
 };
+
+/// A mesh at each of some places, one after the other: with the velocities of its nodes, and those that do not move.
+fn at_places(mesh: &Mesh, fixed: &[usize], places: &[Place]) -> (Mesh, Vec<[f64; 3]>, Vec<usize>) {
+    let mut all = Mesh::default();
+    let (mut velocities, mut held) = (Vec::new(), Vec::new());
+    for place in places {
+        let first = all.nodes.len();
+        all.nodes.extend(mesh.nodes.iter().map(|x| place.put(*x)));
+        all.elements.extend(mesh.elements.iter().map(|element| {
+            let nodes: Vec<usize> = element.nodes.iter().map(|n| first + n).collect();
+            Element::new(element.kind, &nodes)
+        }));
+        velocities.resize(all.nodes.len(), place.velocity());
+        held.extend(fixed.iter().map(|n| first + n));
+    }
+    (all, velocities, held)
+}
 
 impl Builder<'_> {
     pub(super) fn solid_part(&mut self, spec: &Spec) -> Result<()> {
@@ -41,18 +58,13 @@ impl Builder<'_> {
         let solid = self.solid_of(spec)?;
         let gradients = pliant::continuum::DeformationGradient::new(&mesh)
             .map_err(|e| self.continuum_error(name, "shape", e))?;
-        self.grow(name, mesh.nodes.len() + 2 * gradients.point_count())?;
-
-        let place = self.placement(
-            name,
-            spec.position.as_ref(),
-            spec.rotation.as_ref(),
-            spec.velocity.as_ref(),
-        )?;
-        let node = self.add_placed(name, &place, &mut mesh.nodes)?;
+        let places = self.places(spec, mesh.nodes.len() + 2 * gradients.point_count())?;
+        let (mesh, velocities, fixed) = at_places(&mesh, &fixed, &places);
+        let node = self.add_points(name, &mesh.nodes, &velocities)?;
         let parts = solid.add_on(&mut self.model, name, node, &mesh);
         parts.map_err(|e| self.continuum_error(name, "material", e))?;
-        for plane in self.symmetry(name, &spec.symmetry, &place)? {
+        // Of one place: those of a mirrored solid that is repeated are refused.
+        for plane in self.symmetry(name, &spec.symmetry, &places[0])? {
             let held = plane.hold(&mut self.model, node, &mesh.nodes);
             held.map_err(|e| self.continuum_error(name, "symmetry", e))?;
         }
@@ -63,6 +75,38 @@ impl Builder<'_> {
             self.fix_always(node, fixed);
         }
         Ok(())
+    }
+
+    /// Where the solid is, once or as often as it is repeated; `elements` are those of one.
+    fn places(&mut self, spec: &Spec, elements: usize) -> Result<Vec<Place>> {
+        let name = spec.name.as_str();
+        let indices: Vec<Option<usize>> = match &spec.repeat {
+            None => vec![None],
+            Some(count) => {
+                let at = Where::Field(name, "repeat");
+                if !spec.symmetry.is_empty() {
+                    let message = format!("`{name}` is repeated, so it has no planes of symmetry");
+                    return self.wrong(&[at, Where::Thing(name)], message, None);
+                }
+                let count = self.count(count, 1, at)?;
+                self.check_size(name, count.saturating_mul(elements))?;
+                (0..count).map(Some).collect()
+            }
+        };
+        self.grow(name, indices.len() * elements)?;
+        let mut places = Vec::with_capacity(indices.len());
+        for index in indices {
+            self.index = index;
+            let place = self.placement(
+                name,
+                spec.position.as_ref(),
+                spec.rotation.as_ref(),
+                spec.velocity.as_ref(),
+            );
+            self.index = None;
+            places.push(place?);
+        }
+        Ok(places)
     }
 
     /// The mesh in the axes of the shape, and the file that it came from.

@@ -24,6 +24,9 @@ pub struct Solid {
     /// Velocity of all its nodes; at rest by default.
     #[serde(default)]
     pub velocity: Option<Triple>,
+    /// So many solids of one kind, side by side in the node, whose place and velocity may depend on `$i` = 0, 1, ...; one by default, without `$i`.
+    #[serde(default)]
+    pub repeat: Option<Number>,
     /// The material.
     pub material: SolidMaterial,
     /// Density in kg/m^3.

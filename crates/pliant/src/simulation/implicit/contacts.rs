@@ -13,9 +13,8 @@ use pliant_kkt::Formulation;
 use pliant_solvers::SolveReport;
 
 impl Simulation {
-    /// Finds the contacts of the start of the step, and makes their rows with the Jacobians of that state, which must be evaluated.
+    /// Makes the rows of the contacts of the start of the step with the Jacobians of that state, which must be evaluated.
     pub(super) fn start_contacts(&mut self, h: f64) -> Result<(), Error> {
-        self.find_contacts(h)?;
         self.add_stored_at_start();
         let Some(mut c) = self.contacts.take() else {
             return Ok(());

@@ -1,8 +1,8 @@
 //! Triangle meshes, height fields and compounds on bodies.
 
-use pliant_contact::{Collider, MeshKind, Place, Shape};
+use pliant_contact::{Collider, Contact, MeshKind, Place, Shape, World};
 use pliant_dense::Vec3;
-use pliant_model::Pose;
+use pliant_model::{Model, Pose};
 
 use crate::rig::{Random, Rig, aligned, crate_mesh, least_gap, touch};
 
@@ -108,6 +108,73 @@ fn a_ball_on_the_ridge_and_in_the_valley_of_a_roof() {
             assert!((c.gap - gap).abs() < 2e-3, "{} {gap}", c.gap);
         }
     }
+}
+
+/// The lowest edge of a valley and the lowest corner of a pit have matter below them: no normal leaves them that way, so a ball that has come to lie
+/// there is not pushed on down, though that is the short way.
+#[test]
+fn nothing_is_pushed_out_below_the_ground() {
+    let valley = |i: i32, _: i32| i.abs();
+    let pit = |i: i32, k: i32| i.abs().max(k.abs());
+    for (name, height) in [("valley", valley as fn(i32, i32) -> i32), ("pit", pit)] {
+        let heights: Vec<f64> = (0..9).map(|n| f64::from(height(n % 3 - 1, n / 3 - 1))).collect();
+        for (x, y) in [(1.0, 1.0), (1.0, 1.3)] {
+            let ball = (Shape::ball(0.05).unwrap(), Pose::at([x, y, -0.04]));
+            let field = Shape::height_field(&heights, 3, [1.0, 1.0]).unwrap();
+            let mut rig = Rig::new(&[ball]).fixed(name, field);
+            let found = rig.contacts(0.008);
+            // From the ball to the ground.
+            assert!(
+                found.iter().all(|c| c.normal[2] < 0.0),
+                "{name} {x} {y}: {found:?}"
+            );
+            let points = [[x, y, -0.04]];
+            let soft = Shape::soft_points(&[0], 0.05).unwrap();
+            let found = soft_on(&soft, &points, &heights);
+            assert!(
+                found.iter().all(|c| c.normal[2] < 0.0),
+                "{name} {x} {y}: {found:?}"
+            );
+        }
+    }
+}
+
+/// A ball that has come deep into a thin plate of triangles, to 2 mm beyond its middle: triangles of both sides see it, and the nearer side decides.
+#[test]
+fn a_thin_solid_pushes_out_on_the_nearer_side() {
+    for (height, up) in [(0.002, 1.0), (-0.002, -1.0)] {
+        let plate = crate_mesh([1.0, 1.0, 0.01], MeshKind::Solid);
+        let found = touch(
+            (plate, Pose::default()),
+            (Shape::ball(0.05).unwrap(), Pose::at([0.1, 0.3, height])),
+            0.01,
+        );
+        assert!(
+            !found.is_empty() && found.iter().all(|c| up * c.normal[2] > 0.9),
+            "{height}: {found:?}"
+        );
+        assert!(
+            (least_gap(&found) + 0.01 - 0.002 + 0.05).abs() < 1e-9,
+            "{found:?}"
+        );
+    }
+}
+
+/// Contacts of something soft, collider 0, with ground of three by three heights 1 m apart.
+fn soft_on(soft: &Shape, points: &[[f64; 3]], heights: &[f64]) -> Vec<Contact> {
+    let mut model = Model::new();
+    let node = model.add_particles("points", points).unwrap();
+    let mut world = World::new();
+    let field = Shape::height_field(heights, 3, [1.0, 1.0]).unwrap();
+    for (name, shape, place) in [
+        ("soft", soft.clone(), Place::Points(node)),
+        ("ground", field, Place::Fixed(Pose::default())),
+    ] {
+        world.add(Collider::new(name, shape, place)).unwrap();
+    }
+    let state = model.initial_state().unwrap();
+    let (x, v) = (&state.positions, &state.velocities);
+    world.update(&model, x, v, 0.008).unwrap().to_vec()
 }
 
 #[test]

@@ -136,13 +136,9 @@ fn corners_that_others_were_to_keep_up_are_seen() {
     world
         .add(Collider::new("soft", soft, Place::Points(node)))
         .unwrap();
-    let around = [
-        [-5.0, -5.0, 0.0],
-        [5.0, -5.0, 0.0],
-        [5.0, 5.0, 0.0],
-        [-5.0, 5.0, 0.0],
-    ];
-    let floor = Shape::triangle_mesh(&around, &[[0, 1, 2], [0, 2, 3]], MeshKind::Surface).unwrap();
+    // One triangle, so that no edge of it is crossed.
+    let around = [[-5.0, -5.0, 0.0], [15.0, -5.0, 0.0], [-5.0, 15.0, 0.0]];
+    let floor = Shape::triangle_mesh(&around, &[[0, 1, 2]], MeshKind::Surface).unwrap();
     world
         .add(Collider::new("floor", floor, Place::Fixed(Pose::default())))
         .unwrap();

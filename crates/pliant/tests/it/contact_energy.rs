@@ -155,3 +155,89 @@ fn what_separates_and_comes_back_is_not_pushed_along() {
         assert!((report.energies.total() - 0.5 * MASS * 0.05f64.powi(2)).abs() < 1e-9);
     }
 }
+
+/// What rows and springs connect pays together: a particle at rest is lifted at the cost of another that moves, and what is mapped knows of it.
+#[test]
+fn what_is_connected_pays_for_each_other() {
+    for spring in [true, false] {
+        let (mut m, p) = room(
+            &[[0.0, 0.0, -0.003], [1.0, 0.0, 0.5]],
+            &[0.0, 0.0, 0.0, 0.0, 1.0, 0.0],
+            9.81,
+        );
+        let ends = [(End::element(0, 0), End::element(0, 1))];
+        let rest = 1f64.hypot(0.503);
+        let distance = Distance::new(&ends).with_rest_lengths(&[rest]);
+        let lengths = m.add_mapped("lengths", &[p], distance).unwrap();
+        if spring {
+            let law = UniformCompliance::new(1.0);
+            m.add_force_field("spring", lengths, law, Treatment::Stiffness)
+                .unwrap();
+        } else {
+            m.add_constraint("rod", lengths, Level::Position).unwrap();
+        }
+        let copy = m
+            .add_mapped("copy", &[p], Identity::new(Space::Real(3), 2))
+            .unwrap();
+        let mut s = simulation(m, p);
+        let contacts = s.step(0.01).unwrap().contacts;
+        assert!(
+            contacts.lifted > 0.5 * MASS * 9.81 * 0.003,
+            "{spring} {contacts:?}"
+        );
+        assert!(
+            (contacts.paid - contacts.lifted).abs() < 1e-9 * contacts.lifted,
+            "{spring} {contacts:?}"
+        );
+        assert_eq!(s.velocities(copy), s.velocities(p));
+    }
+}
+
+/// The first two particles on the last one, which is held.
+#[derive(Debug)]
+struct Table(NodeId);
+
+impl ContactFinder for Table {
+    fn nodes(&self) -> Vec<NodeId> {
+        vec![self.0]
+    }
+
+    fn find(&mut self, model: &Model, state: &State, _: f64, out: &mut ContactList) -> Result<(), Error> {
+        let x = model.positions(state, self.0).as_chunks::<3>().0;
+        let support = |element| Support {
+            node: self.0,
+            element,
+            weight: 1.0,
+            arm: [0.0; 3],
+        };
+        for (e, place) in x.iter().enumerate().take(2) {
+            let contact = Contact {
+                key: ContactKey(e as u64, 0),
+                point: *place,
+                normal: [0.0, 0.0, 1.0],
+                gap: place[2] - x[2][2],
+                law: ContactLaw::default(),
+                sides: [2, e as u32],
+            };
+            out.push(contact, [support(2)], [support(e)]);
+        }
+        Ok(())
+    }
+}
+
+/// Nothing is connected by what is held: of two particles on one table the one that moves pays for itself, and the other has nothing.
+#[test]
+fn what_is_held_connects_nobody() {
+    let (mut m, p) = room(
+        &[[0.0, 0.0, -0.003], [1.0, 0.0, -0.003], [0.0; 3]],
+        &[0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+        9.81,
+    );
+    m.fix(p, 2, &[true; 3]).unwrap();
+    let mut s = Simulation::new(m).unwrap();
+    s.set_contacts(Table(p)).unwrap();
+    let contacts = s.step(0.01).unwrap().contacts;
+    let one = MASS * 9.81 * 0.003;
+    assert!((contacts.lifted - 2.0 * one).abs() < 1e-9 * one, "{contacts:?}");
+    assert!((contacts.paid - one).abs() < 1e-9 * one, "{contacts:?}");
+}

@@ -89,11 +89,36 @@ fn the_energy_that_sleep_takes_is_reported() {
         report.contacts
     );
     assert_eq!((report.energies.kinetic, report.contacts.asleep), (0.0, 1));
+    assert_eq!(report.momentum.linear, [0.0; 3]);
+    // It is in the books of the step.
+    let l = report.ledger;
+    assert!((l.corrections + taken).abs() < 1e-14, "{l:?}");
+    assert!(
+        (l.kinetic + l.potential - l.brought_in() - l.numerical).abs() < 1e-12,
+        "{l:?}"
+    );
     assert!(s.velocities(node).iter().all(|v| *v == 0.0));
     let held = bits(&s, node);
     let report = s.step(H).unwrap();
     assert_eq!((report.contacts.stilled, report.inertia), (0.0, (0, 0)));
     assert_eq!(bits(&s, node), held);
+}
+
+/// What turns faster than its threshold does not sleep, however slow its centre is.
+#[test]
+fn what_spins_does_not_sleep() {
+    for (spin, asleep) in [(0.5, 1), (2.0, 0)] {
+        let (mut s, node) = boxes(&[([0.5; 3], 2.0, Pose::at([0.0, 0.0, 5.0]))], rough(0.5));
+        s.options.contacts.sleeping = Some(Sleeping {
+            speed: 1.0,
+            spin: 1.0,
+            time: 0.5 * H,
+        });
+        let mut state = s.state().clone();
+        state.velocities[s.model().node(node).velocity_range()][5] = spin;
+        s.set_state(&state).unwrap();
+        assert_eq!(s.step(H).unwrap().contacts.asleep, asleep, "{spin}");
+    }
 }
 
 /// A box on a table that is held.

@@ -6,7 +6,7 @@ use pliant::contact::*;
 use pliant::kkt::Support;
 use pliant::prelude::*;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 const G: f64 = 9.81;
@@ -271,4 +271,110 @@ fn looking_for_contacts_counts_as_that() {
             assert!(timings.contacts >= looks * LOOK, "{timings:?}");
         }
     }
+}
+
+/// The same of points: with the trapezoidal rule they move by half of the velocity that they come to have from rest.
+#[test]
+fn the_way_of_points_counts() {
+    for (height, expected) in [(0.07, 0), (0.03, 1)] {
+        let (mut s, particle, _) = abyss(false, Options::trapezoidal());
+        let mut state = s.state().clone();
+        state.positions[2] = height;
+        s.set_state(&state).unwrap();
+        assert_eq!(s.step(0.1).unwrap().contacts.unforeseen, expected, "{height}");
+        let fallen = height - s.positions(particle)[2];
+        assert!(
+            (fallen - (0.5 * G * 0.01f64).min(height)).abs() < 1e-9,
+            "{fallen}"
+        );
+    }
+}
+
+/// Finds a contact that nobody foresaw whenever it is told to, with the next name and this normal, and nothing else.
+#[derive(Debug)]
+struct Surprise {
+    particle: NodeId,
+    told: Arc<AtomicBool>,
+    names: Arc<AtomicUsize>,
+    normal: f64,
+}
+
+impl ContactFinder for Surprise {
+    fn nodes(&self) -> Vec<NodeId> {
+        vec![self.particle]
+    }
+
+    fn find(&mut self, _: &Model, _: &State, _: f64, _: &mut ContactList) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn find_unforeseen(&mut self, m: &Model, s: &State, _: f64, out: &mut ContactList) -> Result<(), Error> {
+        if self.told.load(Ordering::Relaxed) {
+            let name = self.names.fetch_add(1, Ordering::Relaxed) as u64;
+            let x = m.positions(s, self.particle);
+            let contact = Contact {
+                key: ContactKey(0, name),
+                point: [x[0], x[1], 0.0],
+                normal: [0.0, 0.0, self.normal],
+                gap: x[2],
+                law: ContactLaw::default(),
+                sides: [0, 1],
+            };
+            let support = Support {
+                node: self.particle,
+                element: 0,
+                weight: 1.0,
+                arm: [0.0; 3],
+            };
+            out.push(contact, [], [support]);
+        }
+        Ok(())
+    }
+
+    fn save(&self, out: &mut Vec<u64>) {
+        out.push(self.names.load(Ordering::Relaxed) as u64);
+    }
+
+    fn restore(&mut self, memory: &[u64]) -> Result<(), Error> {
+        self.names.store(memory[0] as usize, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+fn surprise(normal: f64) -> (Simulation, Arc<AtomicBool>, Arc<AtomicUsize>) {
+    let mut options = Options::default();
+    options.contacts.halvings = 0;
+    let (mut s, particle, _) = abyss(false, options);
+    let told = Arc::new(AtomicBool::new(false));
+    let names = Arc::new(AtomicUsize::new(7));
+    s.set_contacts(Surprise {
+        particle,
+        told: Arc::clone(&told),
+        names: Arc::clone(&names),
+        normal,
+    })
+    .unwrap();
+    (s, told, names)
+}
+
+/// A step that is never done with surprises leaves neither contacts nor names behind, also where its first contacts were known from the step before.
+#[test]
+fn surprises_of_a_step_that_fails_are_forgotten() {
+    let (mut s, told, names) = surprise(1.0);
+    s.step(0.01).unwrap();
+    told.store(true, Ordering::Relaxed);
+    let error = s.step(0.01).unwrap_err();
+    assert!(matches!(error, Error::ContactsNotForeseen { .. }), "{error}");
+    assert_eq!(names.load(Ordering::Relaxed), 7);
+    told.store(false, Ordering::Relaxed);
+    let contacts = s.step(0.01).unwrap().contacts;
+    assert_eq!((contacts.count, contacts.unforeseen), (0, 0));
+}
+
+#[test]
+fn surprises_are_checked_like_all_contacts() {
+    let (mut s, told, _) = surprise(2.0);
+    told.store(true, Ordering::Relaxed);
+    let error = s.step(0.01).unwrap_err();
+    assert!(error.to_string().contains("normal"), "{error}");
 }

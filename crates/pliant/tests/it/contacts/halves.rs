@@ -151,3 +151,141 @@ fn a_half_that_fails_takes_the_step_back() {
     let error = s.step(H).unwrap_err();
     assert!(error.to_string().contains("halvings"), "{error}");
 }
+
+/// A trap that makes the step fail and its halves not; a particle that slides and overlaps by 1 mm; one whose fall nobody foresees; and a pendulum.
+#[derive(Debug)]
+struct Busy(Trap);
+
+impl Busy {
+    fn push(&self, e: usize, x: &[f64], out: &mut ContactList) {
+        let law = ContactLaw {
+            friction: 0.5,
+            ..ContactLaw::default()
+        };
+        let contact = Contact {
+            key: ContactKey(0, e as u64),
+            point: [x[3 * e], x[3 * e + 1], 0.0],
+            normal: [0.0, 0.0, 1.0],
+            gap: x[3 * e + 2],
+            law,
+            sides: [0, e as u32],
+        };
+        let support = Support {
+            node: self.0.particles,
+            element: e,
+            weight: 1.0,
+            arm: [0.0; 3],
+        };
+        out.push(contact, [], [support]);
+    }
+}
+
+impl ContactFinder for Busy {
+    fn nodes(&self) -> Vec<NodeId> {
+        self.0.nodes()
+    }
+
+    fn find(&mut self, m: &Model, s: &State, h: f64, out: &mut ContactList) -> Result<(), Error> {
+        self.0.find(m, s, h, out)?;
+        let x = m.positions(s, self.0.particles);
+        self.push(2, x, out);
+        if x[11] < 1e-3 {
+            self.push(3, x, out);
+        }
+        Ok(())
+    }
+
+    fn find_unforeseen(&mut self, m: &Model, s: &State, h: f64, out: &mut ContactList) -> Result<(), Error> {
+        let (x, v) = (
+            m.positions(s, self.0.particles),
+            m.velocities(s, self.0.particles),
+        );
+        if x[11] + h * v[11] < -1e-9 {
+            self.push(3, x, out);
+        }
+        Ok(())
+    }
+}
+
+fn busy(halvings: usize) -> (Simulation, NodeId) {
+    let mut model = Model::new();
+    model.set_gravity([0.0, 0.0, -9.81]).unwrap();
+    let start = [
+        [0.0, 0.0, 0.0075],
+        [0.0, 1.0, 0.0],
+        [0.0, 2.0, -0.001],
+        [0.0, 3.0, 0.02],
+        [0.6, 4.0, -0.8],
+    ];
+    let particles = model.add_particles("particles", &start).unwrap();
+    model.add_mass("mass", particles, Mass::Uniform(1.0)).unwrap();
+    let rod = [(End::element(0, 4), End::Point([0.0, 4.0, 0.0]))];
+    let length = model
+        .add_mapped(
+            "length",
+            &[particles],
+            Distance::new(&rod).with_rest_lengths(&[1.0]),
+        )
+        .unwrap();
+    model.add_constraint("rod", length, Level::Position).unwrap();
+    let mut options = Options::default();
+    options.contacts.halvings = halvings;
+    let mut s = Simulation::with_options(model, options).unwrap();
+    let mut state = s.state().clone();
+    state.velocities[..3].copy_from_slice(&[0.0, 0.0, -1.0]);
+    state.velocities[3..6].copy_from_slice(&[1.0, 0.0, 0.0]);
+    state.velocities[6..9].copy_from_slice(&[0.0, 1.0, 0.0]);
+    state.velocities[9..12].copy_from_slice(&[0.0, 0.0, -5.0]);
+    state.velocities[12..15].copy_from_slice(&[4.0, 0.0, 3.0]);
+    s.set_state(&state).unwrap();
+    s.hold(particles, 0, &[true; 3], &[0.0, 0.0, -1.0]).unwrap();
+    let open = 0.004;
+    s.set_contacts(Busy(Trap { particles, open })).unwrap();
+    (s, particles)
+}
+
+/// The report of a step in halves is that of both: sums, and the larger residual. The step that failed has left nothing behind.
+#[test]
+fn a_report_of_halves_is_that_of_both() {
+    let (mut halves, particles) = busy(1);
+    let whole = halves.step(H).unwrap();
+    assert_eq!(whole.contacts.halvings, 1);
+    let (mut after_failure, _) = busy(0);
+    after_failure.step(H).unwrap_err();
+    let (mut fresh, _) = busy(0);
+    let both = [fresh.step(0.5 * H).unwrap(), fresh.step(0.5 * H).unwrap()];
+    for _ in 0..2 {
+        after_failure.step(0.5 * H).unwrap();
+    }
+    for s in [&halves, &after_failure] {
+        assert_eq!(s.positions(particles), fresh.positions(particles));
+        assert_eq!(s.velocities(particles), fresh.velocities(particles));
+    }
+    type Part = fn(&StepReport) -> f64;
+    let sums: [(&str, Part); 8] = [
+        ("iterations", |r| r.contacts.iterations as f64),
+        ("unforeseen", |r| r.contacts.unforeseen as f64),
+        ("corrections", |r| r.contacts.corrections as f64),
+        ("lifted", |r| r.contacts.lifted),
+        ("paid", |r| r.contacts.paid),
+        ("work", |r| r.contacts.work),
+        ("friction", |r| r.ledger.friction),
+        ("numerical", |r| r.ledger.numerical),
+    ];
+    for (name, part) in sums {
+        let [first, second] = [&both[0], &both[1]].map(part);
+        assert!(first != 0.0, "{name}: a sum of nothing");
+        assert_eq!(part(&whole), first + second, "{name}");
+    }
+    let largest: [(&str, Part); 2] = [
+        ("residual", |r| r.contacts.residual),
+        ("de Saxcé's", |r| r.contacts.de_saxce),
+    ];
+    for (name, part) in largest {
+        let [first, second] = [&both[0], &both[1]].map(part);
+        assert_eq!(part(&whole), first.max(second), "{name}");
+    }
+    // The particle that overlapped.
+    assert_eq!(both[0].contacts.lifted_by, Some([0, 2]));
+    assert_eq!(whole.contacts.lifted_by, Some([0, 2]));
+}

@@ -18,8 +18,6 @@ pub(super) fn expect_parts(p: &NumericalParts, expected: &[(&str, f64)], size: f
     }
 }
 
-/// Takes steps; in each the parts are the numerical part, to rounding of the sums. Returns the sum of all.
-#[track_caller]
 /// By default it is not taken apart.
 pub(super) fn apart() -> Options {
     Options {
@@ -28,6 +26,8 @@ pub(super) fn apart() -> Options {
     }
 }
 
+/// Takes steps; in each the parts are the numerical part, to rounding of the sums. Returns the sum of all.
+#[track_caller]
 fn add_up(s: &mut Simulation, h: f64, steps: usize) -> Ledger {
     let mut sum = Ledger::default();
     for _ in 0..steps {
@@ -539,4 +539,13 @@ fn a_machine() {
         expect_parts(&l.parts, &[("undivided", l.numerical)], 1e-15);
         assert!(l.numerical != 0.0);
     }
+}
+
+#[test]
+fn what_nobody_asks_for_is_not_taken_apart() {
+    let mut s = pendulum(GeometricStiffness::Full, (1.0, 1.0));
+    s.options.numerical_parts = false;
+    let ledger = s.step(0.01).unwrap().ledger;
+    assert!(ledger.numerical < 0.0);
+    expect_parts(&ledger.parts, &[("undivided", ledger.numerical)], 0.0);
 }

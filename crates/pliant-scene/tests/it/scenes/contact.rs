@@ -424,7 +424,7 @@ fn balls_fall_into_a_bowl_and_come_to_rest() {
 fn the_whole_heap_lands_in_the_bowl() {
     let mut run = scene("bowl", &[], None);
     run.simulation_mut().options.contacts.overlap = pliant::contact::Overlap::Keep;
-    let (mut given, mut momentum, mut met) = (0.0, 0.0, 0);
+    let (mut given, mut momentum) = (0.0, 0.0);
     for _ in 0..50 {
         momentum = step(&mut run).momentum.linear[2];
         let bowl = run
@@ -433,12 +433,6 @@ fn the_whole_heap_lands_in_the_bowl() {
             .iter()
             .filter(|c| c.contact.sides[0] == 0);
         given += bowl.map(|c| c.impulse[2]).sum::<f64>();
-        let own = run
-            .simulation()
-            .contacts()
-            .iter()
-            .filter(|c| c.contact.sides[0] != 0);
-        met = met.max(own.count());
     }
     let mass = 0.1 * 63.0 + 9.0 * soft_ball();
     let free = -9.81 * mass * 0.25;
@@ -446,7 +440,7 @@ fn the_whole_heap_lands_in_the_bowl() {
         (momentum - free - given).abs() < 1e-9,
         "{momentum} {free} {given}"
     );
-    assert!(given > 0.1 && met > 20, "{given} {met}");
+    assert!(given > 0.1, "{given}");
 }
 
 /// An overhand knot does not come undone: pulled tight, it takes about ten diameters of its rope (an ideal open trefoil 10.1).

@@ -93,8 +93,8 @@ fn soft_balls_fall_into_a_bowl() {
             .fold(0.0, f64::max);
         assert!(low > -0.01 && wide < 0.3, "{name}: {low} {wide}");
     }
-    // What is incompressible kept the volume of each element, but for the curvature of the ratio over one step: the balls are still
-    // rolling. det(1 + h G) - 1 - h tr G is the second invariant of h G and smaller terms, three products of pairs of stretches.
+    // What is incompressible kept the volume of each element, but for the curvature of the ratio over one step and over the correction of
+    // overlap after it, which may take back 1 m/s: det(1 + G) - 1 - tr G of a displacement of 5 mm over the radius, three products of pairs.
     let simulation = run.simulation();
     let node = simulation.model().node_named("rubber.dilatations").unwrap();
     let change = simulation
@@ -102,21 +102,8 @@ fn soft_balls_fall_into_a_bowl() {
         .iter()
         .map(|d| d.abs())
         .fold(0.0, f64::max);
-    let rubber = simulation.model().node_named("rubber").unwrap();
-    let x = simulation.positions(rubber).as_chunks::<3>().0;
-    let v = simulation.velocities(rubber).as_chunks::<3>().0;
-    let apart = |a: &[f64; 3], b: &[f64; 3]| (0..3).map(|k| (a[k] - b[k]).powi(2)).sum::<f64>().sqrt();
-    let mut rate = 0.0f64;
-    for i in 0..x.len() {
-        for k in 0..i {
-            rate = rate.max(apart(&v[i], &v[k]) / apart(&x[i], &x[k]));
-        }
-    }
-    println!("rubber: {change} {}", 3.0 * (0.005 * rate).powi(2));
-    assert!(
-        change < 3.0 * (0.005 * rate).powi(2) && change < 2e-2,
-        "{change} {rate}"
-    );
+    let curvature = 3.0 * (0.005f64 / 0.06).powi(2);
+    assert!(change < curvature, "{change} {curvature}");
 }
 
 /// Cubes that remember fall on a floor, by both methods that have contacts: what they lose is in the ledger, and the floor carries them in the end.

@@ -91,7 +91,7 @@ pub struct Options {
     pub contacts: ContactOptions,
     /// Take a step even if it did not converge or constraints contradict; the report says so.
     pub accept_failed_steps: bool,
-    /// Take the numerical part of the ledger of linear steps apart ([`Ledger::parts`](crate::Ledger::parts)), which makes a step about a tenth longer, and one that clamps the geometric stiffness of many elements up to three quarters (`docs/benchmarks.md`); without, the default, all of it is `undivided`. Runs of scenes do.
+    /// Take the numerical part of the ledger of linear steps apart ([`Ledger::parts`](crate::Ledger::parts)), which makes a step about a tenth longer, of a net of compliant threads three quarters (`docs/benchmarks.md`); without, the default, all of it is `undivided`. Runs of scenes do.
     pub numerical_parts: bool,
 }
 

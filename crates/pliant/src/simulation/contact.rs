@@ -422,16 +422,17 @@ impl Simulation {
 
     /// The step does not stand: the finder remembers what it did before its first search.
     pub(super) fn undo_contacts(&mut self) -> Result<(), Error> {
-        match &mut self.contacts {
-            Some(c) if !c.memory.is_empty() => {
-                let found = c.finder.restore(&c.memory);
-                c.memory.clear();
-                if std::mem::take(&mut c.found_in_step) {
-                    c.find_again();
-                }
-                found
-            }
-            _ => Ok(()),
+        let Some(c) = &mut self.contacts else {
+            return Ok(());
+        };
+        if std::mem::take(&mut c.found_in_step) {
+            c.find_again();
         }
+        if c.memory.is_empty() {
+            return Ok(());
+        }
+        let found = c.finder.restore(&c.memory);
+        c.memory.clear();
+        found
     }
 }

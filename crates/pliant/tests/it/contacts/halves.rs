@@ -195,11 +195,6 @@ impl ContactFinder for Busy {
         Ok(())
     }
 
-    /// Without a memory, a step that fails would leave its list to its first half.
-    fn save(&self, out: &mut Vec<u64>) {
-        out.push(0);
-    }
-
     fn find_unforeseen(&mut self, m: &Model, s: &State, h: f64, out: &mut ContactList) -> Result<(), Error> {
         let (x, v) = (
             m.positions(s, self.0.particles),

@@ -6,6 +6,7 @@ mod chains;
 mod components;
 mod contact;
 mod joints;
+mod meshes;
 mod multibody;
 mod net;
 mod pendulums;

@@ -1,0 +1,224 @@
+//! Which kernel is chosen, and that all give one answer.
+
+use crate::{DirectSolver, KktSystem, Solution};
+use pliant_sparse::PatternBuilder;
+
+/// A chain of `bodies` of six with rows of three between them, as blocks or as scalars.
+fn chain(bodies: usize, blocks: bool) -> KktSystem {
+    let (n, m) = (6 * bodies, 3 * bodies);
+    let [mut w, mut j, mut r] = [(n, n), (m, n), (m, m)].map(|(a, b)| PatternBuilder::new(a, b));
+    for k in 0..bodies {
+        w.insert_block((6 * k, 6 * k), (6, 6), true);
+        j.insert_block((3 * k, 6 * k), (3, 6), false);
+        if k > 0 {
+            j.insert_block((3 * k, 6 * k - 6), (3, 6), false);
+        }
+        r.insert_block((3 * k, 3 * k), (3, 3), true);
+    }
+    let every = |step: usize, size: usize| (0..=size).step_by(if blocks { step } else { 1 }).collect();
+    let (w, j, r) = (w.finish().unwrap(), j.finish().unwrap(), r.finish().unwrap());
+    // Scalar row blocks want a diagonal R.
+    let r = if blocks {
+        r
+    } else {
+        let mut diagonal = PatternBuilder::new(m, m);
+        (0..m).for_each(|i| diagonal.insert(i, i));
+        diagonal.finish().unwrap()
+    };
+    let mut s = KktSystem::new(w, j, r, every(6, n), every(3, m)).unwrap();
+    for i in 0..n {
+        for slot in s.w.pattern().row_slots(i) {
+            let k = s.w.pattern().indices()[slot] as usize;
+            s.w.values_mut()[slot] = if i == k { 3.0 + (i % 5) as f64 } else { 0.2 };
+        }
+        s.c[i] = (i as f64).sin();
+    }
+    for i in 0..m {
+        for slot in s.j.pattern().row_slots(i) {
+            let k = s.j.pattern().indices()[slot] as usize;
+            let same = i % 3 == k % 6;
+            s.j.values_mut()[slot] = f64::from(u8::from(same)) + 0.3 * ((7 * i + 5 * k) as f64).cos();
+        }
+        s.b[i] = (i as f64).cos();
+    }
+    s
+}
+
+#[test]
+fn blocks_and_scalars_give_one_answer() {
+    let mut answers = Vec::new();
+    for blocks in [true, false] {
+        let s = chain(30, blocks);
+        let (mut solver, mut solution) = (DirectSolver::default(), Solution::default());
+        solver.prepare(&s).unwrap();
+        let columns = solver.plan.as_ref().map(|p| p.kernel.columns());
+        assert_eq!(columns, Some(if blocks { 60 } else { 270 }));
+        let report = solver.solve(&s, &mut solution).unwrap();
+        assert_eq!((report.inertia, report.redundant_rows), ((180, 90), 0));
+        assert!(report.residual.relative < 1e-14);
+        answers.push(solution);
+    }
+    // Roundings, times the condition of rows that act alike on both bodies.
+    let off = |a: &[f64], b: &[f64]| {
+        let size = a.iter().fold(1.0f64, |s, a| s.max(a.abs()));
+        a.iter()
+            .zip(b)
+            .fold(0.0f64, |d, (a, b)| d.max((a - b).abs() / size))
+    };
+    let (x, mu) = (
+        off(&answers[0].x, &answers[1].x),
+        off(&answers[0].mu, &answers[1].mu),
+    );
+    assert!(x < 1e-12 && mu < 1e-12, "{x:e} {mu:e}");
+}
+
+/// What is cleared, filled and factored in one sweep is what is filled first where changes are looked for: with compliances that couple rows, and
+/// variables that are fixed, one or all of a body.
+#[test]
+fn one_sweep_gives_the_bits_of_filling_first() {
+    for fixed in [0..0, 7..8, 60..66] {
+        let mut s = chain(30, true);
+        for i in 0..s.m() {
+            for slot in s.r.pattern().row_slots(i) {
+                let k = s.r.pattern().indices()[slot] as usize;
+                s.r.values_mut()[slot] = if i == k { 0.3 } else { 0.05 };
+            }
+        }
+        s.fixed[fixed].fill(true);
+        let mut solvers = [false, true].map(|few_changes| {
+            let mut solver = DirectSolver::default();
+            solver.options.few_changes = few_changes;
+            solver
+        });
+        // The second time, over what the first left behind.
+        for change in [0.0, 1.0] {
+            (0..s.n()).for_each(|i| {
+                let slot = s.w.pattern().row_slots(i).end - 1;
+                s.w.values_mut()[slot] += change;
+            });
+            let answers = solvers.each_mut().map(|solver| {
+                let mut solution = Solution::default();
+                solver.prepare(&s).unwrap();
+                assert!(solver.plan.as_ref().is_some_and(|p| p.kernel.is_swept()));
+                let report = solver.solve(&s, &mut solution).unwrap();
+                assert!(report.residual.relative < 1e-14);
+                (report, solution.x, solution.mu)
+            });
+            assert_eq!(answers[0], answers[1]);
+        }
+    }
+}
+
+/// A chain of bodies whose `W` is diagonal and whose rows of three act on two coordinates of either body: blocks that are mostly zeros.
+fn sparse_chain(bodies: usize) -> KktSystem {
+    let (n, m) = (6 * bodies, 3 * bodies);
+    let [mut w, mut j, mut r] = [(n, n), (m, n), (m, m)].map(|(a, b)| PatternBuilder::new(a, b));
+    (0..n).for_each(|i| w.insert(i, i));
+    for k in 0..bodies {
+        for i in 0..3 {
+            r.insert(3 * k + i, 3 * k + i);
+            for body in k.saturating_sub(1)..=k {
+                j.insert(3 * k + i, 6 * body + i);
+                j.insert(3 * k + i, 6 * body + 3 + (i + 1) % 3);
+            }
+        }
+    }
+    let [w, j, r] = [w, j, r].map(|p| p.finish().unwrap());
+    let (primal, rows) = ((0..=n).step_by(6).collect(), (0..=m).step_by(3).collect());
+    let mut s = KktSystem::new(w, j, r, primal, rows).unwrap();
+    for (i, w) in s.w.values_mut().iter_mut().enumerate() {
+        *w = 2.0 + (i % 5) as f64;
+    }
+    for (slot, a) in s.j.values_mut().iter_mut().enumerate() {
+        *a = [1.0, 0.3, -1.0, 0.2][slot % 4];
+    }
+    s.c.iter_mut()
+        .enumerate()
+        .for_each(|(i, c)| *c = (i as f64).sin());
+    s.b.iter_mut()
+        .enumerate()
+        .for_each(|(i, b)| *b = (i as f64).cos());
+    s
+}
+
+#[test]
+fn blocks_that_are_mostly_zeros_go_by_entries_to_the_same_bits_where_few_change() {
+    let mut s = sparse_chain(100);
+    let mut solvers = [false, true].map(|few_changes| {
+        let mut solver = DirectSolver::default();
+        solver.options.few_changes = few_changes;
+        solver
+    });
+    for change in [0, 0, 1] {
+        s.w.values_mut()[17] += f64::from(change);
+        let answers = solvers.each_mut().map(|solver| {
+            let mut solution = Solution::default();
+            solver.prepare(&s).unwrap();
+            let report = solver.solve(&s, &mut solution).unwrap();
+            assert!(report.residual.relative < 1e-14);
+            assert_eq!((report.inertia, report.redundant_rows), ((600, 300), 0));
+            (report, solution.x, solution.mu)
+        });
+        assert_eq!(answers[0], answers[1]);
+    }
+    let work = solvers.each_ref().map(DirectSolver::counters);
+    // One index per unknown, not more entries than two per row and two of fill, and a part of it the second and the third time.
+    assert_eq!(work[0].columns, 3 * 900);
+    assert!(work[1].columns < 2 * 900, "{}", work[1].columns);
+    assert!(work[0].factor_entries < 3 * 900, "{}", work[0].factor_entries);
+}
+
+/// A net of `side x side` particles with springs along its edges, in blocks of three.
+fn net(side: usize) -> KktSystem {
+    let n = 3 * side * side;
+    let at = |i: usize, j: usize| 3 * (i * side + j);
+    let mut w = PatternBuilder::new(n, n);
+    for i in 0..side {
+        for j in 0..side {
+            w.insert_block((at(i, j), at(i, j)), (3, 3), true);
+            if j > 0 {
+                w.insert_block((at(i, j), at(i, j - 1)), (3, 3), false);
+            }
+            if i > 0 {
+                w.insert_block((at(i, j), at(i - 1, j)), (3, 3), false);
+            }
+        }
+    }
+    let rows = || PatternBuilder::new(0, n).finish().unwrap();
+    let none = PatternBuilder::new(0, 0).finish().unwrap();
+    let blocks = (0..=n).step_by(3).collect();
+    let mut s = KktSystem::new(w.finish().unwrap(), rows(), none, blocks, vec![0]).unwrap();
+    for i in 0..n {
+        for slot in s.w.pattern().row_slots(i) {
+            let k = s.w.pattern().indices()[slot] as usize;
+            s.w.values_mut()[slot] = if i == k { 9.0 } else { ((3 * i + k) as f64).sin() };
+        }
+        s.c[i] = (i as f64).sin();
+    }
+    s
+}
+
+#[test]
+fn nets_go_by_fronts_and_threads_do_not_show() {
+    let s = net(40);
+    let mut answers = Vec::new();
+    for threads in [1, 2, 3] {
+        let mut solver = DirectSolver::default();
+        solver.options.threads = threads;
+        let mut solution = Solution::default();
+        solver.prepare(&s).unwrap();
+        let kernel = solver.plan.as_ref().map(|p| &p.kernel);
+        assert!(matches!(kernel, Some(super::Kernel::Fronts { .. })));
+        let report = solver.solve(&s, &mut solution).unwrap();
+        assert!(report.residual.relative < 1e-14);
+        if threads == 1 {
+            let again = allocation_counter::measure(|| {
+                solver.prepare(&s).unwrap();
+                solver.solve(&s, &mut solution).unwrap();
+            });
+            assert_eq!(again.count_total, 0, "allocations of a step that is warm");
+        }
+        answers.push((report, solution.x));
+    }
+    assert!(answers.windows(2).all(|w| w[0] == w[1]));
+}

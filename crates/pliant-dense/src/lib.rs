@@ -14,6 +14,7 @@
 pub mod dense_ldlt;
 pub mod eigen;
 pub mod rotation;
+pub mod semidefinite;
 
 /// A column of three numbers.
 pub type Vec3 = nalgebra::Vector3<f64>;

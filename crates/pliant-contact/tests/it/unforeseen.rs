@@ -1,7 +1,7 @@
 //! What a search with foreseen velocities left out, found with those that things came to have.
 
 use pliant_contact::{Carrier, Collider, MeshKind, Place, Shape, World};
-use pliant_model::{Model, Pose};
+use pliant_model::{Model, Pose, State};
 
 use crate::rig::{Rig, soft_and_ball};
 
@@ -125,9 +125,8 @@ fn every_point_of_a_sheet_counts() {
     assert!(matches!(found[0].a.carrier, Carrier::Points { count: 3, .. }));
 }
 
-/// A triangle falls on its lowest corner, as all of it is foreseen to fall: the two others are behind that one, until it stops and they do not.
-#[test]
-fn corners_that_others_were_to_keep_up_are_seen() {
+/// A soft triangle over a floor, its first corner 4 mm from it and the others 19 mm.
+fn corner_over_floor() -> (Model, World, State) {
     let points = [[0.0, 0.0, 0.005], [1.0, 0.0, 0.02], [0.0, 1.0, 0.02]];
     let mut model = Model::new();
     let node = model.add_particles("points", &points).unwrap();
@@ -142,16 +141,27 @@ fn corners_that_others_were_to_keep_up_are_seen() {
     world
         .add(Collider::new("floor", floor, Place::Fixed(Pose::default())))
         .unwrap();
-    let mut state = model.initial_state().unwrap();
-    for corner in 0..3 {
-        state.velocities[3 * corner + 2] = -0.05 / H;
-    }
-    let corner = |c: &pliant_contact::Contact| match c.a.carrier {
+    let state = model.initial_state().unwrap();
+    (model, world, state)
+}
+
+/// The corner that a contact of the soft triangle is at.
+fn corner(contact: &pliant_contact::Contact) -> usize {
+    match contact.a.carrier {
         Carrier::Points {
             count: 1, elements, ..
         } => elements[0],
-        _ => panic!("{c:?}"),
-    };
+        _ => panic!("{contact:?}"),
+    }
+}
+
+/// A triangle falls on its lowest corner, as all of it is foreseen to fall: the two others are behind that one, until it stops and they do not.
+#[test]
+fn corners_that_others_were_to_keep_up_are_seen() {
+    let (model, mut world, mut state) = corner_over_floor();
+    for corner in 0..3 {
+        state.velocities[3 * corner + 2] = -0.05 / H;
+    }
     let (x, v) = (&state.positions, &state.velocities);
     let first: Vec<usize> = world
         .update(&model, x, v, H)
@@ -166,6 +176,73 @@ fn corners_that_others_were_to_keep_up_are_seen() {
     let late: Vec<usize> = found.iter().map(corner).collect();
     assert_eq!(late, [1, 2]);
     assert!(found.iter().all(|c| (c.gap - 0.019).abs() < 1e-12), "{found:?}");
+}
+
+/// A corner that comes before its neighbours only by the end is listed if it goes through something by then, and not if it stays over it, though within the margins.
+#[test]
+fn corners_that_come_to_lead_are_listed_where_they_pass() {
+    for (way, expected) in [(0.0189, &[][..]), (0.0205, &[1, 2])] {
+        let (model, mut world, mut state) = corner_over_floor();
+        for corner in 1..3 {
+            state.velocities[3 * corner + 2] = -way / H;
+        }
+        let (x, v) = (&state.positions, &state.velocities);
+        let mut listed: Vec<usize> = world
+            .update(&model, x, v, H)
+            .unwrap()
+            .iter()
+            .map(corner)
+            .collect();
+        listed.retain(|c| *c != 0);
+        assert_eq!(listed, expected, "{way}");
+    }
+}
+
+/// A triangle falls on the ridge of a roof, with the corner over the ridge first: when that one stops, the edge between the others crosses the ridge.
+#[test]
+fn edges_that_others_were_to_keep_up_are_seen() {
+    let points = [[-1.0, 0.0, 0.02], [1.0, 0.0, 0.02], [0.0, 1.0, 0.005]];
+    let mut model = Model::new();
+    let node = model.add_particles("points", &points).unwrap();
+    let mut world = World::new();
+    let soft = Shape::soft_triangles(&[[0, 1, 2]], 0.001).unwrap();
+    world
+        .add(Collider::new("soft", soft, Place::Points(node)))
+        .unwrap();
+    let roof = [
+        [0.0, -3.0, 0.0],
+        [0.0, 3.0, 0.0],
+        [-4.0, 0.0, -4.0],
+        [4.0, 0.0, -4.0],
+    ];
+    let roof = Shape::triangle_mesh(&roof, &[[0, 1, 2], [1, 0, 3]], MeshKind::Surface).unwrap();
+    world
+        .add(Collider::new("roof", roof, Place::Fixed(Pose::default())))
+        .unwrap();
+    let mut state = model.initial_state().unwrap();
+    for corner in 0..3 {
+        state.velocities[3 * corner + 2] = -0.05 / H;
+    }
+    let (x, v) = (&state.positions, &state.velocities);
+    let first: Vec<usize> = world
+        .update(&model, x, v, H)
+        .unwrap()
+        .iter()
+        .map(corner)
+        .collect();
+    assert_eq!(first, [2]);
+    state.velocities[8] = -0.004 / H;
+    let (x, v) = (&state.positions, &state.velocities);
+    let found = world.unforeseen(&model, x, v, H).unwrap();
+    assert_eq!(found.len(), 1, "{found:?}");
+    let Carrier::Points {
+        count: 2, elements, ..
+    } = found[0].a.carrier
+    else {
+        panic!("{found:?}");
+    };
+    assert_eq!(elements[..2], [0, 1]);
+    assert!((found[0].gap - 0.019).abs() < 1e-12 && found[0].normal[2].abs() > 1.0 - 1e-12);
 }
 
 /// A contact that comes late is sorted in among those of other pairs, so that all keep their names.

@@ -49,6 +49,9 @@ const SWEPT: usize = 4;
 /// Rows up to which Newton's dense factorisations cost less than interior points.
 const SMALL: usize = 60;
 
+/// Rounds of block pivoting: where it succeeds it takes a dozen.
+const PIVOTINGS: usize = 100;
+
 /// Rows up to which Lemke's tableau of the pyramids is worth its pivots as a start.
 const PIVOTS: usize = 200;
 
@@ -82,7 +85,8 @@ enum From {
 
 /// Tries solvers in turn, each from the best impulse so far, until the residual that is asked for holds.
 ///
-/// - Without friction and with few rows: block pivoting, then Lemke; then as with friction.
+/// - Without friction and with few rows: block pivoting, then Lemke (without a start and with more than 60 rows Lemke first: where rows are redundant, as of things that lie on each other, the
+///   sets of block pivoting are many); then as with friction.
 /// - Else: Gauss-Seidel (8 sweeps, if there is a start or there are at most four contacts: interior points gain nothing from them
 ///   otherwise), Newton (up to 60 rows), interior points, Newton, [alternating](ShiftStep::Alternating) interior points, Newton, the [central path](CentralPath) around its turning points, Newton, interior points with the shift
 ///   [lagged](ShiftStep::Lagged), Newton, the same with half of the new shift, Newton with many sweeps, from Lemke's pyramids (up to 200 rows) with both functions, a tenth and three
@@ -155,7 +159,7 @@ impl Auto {
         self.path.limits = at_most(PATH, PATH);
         self.gradient.limits = at_most(limits.max_iterations, limits.max_iterations);
         self.pivoting.options = BlockPivotingOptions {
-            limits: at_most(500, 500),
+            limits: at_most(PIVOTINGS, PIVOTINGS),
             ..BlockPivotingOptions::default()
         };
         self.lemke.options = LemkeOptions {
@@ -190,13 +194,15 @@ impl Solver for Auto {
         let curved = round && !rows;
         let slips = round && !problem.is_convex();
         let rolls = problem.first_rolling().is_some();
-        let sweeps = problem.blocks() <= SWEPT || rolls || r.iter().any(|r| *r != 0.0);
+        let warm = r.iter().any(|r| *r != 0.0);
+        let sweeps = problem.blocks() <= SWEPT || rolls || warm;
         let small = problem.size() <= SMALL;
         let pivots = problem.size() <= PIVOTS;
         let lagged = |share| Try::Interior(ShiftStep::Lagged { share });
         let stages: [_; Stages::MOST] = [
-            (rows && few, Try::Pivoting, From::Best),
+            (rows && few && (small || warm), Try::Pivoting, From::Best),
             ((rows || !round) && few, Try::Lemke, From::Best),
+            (rows && few && !(small || warm), Try::Pivoting, From::Best),
             (round && sweeps, Try::GaussSeidel, From::Best),
             (curved && (small || rolls && near), Try::Newton, From::Best),
             (round, Try::Interior(ShiftStep::Newton), From::Best),

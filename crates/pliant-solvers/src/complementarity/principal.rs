@@ -3,7 +3,10 @@
 use super::report::Tracker;
 use super::{Limits, Method, Outcome, Problem, ProblemError, Report, Solver};
 use nalgebra::{DMatrix, DVector};
-use pliant_dense::dense_ldlt::minimum_norm;
+use pliant_dense::{dense_ldlt, semidefinite};
+
+/// Share of the diagonal below which a pivot counts as zero.
+const SINGULAR: f64 = 1e-11;
 
 fn pivot_limits() -> Limits {
     Limits {
@@ -46,15 +49,17 @@ pub(crate) fn solve_on(a: &DMatrix<f64>, free: &[usize], rhs: &DVector<f64>) -> 
     let scaled = rhs.component_mul(&scale);
     let symmetric = (0..n).all(|i| (0..i).all(|j| (sub[(i, j)] - sub[(j, i)]).abs() <= 1e-12));
     let definite = if symmetric { sub.clone().cholesky() } else { None };
-    let x = if let Some(factors) = definite.filter(|f| f.l_dirty().diagonal().iter().all(|d| d * d > 1e-11)) {
-        let mut x = factors.solve(&scaled);
-        x += factors.solve(&(&scaled - &sub * &x));
-        Some(x)
-    } else if symmetric {
-        Some(minimum_norm(&sub, &scaled, 1e-11))
-    } else {
-        sub.lu().solve(&scaled)
-    };
+    let x =
+        if let Some(factors) = definite.filter(|f| f.l_dirty().diagonal().iter().all(|d| d * d > SINGULAR)) {
+            let mut x = factors.solve(&scaled);
+            x += factors.solve(&(&scaled - &sub * &x));
+            Some(x)
+        } else if symmetric {
+            let semidefinite = semidefinite::minimum_norm(&sub, &scaled, SINGULAR);
+            Some(semidefinite.unwrap_or_else(|| dense_ldlt::minimum_norm(&sub, &scaled, SINGULAR)))
+        } else {
+            sub.lu().solve(&scaled)
+        };
     let x = x?.component_mul(&scale);
     x.iter().all(|x| x.is_finite()).then_some(x)
 }

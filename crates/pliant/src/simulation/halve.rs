@@ -95,3 +95,101 @@ fn sum(a: &Timings, b: &Timings) -> Timings {
         update: a.update + b.update,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::NewtonReport;
+    use pliant_model::{Mass, Model};
+    use std::time::Duration;
+
+    /// A report whose every number is `k` times one that no other has.
+    fn report(k: usize) -> StepReport {
+        let mut model = Model::new();
+        let particle = model.add_particles("particle", &[[0.0; 3]]).unwrap();
+        model.add_mass("mass", particle, Mass::Uniform(1.0)).unwrap();
+        let mut report = Simulation::new(model).unwrap().step(0.125 * k as f64).unwrap();
+        let x = k as f64;
+        report.residual.relative = 3.0 * x;
+        report.residual.primal = 5.0 * x;
+        report.refinements = 2 * k;
+        report.geometry_passes = 3 * k;
+        report.newton = NewtonReport {
+            iterations: 5 * k,
+            halvings: 7 * k,
+            step_halvings: 11 * k,
+        };
+        report.corrections = (13 * k, 17 * k);
+        report.ledger.friction = 19.0 * x;
+        let c = &mut report.contacts;
+        (c.residual, c.velocity_residual, c.de_saxce) = (7.0 * x, 11.0 * x, 13.0 * x);
+        (c.halvings, c.unforeseen, c.impacts) = (19 * k, 23 * k, 29 * k);
+        (c.iterations, c.corrections) = (31 * k, 37 * k);
+        (c.lifted, c.paid, c.work, c.stilled) = (17.0 * x, 19.0 * x, 23.0 * x, 29.0 * x);
+        c.lifted_by = Some([k as u32, 0]);
+        c.restitution = -x;
+        let ms = |n: u64| Duration::from_millis(n * k as u64);
+        report.timings = Timings {
+            fill: ms(2),
+            factor: ms(3),
+            solve: ms(5),
+            stabilise: ms(7),
+            contacts: ms(11),
+            update: ms(13),
+        };
+        report
+    }
+
+    /// Sums of what was done, the worse of what was missed: whichever half it was in.
+    #[test]
+    fn two_reports_make_one() {
+        let (small, large) = (report(1), report(2));
+        for (first, second) in [(&small, &large), (&large, &small)] {
+            let both = together(first, second);
+            let both_of = report(3);
+            assert_eq!((both.h, both.time), (0.375, second.time));
+            assert_eq!(both.residual, large.residual);
+            assert_eq!(
+                (
+                    both.refinements,
+                    both.geometry_passes,
+                    both.newton,
+                    both.corrections
+                ),
+                (
+                    both_of.refinements,
+                    both_of.geometry_passes,
+                    both_of.newton,
+                    both_of.corrections
+                )
+            );
+            assert_eq!(both.ledger.friction, both_of.ledger.friction);
+            assert_eq!(both.timings, both_of.timings);
+            let (c, sums, worse) = (&both.contacts, &both_of.contacts, &large.contacts);
+            assert_eq!(
+                (c.residual, c.velocity_residual, c.de_saxce),
+                (worse.residual, worse.velocity_residual, worse.de_saxce)
+            );
+            assert_eq!((c.lifted_by, c.restitution), (worse.lifted_by, worse.restitution));
+            assert_eq!(
+                (
+                    c.halvings,
+                    c.unforeseen,
+                    c.impacts,
+                    c.iterations,
+                    c.corrections,
+                    c.stilled
+                ),
+                (
+                    sums.halvings,
+                    sums.unforeseen,
+                    sums.impacts,
+                    sums.iterations,
+                    sums.corrections,
+                    sums.stilled
+                )
+            );
+            assert_eq!((c.lifted, c.paid, c.work), (sums.lifted, sums.paid, sums.work));
+        }
+    }
+}

@@ -193,6 +193,36 @@ fn what_is_connected_pays_for_each_other() {
     }
 }
 
+/// The same of a row of constant coefficients, which nothing but `J` knows of: two particles of one velocity along y, one of which is lifted.
+#[test]
+fn what_a_row_connects_pays_for_each_other() {
+    let (mut m, p) = room(
+        &[[0.0, 0.0, -0.003], [1.0, 0.0, 0.5]],
+        &[0.0, 0.0, 0.0, 0.0, 1.0, 0.0],
+        9.81,
+    );
+    let entry = |element, value| AffineEntry {
+        element: 0,
+        coordinate: 0,
+        from: Dependency { parent: 0, element },
+        from_coordinate: 1,
+        value,
+    };
+    let difference = Affine::new(1, &[0.0], &[entry(0, 1.0), entry(1, -1.0)]);
+    let difference = m.add_mapped("difference", &[p], difference).unwrap();
+    m.add_constraint("alike", difference, Level::Position).unwrap();
+    let mut s = simulation(m, p);
+    s.step(0.01).unwrap();
+    // Both have v/2 of the one that moved, and pay m g d together: v'^2 = v^2/4 - g d. The other one falls freely, which no group owes.
+    let fallen = 9.81 * 0.01;
+    let owed = MASS * 9.81 * 0.003;
+    let kinetic = 0.5 * MASS * (2.0 * 0.25 + fallen * fallen);
+    let expected = 0.5 * (1.0 - owed / kinetic).sqrt();
+    for v in [s.velocities(p)[1], s.velocities(p)[4]] {
+        assert!((v - expected).abs() < 1e-9, "{v} {expected}");
+    }
+}
+
 /// The first two particles on the last one, which is held.
 #[derive(Debug)]
 struct Table(NodeId);

@@ -281,7 +281,13 @@ fn the_way_of_points_counts() {
         let mut state = s.state().clone();
         state.positions[2] = height;
         s.set_state(&state).unwrap();
-        assert_eq!(s.step(0.1).unwrap().contacts.unforeseen, expected, "{height}");
+        let contacts = s.step(0.1).unwrap().contacts;
+        // What is never done with surprises would be taken in halves, where the end is slower.
+        assert_eq!(
+            (contacts.unforeseen, contacts.halvings),
+            (expected, 0),
+            "{height}"
+        );
         let fallen = height - s.positions(particle)[2];
         assert!(
             (fallen - (0.5 * G * 0.01f64).min(height)).abs() < 1e-9,

@@ -76,14 +76,20 @@ fn blocks_and_scalars_give_one_answer() {
 /// variables that are fixed, one or all of a body.
 #[test]
 fn one_sweep_gives_the_bits_of_filling_first() {
-    for fixed in [0..0, 7..8, 60..66] {
-        let mut s = chain(30, true);
-        for i in 0..s.m() {
-            for slot in s.r.pattern().row_slots(i) {
-                let k = s.r.pattern().indices()[slot] as usize;
-                s.r.values_mut()[slot] = if i == k { 0.3 } else { 0.05 };
-            }
+    let mut chained = chain(30, true);
+    for i in 0..chained.m() {
+        for slot in chained.r.pattern().row_slots(i) {
+            let k = chained.r.pattern().indices()[slot] as usize;
+            chained.r.values_mut()[slot] = if i == k { 0.3 } else { 0.05 };
         }
+    }
+    let ring = ring(30);
+    let fixed = [0..0, 7..8, 60..66];
+    for (system, fixed) in [&chained, &ring]
+        .into_iter()
+        .flat_map(|s| fixed.clone().map(|f| (s, f)))
+    {
+        let mut s = system.clone();
         s.fixed[fixed].fill(true);
         let mut solvers = [false, true].map(|few_changes| {
             let mut solver = DirectSolver::default();
@@ -107,6 +113,46 @@ fn one_sweep_gives_the_bits_of_filling_first() {
             assert_eq!(answers[0], answers[1]);
         }
     }
+}
+
+/// A ring of bodies, which fills in, whose joints have two rows on one body and one on the other: a row may be filled before one that it meets in `R`.
+fn ring(bodies: usize) -> KktSystem {
+    let (n, m) = (6 * bodies, 3 * bodies);
+    let [mut w, mut j, mut r] = [(n, n), (m, n), (m, m)].map(|(a, b)| PatternBuilder::new(a, b));
+    for k in 0..bodies {
+        w.insert_block((6 * k, 6 * k), (6, 6), true);
+        // Either body first, as either may be eliminated first.
+        let (one, other) = if k % 2 == 0 {
+            (k, (k + 1) % bodies)
+        } else {
+            ((k + 1) % bodies, k)
+        };
+        j.insert_block((3 * k, 6 * one), (1, 6), false);
+        j.insert_block((3 * k + 1, 6 * other), (2, 6), false);
+        r.insert_block((3 * k, 3 * k), (3, 3), true);
+    }
+    let every = |step: usize, size: usize| (0..=size).step_by(step).collect();
+    let (w, j, r) = (w.finish().unwrap(), j.finish().unwrap(), r.finish().unwrap());
+    let mut s = KktSystem::new(w, j, r, every(6, n), every(3, m)).unwrap();
+    for i in 0..n {
+        for slot in s.w.pattern().row_slots(i) {
+            let k = s.w.pattern().indices()[slot] as usize;
+            s.w.values_mut()[slot] = if i == k { 3.0 + (i % 5) as f64 } else { 0.2 };
+        }
+        s.c[i] = (i as f64).sin();
+    }
+    for i in 0..m {
+        for slot in s.j.pattern().row_slots(i) {
+            let k = s.j.pattern().indices()[slot] as usize;
+            s.j.values_mut()[slot] = 1.0 + 0.3 * ((7 * i + 5 * k) as f64).cos();
+        }
+        for slot in s.r.pattern().row_slots(i) {
+            let k = s.r.pattern().indices()[slot] as usize;
+            s.r.values_mut()[slot] = if i == k { 0.3 + 0.1 * (i % 7) as f64 } else { 0.05 };
+        }
+        s.b[i] = (i as f64).cos();
+    }
+    s
 }
 
 /// A chain of bodies whose `W` is diagonal and whose rows of three act on two coordinates of either body: blocks that are mostly zeros.

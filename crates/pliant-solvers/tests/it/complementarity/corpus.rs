@@ -2,6 +2,7 @@
 
 use super::scenes::{incline, tower, wall};
 use super::{limits, solve};
+use crate::tools::Random;
 use pliant_solvers::complementarity::Outcome::{self, Converged, MaxIterations};
 use pliant_solvers::complementarity::*;
 
@@ -152,6 +153,36 @@ fn auto_says_what_it_did() {
         report.stages.iter().map(|s| s.iterations).sum::<usize>()
     );
     assert!(report.stages[0].measure > TOLERANCE && report.stages[1].measure <= TOLERANCE);
+}
+
+/// Many rows without friction on few coordinates: from rest Lemke, because the sets of block pivoting are many where rows are redundant; near the answer block pivoting.
+#[test]
+fn many_redundant_rows_are_lemkes() {
+    let (rows, unknowns) = (120, 30);
+    let mut random = Random(5);
+    // All of them open along the first coordinate, so that there is an answer.
+    let mut normals = random.numbers(rows * unknowns);
+    normals.iter_mut().step_by(unknowns).for_each(|x| *x = 1.0);
+    let mut velocity = random.numbers(unknowns);
+    velocity[0] -= 2.0;
+    let row = |i: usize| &normals[i * unknowns..][..unknowns];
+    let dot = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>();
+    let a: Vec<f64> = (0..rows * rows)
+        .map(|k| dot(row(k / rows), row(k % rows)))
+        .collect();
+    let b: Vec<f64> = (0..rows).map(|i| dot(row(i), &velocity)).collect();
+    let problem = super::lcp(&a, &b);
+    let (mut r, cold) = solve(&mut Auto::default(), &problem);
+    assert_eq!(cold.outcome, Converged);
+    assert_eq!(
+        cold.stages.iter().map(|s| s.method).collect::<Vec<_>>(),
+        [Method::Lemke]
+    );
+    assert!(cold.iterations < rows, "{cold:?}");
+    r.iter_mut().for_each(|r| *r *= 1.0001);
+    let warm = Auto::default().solve(&problem, &mut r).unwrap();
+    assert_eq!(warm.outcome, Converged);
+    assert_eq!(warm.stages[0].method, Method::BlockPivoting, "{warm:?}");
 }
 
 #[test]

@@ -75,12 +75,12 @@ pub fn chain(links: usize, compliance: f64, pose: Pose) -> Result<KktSystem, Sol
 }
 
 /// A closed loop of `links` (at least 4) bodies in the plane z = 0, a regular polygon on hinges (5 rows each) whose axes are all along z: the
-/// three rows that keep the last hinge in the plane say what the others said. `n = 6 links`, `m = 5 links`, rank `m - 3`, `R = 0`,
+/// three rows that keep the last hinge in the plane say what the others said. `n = 6 links`, `m = 5 links`, rank `m - 3`, `R` as given on the diagonal (zero: redundant rows),
 /// and a right-hand side `b = J v` that every row agrees on.
 ///
 /// # Errors
 /// [`SolveError::Sparse`] if the loop is too long for 32-bit indices.
-pub fn closed_loop(links: usize) -> Result<KktSystem, SolveError> {
+pub fn closed_loop(links: usize, compliance: f64) -> Result<KktSystem, SolveError> {
     let body = |k: usize| {
         let angle = std::f64::consts::TAU * k as f64 / links as f64;
         Body {
@@ -102,7 +102,7 @@ pub fn closed_loop(links: usize) -> Result<KktSystem, SolveError> {
         );
         parts.add_joint(5 * k, 5, 6 * k, &body(k), -LENGTH / 2.0, 1.0, Pose::Turned);
         for i in 5 * k..5 * k + 5 {
-            parts.r.add(i, i, 0.0);
+            parts.r.add(i, i, compliance);
         }
     }
     let mut out = system(

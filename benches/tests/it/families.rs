@@ -81,7 +81,7 @@ fn a_chain_that_moves_as_one_body_violates_no_joint() {
 fn long_loops_have_three_rows_too_many_as_well() {
     // Rounding grows with the loop: from a few hundred links on it leaves the redundant rows pivots of either sign above the threshold.
     for links in [100, 200, 350, 500, 700, 1000, 2000] {
-        let (solution, report) = solve(&closed_loop(links).unwrap());
+        let (solution, report) = solve(&closed_loop(links, 0.0).unwrap());
         assert_eq!(report.redundant_rows, 3, "{links} links");
         assert!(report.residual.relative < 1e-12, "{links} links: {report:?}");
         // Weight and velocities of 0.01 m/s over a step, for each of them: multipliers do not drift along the null space.
@@ -92,7 +92,7 @@ fn long_loops_have_three_rows_too_many_as_well() {
 
 #[test]
 fn a_long_loop_keeps_its_rank_whatever_the_rounding() {
-    let system = closed_loop(1000).unwrap();
+    let system = closed_loop(1000, 0.0).unwrap();
     let mut solver = DirectSolver::default();
     let mut solution = Solution::default();
     for round in 0..12 {
@@ -113,7 +113,7 @@ fn a_long_loop_keeps_its_rank_whatever_the_rounding() {
 
 #[test]
 fn the_closed_loop_has_three_rows_too_many() {
-    let system = closed_loop(12).unwrap();
+    let system = closed_loop(12, 0.0).unwrap();
     assert_eq!((system.n(), system.m()), (72, 60));
     let (solution, report) = solve(&system);
     assert_eq!(report.redundant_rows, 3);

@@ -132,6 +132,8 @@ pub struct DirectSolver {
     b: Vec<f64>,
     /// `J_d^T` of a dropped row, n.
     force: Vec<f64>,
+    /// Of contradictions.
+    sizes: rank::Sizes,
     best: Solution,
     many: many::Scratch,
     /// Of quadratic forms.

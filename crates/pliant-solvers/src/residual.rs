@@ -35,7 +35,7 @@ pub(crate) struct ResidualScratch {
     primal_scale: Vec<f64>,
     pub(crate) row_scale: Vec<f64>,
     /// For each variable, the largest velocity that a term of its block stands for.
-    velocity: Vec<f64>,
+    pub(crate) velocity: Vec<f64>,
 }
 
 /// Room for the roundings of a comparison of quotients by products.
@@ -60,28 +60,41 @@ impl ResidualScratch {
         row_of(&system.j, i).fold(0.0f64, |a, (k, v)| a.max(v.abs() * self.velocity[k]))
     }
 
-    /// The force of a multiplier against the size of its terms: `max |J^T mu|_i / (|J^T| |mu|)_i` over the free variables whose
-    /// terms are not negligible.
-    pub(crate) fn force_share(&mut self, system: &KktSystem, mu: &[f64]) -> f64 {
-        let n = system.n();
-        self.primal.clear();
-        self.primal.resize(n, 0.0);
-        self.primal_scale.clear();
-        self.primal_scale.resize(n, 0.0);
-        for (i, mu) in mu.iter().enumerate() {
+    /// The force of the combination `n = mu + e_d` of rows against the size of its terms, `max |J^T n|_i / (|J^T| |n|)_i` over the free variables whose
+    /// terms are not negligible; and the residuals of `W x - J^T n = 0` and `J x + R mu = 0` (without row `d` in `mu`), as [`evaluate`] has them. Cost `6 nnz(J) + 4 nnz(W) + 4 nnz(R)`.
+    pub(crate) fn combine(&mut self, system: &KktSystem, solution: &Solution, d: usize) -> f64 {
+        let (n, m) = (system.n(), system.m());
+        for (list, size) in [
+            (&mut self.primal, n),
+            (&mut self.primal_scale, n),
+            (&mut self.row, m),
+        ] {
+            list.clear();
+            list.resize(size, 0.0);
+        }
+        let (x, mu) = (&solution.x[..n], &solution.mu[..m]);
+        let (primal, scale) = (&mut self.primal[..n], &mut self.primal_scale[..n]);
+        let row = &mut self.row[..m];
+        for i in 0..m {
+            let own = if i == d { 1.0 } else { mu[i] };
+            let mut sum = 0.0;
             for (k, a) in row_of(&system.j, i) {
-                self.primal[k] += a * mu;
-                self.primal_scale[k] += (a * mu).abs();
+                let term = a * own;
+                primal[k] += term;
+                scale[k] += term.abs();
+                sum += a * x[k];
             }
+            row[i] = sum;
         }
         let free = |i: &usize| !system.fixed[*i];
-        let largest = (0..n)
-            .filter(free)
-            .fold(0.0f64, |a, i| a.max(self.primal_scale[i]));
-        let terms = (0..n)
-            .filter(free)
-            .filter(|i| self.primal_scale[*i] > 1e-9 * largest);
-        terms.fold(0.0f64, |a, i| a.max(self.primal[i].abs() / self.primal_scale[i]))
+        let largest = (0..n).filter(free).fold(0.0f64, |a, i| a.max(scale[i]));
+        let terms = (0..n).filter(free).filter(|i| scale[*i] > 1e-9 * largest);
+        let share = terms.fold(0.0f64, |a, i| a.max(primal[i].abs() / scale[i]));
+        system.w.symmetric_add_product(-1.0, x, primal);
+        let fixed = system.fixed.iter().zip(primal).filter(|(fixed, _)| **fixed);
+        fixed.for_each(|(_, r)| *r = 0.0);
+        system.r.symmetric_add_product(1.0, mu, row);
+        share
     }
 }
 

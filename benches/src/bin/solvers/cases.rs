@@ -78,7 +78,10 @@ pub(crate) fn all() -> Vec<Case> {
             chain(10_000, compliance, Pose::Straight)
         }));
     }
-    out.push(case("loop 1000".to_owned(), Small, 1000, || closed_loop(1000)));
+    for compliance in [1e-8, 0.0] {
+        let name = format!("loop 1000, C = {compliance:e}");
+        out.push(case(name, Small, 1000, move || closed_loop(1000, compliance)));
+    }
     for (side, size) in [(32, Small), (64, Small), (128, Medium), (256, Medium)] {
         let units = 3 * side * side - 12;
         out.push(case(format!("net {side}, stiffness"), size, units, move || {

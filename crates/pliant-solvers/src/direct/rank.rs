@@ -4,7 +4,7 @@ use super::DirectSolver;
 use super::plan::Plan;
 use super::scale::{NEGLIGIBLE, SUSPICION};
 use crate::bounds::is_held;
-use crate::residual::{evaluate_for, roundoff, row_of};
+use crate::residual::{ResidualScratch, roundoff, row_of};
 use crate::{KktSystem, Solution, SolveError};
 
 /// A combination of rows exerts no force if its force is below this share of its terms.
@@ -130,32 +130,26 @@ impl DirectSolver {
             zeros(&mut solution.x, n);
             zeros(&mut solution.mu, m);
         }
-        zeros(&mut self.b, m);
         let mut least = [f64::INFINITY; TOGETHER];
         let mut done = [false; TOGETHER];
-        for pass in 0..=MOST_REFINEMENTS {
-            scratch.rhs.clear();
-            for (k, d) in rows.iter().enumerate().filter(|(k, _)| !done[*k]) {
-                // W x - J^T mu = J_d^T with the rows that are left: where they can say what row d says, x is zero and n = mu + e_d.
-                zeros(&mut self.force, n);
-                for (i, a) in row_of(&system.j, *d) {
-                    self.force[i] = a;
-                }
-                if pass == 0 {
-                    self.residual.start(&self.force, &self.b);
-                } else {
-                    let (force, b) = (&self.force, &self.b);
-                    let (dropped, states) = (&self.dropped, &self.states);
-                    let residual = &mut self.residual;
-                    evaluate_for(system, &scratch.best[k], force, b, dropped, states, residual);
-                }
-                let (primal, row) = (&self.residual.primal, &self.residual.row);
-                plan.gather(primal, row, &self.states, &mut scratch.one);
-                scratch.rhs.extend_from_slice(&scratch.one);
+        let mut right = std::mem::take(&mut self.rhs);
+        right.clear();
+        zeros(&mut self.b, m);
+        for d in rows {
+            // W x - J^T mu = J_d^T with the rows that are left: where they can say what row d says, x is zero and n = mu + e_d.
+            zeros(&mut self.force, n);
+            for (i, a) in row_of(&system.j, *d) {
+                self.force[i] = a;
             }
-            if scratch.rhs.is_empty() {
+            plan.gather(&self.force, &self.b, &self.states, &mut scratch.one);
+            right.extend_from_slice(&scratch.one);
+        }
+        for _ in 0..=MOST_REFINEMENTS {
+            if right.is_empty() {
                 break;
             }
+            std::mem::swap(&mut right, &mut scratch.rhs);
+            right.clear();
             plan.kernel.solve_in_place(&mut scratch.rhs);
             let mut answers = scratch.rhs.chunks_exact(plan.elimination.sequence.len());
             for (k, d) in rows.iter().enumerate() {
@@ -167,17 +161,22 @@ impl DirectSolver {
                 let solution = &mut scratch.best[k];
                 self.column.clone_from(&solution.mu);
                 plan.add_scaled(answer, solution);
-                solution.mu[*d] = 1.0;
-                let share = self.residual.force_share(system, &solution.mu);
-                // Back to zero, as the other rows see it.
+                // As the other rows see it.
                 solution.mu[*d] = 0.0;
+                let share = self.residual.combine(system, solution, *d);
                 done[k] = share <= FORCELESS || share > 0.5 * least[k];
                 if share > least[k] {
                     solution.mu.copy_from_slice(&self.column);
                 }
                 least[k] = least[k].min(share);
+                if !done[k] {
+                    let (primal, row) = (&self.residual.primal, &self.residual.row);
+                    plan.gather(primal, row, &self.states, &mut scratch.one);
+                    right.extend_from_slice(&scratch.one);
+                }
             }
         }
+        self.rhs = right;
         for (k, d) in rows.iter().enumerate() {
             let limit = if self.suspected[*d] {
                 NO_FORCE_AT_ALL
@@ -202,8 +201,9 @@ impl DirectSolver {
     /// The part of `b` that the rows agree on is `self.b`.
     pub(super) fn contradiction(&mut self, system: &KktSystem, b: &[f64], x: &[f64]) -> Option<(usize, f64)> {
         let mut force = std::mem::take(&mut self.force);
-        let found = self.find_contradiction(system, b, x, &mut force);
-        self.force = force;
+        let mut sizes = std::mem::take(&mut self.sizes);
+        let found = self.find_contradiction(system, b, x, (&mut force, &mut sizes));
+        (self.force, self.sizes) = (force, sizes);
         found
     }
 
@@ -212,36 +212,24 @@ impl DirectSolver {
         system: &KktSystem,
         b: &[f64],
         x: &[f64],
-        force: &mut Vec<f64>,
+        (force, sizes): (&mut Vec<f64>, &mut Sizes),
     ) -> Option<(usize, f64)> {
-        let roundoff = roundoff(system);
-        // Rounding is that of all velocities that add up, those of multipliers too. What rows may disagree by is a share of velocities with or without
-        // rows: a contradiction makes multipliers without bound.
-        let rounding = |i: usize| {
-            let size = self.residual.row_floor(system, i) + b[i].abs();
-            roundoff * size + system.b_rounding[i]
-        };
-        // Largest in the block of a variable if there were no rows.
-        let free = |k: usize| {
-            let blocks = system.primal_blocks();
-            let block = blocks.partition_point(|first| *first <= k);
-            let own = (blocks[block - 1]..blocks[block]).filter(|i| !system.fixed[*i]);
-            own.fold(0.0f64, |a, i| a.max((system.c[i] / system.w_diagonal(i)).abs()))
-        };
-        let speed = |i: usize| {
-            let without = row_of(&system.j, i).fold(0.0f64, |a, (k, v)| a.max(v.abs() * free(k)));
-            self.residual.row_scale[i] + b[i].abs() + without
-        };
+        sizes.measure(system, b, &self.residual);
+        let Sizes {
+            free,
+            speed,
+            rounding,
+        } = sizes;
         let mut worst = (1.0, None);
         let mut allowed = 0.0;
         for q in self.null_space.columns() {
             let involved = || q.iter().enumerate().filter(|(_, n)| **n != 0.0);
-            let size = involved().fold(0.0f64, |a, (i, _)| a.max(speed(i)));
+            let size = involved().fold(0.0f64, |a, (i, _)| a.max(speed[i]));
             let share = self.options.incompatibility * size;
             let (mut sum, mut limit) = (0.0, 0.0);
             for (i, n) in involved() {
                 sum += n * b[i];
-                limit += n.abs() * (share + rounding(i));
+                limit += n.abs() * (share + rounding[i]);
             }
             if sum.abs() > worst.0 * limit {
                 zeros(force, system.n());
@@ -250,7 +238,7 @@ impl DirectSolver {
                 }
                 let reach = force.iter().zip(x).enumerate().filter(|(k, _)| !system.fixed[*k]);
                 limit += reach
-                    .map(|(k, (f, x))| f.abs() * (x.abs() + free(k)))
+                    .map(|(k, (f, x))| f.abs() * (x.abs() + free[k]))
                     .sum::<f64>();
             }
             if sum.abs() > worst.0 * limit {
@@ -260,9 +248,46 @@ impl DirectSolver {
         }
         let q = worst.1?;
         let removed = |i: usize| (b[i] - self.b[i]).abs();
-        let share = |i: usize| removed(i) / (allowed + rounding(i)).max(f64::MIN_POSITIVE);
+        let share = |i: usize| removed(i) / (allowed + rounding[i]).max(f64::MIN_POSITIVE);
         let involved = (0..system.m()).filter(|i| q[*i] != 0.0);
         let row = involved.max_by(|a, b| share(*a).total_cmp(&share(*b)))?;
         Some((row, removed(row)))
+    }
+}
+
+/// Sizes of velocities that tell a contradiction from rounding.
+#[derive(Debug, Default)]
+pub(super) struct Sizes {
+    /// For each variable the largest velocity in its block if there were no rows.
+    free: Vec<f64>,
+    /// For each row the largest of its terms with rows and without.
+    speed: Vec<f64>,
+    /// Rounding of each row: that of all velocities that add up, those of multipliers too.
+    rounding: Vec<f64>,
+}
+
+impl Sizes {
+    /// Cost `O(nnz(J))`.
+    fn measure(&mut self, system: &KktSystem, b: &[f64], residual: &ResidualScratch) {
+        self.free.clear();
+        for block in system.primal_blocks().windows(2) {
+            let own = (block[0]..block[1]).filter(|i| !system.fixed[*i]);
+            let largest = own.fold(0.0f64, |a, i| a.max((system.c[i] / system.w_diagonal(i)).abs()));
+            self.free.resize(block[1], largest);
+        }
+        self.speed.clear();
+        self.rounding.clear();
+        let roundoff = roundoff(system);
+        for (i, b) in b.iter().enumerate() {
+            let (mut with, mut without) = (0.0f64, 0.0f64);
+            for (k, a) in row_of(&system.j, i) {
+                with = with.max(a.abs() * residual.velocity[k]);
+                without = without.max(a.abs() * self.free[k]);
+            }
+            // What rows may disagree by is a share of velocities with or without rows: a contradiction makes multipliers without bound.
+            self.speed.push(residual.row_scale[i] + b.abs() + without);
+            self.rounding
+                .push(roundoff * (with + b.abs()) + system.b_rounding[i]);
+        }
     }
 }

@@ -104,7 +104,7 @@ pub fn minimum_norm(a: &DMatrix<f64>, b: &DVector<f64>, threshold: f64) -> DVect
     let n = a.nrows();
     let mut d: Vec<f64> = a.iter().copied().collect();
     let mut v = vec![0.0; n * n];
-    // Jacobi: accurate to rounding of the largest eigenvalue. (The general singular value iteration stopped at 1e-7 here.)
+    // Accurate to rounding of the largest eigenvalue. (A general singular value iteration stopped at 1e-7 here.)
     crate::eigen::symmetric_eigen(n, &mut d, &mut v);
     let cut = threshold * (0..n).fold(0.0f64, |m, i| m.max(d[i * n + i].abs()));
     let mut x = DVector::zeros(n);

@@ -5,8 +5,8 @@ use nalgebra::{DMatrix, DVector};
 /// The least-squares solution of minimum norm of `A x = b` for a symmetric positive semidefinite `A`, by a Cholesky factorisation with pivots that ends where
 /// what is left is below `threshold` times the largest entry of the diagonal. None if what is left is more than that off the diagonal, or below zero by more: then `A` is not semidefinite.
 ///
-/// **Equation.** `A = L L^T` with `r` columns, `L = Q R`, `x = Q (R R^T)^-1 Q^T b`, refined once. Cost `n r^2` for the factor and `2 n r^2` for `Q R`, a hundredth of that of the
-/// [eigenvalues](crate::dense_ldlt::minimum_norm) for some hundred unknowns.
+/// **Equation.** `A = L L^T` with `r` columns, `L = Q R`, `x = Q (R R^T)^-1 Q^T b`, refined once. Cost `n r^2` for the factor and `2 n r^2` for `Q R`, less than the
+/// [eigenvalues](crate::dense_ldlt::minimum_norm) take.
 pub fn minimum_norm(a: &DMatrix<f64>, b: &DVector<f64>, threshold: f64) -> Option<DVector<f64>> {
     let n = a.nrows();
     let mut left = a.clone();

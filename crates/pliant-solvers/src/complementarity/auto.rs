@@ -59,6 +59,8 @@ const PIVOTS: usize = 200;
 #[derive(Clone, Copy, Debug)]
 enum Try {
     Pivoting,
+    /// As long as no rows are redundant.
+    RegularPivoting,
     Lemke,
     GaussSeidel,
     Newton,
@@ -85,8 +87,8 @@ enum From {
 
 /// Tries solvers in turn, each from the best impulse so far, until the residual that is asked for holds.
 ///
-/// - Without friction and with few rows: block pivoting, then Lemke (without a start and with more than 60 rows Lemke first: where rows are redundant, as of things that lie on each other, the
-///   sets of block pivoting are many); then as with friction.
+/// - Without friction and with few rows: block pivoting, then Lemke; then as with friction. Without a start and with more than 60 rows block pivoting ends before Lemke as soon as rows of its set are redundant,
+///   as of things that lie on each other (of such sets there are many), and goes on after it.
 /// - Else: Gauss-Seidel (8 sweeps, if there is a start or there are at most four contacts: interior points gain nothing from them
 ///   otherwise), Newton (up to 60 rows), interior points, Newton, [alternating](ShiftStep::Alternating) interior points, Newton, the [central path](CentralPath) around its turning points, Newton, interior points with the shift
 ///   [lagged](ShiftStep::Lagged), Newton, the same with half of the new shift, Newton with many sweeps, from Lemke's pyramids (up to 200 rows) with both functions, a tenth and three
@@ -197,12 +199,14 @@ impl Solver for Auto {
         let warm = r.iter().any(|r| *r != 0.0);
         let sweeps = problem.blocks() <= SWEPT || rolls || warm;
         let small = problem.size() <= SMALL;
+        let known = small || warm;
         let pivots = problem.size() <= PIVOTS;
         let lagged = |share| Try::Interior(ShiftStep::Lagged { share });
         let stages: [_; Stages::MOST] = [
-            (rows && few && (small || warm), Try::Pivoting, From::Best),
+            (rows && few && !known, Try::RegularPivoting, From::Best),
+            (rows && few && known, Try::Pivoting, From::Best),
             ((rows || !round) && few, Try::Lemke, From::Best),
-            (rows && few && !(small || warm), Try::Pivoting, From::Best),
+            (rows && few && !known, Try::Pivoting, From::Best),
             (round && sweeps, Try::GaussSeidel, From::Best),
             (curved && (small || rolls && near), Try::Newton, From::Best),
             (round, Try::Interior(ShiftStep::Newton), From::Best),
@@ -285,8 +289,9 @@ impl Solver for Auto {
                 },
                 _ => plain,
             };
+            self.pivoting.options.redundant = !matches!(which, Try::RegularPivoting);
             let solver: &mut dyn Solver = match which {
-                Try::Pivoting => &mut self.pivoting,
+                Try::Pivoting | Try::RegularPivoting => &mut self.pivoting,
                 Try::Lemke => &mut self.lemke,
                 Try::GaussSeidel => &mut self.gauss_seidel,
                 Try::Newton | Try::Moreau | Try::Sweeping => &mut self.newton,

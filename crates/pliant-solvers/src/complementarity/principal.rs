@@ -36,6 +36,16 @@ pub(crate) fn check_rows(problem: &Problem) -> Result<(), ProblemError> {
 
 /// `x` with `A_FF x = rhs`, by Cholesky or LU; the least-squares answer of minimum norm if `A_FF` is singular and symmetric.
 pub(crate) fn solve_on(a: &DMatrix<f64>, free: &[usize], rhs: &DVector<f64>) -> Option<DVector<f64>> {
+    solve_on_any(a, free, rhs, true)
+}
+
+/// The same, without an answer where `A_FF` is singular and symmetric, unless `redundant` rows are wanted.
+fn solve_on_any(
+    a: &DMatrix<f64>,
+    free: &[usize],
+    rhs: &DVector<f64>,
+    redundant: bool,
+) -> Option<DVector<f64>> {
     let n = free.len();
     if n == 0 {
         return Some(DVector::zeros(0));
@@ -54,6 +64,8 @@ pub(crate) fn solve_on(a: &DMatrix<f64>, free: &[usize], rhs: &DVector<f64>) -> 
             let mut x = factors.solve(&scaled);
             x += factors.solve(&(&scaled - &sub * &x));
             Some(x)
+        } else if symmetric && !redundant {
+            None
         } else if symmetric {
             let semidefinite = semidefinite::minimum_norm(&sub, &scaled, SINGULAR);
             Some(semidefinite.unwrap_or_else(|| dense_ldlt::minimum_norm(&sub, &scaled, SINGULAR)))
@@ -93,7 +105,7 @@ impl Principal {
     }
 
     /// Impulse and velocity of the places as they are, and the rows that violate their law with the places they want.
-    fn survey(&mut self, problem: &Problem, r: &mut [f64]) -> Option<Vec<(usize, Place)>> {
+    fn survey(&mut self, problem: &Problem, r: &mut [f64], redundant: bool) -> Option<Vec<(usize, Place)>> {
         let m = r.len();
         let mut free = Vec::new();
         for i in 0..m {
@@ -108,7 +120,7 @@ impl Principal {
         }
         problem.velocity_into(r, &mut self.u);
         let rhs = DVector::from_fn(free.len(), |i, _| -self.u[free[i]]);
-        let x = solve_on(&self.a, &free, &rhs)?;
+        let x = solve_on_any(&self.a, &free, &rhs, redundant)?;
         for (i, x) in free.iter().zip(x.iter()) {
             r[*i] = *x;
         }
@@ -138,8 +150,11 @@ fn run(
     tracker: &mut Tracker,
     problem: &Problem,
     r: &mut [f64],
-    limits: Limits,
-    patience: usize,
+    BlockPivotingOptions {
+        limits,
+        patience,
+        redundant,
+    }: BlockPivotingOptions,
     method: Method,
 ) -> Result<Report, ProblemError> {
     check_rows(problem)?;
@@ -149,7 +164,7 @@ fn run(
         let mut state = Principal::new(problem, r);
         let (mut fewest, mut left) = (usize::MAX, patience);
         end = loop {
-            let Some(violators) = state.survey(problem, r) else {
+            let Some(violators) = state.survey(problem, r, redundant) else {
                 break Some(Outcome::Breakdown);
             };
             if violators.is_empty() {
@@ -188,6 +203,8 @@ pub struct BlockPivotingOptions {
     pub limits: Limits,
     /// Rounds in which the number of violators may fail to decrease before single pivots take over, at least one.
     pub patience: usize,
+    /// Whether it goes on, with impulses of minimum norm, where the rows of a set are redundant: of such sets there may be many that solve nothing. Else it ends as a breakdown.
+    pub redundant: bool,
 }
 
 impl Default for BlockPivotingOptions {
@@ -195,6 +212,7 @@ impl Default for BlockPivotingOptions {
         Self {
             limits: pivot_limits(),
             patience: 10,
+            redundant: true,
         }
     }
 }
@@ -228,16 +246,11 @@ impl Solver for BlockPivoting {
     }
 
     fn solve(&mut self, problem: &Problem, r: &mut [f64]) -> Result<Report, ProblemError> {
-        let BlockPivotingOptions { limits, patience } = self.options;
-        let tracker = &mut self.tracker;
-        run(
-            tracker,
-            problem,
-            r,
-            limits,
-            patience.max(1),
-            Method::BlockPivoting,
-        )
+        let options = BlockPivotingOptions {
+            patience: self.options.patience.max(1),
+            ..self.options
+        };
+        run(&mut self.tracker, problem, r, options, Method::BlockPivoting)
     }
 }
 
@@ -274,6 +287,11 @@ impl Solver for Murty {
     }
 
     fn solve(&mut self, problem: &Problem, r: &mut [f64]) -> Result<Report, ProblemError> {
-        run(&mut self.tracker, problem, r, self.limits, 0, Method::Murty)
+        let options = BlockPivotingOptions {
+            limits: self.limits,
+            patience: 0,
+            redundant: true,
+        };
+        run(&mut self.tracker, problem, r, options, Method::Murty)
     }
 }

@@ -108,7 +108,7 @@ pub struct Stages {
 
 impl Stages {
     /// As many as there are things to try.
-    pub(crate) const MOST: usize = 26;
+    pub(crate) const MOST: usize = 27;
 
     /// Appends one. There are never more than [`MOST`](Self::MOST), because [`Auto`](super::Auto) has a list of so many.
     pub(crate) fn push(&mut self, stage: Stage) {

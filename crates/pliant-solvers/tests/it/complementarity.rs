@@ -79,7 +79,7 @@ pub(crate) fn solvers(tolerance: f64) -> Vec<Box<dyn Solver>> {
         Box::new(Murty::new(limits(tolerance, 5000))),
         Box::new(BlockPivoting::new(BlockPivotingOptions {
             limits: limits(tolerance, 5000),
-            patience: 10,
+            ..BlockPivotingOptions::default()
         })),
         Box::new(Dantzig::new(limits(tolerance, 5000))),
         Box::new(Auto::new(AutoOptions {

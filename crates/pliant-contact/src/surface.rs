@@ -75,6 +75,11 @@ impl Surface<'_> {
 
     /// Whether a unit normal may leave the mesh at a spot.
     pub(crate) fn permits(&self, spot: Spot, normal: Vec3) -> bool {
+        self.permits_within(spot, normal, ANGLE)
+    }
+
+    /// The same, where what is beside an edge or a corner may come before it by an angle of this sine.
+    pub(crate) fn permits_within(&self, spot: Spot, normal: Vec3, angle: f64) -> bool {
         match spot {
             Spot::Face(f) => self.two_sided() || self.normal(f as usize).dot(&normal) >= 0.0,
             Spot::Edge(e) => {
@@ -89,7 +94,7 @@ impl Surface<'_> {
                         .map(|p| self.point(p) - a)
                         .map(|r| r - (b - a) * along(r, b - a));
                     let inward = inward.fold(Vec3::zeros(), |x, y| if y.norm() > x.norm() { y } else { x });
-                    if n != Vec3::zeros() && inward.dot(&normal) > ANGLE * inward.norm() {
+                    if n != Vec3::zeros() && inward.dot(&normal) > angle * inward.norm() {
                         return false;
                     }
                 }
@@ -101,7 +106,7 @@ impl Surface<'_> {
                 for &e in self.mesh.edges_of_point(p) {
                     let [a, b] = self.mesh.edges[e as usize];
                     let leaving = self.point(if a == p { b } else { a }) - here;
-                    if leaving.dot(&normal) > ANGLE * leaving.norm() {
+                    if leaving.dot(&normal) > angle * leaving.norm() {
                         return false;
                     }
                     outward += self

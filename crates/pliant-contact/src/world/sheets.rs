@@ -10,6 +10,10 @@ use crate::narrow::closest::of_segments;
 use crate::shape::mesh::{Element, Spot};
 use crate::surface::Surface;
 
+/// Sine of the angle by which neighbours may come before a corner that pushes. Corners that lie on something are level but for what is left of their overlap: if only the foremost of them were seen, the others would sink
+/// within a step, and be lifted at its end.
+const LEVEL: f64 = 1e-3;
+
 /// Scratch of this kind of pair.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Work {
@@ -47,6 +51,13 @@ impl<'a> Moving<'a> {
                 .map(|(p, w)| (self.then.point(p) - self.now.point(p)) * w)
                 .sum(),
         }
+    }
+
+    /// Whether a corner may push along a normal that another sheet has: the same as [`permits`](Self::permits), but for neighbours that come before it by next to nothing.
+    fn leads(&self, corner: u32, normal: Vec3, passes: bool) -> bool {
+        let spot = Spot::Point(corner);
+        self.now.permits_within(spot, normal, LEVEL)
+            || passes && self.then.permits_within(spot, normal, LEVEL)
     }
 
     /// Whether a spot may push along a normal: of what is about to go through something also one that comes before its neighbours by then, as where these are stopped.
@@ -200,7 +211,7 @@ fn corners_against(
             weights: [1.0, 0.0, 0.0],
         };
         let passes = touch.gap + normal.dot(&(of_b.way(&weights, foot) - of_a.way(&one, point))) < 0.0;
-        let permitted = of_a.permits(Spot::Point(p), normal, passes) && of_b.permits(spot, -normal, passes);
+        let permitted = of_a.leads(p, normal, passes) && of_b.permits(spot, -normal, passes);
         if normal == Vec3::zeros() || !permitted {
             continue;
         }

@@ -178,6 +178,24 @@ fn corners_that_others_were_to_keep_up_are_seen() {
     assert!(found.iter().all(|c| (c.gap - 0.019).abs() < 1e-12), "{found:?}");
 }
 
+/// Corners that lie on a floor are level but for a micrometre of overlap; each of them is held.
+#[test]
+fn corners_that_are_nearly_level_are_all_seen() {
+    let (model, mut world, mut state) = corner_over_floor();
+    for (corner, height) in [0.001, 0.000_999, 0.001_000_5].into_iter().enumerate() {
+        state.positions[3 * corner + 2] = height;
+    }
+    let (x, v) = (&state.positions, &state.velocities);
+    let mut listed: Vec<usize> = world
+        .update(&model, x, v, H)
+        .unwrap()
+        .iter()
+        .map(corner)
+        .collect();
+    listed.sort_unstable();
+    assert_eq!(listed, [0, 1, 2]);
+}
+
 /// A corner that comes before its neighbours only by the end is listed if it goes through something by then, and not if it stays over it, though within the margins.
 #[test]
 fn corners_that_come_to_lead_are_listed_where_they_pass() {

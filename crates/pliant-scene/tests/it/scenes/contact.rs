@@ -393,7 +393,7 @@ fn soft_ball() -> f64 {
 /// All balls come to rest in the bowl, none in its wall, and it carries their weight.
 #[test]
 fn balls_fall_into_a_bowl_and_come_to_rest() {
-    let (hard, soft) = (14, 2);
+    let (hard, soft) = (12, 2);
     let parameters = [("balls", (hard + soft) as f64), ("soft", soft as f64)];
     let mut run = scene("bowl", &parameters, None);
     to_the_end(&mut run);

@@ -9,7 +9,7 @@ const MOST_STEPS: usize = 60;
 ///
 /// `a` (row-major, `n * n`) becomes diagonal: its diagonal holds the eigenvalues, in no order. `v` (`n * n`) is overwritten by the
 /// eigenvectors, one per *column* (row-major storage), orthonormal to rounding; eigenvalues are right to rounding of the largest. Only symmetric input is meaningful. Returns false
-/// if the input was not finite.
+/// if the input was not finite, or if QL steps do not end, which has not been seen.
 ///
 /// Up to four unknowns by cyclic Jacobi rotations; more are brought to tridiagonal form by Householder's reflections and diagonalised by implicit QL steps with Wilkinson's shifts (Golub and Van Loan, section 8.3), about `9 n^3`
 /// operations. Nothing is allocated.
@@ -246,6 +246,8 @@ mod tests {
             };
             let mut a: Vec<f64> = (0..n * n).map(|k| at(k / n, k % n)).collect();
             let original = a.clone();
+            // Rounding of the size of the matrix, some hundred times.
+            let bound = 6e-14 * n as f64 * original.iter().fold(0.0f64, |m, x| m.max(x.abs()));
             let mut v = vec![0.0; n * n];
             prop_assert!(symmetric_eigen(n, &mut a, &mut v));
             let mut ours: Vec<f64> = (0..n).map(|i| a[i * n + i]).collect();
@@ -254,12 +256,12 @@ mod tests {
             ours.sort_by(f64::total_cmp);
             theirs.sort_by(f64::total_cmp);
             for (x, y) in ours.iter().zip(&theirs) {
-                prop_assert!((x - y).abs() < 1e-12 * 56.0);
+                prop_assert!((x - y).abs() <= bound);
             }
             for i in 0..n {
                 for j in 0..n {
                     let back: f64 = (0..n).map(|k| v[i * n + k] * a[k * n + k] * v[j * n + k]).sum();
-                    prop_assert!((back - original[i * n + j]).abs() < 1e-12 * 56.0);
+                    prop_assert!((back - original[i * n + j]).abs() <= bound);
                     let dot: f64 = (0..n).map(|k| v[k * n + i] * v[k * n + j]).sum();
                     prop_assert!((dot - f64::from(u8::from(i == j))).abs() < 1e-13, "{dot}");
                     prop_assert!(i == j || a[i * n + j] == 0.0 || n <= JACOBI);

@@ -125,24 +125,29 @@ fn every_point_of_a_sheet_counts() {
     assert!(matches!(found[0].a.carrier, Carrier::Points { count: 3, .. }));
 }
 
-/// A soft triangle over a floor, its first corner 4 mm from it and the others 19 mm.
-fn corner_over_floor() -> (Model, World, State) {
-    let points = [[0.0, 0.0, 0.005], [1.0, 0.0, 0.02], [0.0, 1.0, 0.02]];
+/// A soft triangle over a surface that stands.
+fn soft_over(points: &[[f64; 3]; 3], places: &[[f64; 3]], faces: &[[usize; 3]]) -> (Model, World, State) {
     let mut model = Model::new();
-    let node = model.add_particles("points", &points).unwrap();
+    let node = model.add_particles("points", points).unwrap();
     let mut world = World::new();
     let soft = Shape::soft_triangles(&[[0, 1, 2]], 0.001).unwrap();
     world
         .add(Collider::new("soft", soft, Place::Points(node)))
         .unwrap();
-    // One triangle, so that no edge of it is crossed.
-    let around = [[-5.0, -5.0, 0.0], [15.0, -5.0, 0.0], [-5.0, 15.0, 0.0]];
-    let floor = Shape::triangle_mesh(&around, &[[0, 1, 2]], MeshKind::Surface).unwrap();
+    let surface = Shape::triangle_mesh(places, faces, MeshKind::Surface).unwrap();
     world
-        .add(Collider::new("floor", floor, Place::Fixed(Pose::default())))
+        .add(Collider::new("surface", surface, Place::Fixed(Pose::default())))
         .unwrap();
     let state = model.initial_state().unwrap();
     (model, world, state)
+}
+
+/// Over a floor, the first corner 4 mm from it and the others 19 mm.
+fn corner_over_floor() -> (Model, World, State) {
+    let points = [[0.0, 0.0, 0.005], [1.0, 0.0, 0.02], [0.0, 1.0, 0.02]];
+    // One triangle, so that no edge of it is crossed.
+    let around = [[-5.0, -5.0, 0.0], [15.0, -5.0, 0.0], [-5.0, 15.0, 0.0]];
+    soft_over(&points, &around, &[[0, 1, 2]])
 }
 
 /// The corner that a contact of the soft triangle is at.
@@ -220,24 +225,13 @@ fn corners_that_come_to_lead_are_listed_where_they_pass() {
 #[test]
 fn edges_that_others_were_to_keep_up_are_seen() {
     let points = [[-1.0, 0.0, 0.02], [1.0, 0.0, 0.02], [0.0, 1.0, 0.005]];
-    let mut model = Model::new();
-    let node = model.add_particles("points", &points).unwrap();
-    let mut world = World::new();
-    let soft = Shape::soft_triangles(&[[0, 1, 2]], 0.001).unwrap();
-    world
-        .add(Collider::new("soft", soft, Place::Points(node)))
-        .unwrap();
     let roof = [
         [0.0, -3.0, 0.0],
         [0.0, 3.0, 0.0],
         [-4.0, 0.0, -4.0],
         [4.0, 0.0, -4.0],
     ];
-    let roof = Shape::triangle_mesh(&roof, &[[0, 1, 2], [1, 0, 3]], MeshKind::Surface).unwrap();
-    world
-        .add(Collider::new("roof", roof, Place::Fixed(Pose::default())))
-        .unwrap();
-    let mut state = model.initial_state().unwrap();
+    let (model, mut world, mut state) = soft_over(&points, &roof, &[[0, 1, 2], [1, 0, 3]]);
     for corner in 0..3 {
         state.velocities[3 * corner + 2] = -0.05 / H;
     }

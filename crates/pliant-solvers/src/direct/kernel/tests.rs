@@ -3,6 +3,17 @@
 use crate::{DirectSolver, KktSystem, Solution};
 use pliant_sparse::PatternBuilder;
 
+/// A definite `W`, and a force on every coordinate.
+fn fill_bodies(s: &mut KktSystem) {
+    for i in 0..s.n() {
+        for slot in s.w.pattern().row_slots(i) {
+            let k = s.w.pattern().indices()[slot] as usize;
+            s.w.values_mut()[slot] = if i == k { 3.0 + (i % 5) as f64 } else { 0.2 };
+        }
+        s.c[i] = (i as f64).sin();
+    }
+}
+
 /// A chain of `bodies` of six with rows of three between them, as blocks or as scalars.
 fn chain(bodies: usize, blocks: bool) -> KktSystem {
     let (n, m) = (6 * bodies, 3 * bodies);
@@ -26,13 +37,7 @@ fn chain(bodies: usize, blocks: bool) -> KktSystem {
         diagonal.finish().unwrap()
     };
     let mut s = KktSystem::new(w, j, r, every(6, n), every(3, m)).unwrap();
-    for i in 0..n {
-        for slot in s.w.pattern().row_slots(i) {
-            let k = s.w.pattern().indices()[slot] as usize;
-            s.w.values_mut()[slot] = if i == k { 3.0 + (i % 5) as f64 } else { 0.2 };
-        }
-        s.c[i] = (i as f64).sin();
-    }
+    fill_bodies(&mut s);
     for i in 0..m {
         for slot in s.j.pattern().row_slots(i) {
             let k = s.j.pattern().indices()[slot] as usize;
@@ -134,13 +139,7 @@ fn ring(bodies: usize) -> KktSystem {
     let every = |step: usize, size: usize| (0..=size).step_by(step).collect();
     let (w, j, r) = (w.finish().unwrap(), j.finish().unwrap(), r.finish().unwrap());
     let mut s = KktSystem::new(w, j, r, every(6, n), every(3, m)).unwrap();
-    for i in 0..n {
-        for slot in s.w.pattern().row_slots(i) {
-            let k = s.w.pattern().indices()[slot] as usize;
-            s.w.values_mut()[slot] = if i == k { 3.0 + (i % 5) as f64 } else { 0.2 };
-        }
-        s.c[i] = (i as f64).sin();
-    }
+    fill_bodies(&mut s);
     for i in 0..m {
         for slot in s.j.pattern().row_slots(i) {
             let k = s.j.pattern().indices()[slot] as usize;

@@ -246,9 +246,12 @@ pub trait ContactFinder: std::fmt::Debug + Send + Sync {
 pub enum Overlap {
     /// It stays, and is reported.
     Keep,
-    /// Positions are corrected after the step, as little as possible in the metric of the masses, without friction and with all hard constraints kept;
+    /// Positions are corrected after the step, as little as possible in the metric of the step's `W` where there is stiffness
+    /// (what is stiff goes along), else of the masses, without friction and with all hard constraints kept;
     /// and velocities become smaller where that lifts: what it costs is taken from the kinetic energy of the bodies that the correction connects
-    /// ([`ContactsReport::paid`]). Energy rises only where these have none, [`ContactsReport::lifted`] says by how much.
+    /// ([`ContactsReport::paid`]). What these have not got comes out of what the step lost, so that energy does not rise; a correction that would take
+    /// more goes less far ([`ContactsReport::held_back`]). Overlap that the state was set with is taken back all the same,
+    /// [`ContactsReport::lifted`] says at which cost.
     Correct {
         /// Overlap that may stay (m).
         allowed: f64,
@@ -421,6 +424,8 @@ pub struct ContactsReport {
     pub lifted: f64,
     /// What of it was taken from the kinetic energy of what was lifted (J). The rest is new: things that overlap and do not move have nothing to pay with.
     pub paid: f64,
+    /// The most that a correction would have brought in beyond what motion can pay and the step lost (J): it went less far instead, and some overlap stays.
+    pub held_back: f64,
     /// The contact that lifted most, by its sides ([`Simulation::contact_side`](crate::Simulation::contact_side)).
     pub lifted_by: Option<[u32; 2]>,
     /// Work of all contact impulses over the step, `sum r . (u+ + u)/2` (J): negative where friction and impacts take energy.

@@ -53,6 +53,8 @@ pub struct ContactSummary {
     pub lifted: f64,
     /// What of it was taken from motion (J).
     pub paid: f64,
+    /// The most that a correction would have brought in beyond what motion could pay and its step lost (J): it went less far instead.
+    pub held_back: f64,
     /// By node that collides, of each element: the sum of its contact forces over the last step (N), then for bodies their torque about the
     /// centre of mass (N m), in world axes.
     pub forces: BTreeMap<String, Vec<Vec<f64>>>,
@@ -93,6 +95,7 @@ impl ContactSummary {
         self.least_restitution = self.least_restitution.min(report.restitution);
         self.lifted += report.lifted;
         self.paid += report.paid;
+        self.held_back = self.held_back.max(report.held_back);
     }
 }
 

@@ -107,6 +107,7 @@ impl Simulation {
                 checkpoint.time,
                 checkpoint.dissipated,
                 books.inputs,
+                books.overlap,
                 kinetic,
                 potential,
             ][..],

@@ -89,6 +89,12 @@ pub(super) struct Contacts {
     toll: toll::Toll,
     /// By one correction of the step (J).
     most_lifted: f64,
+    /// What was so deep at the first correction of the step that it takes longer, by key, ascending.
+    recovering: Vec<ContactKey>,
+    /// Overlap of hard contacts that the state was set with, as far as it is still there (m).
+    pub(super) set_overlap: f64,
+    /// What corrections of the present step may bring in, beyond what motion pays: what the step lost (J). Without one, all that they ask for.
+    margin: Option<f64>,
     /// Memory of the finder before the step's first search; empty before that.
     memory: Vec<u64>,
     /// Contacts of the step were named after that.
@@ -240,6 +246,9 @@ impl Contacts {
             correction: Solution::default(),
             toll: toll::Toll::default(),
             most_lifted: 0.0,
+            recovering: Vec::new(),
+            set_overlap: 0.0,
+            margin: None,
             memory: Vec::new(),
             found_in_step: false,
             unforeseen: ContactList::default(),

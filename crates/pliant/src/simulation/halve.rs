@@ -79,6 +79,7 @@ pub(super) fn together(first: &StepReport, second: &StepReport) -> StepReport {
     }
     b.lifted += a.lifted;
     b.paid += a.paid;
+    b.held_back = b.held_back.max(a.held_back);
     b.work += a.work;
     b.stilled += a.stilled;
     b.restitution = b.restitution.min(a.restitution);
@@ -126,6 +127,7 @@ mod tests {
         (c.halvings, c.unforeseen, c.impacts) = (19 * k, 23 * k, 29 * k);
         (c.iterations, c.corrections) = (31 * k, 37 * k);
         (c.lifted, c.paid, c.work, c.stilled) = (17.0 * x, 19.0 * x, 23.0 * x, 29.0 * x);
+        c.held_back = 31.0 * x;
         c.lifted_by = Some([k as u32, 0]);
         c.restitution = -x;
         let ms = |n: u64| Duration::from_millis(n * k as u64);
@@ -171,6 +173,7 @@ mod tests {
                 (worse.residual, worse.velocity_residual, worse.de_saxce)
             );
             assert_eq!((c.lifted_by, c.restitution), (worse.lifted_by, worse.restitution));
+            assert_eq!(c.held_back, worse.held_back);
             assert_eq!(
                 (
                     c.halvings,

@@ -22,6 +22,8 @@ pub struct LedgerMemory {
     pub inputs: f64,
     /// The energies are without those of compliant contacts.
     pub without_contacts: bool,
+    /// Overlap of hard contacts that the state was set with, as far as it is still there (m): it is taken back whatever that costs.
+    pub overlap: f64,
 }
 
 /// Power (W) of the force fields without a potential, less their damping, at a state and the `velocity` of each coordinate of the nodes. `scratch` holds the coordinates of one node, twice.
@@ -77,13 +79,17 @@ impl Simulation {
             energies: Some(self.energies_of_model()),
             inputs: 0.0,
             without_contacts: true,
+            overlap: 0.0,
         };
     }
 
-    /// Adds what compliant contacts store at the start of the step, once they are found.
+    /// Adds what compliant contacts store at the start of the step, once they are found, and notes what overlaps in a state that was set.
     pub(super) fn add_stored_at_start(&mut self) {
-        if let (true, Some(c)) = (self.stored_is_missing, &self.contacts) {
+        let Some(c) = &mut self.contacts else { return };
+        c.set_overlap = self.books.overlap;
+        if self.stored_is_missing {
             self.start_energies.potential += c.stored_at_start();
+            c.take_overlap_as_given();
         }
     }
 
@@ -174,6 +180,14 @@ impl Simulation {
         }
     }
 
+    /// What the step lost up to now (J): energies of its start and the work since, less the energies of the present state, in which compliant contacts
+    /// have `stored`.
+    pub(super) fn lost(&mut self, stored: f64) -> f64 {
+        let l = &self.ledger;
+        let brought = l.forces + l.motion + l.motors + l.inputs + self.corrected;
+        self.start_energies.total() + brought - self.energies(true).total() - stored
+    }
+
     /// The closed ledger of a step that ends with these energies.
     pub(super) fn closed_ledger(&self, end: &Energies) -> Ledger {
         let mut ledger = self.ledger;
@@ -195,6 +209,7 @@ impl Simulation {
             energies: Some(energies),
             inputs: 0.0,
             without_contacts: false,
+            overlap: self.contacts.as_ref().map_or(0.0, |c| c.set_overlap),
         };
     }
 

@@ -271,3 +271,179 @@ fn what_is_held_connects_nobody() {
     assert!((contacts.lifted - 2.0 * one).abs() < 1e-9 * one, "{contacts:?}");
     assert!((contacts.paid - one).abs() < 1e-9 * one, "{contacts:?}");
 }
+
+/// A floor that is higher by `RISE` where x is above 1, of which nothing is known before.
+#[derive(Debug)]
+struct Kerb(NodeId, ContactLaw);
+
+const RISE: f64 = 0.003;
+
+impl ContactFinder for Kerb {
+    fn nodes(&self) -> Vec<NodeId> {
+        vec![self.0]
+    }
+
+    fn find(&mut self, model: &Model, state: &State, _: f64, out: &mut ContactList) -> Result<(), Error> {
+        let places = model.positions(state, self.0).as_chunks::<3>().0;
+        for (element, x) in places.iter().enumerate() {
+            let floor = if x[0] > 1.0 { RISE } else { 0.0 };
+            let contact = Contact {
+                key: ContactKey(element as u64, 0),
+                point: *x,
+                normal: [0.0, 0.0, 1.0],
+                gap: x[2] - floor,
+                law: self.1,
+                sides: [0, element as u32 + 1],
+            };
+            let support = Support {
+                node: self.0,
+                element,
+                weight: 1.0,
+                arm: [0.0; 3],
+            };
+            out.push(contact, [], [support]);
+        }
+        Ok(())
+    }
+}
+
+/// Particles that slide from just before the kerb with `speeds`, and one that hits the floor in the same step with `impact`.
+fn kerb(speeds: &[f64], impact: f64, friction: f64) -> (Simulation, NodeId) {
+    let mut places: Vec<_> = (0..speeds.len()).map(|k| [0.9999, k as f64, 0.0]).collect();
+    let mut velocities: Vec<_> = speeds.iter().flat_map(|u| [*u, 0.0, 0.0]).collect();
+    places.push([-1.0, 0.0, 0.0]);
+    velocities.extend([0.0, 0.0, -impact]);
+    let (m, p) = room(&places, &velocities, 9.81);
+    let mut s = Simulation::new(m).unwrap();
+    let law = ContactLaw {
+        friction,
+        ..ContactLaw::default()
+    };
+    s.set_contacts(Kerb(p, law)).unwrap();
+    (s, p)
+}
+
+/// Onto a kerb that it jumps at, a particle is lifted as far as its motion pays and what the step lost elsewhere: energy never rises, and the rest of the overlap stays and is
+/// reported, until there is something to pay with.
+#[test]
+fn corrections_lift_no_more_than_there_is() {
+    let whole = MASS * 9.81 * RISE;
+    for (impact, lost) in [(0.0, 0.0), (0.1, 0.5 * MASS * 0.01)] {
+        // The second one is quick enough to pay for itself.
+        let (speed, quick) = (0.1, 1.0);
+        let (mut s, p) = kerb(&[speed, quick], impact, 0.0);
+        let before = s.model().energies(s.state()).total();
+        let report = s.step(0.01).unwrap();
+        let c = report.contacts;
+        let own = 0.5 * MASS * speed * speed;
+        let close = |a: f64, b: f64| (a - b).abs() < 1e-8 * whole;
+        assert!(
+            close(c.lifted, whole + own + lost) && close(c.paid, whole + own),
+            "{c:?}"
+        );
+        assert!(close(c.held_back, whole - own - lost), "{c:?}");
+        let height = (own + lost) / (MASS * 9.81);
+        assert!((s.positions(p)[2] - height).abs() < 1e-9 && (s.positions(p)[5] - RISE).abs() < 1e-9);
+        assert!((c.overlap - (RISE - height)).abs() < 1e-9, "{c:?}");
+        assert!(close(report.energies.total(), before), "{impact}");
+        // It stays where it is while nothing moves it, and pushes on nothing; no later step takes for given what this one left.
+        for _ in 0..3 {
+            let report = s.step(0.01).unwrap();
+            assert!((s.positions(p)[2] - height).abs() < 1e-9, "{:?}", report.contacts);
+            assert!(report.energies.total() <= before + 1e-9 * whole);
+        }
+        // Pushed to 1 m/s, it pays for the rest.
+        s.set_force(p, 0, &[200.0, 0.0, 0.0]).unwrap();
+        let c = s.step(0.01).unwrap().contacts;
+        assert!(c.held_back == 0.0 && c.overlap < 1e-6, "{c:?}");
+        assert!((s.positions(p)[2] - RISE).abs() < 1e-9);
+    }
+}
+
+/// Work of forces is there to be spent: pulled against friction at a constant speed, a particle is lifted by its motion and by what friction takes in the step.
+#[test]
+fn corrections_are_paid_by_what_friction_takes() {
+    let (speed, friction, h) = (0.1, 0.5, 0.01);
+    let (mut s, p) = kerb(&[speed], 0.0, friction);
+    let pull = friction * MASS * 9.81;
+    s.set_force(p, 0, &[pull, 0.0, 0.0]).unwrap();
+    let c = s.step(h).unwrap().contacts;
+    let there = 0.5 * MASS * speed * speed + pull * h * speed;
+    assert!((c.lifted - there).abs() < 1e-8 * there, "{c:?} {there}");
+    assert!((s.positions(p)[2] - there / (MASS * 9.81)).abs() < 1e-9 && c.held_back > 0.0);
+}
+
+/// Once what a state was set with is taken back, the next overlap is ours again; and a state that is set after that is not.
+#[test]
+fn only_what_was_set_is_taken_back_for_nothing() {
+    let (mut s, p) = kerb(&[0.06], 0.0, 0.0);
+    let mut state = s.state().clone();
+    let x = s.model().node(p).position_range().start;
+    (state.positions[x], state.positions[x + 2]) = (0.9991, -1e-5);
+    s.set_state(&state).unwrap();
+    assert_eq!(s.step(0.01).unwrap().contacts.held_back, 0.0);
+    let before = s.model().energies(s.state()).total();
+    let c = s.step(0.01).unwrap().contacts;
+    assert!(s.positions(p)[0] > 1.0 && c.held_back > 0.0, "{c:?}");
+    assert!(s.model().energies(s.state()).total() < before + 1e-12);
+    let mut state = s.state().clone();
+    state.positions[x + 2] = 0.0;
+    s.set_state(&state).unwrap();
+    let c = s.step(0.01).unwrap().contacts;
+    assert!(s.positions(p)[2] > RISE - 1e-9 && c.held_back == 0.0, "{c:?}");
+}
+
+/// What a state was set with is taken back over several steps, by the speed of recovery in each, whatever that costs; also from a checkpoint in between.
+#[test]
+fn overlap_that_was_set_is_taken_back_for_nothing() {
+    let deep = |z| {
+        let (m, p) = room(&[[0.0, 0.0, z]], &[0.0; 3], 9.81);
+        (simulation(m, p), p)
+    };
+    let (mut s, p) = deep(-0.025);
+    for expected in [-0.015, -0.005, 0.0] {
+        let other = s.checkpoint();
+        let c = s.step(0.01).unwrap().contacts;
+        assert!(
+            (s.positions(p)[2] - expected).abs() < 1e-9 && c.held_back == 0.0,
+            "{c:?}"
+        );
+        let (mut restored, _) = deep(0.5);
+        restored.restore(&other).unwrap();
+        restored.step(0.01).unwrap();
+        assert_eq!(restored.positions(p), s.positions(p));
+    }
+}
+
+/// A correction goes along with what is stiff, in the metric of the step: of two particles on a spring the upper one comes with the lower by `h^2 k/(m + h^2 k)`. By masses alone the lower
+/// one would go all the way, and the spring would take `k d^2/2`.
+#[test]
+fn springs_take_part_in_corrections() {
+    let (stiffness, h) = (1e6, 0.01);
+    let (mut m, p) = room(&[[0.0, 0.0, -RISE], [0.0, 0.0, 0.5]], &[0.0; 6], 0.0);
+    let entry = |element, value| AffineEntry {
+        element: 0,
+        coordinate: 0,
+        from: Dependency { parent: 0, element },
+        from_coordinate: 2,
+        value,
+    };
+    let apart = Affine::new(1, &[-0.5 - RISE], &[entry(0, -1.0), entry(1, 1.0)]);
+    let stretch = m.add_mapped("stretch", &[p], apart).unwrap();
+    let law = DiagonalCompliance::new(&[1.0 / stiffness]);
+    m.add_force_field("spring", stretch, law, Treatment::Stiffness)
+        .unwrap();
+    let mut s = simulation(m, p);
+    let report = s.step(h).unwrap().contacts;
+    let moved = RISE * h * h * stiffness / (MASS + h * h * stiffness);
+    let z = [2, 5].map(|k| s.positions(p)[k]);
+    assert!(
+        z[0].abs() < 1e-9 && (z[1] - 0.5 - moved).abs() < 1e-9,
+        "{z:?} {moved}"
+    );
+    let stored = 0.5 * stiffness * (RISE - moved).powi(2);
+    assert!(
+        (report.lifted - stored).abs() < 1e-6 * stored,
+        "{report:?} {stored}"
+    );
+}

@@ -434,6 +434,9 @@ fn overlap_is_taken_back_without_energy() {
     assert_eq!(report.contacts.corrections, 1);
     // 10 kg lifted by 4 mm.
     assert!((report.contacts.lifted - 10.0 * 9.81 * 0.004).abs() < 1e-9);
+    let report = s.step(0.01).unwrap();
+    assert!((s.positions(b)[2] - 0.198).abs() < 1e-12);
+    assert_eq!(report.contacts.corrections, 1);
     for _ in 0..10 {
         s.step(0.01).unwrap();
         assert!(s.velocities(b).iter().all(|v| v.abs() < 1e-12));

@@ -5,11 +5,15 @@ use super::{Contacts, check, foresee};
 use crate::Error;
 use crate::contact::{Contact, ContactList, Overlap};
 use crate::simulation::Simulation;
-use pliant_kkt::{Formulation, Metric, Quantity};
+use pliant_kkt::{Formulation, Geometry, Metric, Quantity};
+use pliant_model::Treatment;
 use pliant_solvers::complementarity::{Cone, Outcome};
 
 /// Rounds of corrections of overlap: turning a body may bring others of its corners down.
 const CORRECTIONS: usize = 5;
+
+/// Trials to find how far a correction may go that would make energy.
+const SHARES: usize = 20;
 
 /// Energy of the compliant contacts that overlap (J).
 fn stored(list: &ContactList) -> f64 {
@@ -22,6 +26,23 @@ impl Contacts {
     /// Energy in compliant contacts at the start of the step (J).
     pub(in crate::simulation) fn stored_at_start(&self) -> f64 {
         stored(&self.list)
+    }
+
+    /// Deepest overlap of the hard contacts that take part (m).
+    fn deepest(&self, list: &ContactList) -> f64 {
+        let hard = list.contacts().iter();
+        let hard = hard.filter(|c| c.law.compliance == 0.0 && self.takes(c));
+        hard.fold(0.0, |a, c| a.max(-c.gap))
+    }
+
+    /// Whether a contact is deeper than what a step recovers, or was at its first correction.
+    fn has_its_share(&self, contact: &Contact, shallow: f64) -> bool {
+        contact.gap < -shallow || self.recovering.binary_search(&contact.key).is_ok()
+    }
+
+    /// The state was set: what overlaps at the start of the step is none of ours.
+    pub(in crate::simulation) fn take_overlap_as_given(&mut self) {
+        self.set_overlap = self.deepest(&self.list);
     }
 
     /// Remembers the contact that has the largest share `mu_i (J dx)_i` in a correction that lifted by so much, if none lifted more in the step.
@@ -57,6 +78,7 @@ impl Simulation {
     }
 
     fn search_and_correct(&mut self, c: &mut Contacts, h: f64) -> Result<(), Error> {
+        c.margin = None;
         let overlap = |list: &ContactList| list.contacts().iter().fold(0.0f64, |a, c| a.max(-c.gap));
         let search = |c: &mut Contacts, s: &Simulation| {
             c.next.clear();
@@ -71,10 +93,14 @@ impl Simulation {
             let deep = |c: &Contact| c.law.compliance == 0.0 && c.gap < -allowed;
             let any = |c: &Contacts, most: f64| {
                 let mut hard = c.next.contacts().iter().filter(|contact| c.takes(contact));
-                hard.any(|c| deep(c) && (most > 0.0 || c.gap >= -h * speed))
+                hard.any(|contact| deep(contact) && (most > 0.0 || !c.has_its_share(contact, h * speed)))
             };
             let mut most = h * speed;
             c.most_lifted = 0.0;
+            c.recovering.clear();
+            if c.set_overlap <= allowed && any(c, most) {
+                c.margin = Some(self.lost(stored(&c.next)));
+            }
             while c.report.corrections < CORRECTIONS && any(c, most) {
                 self.correct_overlap(c, h * speed, most)?;
                 search(c, self)?;
@@ -82,14 +108,16 @@ impl Simulation {
                 // What is deeper has had its share in the first round, and is not to sink.
                 most = 0.0;
             }
+            c.set_overlap = c.set_overlap.min(c.deepest(&c.next));
         }
         c.report.overlap = overlap(&c.next);
         c.report.stored = stored(&c.next);
         Ok(())
     }
 
-    /// `min |dx|_M^2/2` subject to `J dx = -phi` on the hard rows and `N dx >= -phi` on the hard contacts; those deeper than `shallow` (m)
-    /// recover by `most`. What that lifts is paid with velocity.
+    /// `min |dx|^2/2` subject to `J dx = -phi` on the hard rows and `N dx >= -phi` on the hard contacts, in the metric of the step's `W` where there is
+    /// stiffness, for by masses alone the light nodes of stiff things would go all the way, else of the masses; those deeper than `shallow` (m)
+    /// recover by `most`. What that lifts is paid with velocity; what would cost more than motion can pay and the step lost is not lifted.
     fn correct_overlap(&mut self, c: &mut Contacts, shallow: f64, most: f64) -> Result<(), Error> {
         // At rest: the forces are those of the potential then.
         c.foreseen.positions.clone_from(&self.state.positions);
@@ -100,14 +128,40 @@ impl Simulation {
         c.toll.force.clear();
         c.toll.force.extend_from_slice(self.evaluation.force());
         self.evaluation.pull_back(&self.model, &mut c.toll.force);
-        self.fill_correction(Metric::Mass);
+        let mut fields = self.model.force_fields().iter();
+        let stiff = fields.any(|f| f.component.treatment == Treatment::Stiffness);
+        // What is compressed may have no metric with all of its geometric stiffness, and has one with the absolute value of that.
+        let plain = self.options.geometry;
+        let asked = (shallow, most);
+        let mut metrics = [plain, plain.clamped()].into_iter().filter(|_| stiff);
+        if !metrics.any(|g| self.solve_correction(c, (Metric::Response, g), asked).is_ok()) {
+            self.solve_correction(c, (Metric::Mass, plain), asked)?;
+        }
+        if most > 0.0 {
+            let deep = c.next.contacts().iter().filter(|c| c.gap < -shallow);
+            c.recovering.extend(deep.map(|c| c.key));
+            c.recovering.sort_unstable();
+        }
+        self.take_correction(c)
+    }
+
+    /// Finds the displacement.
+    fn solve_correction(
+        &mut self,
+        c: &mut Contacts,
+        (metric, geometry): (Metric, Geometry),
+        (shallow, most): (f64, f64),
+    ) -> Result<(), Error> {
+        self.scheme.geometry = geometry;
+        self.fill_correction(metric);
+        self.scheme.geometry = self.options.geometry;
         c.correction_tail.clear();
         for (i, contact) in c.next.contacts().iter().enumerate() {
             if contact.law.compliance == 0.0 && c.takes(contact) {
                 let rows = c
                     .correction_tail
                     .push(Quantity::Velocity, &[contact.normal], c.next.supports(i));
-                let deep = contact.gap < -shallow;
+                let deep = c.has_its_share(contact, shallow);
                 c.correction_tail.b[rows.start] = if deep { -most } else { contact.gap };
             }
         }
@@ -142,25 +196,60 @@ impl Simulation {
             .correction_solver
             .solve(system, &mut c.correction)
             .map_err(words)?;
-        if found.outcome != Outcome::Converged && !self.options.accept_failed_steps {
+        let last = metric == Metric::Mass && self.options.accept_failed_steps;
+        if found.outcome != Outcome::Converged && !last {
             return Err(Error::CorrectionNotConverged {
                 time: self.time,
                 residual: found.residual.measure(),
             });
         }
+        Ok(())
+    }
+
+    /// Takes the displacement that was found, as far as it can be paid for.
+    fn take_correction(&mut self, c: &mut Contacts) -> Result<(), Error> {
+        let Some(system) = c.correction_system.system() else {
+            return Ok(());
+        };
         let before = self.model.energies(&self.state).potential;
-        for node in self.model.nodes() {
-            let Some(first) = node.first_dof() else { continue };
-            let step = &c.correction.x[first..first + node.velocity_range().len()];
-            node.space
-                .retract(&mut self.state.positions[node.position_range()], step);
-        }
-        self.hold_sleepers();
-        self.evaluation.propagate(&self.model, &mut self.state)?;
-        let lifted = self.model.energies(&self.state).potential - before;
+        let mut trials = 0;
+        let (lifted, paid) = loop {
+            for node in self.model.nodes() {
+                let Some(first) = node.first_dof() else { continue };
+                let step = &c.correction.x[first..first + node.velocity_range().len()];
+                node.space
+                    .retract(&mut self.state.positions[node.position_range()], step);
+            }
+            self.hold_sleepers();
+            self.evaluation.propagate(&self.model, &mut self.state)?;
+            let lifted = self.model.energies(&self.state).potential - before;
+            let solved = (system, &c.correction.mu[..], &c.correction.x[..]);
+            let paid = self.charge(&mut c.toll, solved, lifted);
+            let Some(margin) = c.margin else {
+                break (lifted, paid);
+            };
+            let new = lifted - paid;
+            let left = margin.max(0.0);
+            let rounding = 1e-9 * lifted.abs() + 4.0 * f64::EPSILON * before.abs();
+            // After the last trial nothing was moved at all.
+            if new <= left + rounding || trials > SHARES {
+                c.margin = Some(margin - new);
+                break (lifted, paid);
+            }
+            if trials == 0 {
+                c.report.held_back = c.report.held_back.max(new - left);
+            }
+            if trials < SHARES {
+                c.toll.shorten(&mut c.correction.x, left, new);
+            } else {
+                c.correction.x.fill(0.0);
+            }
+            trials += 1;
+            self.state.positions.clone_from(&c.foreseen.positions);
+        };
         c.report.lifted += lifted;
-        let solved = (system, &c.correction.mu[..], &c.correction.x[..]);
-        c.report.paid += self.pay(&mut c.toll, solved, lifted)?;
+        c.report.paid += paid;
+        self.collect(&mut c.toll, system)?;
         c.name_lifter(self.assembler.system().m(), lifted);
         Ok(())
     }

@@ -1,7 +1,7 @@
-//! What lifting costs: corrections of overlap take it from the motion of what they lift.
+//! What lifting costs: corrections of overlap take it from the motion of what they lift, and lift no more than can be paid.
 
 use crate::simulation::Simulation;
-use pliant_model::Model;
+use pliant_model::{Evaluation, Model};
 use pliant_solvers::KktSystem;
 
 /// Share of the largest impulse of a correction below which a contact had no part in it.
@@ -17,6 +17,8 @@ pub(super) struct Toll {
     pub(super) force: Vec<f64>,
     velocity: Vec<f64>,
     momentum: Vec<f64>,
+    /// Velocities and momenta of all nodes.
+    carried: Vec<f64>,
     /// Of each group, by its least block: what it owes, and its kinetic energy (J).
     owed: Vec<f64>,
     kinetic: Vec<f64>,
@@ -69,16 +71,34 @@ impl Toll {
     }
 
     /// What every group owes, `-f . dx` where it is positive, and its kinetic energy; and what all groups together gained.
-    fn account(&mut self, system: &KktSystem, model: &Model, dx: &[f64]) -> f64 {
+    fn account(&mut self, system: &KktSystem, (model, evaluation): (&Model, &Evaluation), dx: &[f64]) -> f64 {
         self.owed.clear();
         self.owed.resize(self.group.len(), 0.0);
         self.kinetic.clear();
         self.kinetic.resize(self.group.len(), 0.0);
         self.momentum.clear();
         self.momentum.resize(system.n(), 0.0);
-        system
-            .w
-            .symmetric_add_product(1.0, &self.velocity, &mut self.momentum);
+        self.carried.clear();
+        self.carried.resize(2 * model.velocity_count(), 0.0);
+        let (carried, momenta) = self.carried.split_at_mut(model.velocity_count());
+        for node in model.nodes() {
+            let Some(first) = node.first_dof() else { continue };
+            let range = node.velocity_range();
+            carried[range.clone()].copy_from_slice(&self.velocity[first..first + range.len()]);
+        }
+        evaluation.push_forward(model, carried);
+        for mass in model.masses() {
+            let node = model.node(mass.node);
+            let range = node.velocity_range();
+            mass.component
+                .add_product(node.space, 1.0, &carried[range.clone()], &mut momenta[range]);
+        }
+        evaluation.pull_back(model, momenta);
+        for node in model.nodes() {
+            let Some(first) = node.first_dof() else { continue };
+            let range = node.velocity_range();
+            self.momentum[first..first + range.len()].copy_from_slice(&momenta[range]);
+        }
         for node in model.nodes() {
             let Some(first) = node.first_dof() else { continue };
             for (k, f) in self.force[node.velocity_range()].iter().enumerate() {
@@ -92,21 +112,54 @@ impl Toll {
         self.owed.iter_mut().for_each(|w| *w = w.max(0.0));
         gained
     }
+
+    /// Shares what `owed` does not know of `lifted` by kinetic energy. Returns what all groups together can pay (J).
+    fn bill(&mut self, lifted: f64, gained: f64) -> f64 {
+        let scale: f64 = self.owed.iter().sum();
+        let unknown = lifted - gained;
+        let moving: f64 = self.kinetic.iter().sum();
+        if unknown > 1e-9 * scale && moving > 0.0 {
+            for (owed, kinetic) in self.owed.iter_mut().zip(&self.kinetic) {
+                *owed += unknown * kinetic / moving;
+            }
+        }
+        let both = self.owed.iter().zip(&self.kinetic);
+        both.map(|(owed, kinetic)| owed.min(*kinetic)).sum()
+    }
+
+    /// Shortens the displacement of the groups that owe more than they can pay until that is `margin` all together instead of `new` (J): what they
+    /// owe goes with the displacement. If all of them can pay, for none is told from the others, all displacements become shorter.
+    pub(super) fn shorten(&self, dx: &mut [f64], margin: f64, new: f64) {
+        let poor = |(owed, kinetic): (&f64, &f64)| owed > kinetic;
+        let (mut owed, mut kinetic) = (0.0, 0.0);
+        for (w, t) in self.owed.iter().zip(&self.kinetic).filter(|g| poor(*g)) {
+            owed += w;
+            kinetic += t;
+        }
+        let factor = if owed > 0.0 {
+            (margin + kinetic) / owed
+        } else {
+            margin / new
+        };
+        for (dx, block) in dx.iter_mut().zip(&self.block) {
+            let group = self.group[*block as usize] as usize;
+            if owed == 0.0 || poor((&self.owed[group], &self.kinetic[group])) {
+                *dx *= factor.clamp(0.0, 1.0);
+            }
+        }
+    }
 }
 
 impl Simulation {
-    /// Takes the potential energy `lifted` (J) that the displacement `dx` brought in out of the kinetic energy of the groups that gained it, each as
-    /// far as it has any; their free velocities become smaller alike, so that hard rows and closed contacts hold as before. Returns
-    /// what was taken (J).
-    ///
-    /// **Equation.** `v <- v sqrt(1 - w/T)` for a group with `w = -f . dx` and `T = v^T M v / 2`; what `f` does not know of `lifted` (springs that are
-    /// rows, curvature) is shared by kinetic energy. Cost: `O(nnz)` of the system.
-    pub(super) fn pay(
-        &mut self,
+    /// Who owes what of the potential energy `lifted` (J) that the displacement `dx` brought in: groups of what the correction connects, each
+    /// `-f . dx` where that is positive; what `f` does not know of (springs that are rows, curvature) is shared by kinetic energy. Returns what can be
+    /// paid (J), at most the kinetic energy of each group. Cost: `O(nnz)` of the system.
+    pub(super) fn charge(
+        &self,
         toll: &mut Toll,
         (system, mu, dx): (&KktSystem, &[f64], &[f64]),
         lifted: f64,
-    ) -> Result<f64, crate::Error> {
+    ) -> f64 {
         toll.gather(system, mu, self.assembler.system().m());
         toll.velocity.clear();
         toll.velocity.resize(system.n(), 0.0);
@@ -116,23 +169,17 @@ impl Simulation {
                 toll.velocity[first + k] = if system.fixed[first + k] { 0.0 } else { *v };
             }
         }
-        let gained = toll.account(system, &self.model, dx);
-        let scale: f64 = toll.owed.iter().sum();
-        let unknown = lifted - gained;
-        if unknown > 1e-9 * scale {
-            let moving: f64 = toll.kinetic.iter().sum();
-            for (owed, kinetic) in toll.owed.iter_mut().zip(&toll.kinetic) {
-                *owed += if moving > 0.0 {
-                    unknown * kinetic / moving
-                } else {
-                    0.0
-                };
-            }
-        }
-        let mut taken = 0.0;
+        let gained = toll.account(system, (&self.model, &self.evaluation), dx);
+        toll.bill(lifted, gained)
+    }
+
+    /// Takes what was charged out of the kinetic energy of the groups, each as far as it has any; their free velocities become smaller alike, so that
+    /// hard rows and closed contacts hold as before: `v <- v sqrt(1 - w/T)` for a group that owes `w` and has `T = v^T M v / 2`.
+    pub(super) fn collect(&mut self, toll: &mut Toll, system: &KktSystem) -> Result<(), crate::Error> {
+        let mut any = false;
         for (owed, kinetic) in toll.owed.iter_mut().zip(&toll.kinetic) {
             let paid = owed.min(*kinetic);
-            taken += paid;
+            any |= paid > 0.0;
             // From here on the factor of the velocities.
             *owed = if paid > 0.0 {
                 (1.0 - paid / kinetic).sqrt()
@@ -140,20 +187,21 @@ impl Simulation {
                 1.0
             };
         }
-        if taken > 0.0 {
-            for node in self.model.nodes() {
-                let Some(first) = node.first_dof() else { continue };
-                for (k, v) in self.state.velocities[node.velocity_range()]
-                    .iter_mut()
-                    .enumerate()
-                {
-                    if !system.fixed[first + k] {
-                        *v *= toll.owed[toll.group[toll.block[first + k] as usize] as usize];
-                    }
+        if !any {
+            return Ok(());
+        }
+        for node in self.model.nodes() {
+            let Some(first) = node.first_dof() else { continue };
+            for (k, v) in self.state.velocities[node.velocity_range()]
+                .iter_mut()
+                .enumerate()
+            {
+                if !system.fixed[first + k] {
+                    *v *= toll.owed[toll.group[toll.block[first + k] as usize] as usize];
                 }
             }
-            self.evaluation.propagate(&self.model, &mut self.state)?;
         }
-        Ok(taken)
+        self.evaluation.propagate(&self.model, &mut self.state)?;
+        Ok(())
     }
 }

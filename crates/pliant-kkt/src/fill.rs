@@ -3,6 +3,7 @@
 mod bundle;
 mod element;
 mod geometry;
+mod product;
 mod response;
 mod rest;
 mod rows;
@@ -10,6 +11,7 @@ mod stiffness;
 mod tangent;
 mod work;
 
+pub use product::ResponseOperator;
 pub use stiffness::StiffnessRatio;
 
 use crate::jacobian::Place;
@@ -80,6 +82,7 @@ pub struct Assembler {
     mass_diagonal: Vec<f64>,
     /// Largest coordinate of each node.
     magnitude: Vec<f64>,
+    products: product::Products,
 }
 
 impl Assembler {
@@ -137,6 +140,7 @@ impl Assembler {
             threads: Threads::one(),
             mass_diagonal: mass_diagonal(model),
             magnitude: vec![0.0; model.nodes().len()],
+            products: product::Products::default(),
         })
     }
 

@@ -17,7 +17,7 @@ mod plan;
 mod scheme;
 mod tail;
 
-pub use fill::{Assembler, Metric, RowMotion, StepInput, StiffnessRatio};
+pub use fill::{Assembler, Metric, ResponseOperator, RowMotion, StepInput, StiffnessRatio};
 pub use scheme::{Formulation, GeometricStiffness, Geometry, Scheme};
 pub use tail::{Extended, Quantity, Support, Tail};
 

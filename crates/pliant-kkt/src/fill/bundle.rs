@@ -100,6 +100,18 @@ pub(super) struct Wanted {
     pub(super) geometry: Option<(GeometricStiffness, bool)>,
 }
 
+impl Wanted {
+    /// Geometric stiffness alone, of the forces of one origin.
+    pub(super) fn geometry(origin: (GeometricStiffness, bool)) -> Self {
+        Self {
+            masses: None,
+            fields: false,
+            damping: false,
+            geometry: Some(origin),
+        }
+    }
+}
+
 /// All that is read while a run is computed.
 struct Work<'a> {
     model: &'a Model,
@@ -235,6 +247,44 @@ impl Assembler {
         geometric
     }
 
+    /// Visits `-h^2 alpha G` of all that hangs on bundles, as much as the mode takes of it, evaluated under the forces of one origin: the first of the coordinates of all nodes
+    /// that it acts on and how many, and the block.
+    pub(super) fn visit_bundles_geometry(
+        &mut self,
+        model: &Model,
+        evaluation: &mut Evaluation,
+        scheme: &Scheme,
+        state: &State,
+        origin: (GeometricStiffness, bool),
+        mut visit: impl FnMut((usize, usize), &[f64]),
+    ) {
+        for at in 0..self.plan.bundles.len() {
+            if !self.find_hanging_geometry(model, evaluation, state, at, Some(origin)) {
+                continue;
+            }
+            let bundle = &self.plan.bundles[at];
+            let gamma = if origin.1 {
+                &self.row_gamma
+            } else {
+                &self.force_gamma
+            };
+            let work = Work {
+                model,
+                evaluation,
+                scheme,
+                state,
+                plan: &self.plan,
+                bundle,
+                mass_diagonal: &self.mass_diagonal,
+                gamma,
+                wanted: Wanted::geometry(origin),
+            };
+            for run in &bundle.runs {
+                work.visit_geometry(run, &mut self.slots[0], &mut visit);
+            }
+        }
+    }
+
     /// `-h^2 alpha u^T G u` of all that hangs on bundles, as much as the mode takes of it, with the velocities `u` of all nodes. Where there is any it is evaluated.
     pub(super) fn bundles_geometry_form(
         &mut self,
@@ -245,12 +295,7 @@ impl Assembler {
         origin: (GeometricStiffness, bool),
         u: &[f64],
     ) -> f64 {
-        let wanted = Wanted {
-            masses: None,
-            fields: false,
-            damping: false,
-            geometry: Some(origin),
-        };
+        let wanted = Wanted::geometry(origin);
         let mut sum = 0.0;
         for at in 0..self.plan.bundles.len() {
             let bundle = &self.plan.bundles[at];
@@ -463,24 +508,31 @@ impl Work<'_> {
 
     /// `-h^2 alpha u^T G u` of all that hangs on a run, with the velocities `u` of all nodes.
     fn geometry_form(&self, run: &Run, u: &[f64], slot: &mut Slot) -> f64 {
+        let mut sum = 0.0;
+        self.visit_geometry(run, slot, &mut |(first, size), block| {
+            sum += form(block, &u[first..first + size]);
+        });
+        sum
+    }
+
+    /// Visits `-h^2 alpha G` of all that hangs on a run, each with the first coordinate of its element and how many it has.
+    fn visit_geometry(&self, run: &Run, slot: &mut Slot, visit: &mut impl FnMut((usize, usize), &[f64])) {
         let (d, m) = self.bundle.shape;
         let Some(blocks) = self.evaluation.jacobian(self.bundle.node) else {
-            return 0.0;
+            return;
         };
         let n = blocks.width(run.elements.start);
         let (shape, size) = (Shape { d, m, n }, d * m);
-        let mut sum = 0.0;
         for q in run.elements.clone() {
             let first = self.model.nodes()[self.bundle.node].first_velocity + q * size;
             for hanging in self.bundle.hanging.iter().filter(|h| h.acts) {
                 for e in hanging.on(q) {
                     let at = (hanging.node, *e);
                     if self.take_geometry(at, (q, shape), blocks.block(q), &run.order, slot) {
-                        sum += form(&slot.geometry, &u[first..first + size]);
+                        visit((first, size), &slot.geometry[..size * size]);
                     }
                 }
             }
         }
-        sum
     }
 }

@@ -53,12 +53,7 @@ impl Assembler {
             }
             self.add_geometry(model, evaluation, scheme, state, modes.multipliers, true);
             if modes.multipliers != GeometricStiffness::None {
-                let wanted = Wanted {
-                    masses: None,
-                    fields: false,
-                    damping: false,
-                    geometry: Some((modes.multipliers, true)),
-                };
+                let wanted = Wanted::geometry((modes.multipliers, true));
                 self.fill_bundles(model, evaluation, scheme, state, wanted);
             }
         }

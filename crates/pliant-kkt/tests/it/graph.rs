@@ -4,6 +4,7 @@
 mod build;
 mod dense;
 mod nets;
+mod products;
 mod rows;
 mod work;
 

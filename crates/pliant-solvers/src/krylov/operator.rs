@@ -140,10 +140,20 @@ pub(super) fn add_free_transpose_product(system: &KktSystem, s: f64, x: &[f64], 
 /// The KKT matrix `[W -J^T; -J -R]` of order n + m, the unknowns `(x, mu)` one after the other.
 ///
 /// Symmetric and indefinite. Fixed variables are out of `W` and `J` and have a unit diagonal, as in [`SymmetricOperator`]. Cost
-/// `4 nnz(W) + 4 nnz(J) + 4 nnz(R)`.
-#[derive(Clone, Copy, Debug)]
+/// `4 nnz(W) + 4 nnz(J) + 4 nnz(R)`; with [`with_response`](Self::with_response), a product of it instead of `4 nnz(W)`.
+#[derive(Clone, Copy)]
 pub struct KktOperator<'a> {
     system: &'a KktSystem,
+    response: Option<&'a dyn LinearOperator>,
+}
+
+impl std::fmt::Debug for KktOperator<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("KktOperator")
+            .field("system", &self.system)
+            .field("matrix_free", &self.response.is_some())
+            .finish()
+    }
 }
 
 impl<'a> KktOperator<'a> {
@@ -153,7 +163,26 @@ impl<'a> KktOperator<'a> {
     /// [`SolveError::Size`] or [`SolveError::Bounds`] if the public vectors of the system do not fit.
     pub fn new(system: &'a KktSystem) -> Result<Self, SolveError> {
         system.check()?;
-        Ok(Self { system })
+        Ok(Self {
+            system,
+            response: None,
+        })
+    }
+
+    /// The same with products of another `W` than that of the system, as one that is not assembled: it has to be `P W P + I - P`, where `P` takes the fixed variables
+    /// out, as [`SymmetricOperator`] is.
+    ///
+    /// # Errors
+    /// [`SolveError::Size`] if it is not of order n; otherwise as [`Self::new`].
+    pub fn with_response(
+        system: &'a KktSystem,
+        response: &'a dyn LinearOperator,
+    ) -> Result<Self, SolveError> {
+        check_size("products with W", system.n(), response.size())?;
+        Ok(Self {
+            response: Some(response),
+            ..Self::new(system)?
+        })
     }
 }
 
@@ -167,10 +196,13 @@ impl LinearOperator for KktOperator<'_> {
         y.fill(0.0);
         let (x, mu) = z.split_at(system.n());
         let (force, row) = y.split_at_mut(system.n());
+        match self.response {
+            Some(w) => w.apply(x, force),
+            None => add_masked_product(&system.w, &system.fixed, x, force),
+        }
         system.r.symmetric_add_product(-1.0, mu, row);
         add_free_product(system, -1.0, x, row);
         add_free_transpose_product(system, -1.0, mu, force);
-        add_masked_product(&system.w, &system.fixed, x, force);
     }
 }
 

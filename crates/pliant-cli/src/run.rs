@@ -328,6 +328,12 @@ fn motion_rows(table: &mut Table, summary: &Summary) {
             summary.extra_geometry_passes, summary.clamped_steps
         ),
     );
+    if summary.projected_tangents > 0 {
+        table.row(
+            "tangents",
+            format!("at most {} projected in a step", summary.projected_tangents),
+        );
+    }
     let (a, b) = (summary.energy_start, summary.energy_end);
     let change = |of: fn(&Energy) -> f64| format!("{} -> {}", number(of(&a)), number(of(&b)));
     table.row(

@@ -120,6 +120,12 @@ pub trait ForceField: Debug + Send + Sync {
         Ok(())
     }
 
+    /// Of how many elements at positions `x` the stiffness is not the derivative of the force, because that is indefinite, but a semidefinite one in its place. Steps
+    /// report it.
+    fn projected_elements(&self, _x: &[f64]) -> usize {
+        0
+    }
+
     /// Writes `B`, one square symmetric positive-semidefinite block per group.
     fn damping(&self, _space: Space, _x: &[f64], _v: &[f64], _out: &mut Blocks) {}
 

@@ -36,6 +36,11 @@ pub trait Memory: Debug + Send + Sync {
     /// Writes minus the derivative of this force, symmetric blocks as [`ForceField::stiffness`](crate::ForceField::stiffness).
     fn stiffness(&self, space: Space, x: &[f64], past: Past<'_>, out: &mut Blocks);
 
+    /// As [`ForceField::projected_elements`](crate::ForceField::projected_elements).
+    fn projected_elements(&self, _x: &[f64], _past: Past<'_>) -> usize {
+        0
+    }
+
     /// Writes the internal variables at positions `x`, and returns the energy (J) that was dissipated on the way. With no time elapsed and the law
     /// where it was, they stay as they are, bit for bit.
     fn advance(&self, space: Space, x: &[f64], past: Past<'_>, new: &mut [f64]) -> f64;

@@ -81,6 +81,9 @@ pub struct StepReport {
     pub geometry_passes: usize,
     /// Whether the geometric stiffness had to be replaced by its absolute value to keep `W` positive definite.
     pub geometry_clamped: bool,
+    /// Elements (points of solids) whose tangent was indefinite and taken with its positive part, as their material was asked to: at the start of a linear step, at the end of one by
+    /// Newton's method.
+    pub projected_tangents: usize,
     /// Newton's method; all zero for the linear step.
     pub newton: NewtonReport,
     /// Iterations of the position corrections, before and after.

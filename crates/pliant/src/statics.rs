@@ -69,7 +69,8 @@ pub struct EquilibriumReport {
     /// Largest violation of a hard row that acts [m, rad], gap of a contact that bears or overlap of one that does not.
     pub violation: f64,
     /// Negative eigenvalues of the tangent on the constraints: 0 where the equilibrium is stable, else it is a saddle. `None` if the tangent
-    /// was not factored, in dynamic relaxation, and where contacts bear: how curved surfaces roll on each other is not in the tangent.
+    /// was not factored, in dynamic relaxation, where contacts bear (how curved surfaces roll on each other is not in the tangent), and where
+    /// [`projected_tangents`](Self::projected_tangents) is not zero.
     pub negative_modes: Option<usize>,
     /// Directions in which nothing resists and nothing pushes: mechanisms, free rigid motion.
     pub free_modes: usize,
@@ -77,6 +78,8 @@ pub struct EquilibriumReport {
     pub redundant_rows: usize,
     /// Contacts that bear a force.
     pub contacts: usize,
+    /// Elements whose tangent is indefinite there and was taken with its positive part, as their material was asked to. The equilibrium is none the less one.
+    pub projected_tangents: usize,
 }
 
 impl EquilibriumReport {

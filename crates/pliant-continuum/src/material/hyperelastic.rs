@@ -4,7 +4,7 @@ use super::energies::Derivatives;
 use super::ogden::Principal;
 use super::{GRADIENTS, PronySeries, PronyTerm, StrainEnergy, check_points, check_range};
 use crate::strain::{Polar, add_determinant_hessian, cofactors, matrix, write_matrix};
-use pliant_dense::eigen::{map_eigenvalues, symmetric_eigen};
+use pliant_dense::eigen::map_eigenvalues;
 use pliant_dense::{Mat3, Vec3, skew};
 use pliant_model::{Blocks, ForceField, ForceFieldPieces, Memory, ModelError, NotInvertible, Space};
 use std::ops::Range;
@@ -16,7 +16,7 @@ pub enum Tangent {
     #[default]
     Exact,
     /// Negative eigenvalues of each point become zero. The force stays exact; a step is another, more damped one where
-    /// [`Hyperelastic::indefinite_points`] is not zero.
+    /// [`Hyperelastic::indefinite_points`] is not zero, which reports of steps say ([`ForceField::projected_elements`]).
     PositiveSemidefinite,
 }
 
@@ -89,16 +89,12 @@ impl Hyperelastic {
 
     /// Number of points at these gradients (none) whose exact tangent has a negative eigenvalue.
     pub fn indefinite_points(&self, gradients: &[f64]) -> usize {
-        let (mut k, mut v) = ([0.0; 81], [0.0; 81]);
-        let mut indefinite = |f: &&[f64]| {
-            k.fill(0.0);
+        let indefinite = |f: &&[f64]| {
+            let mut k = [0.0; 81];
             self.add_tangent(&matrix(f), &mut k);
-            symmetric_eigen(9, &mut k, &mut v);
-            let values = || (0..9).map(|i| k[10 * i]);
-            // Rotations of a point without stress are eigenvectors of zero.
-            values().fold(0.0, f64::min) < -1e-12 * values().fold(0.0, f64::max)
+            is_indefinite(&k)
         };
-        gradients.chunks_exact(9).filter(|f| indefinite(f)).count()
+        gradients.chunks_exact(9).filter(indefinite).count()
     }
 
     fn density(&self, f: &Mat3) -> f64 {
@@ -183,6 +179,24 @@ impl Hyperelastic {
         volume: f64,
         block: &mut [f64],
     ) {
+        self.add_tangent_with(f, (share, carried), block);
+        if self.tangent == Tangent::PositiveSemidefinite && is_indefinite(block) {
+            map_eigenvalues(9, block, &mut [0.0; 162], |d| d.max(0.0));
+        }
+        block.iter_mut().for_each(|k| *k *= volume);
+    }
+
+    /// Whether the tangent of a point is projected.
+    pub(super) fn projects(&self, f: &Mat3, stress: (f64, Option<&Mat3>)) -> bool {
+        let mut k = [0.0; 81];
+        self.tangent == Tangent::PositiveSemidefinite && {
+            self.add_tangent_with(f, stress, &mut k);
+            is_indefinite(&k)
+        }
+    }
+
+    /// Adds the tangent of a share of the stress and of what is carried, per volume.
+    fn add_tangent_with(&self, f: &Mat3, (share, carried): (f64, Option<&Mat3>), block: &mut [f64]) {
         self.add_tangent(f, block);
         if let Some(s) = carried {
             block.iter_mut().for_each(|k| *k *= share);
@@ -194,11 +208,30 @@ impl Hyperelastic {
                 }
             }
         }
-        if self.tangent == Tangent::PositiveSemidefinite {
-            map_eigenvalues(9, block, &mut [0.0; 162], |d| d.max(0.0));
-        }
-        block.iter_mut().for_each(|k| *k *= volume);
     }
+}
+
+/// Whether a symmetric 9 x 9 matrix has an eigenvalue below `-1e-12` times its largest diagonal entry (rotations of a point without stress are eigenvectors of zero): whether Cholesky's
+/// factorisation, moved up by as much, ends.
+fn is_indefinite(k: &[f64]) -> bool {
+    let largest = (0..9).fold(0.0f64, |a, i| a.max(k[10 * i].abs()));
+    let mut l = [0.0; 81];
+    for i in 0..9 {
+        for j in 0..=i {
+            let dot: f64 = (0..j).map(|c| l[9 * i + c] * l[9 * j + c]).sum();
+            let rest = k[9 * i + j] - dot;
+            if j < i {
+                l[9 * i + j] = rest / l[10 * j];
+                continue;
+            }
+            let pivot = rest + 1e-12 * largest;
+            if pivot <= 0.0 {
+                return k.iter().any(|k| *k != 0.0);
+            }
+            l[10 * i] = pivot.sqrt();
+        }
+    }
+    false
 }
 
 /// The polar decomposition, `F - R` and `tr(U - I)`.
@@ -324,6 +357,11 @@ impl ForceField for Hyperelastic {
 
     fn is_linear(&self) -> bool {
         false
+    }
+
+    fn projected_elements(&self, x: &[f64]) -> usize {
+        let points = x.as_chunks::<9>().0.iter();
+        points.filter(|f| self.projects(&matrix(*f), (1.0, None))).count()
     }
 
     fn memory(&self) -> Option<&dyn Memory> {

@@ -101,6 +101,15 @@ impl Memory for Hyperelastic {
         }
     }
 
+    fn projected_elements(&self, x: &[f64], past: Past<'_>) -> usize {
+        let points = x.as_chunks::<9>().0.iter().enumerate();
+        let projects = |(q, f): &(usize, &[f64; 9])| {
+            let (share, carried) = self.carried(self.of_point(past.internal, *q), past.elapsed);
+            self.projects(&matrix(*f), (share, Some(&carried)))
+        };
+        points.filter(projects).count()
+    }
+
     /// What is dissipated is the work of the branches, which may give some of it back.
     fn advance(&self, _space: Space, x: &[f64], past: Past<'_>, new: &mut [f64]) -> f64 {
         let mut dissipated = 0.0;

@@ -126,6 +126,8 @@ proptest! {
         prop_assert!((found - expected).amax() < 1e-12 * exact.amax());
         let negative = eigen.eigenvalues.min() < -1e-12 * eigen.eigenvalues.max();
         prop_assert_eq!(law.indefinite_points(&f), usize::from(negative));
+        prop_assert_eq!(projected.projected_elements(&f), usize::from(negative));
+        prop_assert_eq!(law.projected_elements(&f), 0);
     }
 }
 

@@ -396,6 +396,9 @@ fn a_projected_tangent_has_no_negative_eigenvalue() {
     Memory::stiffness(&exact, GRADIENT, &squeezed, past, &mut blocks);
     let k = nalgebra::SMatrix::<f64, 9, 9>::from_row_slice(blocks.block(0));
     assert!(k.symmetric_eigenvalues().min() < -0.1);
+    assert_eq!(Memory::projected_elements(&law, &squeezed, past), 1);
+    assert_eq!(Memory::projected_elements(&law, &rest, past), 0);
+    assert_eq!(Memory::projected_elements(&exact, &squeezed, past), 0);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::Evaluation;
 use super::gather::certainly;
 use crate::blocks::PIECE;
-use crate::{Model, ModelError, NotInvertible, Past, RowLaw, State, Treatment};
+use crate::{Attachment, ForceFieldEntry, Model, ModelError, NotInvertible, Past, RowLaw, State, Treatment};
 use std::ops::Range;
 
 impl Evaluation {
@@ -89,6 +89,27 @@ impl Evaluation {
             }
         }
         Ok(())
+    }
+
+    /// Elements of force fields whose stiffness at a state is a semidefinite one in place of an indefinite derivative ([`ForceField::projected_elements`](crate::ForceField::projected_elements)),
+    /// after the time that was evaluated last. Allocates nothing.
+    pub fn projected_elements(&self, model: &Model, state: &State) -> usize {
+        let of = |attachment: &Attachment<ForceFieldEntry>| {
+            let law = &attachment.component.law;
+            let x = &state.positions[model.node(attachment.node).position_range()];
+            law.memory().map_or_else(
+                || law.projected_elements(x),
+                |memory| {
+                    let past = Past {
+                        internal: &state.internal[attachment.component.internal.clone()],
+                        elapsed: self.elapsed,
+                    };
+                    memory.projected_elements(x, past)
+                },
+            )
+        };
+        let stiff = |a: &&Attachment<ForceFieldEntry>| a.component.treatment == Treatment::Stiffness;
+        model.force_fields().iter().filter(stiff).map(of).sum()
     }
 
     /// Makes force field `i`, treated as a stiffness, so many times as strong: its force in [`force`](Self::force) and its stiffness blocks. Call

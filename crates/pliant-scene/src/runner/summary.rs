@@ -58,6 +58,8 @@ pub struct Summary {
     pub newton_halvings: usize,
     /// Steps in which the geometric stiffness was replaced by its absolute value.
     pub clamped_steps: usize,
+    /// Most elements of a step whose tangent was indefinite and projected, as their material was asked to.
+    pub projected_tangents: usize,
     /// At the start.
     pub energy_start: Energy,
     /// At the end.
@@ -248,6 +250,7 @@ impl Summary {
             newton_iterations: 0,
             newton_halvings: 0,
             clamped_steps: 0,
+            projected_tangents: 0,
             energy_start: energies.into(),
             energy_end: energies.into(),
             dissipated: 0.0,
@@ -297,6 +300,7 @@ impl Summary {
         self.newton_iterations += report.newton.iterations;
         self.newton_halvings += report.newton.step_halvings;
         self.clamped_steps += usize::from(report.geometry_clamped);
+        self.projected_tangents = self.projected_tangents.max(report.projected_tangents);
         self.energy_end = report.energies.into();
         self.dissipated = report.dissipated;
         if let Some(contacts) = &mut self.contacts {

@@ -61,7 +61,7 @@ pub use sheets::{
 pub use solids::{
     EmbeddedSurface, IncompressibilitySpec, MooneyRivlinSpec, OgdenSpec, OgdenTermSpec, PlasticSpec,
     PronyTermSpec, Solid, SolidBall, SolidBox, SolidCylinder, SolidElements, SolidFile, SolidMaterial,
-    SolidShape, SolidTube, SymmetrySpec, YoungSpec,
+    SolidShape, SolidTube, SymmetrySpec, TangentSpec, YoungSpec,
 };
 pub use statics::{ControlSpec, StaticMethodSpec, StaticsSpec};
 

@@ -27,6 +27,7 @@ impl Simulation {
         self.fill_motion(self.time, self.time + h);
 
         self.evaluation.evaluate_after(&self.model, &self.state, h)?;
+        let projected_tangents = self.evaluation.projected_elements(&self.model, &self.state);
         let scheme = &self.scheme;
         let at_start = |i| 1.0 - scheme.alpha_of(ComponentId::ForceField(i));
         self.evaluation
@@ -115,6 +116,7 @@ impl Simulation {
         let mut report = self.report(h, solved, (before, after), damping_work);
         report.geometry_passes = passes;
         report.geometry_clamped = clamped;
+        report.projected_tangents = projected_tangents;
         self.check(&report)?;
         self.multipliers.copy_from_slice(&self.new_multipliers);
         self.fresh = false;

@@ -170,6 +170,7 @@ impl Simulation {
             geometry_passes: 1,
             newton: NewtonReport::default(),
             geometry_clamped: false,
+            projected_tangents: 0,
         }
     }
 

@@ -58,6 +58,7 @@ pub(super) fn together(first: &StepReport, second: &StepReport) -> StepReport {
     out.refinements += first.refinements;
     out.geometry_passes += first.geometry_passes;
     out.geometry_clamped |= first.geometry_clamped;
+    out.projected_tangents = out.projected_tangents.max(first.projected_tangents);
     out.newton.iterations += first.newton.iterations;
     out.newton.halvings += first.newton.halvings;
     out.newton.step_halvings += first.newton.step_halvings;
@@ -121,6 +122,7 @@ mod tests {
             step_halvings: 11 * k,
         };
         report.corrections = (13 * k, 17 * k);
+        report.projected_tangents = 19 * k;
         report.ledger.friction = 19.0 * x;
         let c = &mut report.contacts;
         (c.residual, c.velocity_residual, c.de_saxce) = (7.0 * x, 11.0 * x, 13.0 * x);
@@ -151,6 +153,7 @@ mod tests {
             let both_of = report(3);
             assert_eq!((both.h, both.time), (0.375, second.time));
             assert_eq!(both.residual, large.residual);
+            assert_eq!(both.projected_tangents, large.projected_tangents);
             assert_eq!(
                 (
                     both.refinements,

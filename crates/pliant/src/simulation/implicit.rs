@@ -149,6 +149,7 @@ impl Simulation {
         timings.fill += clock.elapsed();
 
         let (solved, newton, clamped) = self.iterate_with_restitution(&mut timings)?;
+        let projected_tangents = self.evaluation.projected_elements(&self.model, &self.state);
 
         let clock = Instant::now();
         let gain = self.implicit.relation.acceleration_gain;
@@ -181,6 +182,7 @@ impl Simulation {
         let mut report = self.report(h, solved, (0, 0), damping_work);
         report.newton = newton;
         report.geometry_clamped = clamped;
+        report.projected_tangents = projected_tangents;
         self.check(&report)?;
         self.keep_contacts();
         self.finish_method(method, h);

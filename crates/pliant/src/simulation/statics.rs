@@ -155,7 +155,11 @@ impl Simulation {
             work.most = how.max_iterations;
             simulation.settle_statically(work, how.method)?;
             work.report.contacts = work.touching.bearing();
-            if work.report.contacts > 0 {
+            let projected = simulation
+                .evaluation
+                .projected_elements(&simulation.model, &simulation.state);
+            work.report.projected_tangents = projected;
+            if work.report.contacts + projected > 0 {
                 work.report.negative_modes = None;
             }
             simulation.advance_memory(f64::INFINITY);

@@ -26,6 +26,7 @@ mod limits;
 mod loops;
 mod memory;
 mod motors;
+mod projected_tangents;
 mod redundancy;
 mod rods;
 mod row_details;

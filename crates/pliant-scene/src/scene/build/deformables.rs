@@ -196,6 +196,7 @@ impl Builder<'_> {
             "a relaxation time" => "relaxation_time",
             "plasticity" => "plastic",
             "volume rows" => "incompressibility",
+            "a projection" => "tangent",
             "an edge of a box" => "size",
             "the density" => "density",
             "the twist of the rod" => "twist",

@@ -6,11 +6,12 @@ use crate::import::Mesh as FileMesh;
 use crate::scene::Number;
 use crate::scene::schema::{
     IncompressibilitySpec, MassMatrix as MatrixSpec, PlasticSpec, PronyTermSpec, Solid as Spec,
-    SolidElements, SolidMaterial, SolidShape, TreatmentSpec, YoungSpec,
+    SolidElements, SolidMaterial, SolidShape, TangentSpec, TreatmentSpec, YoungSpec,
 };
 use crate::scene::source::Where;
 use pliant::continuum::{
     Element, Incompressibility, MassMatrix, Mesh, Plasticity, PronySeries, PronyTerm, Solid, StrainEnergy,
+    Tangent,
 };
 
 /// A mesh at each of some places, one after the other: with the velocities of its nodes, and those that do not move.
@@ -252,6 +253,10 @@ impl Builder<'_> {
             .with_mass(matrix)
             .with_treatment(treatment)
             .with_incompressibility(rows)
+            .with_tangent(match spec.tangent {
+                TangentSpec::Exact => Tangent::Exact,
+                TangentSpec::PositiveSemidefinite => Tangent::PositiveSemidefinite,
+            })
             .with_relaxation_time(
                 self.not_negative(&spec.relaxation_time, Where::Field(name, "relaxation_time"))?,
             ))

@@ -29,6 +29,9 @@ pub struct Solid {
     pub repeat: Option<Number>,
     /// The material.
     pub material: SolidMaterial,
+    /// What is made of the tangent of a hyperelastic material where it is indefinite; nothing by default.
+    #[serde(default)]
+    pub tangent: TangentSpec,
     /// Density in kg/m^3.
     pub density: Number,
     /// How a density becomes a mass matrix.
@@ -298,6 +301,17 @@ pub struct PlasticSpec {
     /// Rate of that over the plastic strain; zero by default.
     #[serde(default = "zero")]
     pub rate: Number,
+}
+
+/// What is made of an indefinite tangent.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename = "tangent")]
+pub enum TangentSpec {
+    /// Nothing.
+    #[default]
+    Exact,
+    /// Its positive part is taken, and counted.
+    PositiveSemidefinite,
 }
 
 /// Where the volume has rows of its own.

@@ -242,6 +242,23 @@ fn every_word_of_solids_builds_and_runs() {
     }
 }
 
+/// A column that stands on its foot is compressed by its weight: with a projected tangent the summary says so, and without nothing is projected.
+#[test]
+fn projected_tangents_are_in_the_summary() {
+    let material = "NeoHookean(young: 1e5, poisson: 0.3)";
+    for (tangent, projects) in [("PositiveSemidefinite", true), ("Exact", false)] {
+        let to = format!("{material}, tangent: {tangent}");
+        let file = edited("Corotational(young: 1e6, poisson: 0.3)", &to);
+        let mut run = runner(&file, &[], None);
+        let mut most = 0;
+        while !run.is_done() {
+            most = most.max(run.step().unwrap().projected_tangents);
+        }
+        assert_eq!(run.finish(None).summary.projected_tangents, most);
+        assert_eq!(most > 0, projects);
+    }
+}
+
 /// Each of several solids of one node moves as it would alone, held where each is held.
 #[test]
 fn solids_that_are_repeated_move_as_each_alone() {
@@ -403,6 +420,12 @@ fn mistakes_in_solids_are_shown_where_they_are() {
             "density: 1000, plastic: (yield_stress: 1e3), viscoelastic: [(time: 1, shear: 0.5)]",
             "plasticity cannot be had with viscoelasticity",
             "plastic",
+        ),
+        (
+            "density: 1000",
+            "density: 1000, tangent: PositiveSemidefinite",
+            "a projection cannot be had with a law of strains",
+            "tangent",
         ),
         (
             "Corotational(young: 1e6, poisson: 0.3)",

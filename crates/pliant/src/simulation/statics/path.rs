@@ -131,7 +131,7 @@ impl Simulation {
             factorisations: 0,
         };
         let first = work.report.iterations;
-        let mut going = self.reach(work, &mut path, first, each);
+        let mut going = self.reach(work, &mut path, first, each)?;
         if self.contacts.is_some() && how.control == Control::Load {
             self.step_loads(work, how, &mut path, going, each)?;
             path.factorisations = work.report.factorisations;
@@ -215,7 +215,7 @@ impl Simulation {
             }
             work.kind = kind;
             (work.report.residual, work.report.violation) = (report.residual, report.violation);
-            going = self.reach(work, &mut path, iterations, each);
+            going = self.reach(work, &mut path, iterations, each)?;
             if ends {
                 path.end = PathEnd::Reached;
                 break;
@@ -249,7 +249,13 @@ impl Simulation {
         path: &mut Path,
         iterations: usize,
         each: &mut dyn FnMut(&Self, &PathPoint) -> bool,
-    ) -> bool {
+    ) -> Result<bool, Error> {
+        if self.evaluation.projected_elements(&self.model, &self.state) > 0 {
+            let what = "a path on which tangents are projected, for then it is not seen where it is stable: take exact ones";
+            return Err(Error::NotStatic {
+                what: what.to_owned(),
+            });
+        }
         self.advance_memory(f64::INFINITY);
         self.show_forces(work);
         let point = PathPoint {
@@ -265,7 +271,7 @@ impl Simulation {
         };
         let going = each(self, &point);
         path.points.push(point);
-        going
+        Ok(going)
     }
 
     /// The direction in which the load factor goes ahead, with the weight that makes displacements and load equal.

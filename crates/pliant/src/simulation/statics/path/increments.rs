@@ -51,7 +51,7 @@ impl Simulation {
                 continue;
             }
             let iterations = work.report.iterations - before;
-            going = self.reach(work, path, iterations, each);
+            going = self.reach(work, path, iterations, each)?;
             if ends {
                 path.end = PathEnd::Reached;
                 return Ok(());

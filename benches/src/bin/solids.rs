@@ -3,23 +3,25 @@
 //! `cargo run --release -p pliant-benches --bin solids`. The first table is that of `benches/reference/beam.txt`: a beam of 39 x 3 x 3
 //! hexahedra under its weight, steps of 0.01 s, then brought to rest. The second has solids of about 3,000 and 30,000 degrees of freedom.
 //! Least times of eight steps after two from rest, which have neither stress nor speed. `-- --times` prints the second alone, `-- --threads N` lets
-//! the filling and the factor share so many threads. `-- --sizes` prints the tables of solids of 3,000 to 300,000 degrees of freedom instead, on one thread and on two, with memory and
+//! the filling and the factor share so many threads. `-- --products` times products with the response matrix, assembled and not, instead. `-- --sizes` prints the tables of solids of 3,000 to 300,000 degrees of freedom instead, on one thread and on two, with memory and
 //! what the machine could do; `--most N` leaves out larger ones. With the feature `peers`, `-- --peers` prints the beam in tetrahedra alone, beside Rapier's soft bodies.
 
 use pliant::continuum::{Mesh, Solid, StrainEnergy};
 use pliant::prelude::*;
+use pliant_benches::solid_products;
 use pliant_benches::solid_sizes::{self, clamped, least_times};
 
 const BEAM: &str = include_str!("../../reference/beam.txt");
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut threads = 1;
-    let (mut beam, mut sizes, mut most) = (true, false, usize::MAX);
+    let (mut beam, mut sizes, mut products, mut most) = (true, false, false, usize::MAX);
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
             "--times" => beam = false,
             "--sizes" => sizes = true,
+            "--products" => products = true,
             "--most" => most = arguments.next().unwrap_or_default().parse()?,
             "--one" => {
                 let numbers: Result<Vec<usize>, _> = arguments.map(|a| a.parse()).collect();
@@ -33,11 +35,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             "--threads" => threads = arguments.next().unwrap_or_default().parse()?,
             other => {
                 return Err(format!(
-                    "unknown argument `{other}`; there are `--times`, `--threads N`, `--sizes`, `--most N`, `--peers`"
+                    "unknown argument `{other}`; there are `--times`, `--threads N`, `--products`, `--sizes`, `--most N`, `--peers`"
                 )
                 .into());
             }
         }
+    }
+    if products {
+        return solid_products::table(threads);
     }
     if sizes {
         return solid_sizes::tables(most);

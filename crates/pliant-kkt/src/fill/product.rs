@@ -275,9 +275,9 @@ impl ResponseOperator<'_> {
         let (size, range) = (node.space.velocity_size(), node.velocity_range());
         let (u, f) = (&scratch.u[range.clone()], &mut scratch.f[range]);
         let add = |g: usize, u: &[f64], f: &mut [f64]| {
-            add_product(stiffness.block(g), gain, u, f);
+            add_symmetric(stiffness.block(g), gain, u, f);
             if damping {
-                add_product(dampers.block(g), h * alpha, u, f);
+                add_symmetric(dampers.block(g), h * alpha, u, f);
             }
         };
         let groups = self.evaluation.groups(i);
@@ -341,6 +341,23 @@ impl ResponseOperator<'_> {
                 }
             }
         }
+    }
+}
+
+/// `y += s A x` for a symmetric square block `A`, column by column, so that its rows are read once and `y` stays in registers.
+#[inline(always)]
+fn add_symmetric(a: &[f64], s: f64, x: &[f64], y: &mut [f64]) {
+    match (<&[f64; 9]>::try_from(x), <&mut [f64; 9]>::try_from(&mut *y)) {
+        (Ok(x), Ok(y)) => {
+            let mut sum = [0.0; 9];
+            for (row, x) in a.as_chunks::<9>().0.iter().zip(x) {
+                for (sum, a) in sum.iter_mut().zip(row) {
+                    *sum += a * x;
+                }
+            }
+            y.iter_mut().zip(sum).for_each(|(y, sum)| *y += s * sum);
+        }
+        _ => add_product(a, s, x, y),
     }
 }
 

@@ -17,7 +17,7 @@ pub use stiffness::StiffnessRatio;
 use crate::jacobian::Place;
 use crate::plan::{Plan, Sizes};
 use crate::{Formulation, GeometricStiffness, Geometry, KktError, Scheme};
-use pliant_model::{ComponentId, Evaluation, Model, NodeId, NodeKind, RowGroup, State};
+use pliant_model::{ComponentId, Evaluation, Model, NodeId, NodeKind, RowGroup, RowLaw, State};
 use pliant_solvers::{KktSystem, Solution};
 use pliant_sparse::Threads;
 use response::Terms;
@@ -54,6 +54,8 @@ pub enum Metric {
     Mass,
     /// The response matrix `W` of the step.
     Response,
+    /// The same with the springs that are rows, `W + h^2 alpha beta J^T C^-1 J`: what is elastic goes along whatever its treatment.
+    Elastic,
 }
 
 /// Fills one [`KktSystem`] from one model. The system's pattern never changes; fixed coordinates may.
@@ -266,7 +268,7 @@ impl Assembler {
     }
 
     /// Fills the system of a position correction: `min |dx|^2 / 2` in the metric, subject to `J dx = -phi` on the hard rows;
-    /// compliant rows take no part (docs/notation.md). Allocates nothing.
+    /// compliant rows take no part but in [`Metric::Elastic`] (docs/notation.md). Allocates nothing.
     pub fn fill_correction(
         &mut self,
         model: &Model,
@@ -281,7 +283,7 @@ impl Assembler {
         self.system.w.clear();
         let terms = match metric {
             Metric::Mass => Terms::Masses,
-            Metric::Response => Terms::All,
+            Metric::Response | Metric::Elastic => Terms::All,
         };
         self.fill_response(model, evaluation, scheme, input.state, terms);
         self.system.c.fill(0.0);
@@ -299,6 +301,17 @@ impl Assembler {
                 if evaluation.holds_position(model, group, k) {
                     let target = input.motion.get(row).map_or(0.0, |m| m.end.0);
                     self.system.b[row] = x[k] - target;
+                } else if let (Metric::Elastic, ComponentId::ForceField(i), RowLaw::Elastic) =
+                    (metric, group.component, model.row_law(group))
+                {
+                    let gain = scheme.h * scheme.h * scheme.alpha_of(group.component) * scheme.beta;
+                    let (g, first) = evaluation.group_of(i, group.size, k);
+                    let width = evaluation.compliance(i).width(g);
+                    let c = &evaluation.compliance(i).block(g)[(k - first) * width..][..=k - first];
+                    let slots = self.system.r.pattern().row_slots(row);
+                    let r = &mut self.system.r.values_mut()[slots];
+                    r.iter_mut().zip(c).for_each(|(r, c)| *r = c / gain);
+                    self.system.b[row] = 0.0;
                 } else {
                     let slots = self.system.j.pattern().row_slots(row);
                     self.system.j.values_mut()[slots].fill(0.0);

@@ -18,7 +18,7 @@ impl Simulation {
                 self.fill_correction(how.metric);
                 let prepared = self.corrector.prepare(self.assembler.system());
                 let indefinite = matches!(prepared, Err(SolveError::NotPositiveDefinite { .. }));
-                if !indefinite || clamped || how.metric != Metric::Response || !self.options.clamp_geometry {
+                if !indefinite || clamped || how.metric == Metric::Mass || !self.options.clamp_geometry {
                     break prepared;
                 }
                 // As in a step: the response matrix with the absolute value of the geometric stiffness is definite.

@@ -415,35 +415,36 @@ fn overlap_that_was_set_is_taken_back_for_nothing() {
     }
 }
 
-/// A correction goes along with what is stiff, in the metric of the step: of two particles on a spring the upper one comes with the lower by `h^2 k/(m + h^2 k)`. By masses alone the lower
+/// A correction goes along with what is elastic, whatever its treatment: of two particles on a spring the upper one comes with the lower by `h^2 k/(m + h^2 k)`. By masses alone the lower
 /// one would go all the way, and the spring would take `k d^2/2`.
 #[test]
 fn springs_take_part_in_corrections() {
     let (stiffness, h) = (1e6, 0.01);
-    let (mut m, p) = room(&[[0.0, 0.0, -RISE], [0.0, 0.0, 0.5]], &[0.0; 6], 0.0);
-    let entry = |element, value| AffineEntry {
-        element: 0,
-        coordinate: 0,
-        from: Dependency { parent: 0, element },
-        from_coordinate: 2,
-        value,
-    };
-    let apart = Affine::new(1, &[-0.5 - RISE], &[entry(0, -1.0), entry(1, 1.0)]);
-    let stretch = m.add_mapped("stretch", &[p], apart).unwrap();
-    let law = DiagonalCompliance::new(&[1.0 / stiffness]);
-    m.add_force_field("spring", stretch, law, Treatment::Stiffness)
-        .unwrap();
-    let mut s = simulation(m, p);
-    let report = s.step(h).unwrap().contacts;
     let moved = RISE * h * h * stiffness / (MASS + h * h * stiffness);
-    let z = [2, 5].map(|k| s.positions(p)[k]);
-    assert!(
-        z[0].abs() < 1e-9 && (z[1] - 0.5 - moved).abs() < 1e-9,
-        "{z:?} {moved}"
-    );
     let stored = 0.5 * stiffness * (RISE - moved).powi(2);
-    assert!(
-        (report.lifted - stored).abs() < 1e-6 * stored,
-        "{report:?} {stored}"
-    );
+    for treatment in [Treatment::Stiffness, Treatment::Compliance] {
+        let (mut m, p) = room(&[[0.0, 0.0, -RISE], [0.0, 0.0, 0.5]], &[0.0; 6], 0.0);
+        let entry = |element, value| AffineEntry {
+            element: 0,
+            coordinate: 0,
+            from: Dependency { parent: 0, element },
+            from_coordinate: 2,
+            value,
+        };
+        let apart = Affine::new(1, &[-0.5 - RISE], &[entry(0, -1.0), entry(1, 1.0)]);
+        let stretch = m.add_mapped("stretch", &[p], apart).unwrap();
+        let law = DiagonalCompliance::new(&[1.0 / stiffness]);
+        m.add_force_field("spring", stretch, law, treatment).unwrap();
+        let mut s = simulation(m, p);
+        let report = s.step(h).unwrap().contacts;
+        let z = [2, 5].map(|k| s.positions(p)[k]);
+        assert!(
+            z[0].abs() < 1e-9 && (z[1] - 0.5 - moved).abs() < 1e-9,
+            "{treatment:?} {z:?} {moved}"
+        );
+        assert!(
+            (report.lifted - stored).abs() < 1e-6 * stored,
+            "{treatment:?} {report:?} {stored}"
+        );
+    }
 }

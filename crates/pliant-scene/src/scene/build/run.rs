@@ -241,6 +241,7 @@ impl Builder<'_> {
         let metric = match spec.metric {
             MetricSpec::Mass => Metric::Mass,
             MetricSpec::Response => Metric::Response,
+            MetricSpec::Elastic => Metric::Elastic,
         };
         let mut stabilisation = Stabilisation {
             metric,

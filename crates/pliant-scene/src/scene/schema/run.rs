@@ -311,4 +311,6 @@ pub enum MetricSpec {
     Mass,
     /// The response matrix of the step.
     Response,
+    /// The same with the springs that are rows.
+    Elastic,
 }

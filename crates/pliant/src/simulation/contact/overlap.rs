@@ -6,7 +6,7 @@ use crate::Error;
 use crate::contact::{Contact, ContactList, Overlap};
 use crate::simulation::Simulation;
 use pliant_kkt::{Formulation, Geometry, Metric, Quantity};
-use pliant_model::Treatment;
+use pliant_model::{RowLaw, Treatment};
 use pliant_solvers::complementarity::{Cone, Outcome};
 
 /// Rounds of corrections of overlap: turning a body may bring others of its corners down.
@@ -115,8 +115,8 @@ impl Simulation {
         Ok(())
     }
 
-    /// `min |dx|^2/2` subject to `J dx = -phi` on the hard rows and `N dx >= -phi` on the hard contacts, in the metric of the step's `W` where there is
-    /// stiffness, for by masses alone the light nodes of stiff things would go all the way, else of the masses; those deeper than `shallow` (m)
+    /// `min |dx|^2/2` subject to `J dx = -phi` on the hard rows and `N dx >= -phi` on the hard contacts, in the metric of the step's `W` with springs that are rows where
+    /// there is anything elastic, for by masses alone the light nodes of stiff things would go all the way, else of the masses; those deeper than `shallow` (m)
     /// recover by `most`. What that lifts is paid with velocity; what would cost more than motion can pay and the step lost is not lifted.
     fn correct_overlap(&mut self, c: &mut Contacts, shallow: f64, most: f64) -> Result<(), Error> {
         // At rest: the forces are those of the potential then.
@@ -129,12 +129,14 @@ impl Simulation {
         c.toll.force.extend_from_slice(self.evaluation.force());
         self.evaluation.pull_back(&self.model, &mut c.toll.force);
         let mut fields = self.model.force_fields().iter();
-        let stiff = fields.any(|f| f.component.treatment == Treatment::Stiffness);
+        let stiff = fields.any(|f| {
+            f.component.treatment == Treatment::Stiffness || f.component.law.row_law() == RowLaw::Elastic
+        });
         // What is compressed may have no metric with all of its geometric stiffness, and has one with the absolute value of that.
         let plain = self.options.geometry;
         let asked = (shallow, most);
         let mut metrics = [plain, plain.clamped()].into_iter().filter(|_| stiff);
-        if !metrics.any(|g| self.solve_correction(c, (Metric::Response, g), asked).is_ok()) {
+        if !metrics.any(|g| self.solve_correction(c, (Metric::Elastic, g), asked).is_ok()) {
             self.solve_correction(c, (Metric::Mass, plain), asked)?;
         }
         if most > 0.0 {

@@ -422,7 +422,8 @@ pub struct ContactsReport {
     pub corrections: usize,
     /// Potential energy that corrections of overlap brought in (J), mostly by lifting.
     pub lifted: f64,
-    /// What of it was taken from the kinetic energy of what was lifted (J). The rest is new: things that overlap and do not move have nothing to pay with.
+    /// What of it was taken from the kinetic energy of what was lifted (J). The rest comes out of what the step lost otherwise; of overlap that the state was set with it
+    /// is new.
     pub paid: f64,
     /// The most that a correction would have brought in beyond what motion can pay and the step lost (J): it went less far instead, and some overlap stays.
     pub held_back: f64,

@@ -196,13 +196,15 @@ impl LinearOperator for KktOperator<'_> {
         y.fill(0.0);
         let (x, mu) = z.split_at(system.n());
         let (force, row) = y.split_at_mut(system.n());
-        match self.response {
-            Some(w) => w.apply(x, force),
-            None => add_masked_product(&system.w, &system.fixed, x, force),
+        if let Some(w) = self.response {
+            w.apply(x, force);
         }
         system.r.symmetric_add_product(-1.0, mu, row);
         add_free_product(system, -1.0, x, row);
         add_free_transpose_product(system, -1.0, mu, force);
+        if self.response.is_none() {
+            add_masked_product(&system.w, &system.fixed, x, force);
+        }
     }
 }
 

@@ -183,6 +183,12 @@ fn corners_that_others_were_to_keep_up_are_seen() {
     assert!(found.iter().all(|c| (c.gap - 0.019).abs() < 1e-12), "{found:?}");
 }
 
+/// Corners that a search lists.
+fn listed_corners(model: &Model, world: &mut World, state: &State) -> Vec<usize> {
+    let found = world.update(model, &state.positions, &state.velocities, H);
+    found.unwrap().iter().map(corner).collect()
+}
+
 /// Corners that lie on a floor are level but for a micrometre of overlap; each of them is held.
 #[test]
 fn corners_that_are_nearly_level_are_all_seen() {
@@ -190,13 +196,7 @@ fn corners_that_are_nearly_level_are_all_seen() {
     for (corner, height) in [0.001, 0.000_999, 0.001_000_5].into_iter().enumerate() {
         state.positions[3 * corner + 2] = height;
     }
-    let (x, v) = (&state.positions, &state.velocities);
-    let mut listed: Vec<usize> = world
-        .update(&model, x, v, H)
-        .unwrap()
-        .iter()
-        .map(corner)
-        .collect();
+    let mut listed = listed_corners(&model, &mut world, &state);
     listed.sort_unstable();
     assert_eq!(listed, [0, 1, 2]);
 }
@@ -209,13 +209,7 @@ fn corners_that_come_to_lead_are_listed_where_they_pass() {
         for corner in 1..3 {
             state.velocities[3 * corner + 2] = -way / H;
         }
-        let (x, v) = (&state.positions, &state.velocities);
-        let mut listed: Vec<usize> = world
-            .update(&model, x, v, H)
-            .unwrap()
-            .iter()
-            .map(corner)
-            .collect();
+        let mut listed = listed_corners(&model, &mut world, &state);
         listed.retain(|c| *c != 0);
         assert_eq!(listed, expected, "{way}");
     }

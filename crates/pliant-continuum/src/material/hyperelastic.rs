@@ -89,12 +89,10 @@ impl Hyperelastic {
 
     /// Number of points at these gradients (none) whose exact tangent has a negative eigenvalue.
     pub fn indefinite_points(&self, gradients: &[f64]) -> usize {
-        let indefinite = |f: &&[f64]| {
-            let mut k = [0.0; 81];
-            self.add_tangent(&matrix(f), &mut k);
-            is_indefinite(&k)
-        };
-        gradients.chunks_exact(9).filter(indefinite).count()
+        let points = gradients.as_chunks::<9>().0.iter();
+        points
+            .filter(|f| self.is_indefinite_at(&matrix(*f), (1.0, None)))
+            .count()
     }
 
     fn density(&self, f: &Mat3) -> f64 {
@@ -186,13 +184,16 @@ impl Hyperelastic {
         block.iter_mut().for_each(|k| *k *= volume);
     }
 
-    /// Whether the tangent of a point is projected.
-    pub(super) fn projects(&self, f: &Mat3, stress: (f64, Option<&Mat3>)) -> bool {
+    /// What is made of an indefinite tangent.
+    pub(super) fn tangent(&self) -> Tangent {
+        self.tangent
+    }
+
+    /// Whether the exact tangent of a point is indefinite.
+    pub(super) fn is_indefinite_at(&self, f: &Mat3, stress: (f64, Option<&Mat3>)) -> bool {
         let mut k = [0.0; 81];
-        self.tangent == Tangent::PositiveSemidefinite && {
-            self.add_tangent_with(f, stress, &mut k);
-            is_indefinite(&k)
-        }
+        self.add_tangent_with(f, stress, &mut k);
+        is_indefinite(&k)
     }
 
     /// Adds the tangent of a share of the stress and of what is carried, per volume.
@@ -360,8 +361,10 @@ impl ForceField for Hyperelastic {
     }
 
     fn projected_elements(&self, x: &[f64]) -> usize {
-        let points = x.as_chunks::<9>().0.iter();
-        points.filter(|f| self.projects(&matrix(*f), (1.0, None))).count()
+        if self.tangent == Tangent::Exact {
+            return 0;
+        }
+        self.indefinite_points(x)
     }
 
     fn memory(&self) -> Option<&dyn Memory> {

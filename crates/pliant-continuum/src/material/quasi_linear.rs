@@ -1,7 +1,7 @@
 //! Quasi-linear viscoelasticity around a hyperelastic energy.
 
-use super::Hyperelastic;
 use super::prony::Branch;
+use super::{Hyperelastic, Tangent};
 use crate::strain::{matrix, write_matrix};
 use pliant_dense::Mat3;
 use pliant_model::{Blocks, Memory, Past, Space};
@@ -102,10 +102,13 @@ impl Memory for Hyperelastic {
     }
 
     fn projected_elements(&self, x: &[f64], past: Past<'_>) -> usize {
+        if self.tangent() == Tangent::Exact {
+            return 0;
+        }
         let points = x.as_chunks::<9>().0.iter().enumerate();
         let projects = |(q, f): &(usize, &[f64; 9])| {
             let (share, carried) = self.carried(self.of_point(past.internal, *q), past.elapsed);
-            self.projects(&matrix(*f), (share, Some(&carried)))
+            self.is_indefinite_at(&matrix(*f), (share, Some(&carried)))
         };
         points.filter(projects).count()
     }

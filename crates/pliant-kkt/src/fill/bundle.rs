@@ -262,26 +262,32 @@ impl Assembler {
             if !self.find_hanging_geometry(model, evaluation, state, at, Some(origin)) {
                 continue;
             }
-            let bundle = &self.plan.bundles[at];
-            let gamma = if origin.1 {
-                &self.row_gamma
-            } else {
-                &self.force_gamma
-            };
-            let work = Work {
-                model,
-                evaluation,
-                scheme,
-                state,
-                plan: &self.plan,
-                bundle,
-                mass_diagonal: &self.mass_diagonal,
-                gamma,
-                wanted: Wanted::geometry(origin),
-            };
-            for run in &bundle.runs {
-                work.visit_geometry(run, &mut self.slots[0], &mut visit);
+            let mut slots = std::mem::take(&mut self.slots);
+            let work = self.reading((model, evaluation, scheme, state), at, origin);
+            for run in &work.bundle.runs {
+                work.visit_geometry(run, &mut slots[0], &mut visit);
             }
+            self.slots = slots;
+        }
+    }
+
+    /// What is read where the geometric stiffness of one bundle alone is wanted, of the forces of one origin.
+    fn reading<'a>(
+        &'a self,
+        (model, evaluation, scheme, state): (&'a Model, &'a Evaluation, &'a Scheme, &'a State),
+        bundle: usize,
+        origin: (GeometricStiffness, bool),
+    ) -> Work<'a> {
+        Work {
+            model,
+            evaluation,
+            scheme,
+            state,
+            plan: &self.plan,
+            bundle: &self.plan.bundles[bundle],
+            mass_diagonal: &self.mass_diagonal,
+            gamma: self.gamma(origin.1),
+            wanted: Wanted::geometry(origin),
         }
     }
 
@@ -295,32 +301,16 @@ impl Assembler {
         origin: (GeometricStiffness, bool),
         u: &[f64],
     ) -> f64 {
-        let wanted = Wanted::geometry(origin);
+        let mut all = std::mem::take(&mut self.slots);
         let mut sum = 0.0;
-        for at in 0..self.plan.bundles.len() {
-            let bundle = &self.plan.bundles[at];
+        for (at, bundle) in self.plan.bundles.iter().enumerate() {
             if bundle.hanging.iter().all(|h| !h.acts) {
                 continue;
             }
-            let gamma = if origin.1 {
-                &self.row_gamma
-            } else {
-                &self.force_gamma
-            };
-            let work = Work {
-                model,
-                evaluation,
-                scheme,
-                state,
-                plan: &self.plan,
-                bundle,
-                mass_diagonal: &self.mass_diagonal,
-                gamma,
-                wanted,
-            };
-            let together = self.slots.len();
+            let work = self.reading((model, evaluation, scheme, state), at, origin);
+            let together = all.len();
             for (piece, runs) in bundle.runs.chunks(together).enumerate() {
-                let slots = &mut self.slots[..runs.len()];
+                let slots = &mut all[..runs.len()];
                 for (k, slot) in slots.iter_mut().enumerate() {
                     slot.run = piece * together + k;
                 }
@@ -330,6 +320,7 @@ impl Assembler {
                 sum += slots.iter().map(|s| s.form).sum::<f64>();
             }
         }
+        self.slots = all;
         sum
     }
 }

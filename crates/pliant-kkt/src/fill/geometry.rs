@@ -119,24 +119,24 @@ impl Assembler {
         index: usize,
         from_rows: bool,
     ) -> bool {
-        let gamma = if from_rows {
+        self.has_geometry(model, index, from_rows)
+            && evaluation
+                .geometric_stiffness(model, state, index, self.gamma(from_rows))
+                .is_some()
+    }
+
+    /// Total forces on all nodes that geometric stiffness is made of: those of one origin.
+    pub(super) fn gamma(&self, from_rows: bool) -> &[f64] {
+        if from_rows {
             &self.row_gamma
         } else {
             &self.force_gamma
-        };
-        self.has_geometry(model, index, from_rows)
-            && evaluation
-                .geometric_stiffness(model, state, index, gamma)
-                .is_some()
+        }
     }
 
     /// Whether a mapped node is not bundled and forces of one origin act on it that give it geometric stiffness.
     pub(super) fn has_geometry(&self, model: &Model, index: usize, from_rows: bool) -> bool {
-        let gamma = if from_rows {
-            &self.row_gamma
-        } else {
-            &self.force_gamma
-        };
+        let gamma = self.gamma(from_rows);
         let NodeSites {
             geometric, bundled, ..
         } = self.plan.nodes[index];
@@ -279,12 +279,7 @@ impl Assembler {
         &Body { inertia, at, dof }: &Body,
         from_rows: bool,
     ) -> bool {
-        let gamma = if from_rows {
-            &self.row_gamma
-        } else {
-            &self.force_gamma
-        };
-        let torque = vec3(gamma, at);
+        let torque = vec3(self.gamma(from_rows), at);
         if torque == Vec3::zeros() {
             return false;
         }

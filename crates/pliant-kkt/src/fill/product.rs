@@ -112,14 +112,15 @@ impl Assembler {
                 self.gather_geometry(model, evaluation, scheme, state, origin, &mut products);
             }
         }
-        let largest = (0..model.force_fields().len())
-            .map(|i| {
-                let size = model.node(model.force_fields()[i].node).space.velocity_size();
-                size * evaluation.groups(i).iter().map(Vec::len).max().unwrap_or(0)
-            })
-            .max();
-        let all = 2 * (model.velocity_count() + largest.unwrap_or(0));
-        products.scratch.resize(all, 0.0);
+        if products.scratch.is_empty() {
+            let fields = model.force_fields().iter().enumerate();
+            let widths = fields.map(|(i, field)| {
+                let groups = evaluation.groups(i).iter().map(Vec::len).max();
+                groups.unwrap_or(0) * model.node(field.node).space.velocity_size()
+            });
+            let all = 2 * (model.velocity_count() + widths.max().unwrap_or(0));
+            products.scratch.resize(all, 0.0);
+        }
         self.products = products;
         ResponseOperator {
             model,

@@ -10,11 +10,20 @@ mod work;
 
 use build::{Build, build, build_with};
 use dense::{Dense, close, product, solve, symmetric};
-use pliant_kkt::{Assembler, Formulation, Geometry, RowMotion, Scheme, StepInput};
+use pliant_kkt::{Assembler, Formulation, GeometricStiffness as G, Geometry, RowMotion, Scheme, StepInput};
 use pliant_model::{ComponentId, Evaluation, Model, Space, State, Treatment};
 use pliant_solvers::KktSystem;
 
 const SEEDS: [u64; 5] = [1, 2, 3, 4, 5];
+
+const MODES: [G; 6] = [
+    G::None,
+    G::Full,
+    G::WhereNeeded,
+    G::JustEnough,
+    G::PositivePart,
+    G::AbsoluteValue,
+];
 
 /// A graph in some state, evaluated.
 struct Case {
@@ -523,18 +532,9 @@ fn formulations_of_random_graphs() {
 /// through dense blocks, and differs by the order of sums; threads do not show at all.
 #[test]
 fn what_is_repeated_is_only_faster() {
-    use pliant_kkt::GeometricStiffness as G;
-    let modes = [
-        G::None,
-        G::Full,
-        G::WhereNeeded,
-        G::JustEnough,
-        G::PositivePart,
-        G::AbsoluteValue,
-    ];
     for seed in SEEDS {
-        for (k, forces) in modes.into_iter().enumerate() {
-            for multipliers in [forces, modes[(k + 1) % 6]] {
+        for (k, forces) in MODES.into_iter().enumerate() {
+            for multipliers in [forces, MODES[(k + 1) % 6]] {
                 let geometry = Geometry { forces, multipliers };
                 let mut case = Case::new(seed, true);
                 let scheme = case.scheme(0.3, 0.7, 0.6, geometry);

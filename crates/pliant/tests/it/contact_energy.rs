@@ -193,6 +193,18 @@ fn what_is_connected_pays_for_each_other() {
     }
 }
 
+/// By how much the second of two particles is beyond the first along an axis, less a length.
+fn beyond(axis: usize, length: f64) -> Affine {
+    let entry = |element, value| AffineEntry {
+        element: 0,
+        coordinate: 0,
+        from: Dependency { parent: 0, element },
+        from_coordinate: axis,
+        value,
+    };
+    Affine::new(1, &[-length], &[entry(0, -1.0), entry(1, 1.0)])
+}
+
 /// The same of a row of constant coefficients, which nothing but `J` knows of: two particles of one velocity along y, one of which is lifted.
 #[test]
 fn what_a_row_connects_pays_for_each_other() {
@@ -201,14 +213,7 @@ fn what_a_row_connects_pays_for_each_other() {
         &[0.0, 0.0, 0.0, 0.0, 1.0, 0.0],
         9.81,
     );
-    let entry = |element, value| AffineEntry {
-        element: 0,
-        coordinate: 0,
-        from: Dependency { parent: 0, element },
-        from_coordinate: 1,
-        value,
-    };
-    let difference = Affine::new(1, &[0.0], &[entry(0, 1.0), entry(1, -1.0)]);
+    let difference = beyond(1, 0.0);
     let difference = m.add_mapped("difference", &[p], difference).unwrap();
     m.add_constraint("alike", difference, Level::Position).unwrap();
     let mut s = simulation(m, p);
@@ -424,15 +429,7 @@ fn springs_take_part_in_corrections() {
     let stored = 0.5 * stiffness * (RISE - moved).powi(2);
     for treatment in [Treatment::Stiffness, Treatment::Compliance] {
         let (mut m, p) = room(&[[0.0, 0.0, -RISE], [0.0, 0.0, 0.5]], &[0.0; 6], 0.0);
-        let entry = |element, value| AffineEntry {
-            element: 0,
-            coordinate: 0,
-            from: Dependency { parent: 0, element },
-            from_coordinate: 2,
-            value,
-        };
-        let apart = Affine::new(1, &[-0.5 - RISE], &[entry(0, -1.0), entry(1, 1.0)]);
-        let stretch = m.add_mapped("stretch", &[p], apart).unwrap();
+        let stretch = m.add_mapped("stretch", &[p], beyond(2, 0.5 + RISE)).unwrap();
         let law = DiagonalCompliance::new(&[1.0 / stiffness]);
         m.add_force_field("spring", stretch, law, treatment).unwrap();
         let mut s = simulation(m, p);

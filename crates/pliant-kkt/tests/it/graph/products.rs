@@ -2,21 +2,11 @@
 
 use super::dense::close;
 use super::*;
-use pliant_kkt::GeometricStiffness as G;
 use pliant_solvers::krylov::{
     GeneralMinimalResidual, KktOperator, KrylovOptions, KrylovSolver, KrylovStatus, LinearOperator,
     StaleFactor, SymmetricOperator,
 };
 use pliant_solvers::{DirectSolver, SolveError};
-
-const MODES: [G; 6] = [
-    G::None,
-    G::Full,
-    G::WhereNeeded,
-    G::JustEnough,
-    G::PositivePart,
-    G::AbsoluteValue,
-];
 
 /// Some coordinates are held, at velocities that change.
 fn hold(m: &Model, seed: u64) -> (Vec<bool>, Vec<f64>) {

@@ -1,26 +1,17 @@
 //! The work of the geometric stiffness.
 
-use super::{Case, SEEDS, build, full_w};
+use super::{Case, MODES, SEEDS, build, full_w};
 use pliant_kkt::Geometry;
 
 /// The work of the geometric stiffness is that of the matrix which it added, `-u^T (W - W_0) u/beta`, whatever part or share of it was taken, and of which forces.
 #[test]
 fn the_work_of_geometry_is_that_of_what_was_added() {
-    use pliant_kkt::GeometricStiffness as G;
-    let modes = [
-        G::None,
-        G::Full,
-        G::WhereNeeded,
-        G::JustEnough,
-        G::PositivePart,
-        G::AbsoluteValue,
-    ];
     for seed in SEEDS {
         let mut case = Case::new(seed, true);
         let none = case.scheme(0.3, 0.7, 0.6, Geometry::NONE);
         let plain = full_w(&case.assemble(&none));
-        for (k, forces) in modes.into_iter().enumerate() {
-            for multipliers in [forces, modes[(k + 1) % 6]] {
+        for (k, forces) in MODES.into_iter().enumerate() {
+            for multipliers in [forces, MODES[(k + 1) % 6]] {
                 let geometry = Geometry { forces, multipliers };
                 let scheme = case.scheme(0.3, 0.7, 0.6, geometry);
                 let mut assembler = case.fill_on(&scheme, 1);

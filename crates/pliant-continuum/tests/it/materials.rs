@@ -365,3 +365,16 @@ fn tissue_has_the_derivatives_of_its_energy() {
         );
     }
 }
+
+/// Rotations of a point under pressure lower its energy, however little it is pressed: along a skew `W` the second derivative at `F = s I` is `-(P/s) W^2`, negative with the stress `P`. At rest and pulled, none does.
+#[test]
+fn what_is_pressed_a_little_is_indefinite() {
+    let law = Hyperelastic::new(StrainEnergy::stable_neo_hookean(1.0, 0.3), &[1.0])
+        .with_tangent(Tangent::PositiveSemidefinite);
+    for strain in [1e-2f64, 1e-4, 1e-6, 1e-9] {
+        for (s, indefinite) in [(1.0 - strain, 1), (1.0, 0), (1.0 + strain, 0)] {
+            let f: [f64; 9] = std::array::from_fn(|k| if k % 4 == 0 { s } else { 0.0 });
+            assert_eq!(law.projected_elements(&f), indefinite, "{s}");
+        }
+    }
+}

@@ -28,23 +28,24 @@
 //! Only this crate knows time. Scene files and pictures are in `pliant-scene`; the program `pliant` runs them.
 
 mod adaptive;
-mod checkpoint;
 pub mod contact;
 mod error;
 mod gyroscopic;
 pub mod integrator;
 mod ledger;
+mod motion;
 mod options;
 mod report;
 mod settle;
 mod simulation;
 mod statics;
+mod system;
 
 pub use adaptive::{Adaptive, AdaptiveMemory, AdaptiveReport, AdaptiveSummary, Event, EventKind, Events};
-pub use checkpoint::Checkpoint;
 pub use error::Error;
 pub use integrator::Integrator;
 pub use ledger::{Ledger, NumericalParts};
+pub use motion::{Checkpoint, Controls, Motion, SolverMemory, Treatments};
 pub use options::{Gyroscopic, Options, Stabilisation};
 pub use pliant_contact as collision;
 pub use pliant_continuum as continuum;

@@ -73,14 +73,14 @@ impl Simulation {
         drive: Drive<'_>,
     ) -> Result<AdaptiveReport, Error> {
         how.check()?;
-        if end.is_nan() || end <= self.time {
+        if end.is_nan() || end <= self.motion.time {
             return Err(Error::OutOfRange {
                 what: "the end of an adaptive step",
                 value: end,
                 bound: "after the present time",
             });
         }
-        if let Some(contacts) = &mut self.contacts {
+        if let Some(contacts) = &mut self.system.contacts {
             contacts.failed = None;
         }
         self.check_rows()?;
@@ -106,7 +106,7 @@ impl Simulation {
     /// As [`step_adaptively`](Self::step_adaptively); the state is then that of the last step that stands.
     pub fn advance_to(&mut self, how: &Adaptive, end: f64) -> Result<AdaptiveSummary, Error> {
         let mut summary = AdaptiveSummary::default();
-        while self.time < end && !summary.at_rest {
+        while self.motion.time < end && !summary.at_rest {
             summary.add(&self.step_adaptively(how, end)?);
         }
         Ok(summary)
@@ -124,14 +124,19 @@ impl Simulation {
             return Ok(());
         }
         for group in self
+            .system
             .model
             .row_groups()
             .iter()
-            .filter(|g| self.model.bounds(g).is_none())
+            .filter(|g| self.system.model.bounds(g).is_none())
         {
             for k in 0..group.size * group.count {
-                if self.evaluation.holds_position(&self.model, group, k) {
-                    let what = self.model.describe_row(group.first_row + k);
+                if self
+                    .system
+                    .evaluation
+                    .holds_position(&self.system.model, group, k)
+                {
+                    let what = self.system.model.describe_row(group.first_row + k);
                     return Err(Error::NeedsStabilisation { what });
                 }
             }
@@ -148,7 +153,7 @@ impl Simulation {
     ) -> Result<AdaptiveReport, Error> {
         let proposed = work.memory.next.unwrap_or(how.first);
         let proposed = proposed.clamp(how.smallest, how.largest);
-        let left = end - self.time;
+        let left = end - self.motion.time;
         let mut h = if left <= proposed {
             left
         } else if left < 2.0 * proposed {
@@ -197,14 +202,14 @@ impl Simulation {
         };
         if h == left {
             // To the bit, whatever the sum of the steps.
-            self.time = end;
+            self.motion.time = end;
         }
         let event = ends_at.map(|kind| Event {
-            time: self.time,
+            time: self.motion.time,
             kind,
         });
         let mut step = trial.halves;
-        (step.time, step.h) = (self.time, h);
+        (step.time, step.h) = (self.motion.time, h);
         let mut report = AdaptiveReport {
             step,
             error: trial.measured.share,
@@ -250,10 +255,10 @@ impl Simulation {
     /// The same for a shorter trial, which may call for other treatments.
     fn choose_again(&mut self, work: &mut Work, how: &Adaptive, h: f64) -> Result<(), Error> {
         self.keep_treatments = false;
-        let plans = self.counters.plans;
+        let plans = self.system.counters.plans;
         self.choose_treatments(h)?;
         self.keep_treatments = true;
-        if self.counters.plans != plans {
+        if self.system.counters.plans != plans {
             let locating = self.gates.are_shut();
             self.watch_gates(how.events.filter(|_| locating), how, h)?;
             work.start.take(self);
@@ -270,7 +275,7 @@ impl Simulation {
         drive: Drive<'_>,
     ) -> Result<Trial, Error> {
         self.part(h, drive)?;
-        work.coarse.clone_from(&self.state);
+        work.coarse.clone_from(&self.motion.state);
         self.back(work)?;
         let (halves, nearest) = self.halves(h, work.impact, drive)?;
         let measured = self.measure_trial(work, how, h);
@@ -300,12 +305,12 @@ impl Simulation {
     /// After an impact the past of a multistep method is none.
     fn start_anew(&mut self, impact: bool) {
         if impact && matches!(self.options.integrator, Integrator::Implicit(_)) {
-            self.memory.forget();
+            self.motion.integrator.forget();
         }
     }
 
     fn part(&mut self, h: f64, drive: Drive<'_>) -> Result<StepReport, Error> {
-        drive(self, self.time + self.options.when_inputs_act() * h)?;
+        drive(self, self.motion.time + self.options.when_inputs_act() * h)?;
         self.empty_aside();
         self.step_at_once(h)
     }
@@ -315,7 +320,7 @@ impl Simulation {
         let smallest = smallest(how, work.start.time());
         if h <= smallest {
             return Err(Error::StepTooSmall {
-                what: self.model.describe_dof(missed.dof),
+                what: self.system.model.describe_dof(missed.dof),
                 time: work.start.time(),
                 step: h,
                 error: missed.worst,

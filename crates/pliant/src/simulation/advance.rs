@@ -17,29 +17,35 @@ impl Simulation {
             let now = Instant::now();
             now - std::mem::replace(&mut clock, now)
         };
-        self.fill_motion(self.time, self.time);
+        self.fill_motion(self.motion.time, self.motion.time);
         let before = match self.options.pre_stabilisation {
             Some(how) => self.correct_positions(how)?,
             None => 0,
         };
         self.advance_memory(0.0);
         timings.stabilise += lap();
-        self.fill_motion(self.time, self.time + h);
+        self.fill_motion(self.motion.time, self.motion.time + h);
 
-        self.evaluation.evaluate_after(&self.model, &self.state, h)?;
-        let projected_tangents = self.evaluation.projected_elements(&self.model, &self.state);
+        self.system
+            .evaluation
+            .evaluate_after(&self.system.model, &self.motion.state, h)?;
+        let projected_tangents = self
+            .system
+            .evaluation
+            .projected_elements(&self.system.model, &self.motion.state);
         let scheme = &self.scheme;
         let at_start = |i| 1.0 - scheme.alpha_of(ComponentId::ForceField(i));
-        self.evaluation
-            .add_present_share(&self.model, &self.state, at_start);
-        self.evaluation.add_force(&self.external);
+        self.system
+            .evaluation
+            .add_present_share(&self.system.model, &self.motion.state, at_start);
+        self.system.evaluation.add_force(&self.motion.controls.external);
         gyroscopic::impulses(
-            &self.model,
-            &self.state,
+            &self.system.model,
+            &self.motion.state,
             self.options.gyroscopic,
             (h, self.scheme.beta),
-            self.time,
-            &mut self.impulse,
+            self.motion.time,
+            &mut self.system.scratch.impulse,
         )?;
         self.look_for_sleepers();
         self.wake_driven();
@@ -51,10 +57,10 @@ impl Simulation {
         timings.contacts += lap();
         self.add_stored_at_start();
         self.find_fixed_change();
-        if self.fresh {
+        if self.motion.fresh {
             self.first_multipliers();
         }
-        self.lag_for_step.clone_from(&self.lagged);
+        self.system.scratch.lag_for_step.clone_from(&self.motion.lagged);
         let mut passes = 0;
         let mut clamped = false;
         let solved = loop {
@@ -76,22 +82,32 @@ impl Simulation {
             }
         };
         // Before the unknown is changed: the support is what the fixed rows of the system lack.
-        let mut support = std::mem::take(&mut self.support_now);
-        let solution = self.contact_solution().unwrap_or(&self.solution);
+        let mut support = std::mem::take(&mut self.motion.supports);
+        let solution = self.contact_solution().unwrap_or(&self.system.solution);
         self.whole_system().support_into(solution, &mut support);
-        self.support_now = support;
+        self.motion.supports = support;
         self.forget_sleeping_supports();
         let per_force = self.per_force(h);
-        self.support_now.iter_mut().for_each(|s| *s /= per_force);
-        self.assembler
-            .interpret(&self.model, &self.scheme, &self.state, &mut self.solution);
-        for (x, d) in self.solution.x.iter_mut().zip(&self.fixed_change) {
+        self.motion.supports.iter_mut().for_each(|s| *s /= per_force);
+        self.system.assembler.interpret(
+            &self.system.model,
+            &self.scheme,
+            &self.motion.state,
+            &mut self.system.solution,
+        );
+        for (x, d) in self
+            .system
+            .solution
+            .x
+            .iter_mut()
+            .zip(&self.system.scratch.fixed_change)
+        {
             *x += d;
         }
         self.read_contacts(h);
         timings.solve += lap();
 
-        for (lambda, mu) in self.new_multipliers.iter_mut().zip(&self.solution.mu) {
+        for (lambda, mu) in self.motion.multipliers.iter_mut().zip(&self.system.solution.mu) {
             *lambda = mu / h;
         }
         if self.options.numerical_parts {
@@ -118,15 +134,13 @@ impl Simulation {
         report.geometry_clamped = clamped;
         report.projected_tangents = projected_tangents;
         self.check(&report)?;
-        self.multipliers.copy_from_slice(&self.new_multipliers);
-        self.fresh = false;
-        self.memory.forget();
+        self.motion.fresh = false;
+        self.motion.integrator.forget();
         self.keep_contacts();
-        self.support.copy_from_slice(&self.support_now);
         self.lag_multipliers();
-        self.dissipated = report.dissipated;
-        self.time = report.time;
-        self.counters.steps += 1;
+        self.motion.dissipated = report.dissipated;
+        self.motion.time = report.time;
+        self.system.counters.steps += 1;
         self.fall_asleep(h, &mut report)?;
         self.close_books(report.energies);
         timings.update += lap();
@@ -147,14 +161,18 @@ impl Simulation {
             self.scheme.geometry = self.options.geometry.clamped();
         }
         let input = StepInput {
-            state: &self.state,
-            multipliers: &self.lag_for_step,
-            impulse: &self.impulse,
-            fixed_change: &self.fixed_change,
-            motion: &self.motion,
+            state: &self.motion.state,
+            multipliers: &self.system.scratch.lag_for_step,
+            impulse: &self.system.scratch.impulse,
+            fixed_change: &self.system.scratch.fixed_change,
+            motion: &self.system.row_motion,
         };
-        self.assembler
-            .fill(&self.model, &mut self.evaluation, &self.scheme, input);
+        self.system.assembler.fill(
+            &self.system.model,
+            &mut self.system.evaluation,
+            &self.scheme,
+            input,
+        );
         self.scheme.geometry = self.options.geometry;
         self.quieten_rows();
         self.switch_gates_off();
@@ -163,8 +181,8 @@ impl Simulation {
         let prepared = if self.in_contact() {
             self.prepare_contacts()
         } else {
-            let prepared = self.solver.prepare(self.assembler.system());
-            prepared.map_err(|e| Error::from_solver(e, &self.model, self.time))
+            let prepared = self.system.solver.prepare(self.system.assembler.system());
+            prepared.map_err(|e| Error::from_solver(e, &self.system.model, self.motion.time))
         };
         timings.factor += lap();
         prepared?;
@@ -203,14 +221,22 @@ impl Simulation {
         timings: &mut Timings,
         lap: &mut impl FnMut() -> Duration,
     ) -> Result<SolveReport, Error> {
-        let in_words = |e| Error::from_solver(e, &self.model, self.time);
-        let system = self.assembler.system();
-        let mut solved = self.solver.solve(system, &mut self.solution).map_err(in_words)?;
+        let in_words = |e| Error::from_solver(e, &self.system.model, self.motion.time);
+        let system = self.system.assembler.system();
+        let mut solved = self
+            .system
+            .solver
+            .solve(system, &mut self.system.solution)
+            .map_err(in_words)?;
         if solved.status == Status::Stagnated {
-            self.solver.forget(None);
-            self.solver.prepare(system).map_err(in_words)?;
+            self.system.solver.forget(None);
+            self.system.solver.prepare(system).map_err(in_words)?;
             timings.factor += lap();
-            solved = self.solver.solve(system, &mut self.solution).map_err(in_words)?;
+            solved = self
+                .system
+                .solver
+                .solve(system, &mut self.system.solution)
+                .map_err(in_words)?;
         }
         Ok(solved)
     }
@@ -230,33 +256,63 @@ impl Simulation {
             } else {
                 1.0
             };
-        self.right_hand_side.clear();
-        self.right_hand_side.extend_from_slice(&self.assembler.system().c);
-        self.previous_change.clear();
-        self.previous_change.resize(self.model.dof_count(), 0.0);
+        self.system.scratch.right_hand_side.clear();
+        self.system
+            .scratch
+            .right_hand_side
+            .extend_from_slice(&self.system.assembler.system().c);
+        self.system.scratch.previous_change.clear();
+        self.system
+            .scratch
+            .previous_change
+            .resize(self.system.model.dof_count(), 0.0);
         let spin = self.largest_free_velocity();
         for _ in 0..200 {
-            self.change.clone_from(&self.solution);
-            self.assembler
-                .interpret(&self.model, &self.scheme, &self.state, &mut self.change);
-            for (x, d) in self.change.x.iter_mut().zip(&self.fixed_change) {
+            self.system.change.clone_from(&self.system.solution);
+            self.system.assembler.interpret(
+                &self.system.model,
+                &self.scheme,
+                &self.motion.state,
+                &mut self.system.change,
+            );
+            for (x, d) in self
+                .system
+                .change
+                .x
+                .iter_mut()
+                .zip(&self.system.scratch.fixed_change)
+            {
                 *x += d;
             }
-            let difference = self.change.x.iter().zip(&self.previous_change);
+            let difference = self
+                .system
+                .change
+                .x
+                .iter()
+                .zip(&self.system.scratch.previous_change);
             let difference = difference.fold(0.0f64, |a, (x, y)| a.max((x - y).abs()));
             if difference <= 1e-14 * spin {
                 return Ok(solved);
             }
-            self.previous_change.copy_from_slice(&self.change.x);
-            let rhs = self.assembler.right_hand_side_mut();
-            rhs.copy_from_slice(&self.right_hand_side);
-            gyroscopic::add_linearised(&self.model, &self.state, in_system, &self.previous_change, rhs);
+            self.system
+                .scratch
+                .previous_change
+                .copy_from_slice(&self.system.change.x);
+            let rhs = self.system.assembler.right_hand_side_mut();
+            rhs.copy_from_slice(&self.system.scratch.right_hand_side);
+            gyroscopic::add_linearised(
+                &self.system.model,
+                &self.motion.state,
+                in_system,
+                &self.system.scratch.previous_change,
+                rhs,
+            );
             solved = self.solve(timings, lap)?;
         }
         let what = "the bodies (linearly implicit)".to_owned();
         Err(Error::Gyroscopic {
             what,
-            time: self.time,
+            time: self.motion.time,
         })
     }
 
@@ -271,31 +327,41 @@ impl Simulation {
 
     /// The change of velocity that held coordinates are to make.
     pub(super) fn find_fixed_change(&mut self) {
-        for node in self.model.nodes() {
+        for node in self.system.model.nodes() {
             let Some(first) = node.first_dof() else { continue };
-            for (k, v) in self.state.velocities[node.velocity_range()].iter().enumerate() {
-                let fixed = self.assembler.system().fixed[first + k];
-                self.fixed_change[first + k] = if fixed { self.held[first + k] - v } else { 0.0 };
+            for (k, v) in self.motion.state.velocities[node.velocity_range()]
+                .iter()
+                .enumerate()
+            {
+                let fixed = self.system.assembler.system().fixed[first + k];
+                self.system.scratch.fixed_change[first + k] = if fixed {
+                    self.motion.controls.held[first + k] - v
+                } else {
+                    0.0
+                };
             }
         }
     }
 
     /// Fixed coordinates are to keep the velocities of the present state.
     pub(super) fn hold_present_velocities(&mut self) {
-        for node in self.model.nodes() {
+        for node in self.system.model.nodes() {
             let Some(first) = node.first_dof() else { continue };
-            let v = &self.state.velocities[node.velocity_range()];
-            self.held[first..first + v.len()].copy_from_slice(v);
+            let v = &self.motion.state.velocities[node.velocity_range()];
+            self.motion.controls.held[first..first + v.len()].copy_from_slice(v);
         }
     }
 
     /// Largest velocity of a coordinate that is not fixed.
     pub(crate) fn largest_free_velocity(&self) -> f64 {
         let mut largest = 0.0f64;
-        for node in self.model.nodes() {
+        for node in self.system.model.nodes() {
             let Some(first) = node.first_dof() else { continue };
-            for (k, v) in self.state.velocities[node.velocity_range()].iter().enumerate() {
-                if !self.assembler.system().fixed[first + k] {
+            for (k, v) in self.motion.state.velocities[node.velocity_range()]
+                .iter()
+                .enumerate()
+            {
+                if !self.system.assembler.system().fixed[first + k] {
                     largest = largest.max(v.abs());
                 }
             }
@@ -306,14 +372,14 @@ impl Simulation {
     /// `v+ = v + dv`, `x+ = x (+) h (beta v+ + (1 - beta) v)`, then everything mapped.
     fn update(&mut self, h: f64) -> Result<(), Error> {
         let beta = self.scheme.beta;
-        for node in self.model.nodes() {
+        for node in self.system.model.nodes() {
             let Some(first) = node.first_dof() else { continue };
             let range = node.velocity_range();
-            let step = &mut self.displacement[first..first + range.len()];
-            let change = &self.solution.x[first..first + range.len()];
-            let fixed = &self.assembler.system().fixed[first..];
-            let held = &self.held[first..];
-            for (k, (v, d)) in self.state.velocities[range]
+            let step = &mut self.system.scratch.displacement[first..first + range.len()];
+            let change = &self.system.solution.x[first..first + range.len()];
+            let fixed = &self.system.assembler.system().fixed[first..];
+            let held = &self.motion.controls.held[first..];
+            for (k, (v, d)) in self.motion.state.velocities[range]
                 .iter_mut()
                 .zip(&mut *step)
                 .enumerate()
@@ -324,21 +390,23 @@ impl Simulation {
                 *d = h * (beta * *v + (1.0 - beta) * old);
             }
             node.space
-                .retract(&mut self.state.positions[node.position_range()], step);
+                .retract(&mut self.motion.state.positions[node.position_range()], step);
         }
         self.hold_sleepers();
-        self.evaluation.propagate(&self.model, &mut self.state)?;
+        self.system
+            .evaluation
+            .propagate(&self.system.model, &mut self.motion.state)?;
         Ok(())
     }
 
     /// Multiplies all independent velocities that are not fixed.
     pub(crate) fn scale_velocities(&mut self, factor: f64) {
-        let fixed = &self.assembler.system().fixed;
-        for node in self.model.nodes() {
+        let fixed = &self.system.assembler.system().fixed;
+        for node in self.system.model.nodes() {
             let NodeKind::Independent { first_dof, .. } = node.kind else {
                 continue;
             };
-            for (k, v) in self.state.velocities[node.velocity_range()]
+            for (k, v) in self.motion.state.velocities[node.velocity_range()]
                 .iter_mut()
                 .enumerate()
             {
@@ -347,9 +415,12 @@ impl Simulation {
                 }
             }
         }
-        self.memory.forget();
+        self.motion.integrator.forget();
         // Positions did not change, so no mapping can have become undefined; a failure would show at the next step.
-        let _ = self.evaluation.propagate(&self.model, &mut self.state);
+        let _ = self
+            .system
+            .evaluation
+            .propagate(&self.system.model, &mut self.motion.state);
         self.correct_books();
     }
 }

@@ -19,13 +19,22 @@ impl Simulation {
     /// Largest violation of a row that is held by its position (m, rad).
     pub(super) fn violation(&self) -> f64 {
         let mut worst = 0.0f64;
-        for group in self.model.row_groups() {
-            let phi = self.model.positions(&self.state, group.node);
+        for group in self.system.model.row_groups() {
+            let phi = self.system.model.positions(&self.motion.state, group.node);
             for (k, phi) in phi.iter().enumerate() {
-                let target = self.motion.get(group.first_row + k).map_or(0.0, |m| m.end.0);
+                let target = self
+                    .system
+                    .row_motion
+                    .get(group.first_row + k)
+                    .map_or(0.0, |m| m.end.0);
                 let gap = (phi - target).abs();
                 // A NaN must not hide behind `max`.
-                if self.evaluation.holds_position(&self.model, group, k) && (gap > worst || gap.is_nan()) {
+                if self
+                    .system
+                    .evaluation
+                    .holds_position(&self.system.model, group, k)
+                    && (gap > worst || gap.is_nan())
+                {
                     worst = gap;
                 }
             }
@@ -40,32 +49,38 @@ impl Simulation {
         let mut work = 0.0;
         let beta = self.scheme.beta;
         let tangent = self.options.integrator == Integrator::Linear;
-        let plain = self.model.rayleigh().stiffness == 0.0;
+        let plain = self.system.model.rayleigh().stiffness == 0.0;
         let mean = |weight: f64, k: usize| {
-            weight * self.state.velocities[k] + (1.0 - weight) * self.previous.velocities[k]
+            weight * self.motion.state.velocities[k] + (1.0 - weight) * self.start.state.velocities[k]
         };
-        for (i, field) in self.model.force_fields().iter().enumerate() {
-            if !self.evaluation.is_damped(i) {
+        for (i, field) in self.system.model.force_fields().iter().enumerate() {
+            if !self.system.evaluation.is_damped(i) {
                 continue;
             }
             let alpha = self.scheme.alpha_of(ComponentId::ForceField(i));
-            let node = self.model.node(field.node);
+            let node = self.system.model.node(field.node);
             let size = node.space.velocity_size();
             let first = node.first_velocity;
-            let blocks = self.evaluation.damping(i);
+            let blocks = self.system.evaluation.damping(i);
             let law = &field.component.law;
             let curved = plain && field.component.treatment == Treatment::Stiffness && !law.is_linear();
-            let bounded = self.group_of_field[i].and_then(|g| {
-                let group = &self.model.row_groups()[g];
-                let viscous = self.model.row_law(group) == RowLaw::Viscous;
-                let bounds = self.model.bounds(group);
+            let bounded = self.system.rows.group_of_field[i].and_then(|g| {
+                let group = &self.system.model.row_groups()[g];
+                let viscous = self.system.model.row_law(group) == RowLaw::Viscous;
+                let bounds = self.system.model.bounds(group);
                 bounds.map(|(lower, upper)| (group.first_row, viscous, lower, upper))
             });
             let mut damped = false;
             for g in 0..blocks.len() {
                 let (block, width) = (blocks.block(g), blocks.width(g));
                 let hard = field.component.treatment == Treatment::Compliance
-                    && self.evaluation.compliance(i).block(g).iter().all(|c| *c == 0.0);
+                    && self
+                        .system
+                        .evaluation
+                        .compliance(i)
+                        .block(g)
+                        .iter()
+                        .all(|c| *c == 0.0);
                 if hard || block.iter().all(|b| *b == 0.0) {
                     continue;
                 }
@@ -74,9 +89,17 @@ impl Simulation {
                     break;
                 }
                 let alone = [g];
-                let list = self.evaluation.groups(i).get(g).map_or(&alone[..], Vec::as_slice);
-                let motion = self.group_of_field[i]
-                    .and_then(|g| self.motion.get(self.model.row_groups()[g].first_row..));
+                let list = self
+                    .system
+                    .evaluation
+                    .groups(i)
+                    .get(g)
+                    .map_or(&alone[..], Vec::as_slice);
+                let motion = self.system.rows.group_of_field[i].and_then(|g| {
+                    self.system
+                        .row_motion
+                        .get(self.system.model.row_groups()[g].first_row..)
+                });
                 let relative = |weight: f64, c: usize| {
                     let k = list[c / size] * size + c % size;
                     let rate = |m: &RowMotion| weight * m.end.1 + (1.0 - weight) * m.start.1;
@@ -85,7 +108,7 @@ impl Simulation {
                 let change = |c: usize| relative(alpha, c) - if curved { relative(0.0, c) } else { 0.0 };
                 for (r, row) in block.chunks_exact(width).enumerate() {
                     if let Some((first_row, viscous, lower, upper)) = bounded {
-                        let lambda = self.new_multipliers[first_row + list[r / size] * size + r % size];
+                        let lambda = self.motion.multipliers[first_row + list[r / size] * size + r % size];
                         // Beyond the bound the force does not change: a dashpot slips, a spring stores the work.
                         if is_at_bound(lambda, (lower, upper)) {
                             work -= if viscous {
@@ -105,13 +128,13 @@ impl Simulation {
             }
             let shares = if tangent { [1.0, 0.0] } else { [1.0 - alpha, alpha] };
             let range = node.velocity_range();
-            for (state, share) in [&self.previous, &self.state].into_iter().zip(shares) {
+            for (state, share) in [&self.start.state, &self.motion.state].into_iter().zip(shares) {
                 let (x, v) = (
                     &state.positions[node.position_range()],
                     &state.velocities[range.clone()],
                 );
-                let (moving, rest) = self.mass_scratch.split_at_mut(v.len());
-                let (rest, still) = (&mut rest[..v.len()], &mut self.shifted[..v.len()]);
+                let (moving, rest) = self.system.scratch.mass_scratch.split_at_mut(v.len());
+                let (rest, still) = (&mut rest[..v.len()], &mut self.system.scratch.shifted[..v.len()]);
                 moving.fill(0.0);
                 rest.fill(0.0);
                 still.fill(0.0);
@@ -122,13 +145,13 @@ impl Simulation {
                 work -= share * h * power.sum::<f64>();
             }
         }
-        let rate = self.model.rayleigh().mass;
+        let rate = self.system.model.rayleigh().mass;
         if rate > 0.0 {
             let alpha = self.scheme.alpha;
-            for attachment in self.model.masses() {
-                let node = self.model.node(attachment.node);
+            for attachment in self.system.model.masses() {
+                let node = self.system.model.node(attachment.node);
                 let range = node.velocity_range();
-                let (v, p) = self.mass_scratch.split_at_mut(range.len());
+                let (v, p) = self.system.scratch.mass_scratch.split_at_mut(range.len());
                 let p = &mut p[..range.len()];
                 for (v, k) in v.iter_mut().zip(range.clone()) {
                     *v = mean(alpha, k);
@@ -150,21 +173,25 @@ impl Simulation {
     ) -> StepReport {
         let energies = self.energies(true);
         StepReport {
-            time: self.time + h,
+            time: self.motion.time + h,
             h,
             status: solved.status,
             residual: solved.residual,
             refinements: solved.refinements,
             redundant_rows: solved.redundant_rows,
             bounds: solved.bounds,
-            contacts: self.contacts.as_ref().map_or_else(Default::default, |c| c.report),
+            contacts: self
+                .system
+                .contacts
+                .as_ref()
+                .map_or_else(Default::default, |c| c.report),
             inertia: solved.inertia,
             violation: self.violation(),
             corrections,
             energies,
             ledger: self.closed_ledger(&energies),
-            dissipated: self.dissipated + damping_work + self.forgotten,
-            momentum: self.model.momentum(&self.state),
+            dissipated: self.motion.dissipated + damping_work + self.account.forgotten,
+            momentum: self.system.model.momentum(&self.motion.state),
             counters: self.counters(),
             timings: Timings::default(),
             geometry_passes: 1,
@@ -178,7 +205,7 @@ impl Simulation {
         if !report.energies.total().is_finite() {
             return Err(Error::NotFinite {
                 what: "the energy".into(),
-                time: self.time,
+                time: self.motion.time,
             });
         }
         if self.options.accept_failed_steps {
@@ -188,20 +215,20 @@ impl Simulation {
         match report.status {
             Status::Converged => Ok(()),
             Status::Incompatible { row, violation } => {
-                let constraint = self.model.describe_row(row);
+                let constraint = self.system.model.describe_row(row);
                 Err(Error::Incompatible {
                     constraint,
-                    time: self.time,
+                    time: self.motion.time,
                     violation,
                 })
             }
             Status::Unsettled { row, residual } => Err(Error::Unsettled {
-                constraint: self.model.describe_row(row),
-                time: self.time,
+                constraint: self.system.model.describe_row(row),
+                time: self.motion.time,
                 residual,
             }),
             _ => Err(Error::NotConverged {
-                time: self.time,
+                time: self.motion.time,
                 tolerance: if report.newton.iterations == 0 {
                     self.options.solver.tolerance
                 } else {

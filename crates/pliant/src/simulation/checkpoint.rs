@@ -1,33 +1,27 @@
 //! Saving what changes, and going back to it.
 
 use super::Simulation;
+use crate::motion::SolverMemory;
 use crate::{Checkpoint, Error};
 use pliant_model::{Energies, ModelError};
 
 impl Simulation {
-    /// All that changes, as plain values.
+    /// The present motion, as plain values.
     pub fn checkpoint(&self) -> Checkpoint {
-        Checkpoint {
-            time: self.time,
-            state: self.state.clone(),
-            multipliers: self.multipliers.clone(),
-            lagged: self.lagged.clone(),
-            fixed: self.assembler.system().fixed.clone(),
-            dissipated: self.dissipated,
-            ledger: self.books,
-            held: self.held.clone(),
-            external: self.external.clone(),
-            fresh: self.fresh,
-            inputs: self.inputs(),
-            integrator: self.memory.clone(),
-            adaptive: self.adaptive.memory,
-            treatments: self.treatments_as_chosen(),
-            elimination: self.solver.elimination().cloned(),
-            correction_elimination: self.corrector.elimination().cloned(),
-            contacts: self.contact_memory(),
-            sleep: self.sleep_memory(),
-            active_set: self.solver.active_set().to_vec(),
-        }
+        let mut out = self.motion.clone();
+        out.controls
+            .fixed
+            .clone_from(&self.system.assembler.system().fixed);
+        out.controls.inputs = self.inputs();
+        out.adaptive = self.adaptive.memory;
+        out.solver = SolverMemory {
+            elimination: self.system.solver.elimination().cloned(),
+            correction_elimination: self.system.corrector.elimination().cloned(),
+            active_set: self.system.solver.active_set().to_vec(),
+        };
+        out.contacts = self.contact_memory();
+        out.sleep = self.sleep_memory();
+        out
     }
 
     /// Goes back to a checkpoint of the same model.
@@ -46,22 +40,21 @@ impl Simulation {
     fn go_to(&mut self, checkpoint: &Checkpoint) -> Result<(), Error> {
         self.restore_treatments(&checkpoint.treatments)?;
         self.check_checkpoint(checkpoint)?;
-        self.restore_inputs(&checkpoint.inputs)?;
+        let (controls, solver) = (&checkpoint.controls, &checkpoint.solver);
+        self.restore_inputs(&controls.inputs)?;
         self.take_state(&checkpoint.state)?;
-        self.time = checkpoint.time;
-        self.multipliers.copy_from_slice(&checkpoint.multipliers);
-        self.lagged.copy_from_slice(&checkpoint.lagged);
-        self.assembler.fixed_mut().copy_from_slice(&checkpoint.fixed);
-        self.dissipated = checkpoint.dissipated;
-        self.books = checkpoint.ledger;
-        self.held.copy_from_slice(&checkpoint.held);
-        self.external.copy_from_slice(&checkpoint.external);
-        self.fresh = checkpoint.fresh;
-        self.memory.clone_from(&checkpoint.integrator);
+        let treatments = std::mem::take(&mut self.motion.treatments);
+        // The state as it was taken, to the bit: its mapped positions are those of this evaluation.
+        let state = std::mem::take(&mut self.motion.state);
+        self.motion.clone_from(checkpoint);
+        (self.motion.state, self.motion.treatments) = (state, treatments);
+        self.system.assembler.fixed_mut().copy_from_slice(&controls.fixed);
         self.adaptive.memory = checkpoint.adaptive;
-        self.solver.forget(checkpoint.elimination.clone());
-        self.solver.impose_active_set(&checkpoint.active_set);
-        self.corrector.forget(checkpoint.correction_elimination.clone());
+        self.system.solver.forget(solver.elimination.clone());
+        self.system.solver.impose_active_set(&solver.active_set);
+        self.system
+            .corrector
+            .forget(solver.correction_elimination.clone());
         self.restore_sleep(&checkpoint.sleep);
         self.restore_contacts(checkpoint)
     }
@@ -71,14 +64,31 @@ impl Simulation {
         let sizes = [
             (
                 "multipliers",
-                self.multipliers.len(),
+                self.motion.multipliers.len(),
                 checkpoint.multipliers.len(),
             ),
-            ("multipliers", self.lagged.len(), checkpoint.lagged.len()),
-            ("fixed coordinates", self.impulse.len(), checkpoint.fixed.len()),
-            ("held velocities", self.impulse.len(), checkpoint.held.len()),
-            ("forces", self.external.len(), checkpoint.external.len()),
-            ("inputs", self.inputs().len(), checkpoint.inputs.len()),
+            ("multipliers", self.motion.lagged.len(), checkpoint.lagged.len()),
+            (
+                "forces of supports",
+                self.motion.supports.len(),
+                checkpoint.supports.len(),
+            ),
+            (
+                "fixed coordinates",
+                self.system.scratch.impulse.len(),
+                checkpoint.controls.fixed.len(),
+            ),
+            (
+                "held velocities",
+                self.system.scratch.impulse.len(),
+                checkpoint.controls.held.len(),
+            ),
+            (
+                "forces",
+                self.motion.controls.external.len(),
+                checkpoint.controls.external.len(),
+            ),
+            ("inputs", self.inputs().len(), checkpoint.controls.inputs.len()),
         ];
         for (what, expected, found) in sizes {
             if expected != found {
@@ -115,7 +125,12 @@ impl Simulation {
         ];
         let numbers = numbers
             .into_iter()
-            .chain([&checkpoint.lagged[..], &checkpoint.held, &checkpoint.external])
+            .chain([
+                &checkpoint.lagged[..],
+                &checkpoint.supports,
+                &checkpoint.controls.held,
+                &checkpoint.controls.external,
+            ])
             .chain([
                 &checkpoint.integrator.vectors[..],
                 checkpoint.integrator.previous.as_slice(),

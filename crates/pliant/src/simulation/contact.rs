@@ -33,7 +33,7 @@ pub(super) use solve::{in_words, last_impulses};
 
 /// Everything about contacts that a simulation holds.
 #[derive(Debug)]
-pub(super) struct Contacts {
+pub(crate) struct Contacts {
     pub(super) finder: Box<dyn ContactFinder>,
     pub(super) nodes: Vec<NodeId>,
     /// Contacts at the start of the step, and for which horizon they were found; none if they are to be found.
@@ -353,31 +353,31 @@ impl Simulation {
     /// As [`Simulation::new`].
     pub fn set_contacts(&mut self, finder: impl ContactFinder + 'static) -> Result<(), Error> {
         self.wake_all();
-        self.books.energies = None;
-        self.contacts = Some(Box::new(Contacts::new(Box::new(finder))));
-        let rows = self.model.row_groups().to_vec();
+        self.motion.ledger.energies = None;
+        self.system.contacts = Some(Box::new(Contacts::new(Box::new(finder))));
+        let rows = self.system.model.row_groups().to_vec();
         self.plan_anew(&rows)
     }
 
     /// Takes the source of contacts away.
     pub fn remove_contacts(&mut self) {
         self.wake_all();
-        self.books.energies = None;
-        self.contacts = None;
+        self.motion.ledger.energies = None;
+        self.system.contacts = None;
     }
 
     /// Whether the present step has contacts.
     pub(super) fn in_contact(&self) -> bool {
-        self.contacts.as_ref().is_some_and(|c| !c.list.is_empty())
+        self.system.contacts.as_ref().is_some_and(|c| !c.list.is_empty())
     }
 
     /// Finds the contacts of the present state, unless they are known.
     pub(super) fn find_contacts(&mut self, h: f64) -> Result<(), Error> {
-        let Some(mut c) = self.contacts.take() else {
+        let Some(mut c) = self.system.contacts.take() else {
             return Ok(());
         };
         let found = self.find_contacts_of(&mut c, h);
-        self.contacts = Some(c);
+        self.system.contacts = Some(c);
         found
     }
 
@@ -395,13 +395,13 @@ impl Simulation {
                 c.finder.save(&mut c.memory);
             }
             foresee(
-                &self.model,
-                &self.state,
-                self.assembler.system(),
+                &self.system.model,
+                &self.motion.state,
+                self.system.assembler.system(),
                 h,
                 &mut c.foreseen,
             );
-            c.finder.find(&self.model, &c.foreseen, h, &mut c.list)?;
+            c.finder.find(&self.system.model, &c.foreseen, h, &mut c.list)?;
             self.leave_out_sleepers(&mut c.list);
             c.list.contacts().iter().try_for_each(check)?;
             c.horizon = Some(h);
@@ -415,7 +415,7 @@ impl Simulation {
         }
         c.rows.clear();
         for (i, contact) in c.list.contacts().iter().enumerate() {
-            let turns = |s: &&Support| self.model.node(s.node).space == Space::Rigid3;
+            let turns = |s: &&Support| self.system.model.node(s.node).space == Space::Rigid3;
             let arms = c.list.supports(i).iter().filter(turns).map(|s| s.arm);
             c.rows.push(Rows::new(contact, lever(contact, arms)));
         }
@@ -425,13 +425,15 @@ impl Simulation {
     /// The step stands: its contacts are those of the past.
     pub(super) fn keep_contacts(&mut self) {
         let h = self.scheme.h;
-        let Some(c) = &mut self.contacts else { return };
+        let Some(c) = &mut self.system.contacts else {
+            return;
+        };
         c.stand(h);
     }
 
     /// The step does not stand: the finder remembers what it did before its first search.
     pub(super) fn undo_contacts(&mut self) -> Result<(), Error> {
-        let Some(c) = &mut self.contacts else {
+        let Some(c) = &mut self.system.contacts else {
             return Ok(());
         };
         if std::mem::take(&mut c.found_in_step) {

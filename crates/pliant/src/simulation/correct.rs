@@ -12,11 +12,13 @@ impl Simulation {
             if self.violation() <= how.tolerance {
                 return Ok(iteration);
             }
-            self.evaluation.evaluate(&self.model, &self.state)?;
+            self.system
+                .evaluation
+                .evaluate(&self.system.model, &self.motion.state)?;
             let mut clamped = false;
             let prepared = loop {
                 self.fill_correction(how.metric);
-                let prepared = self.corrector.prepare(self.assembler.system());
+                let prepared = self.system.corrector.prepare(self.system.assembler.system());
                 let indefinite = matches!(prepared, Err(SolveError::NotPositiveDefinite { .. }));
                 if !indefinite || clamped || how.metric == Metric::Mass || !self.options.clamp_geometry {
                     break prepared;
@@ -26,38 +28,41 @@ impl Simulation {
                 self.scheme.geometry = self.scheme.geometry.clamped();
             };
             self.scheme.geometry = self.options.geometry;
-            let in_words = |e| Error::from_solver(e, &self.model, self.time);
+            let in_words = |e| Error::from_solver(e, &self.system.model, self.motion.time);
             prepared.map_err(in_words)?;
             let report = self
+                .system
                 .corrector
-                .solve(self.assembler.system(), &mut self.correction)
+                .solve(self.system.assembler.system(), &mut self.system.correction)
                 .map_err(in_words)?;
             match report.status {
                 Status::Converged => {}
                 _ if self.options.accept_failed_steps => {}
                 Status::Incompatible { row, violation } => {
-                    let constraint = self.model.describe_row(row);
+                    let constraint = self.system.model.describe_row(row);
                     return Err(Error::Incompatible {
                         constraint,
-                        time: self.time,
+                        time: self.motion.time,
                         violation,
                     });
                 }
                 _ => {
-                    let (time, residual) = (self.time, report.residual.relative);
+                    let (time, residual) = (self.motion.time, report.residual.relative);
                     return Err(Error::CorrectionNotConverged { time, residual });
                 }
             }
             let before = self.energies(true).potential;
-            for node in self.model.nodes() {
+            for node in self.system.model.nodes() {
                 let Some(first) = node.first_dof() else { continue };
-                let step = &self.correction.x[first..first + node.velocity_range().len()];
+                let step = &self.system.correction.x[first..first + node.velocity_range().len()];
                 node.space
-                    .retract(&mut self.state.positions[node.position_range()], step);
+                    .retract(&mut self.motion.state.positions[node.position_range()], step);
             }
             self.hold_sleepers();
-            self.evaluation.propagate(&self.model, &mut self.state)?;
-            self.corrected += self.energies(true).potential - before;
+            self.system
+                .evaluation
+                .propagate(&self.system.model, &mut self.motion.state)?;
+            self.account.corrected += self.energies(true).potential - before;
         }
         Ok(how.iterations)
     }
@@ -65,14 +70,19 @@ impl Simulation {
     /// Fills the system of a correction at the present state, which must be evaluated.
     pub(super) fn fill_correction(&mut self, metric: Metric) {
         let input = StepInput {
-            state: &self.state,
-            multipliers: &self.lagged,
-            impulse: &self.impulse,
-            fixed_change: &self.fixed_change,
-            motion: &self.motion,
+            state: &self.motion.state,
+            multipliers: &self.motion.lagged,
+            impulse: &self.system.scratch.impulse,
+            fixed_change: &self.system.scratch.fixed_change,
+            motion: &self.system.row_motion,
         };
-        self.assembler
-            .fill_correction(&self.model, &mut self.evaluation, &self.scheme, input, metric);
+        self.system.assembler.fill_correction(
+            &self.system.model,
+            &mut self.system.evaluation,
+            &self.scheme,
+            input,
+            metric,
+        );
         self.quieten_rows();
     }
 }

@@ -12,8 +12,8 @@ impl Simulation {
     /// # Errors
     /// [`Error::Model`] if the component has no rows or the motion another number of coordinates.
     pub fn set_motion(&mut self, component: ComponentId, motion: Option<Motion>) -> Result<(), Error> {
-        self.model.set_motion(component, motion)?;
-        self.books.energies = None;
+        self.system.model.set_motion(component, motion)?;
+        self.motion.ledger.energies = None;
         self.wake_component(component);
         self.plan_motion();
         Ok(())
@@ -24,8 +24,8 @@ impl Simulation {
     /// # Errors
     /// [`Error::Model`] if the component has no rows, or no force is between the bounds.
     pub fn set_bounds(&mut self, component: ComponentId, lower: f64, upper: f64) -> Result<(), Error> {
-        self.model.set_bounds(component, lower, upper)?;
-        self.books.energies = None;
+        self.system.model.set_bounds(component, lower, upper)?;
+        self.motion.ledger.energies = None;
         self.wake_component(component);
         Ok(())
     }
@@ -40,8 +40,8 @@ impl Simulation {
             return Ok(());
         }
         let stored = self.potential(component);
-        self.model.set_input(component, input, value)?;
-        self.books.inputs += self.potential(component) - stored;
+        self.system.model.set_input(component, input, value)?;
+        self.motion.ledger.inputs += self.potential(component) - stored;
         self.wake_component(component);
         Ok(())
     }
@@ -50,34 +50,35 @@ impl Simulation {
         let ComponentId::ForceField(i) = component else {
             return None;
         };
-        let inputs = self.model.force_fields().get(i)?.component.law.inputs();
+        let inputs = self.system.model.force_fields().get(i)?.component.law.inputs();
         inputs.get(input).copied()
     }
 
     /// Makes room for the motion of the rows, if any is driven.
     pub(super) fn plan_motion(&mut self) {
         let driven = self
+            .system
             .model
             .row_groups()
             .iter()
-            .any(|g| self.model.motion(g).is_some());
-        let rows = if driven { self.model.row_count() } else { 0 };
-        self.motion.clear();
-        self.motion.resize(rows, RowMotion::default());
-        self.fill_motion(self.time, self.time);
+            .any(|g| self.system.model.motion(g).is_some());
+        let rows = if driven { self.system.model.row_count() } else { 0 };
+        self.system.row_motion.clear();
+        self.system.row_motion.resize(rows, RowMotion::default());
+        self.fill_motion(self.motion.time, self.motion.time);
     }
 
     /// What the rows are held at between two times.
     pub(super) fn fill_motion(&mut self, start: f64, end: f64) {
-        if self.motion.is_empty() {
+        if self.system.row_motion.is_empty() {
             return;
         }
-        for group in self.model.row_groups() {
-            let Some(motion) = self.model.motion(group) else {
+        for group in self.system.model.row_groups() {
+            let Some(motion) = self.system.model.motion(group) else {
                 continue;
             };
             for k in 0..group.size * group.count {
-                self.motion[group.first_row + k] = RowMotion {
+                self.system.row_motion[group.first_row + k] = RowMotion {
                     start: motion.at(k, start),
                     end: motion.at(k, end),
                 };
@@ -87,7 +88,7 @@ impl Simulation {
 
     /// Inputs of all force fields, one after the other.
     pub(super) fn inputs(&self) -> Vec<f64> {
-        let fields = self.model.force_fields().iter();
+        let fields = self.system.model.force_fields().iter();
         fields.flat_map(|f| f.component.law.inputs().to_vec()).collect()
     }
 
@@ -103,10 +104,12 @@ impl Simulation {
             .into());
         }
         let mut rest = inputs.iter();
-        for i in 0..self.model.force_fields().len() {
-            for k in 0..self.model.force_fields()[i].component.law.inputs().len() {
+        for i in 0..self.system.model.force_fields().len() {
+            for k in 0..self.system.model.force_fields()[i].component.law.inputs().len() {
                 let value = rest.next().copied().unwrap_or(0.0);
-                self.model.set_input(ComponentId::ForceField(i), k, value)?;
+                self.system
+                    .model
+                    .set_input(ComponentId::ForceField(i), k, value)?;
             }
         }
         Ok(())

@@ -28,45 +28,54 @@ impl Simulation {
         let mut timings = Timings::default();
         let clock = Instant::now();
         self.find_fixed_change();
-        let n = self.model.dof_count();
+        let n = self.system.model.dof_count();
         for list in [
-            &mut self.stages.start,
-            &mut self.stages.velocity,
-            &mut self.stages.displacement,
-            &mut self.stages.velocity_sum,
-            &mut self.stages.displacement_sum,
+            &mut self.methods.stages.start,
+            &mut self.methods.stages.velocity,
+            &mut self.methods.stages.displacement,
+            &mut self.methods.stages.velocity_sum,
+            &mut self.methods.stages.displacement_sum,
         ] {
             list.clear();
             list.resize(n, 0.0);
         }
-        gather(&self.model, &self.state.velocities, &mut self.stages.start);
+        gather(
+            &self.system.model,
+            &self.motion.state.velocities,
+            &mut self.methods.stages.start,
+        );
         let solved = if self.options.integrator == Integrator::SymplecticEuler {
-            self.fill_motion(self.time, self.time);
+            self.fill_motion(self.motion.time, self.motion.time);
             let solved = self.accelerate(h)?;
-            let s = &mut self.stages;
+            let s = &mut self.methods.stages;
             for i in 0..n {
-                s.velocity[i] = s.start[i] + h * self.solution.x[i];
+                s.velocity[i] = s.start[i] + h * self.system.solution.x[i];
                 s.displacement[i] = h * s.velocity[i];
             }
             solved
         } else {
             self.runge_kutta(h)?
         };
-        self.fill_motion(self.time, self.time + h);
+        self.fill_motion(self.motion.time, self.motion.time + h);
         self.place_stage(true)?;
         self.find_law_forces(|m| m.end);
-        for group in self.model.row_groups() {
+        for group in self.system.model.row_groups() {
             let rows = group.first_row..group.first_row + group.size * group.count;
-            self.new_multipliers[rows.clone()].copy_from_slice(&self.law_force[rows]);
+            self.motion.multipliers[rows.clone()].copy_from_slice(&self.system.rows.law_force[rows]);
         }
         timings.solve = clock.elapsed();
         let clock = Instant::now();
-        self.soft.iter_mut().zip(&self.lawless).for_each(|(s, l)| *s = !l);
+        self.system
+            .rows
+            .soft
+            .iter_mut()
+            .zip(&self.system.rows.undetermined)
+            .for_each(|(s, l)| *s = !l);
         (self.scheme.alpha, self.scheme.beta) = (0.5, 0.5);
         let damping_work = self.tally(h);
         let mut report = self.report(h, solved, (0, 0), damping_work);
         self.check(&report)?;
-        self.memory.forget();
+        self.motion.integrator.forget();
         self.commit(&report);
         timings.update = clock.elapsed();
         report.timings = timings;
@@ -77,13 +86,16 @@ impl Simulation {
     /// The classical method of order 4 for `d' = J_r^-1(d) v`, `v' = a(x (+) d, v)` with the displacement `d` from the start of the step
     /// (Munthe-Kaas 1999).
     fn runge_kutta(&mut self, h: f64) -> Result<SolveReport, Error> {
-        self.stages.velocity.copy_from_slice(&self.stages.start);
+        self.methods
+            .stages
+            .velocity
+            .copy_from_slice(&self.methods.stages.start);
         let mut worst: Option<SolveReport> = None;
         for (stage, (reach, weight)) in [(0.0, 1.0), (0.5, 2.0), (0.5, 2.0), (1.0, 1.0)]
             .into_iter()
             .enumerate()
         {
-            let at = self.time + reach * h;
+            let at = self.motion.time + reach * h;
             self.fill_motion(at, at);
             if stage > 0 {
                 self.place_stage(false)?;
@@ -93,17 +105,17 @@ impl Simulation {
                 worst = Some(solved);
             }
             self.turn_rates();
-            let s = &mut self.stages;
+            let s = &mut self.methods.stages;
             let next = if stage == 2 { h } else { 0.5 * h };
             for i in 0..s.start.len() {
-                let (rate, acceleration) = (s.displacement[i], self.solution.x[i]);
+                let (rate, acceleration) = (s.displacement[i], self.system.solution.x[i]);
                 s.displacement_sum[i] += h / 6.0 * weight * rate;
                 s.velocity_sum[i] += h / 6.0 * weight * acceleration;
                 s.displacement[i] = next * rate;
                 s.velocity[i] = s.start[i] + next * acceleration;
             }
         }
-        let s = &mut self.stages;
+        let s = &mut self.methods.stages;
         s.displacement.copy_from_slice(&s.displacement_sum);
         for i in 0..s.start.len() {
             s.velocity[i] = s.start[i] + s.velocity_sum[i];
@@ -113,8 +125,8 @@ impl Simulation {
 
     /// The rates of displacements, in place of the displacements: `J_r^-1(d) v` for the rotations of bodies, `v` for all else.
     fn turn_rates(&mut self) {
-        let s = &mut self.stages;
-        for node in self.model.nodes() {
+        let s = &mut self.methods.stages;
+        for node in self.system.model.nodes() {
             let Some(first) = node.first_dof() else { continue };
             let range = first..first + node.velocity_range().len();
             if node.space != Space::Rigid3 {
@@ -132,24 +144,28 @@ impl Simulation {
 
     /// Puts the state where the stage is; at the end of the step fixed coordinates have the velocities they are held at.
     fn place_stage(&mut self, end: bool) -> Result<(), Error> {
-        let fixed = &self.assembler.system().fixed;
-        for node in self.model.nodes() {
+        let fixed = &self.system.assembler.system().fixed;
+        for node in self.system.model.nodes() {
             let Some(first) = node.first_dof() else { continue };
             let range = node.velocity_range();
-            for (k, v) in self.state.velocities[range.clone()].iter_mut().enumerate() {
+            for (k, v) in self.motion.state.velocities[range.clone()].iter_mut().enumerate() {
                 let i = first + k;
                 *v = if end && fixed[i] {
-                    self.held[i]
+                    self.motion.controls.held[i]
                 } else {
-                    self.stages.velocity[i]
+                    self.methods.stages.velocity[i]
                 };
             }
-            let positions = &mut self.state.positions[node.position_range()];
-            positions.copy_from_slice(&self.previous.positions[node.position_range()]);
-            node.space
-                .retract(positions, &self.stages.displacement[first..first + range.len()]);
+            let positions = &mut self.motion.state.positions[node.position_range()];
+            positions.copy_from_slice(&self.start.state.positions[node.position_range()]);
+            node.space.retract(
+                positions,
+                &self.methods.stages.displacement[first..first + range.len()],
+            );
         }
-        self.evaluation.propagate(&self.model, &mut self.state)?;
+        self.system
+            .evaluation
+            .propagate(&self.system.model, &mut self.motion.state)?;
         Ok(())
     }
 

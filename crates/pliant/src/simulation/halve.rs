@@ -6,7 +6,7 @@ use crate::{Error, Integrator, StepReport, Timings};
 impl Simulation {
     /// A step; where its contacts or Newton's method do not converge, two halves instead, down to `2^-halvings` of it. If one of them fails, nothing has happened.
     pub(super) fn step_or_halves(&mut self, h: f64, halvings: usize) -> Result<StepReport, Error> {
-        let end = self.time + h;
+        let end = self.motion.time + h;
         match self.step_at_once(h) {
             Err(Error::ContactsNotConverged { .. } | Error::ContactsNotForeseen { .. }) if halvings > 0 => {}
             Err(Error::NotConverged { .. } | Error::NotPositiveDefinite { .. })
@@ -21,13 +21,13 @@ impl Simulation {
         match result {
             Ok(mut report) => {
                 // Times do not depend on how often a step was halved.
-                self.time = end;
+                self.motion.time = end;
                 report.time = end;
                 Ok(report)
             }
             Err(error) => {
                 // What failed is to be looked at, and going back forgets it.
-                if let Some(contacts) = &mut self.contacts {
+                if let Some(contacts) = &mut self.system.contacts {
                     contacts.keep_failed();
                 }
                 self.restore(&before)?;

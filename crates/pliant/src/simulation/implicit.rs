@@ -23,6 +23,7 @@ use super::Simulation;
 use super::anderson::Anderson;
 use crate::Error;
 use crate::integrator::{EndWeighted, Finished, ImplicitMethod, Integrator, Past, Relation, Start};
+use crate::motion::clone_into_buffers;
 use crate::report::{StepReport, Timings};
 use pliant_kkt::Formulation;
 use pliant_sparse::CsrMatrix;
@@ -30,7 +31,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 /// What an integrator remembers from step to step.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Debug, Default, PartialEq)]
 pub struct IntegratorMemory {
     /// The method it belongs to; empty before any.
     pub method: String,
@@ -47,14 +48,13 @@ impl IntegratorMemory {
         self.previous = None;
         self.vectors.clear();
     }
-
-    /// Becomes the other, in the buffers it has.
-    pub(super) fn copy(&mut self, other: &Self) {
-        self.method.clone_from(&other.method);
-        self.previous = other.previous;
-        self.vectors.clone_from(&other.vectors);
-    }
 }
+
+clone_into_buffers!(IntegratorMemory {
+    method,
+    previous,
+    vectors,
+});
 
 /// Scratch of implicit steps.
 #[derive(Debug, Default)]
@@ -134,7 +134,7 @@ impl Simulation {
         method.check()?;
         let mut timings = Timings::default();
         let clock = Instant::now();
-        self.fill_motion(self.time, self.time + h);
+        self.fill_motion(self.motion.time, self.motion.time + h);
         self.evaluate_with_external(0.0)?;
         self.find_fixed_change();
         self.start_method(method, h)?;
@@ -149,11 +149,14 @@ impl Simulation {
         timings.fill += clock.elapsed();
 
         let (solved, newton, clamped) = self.iterate_with_restitution(&mut timings)?;
-        let projected_tangents = self.evaluation.projected_elements(&self.model, &self.state);
+        let projected_tangents = self
+            .system
+            .evaluation
+            .projected_elements(&self.system.model, &self.motion.state);
 
         let clock = Instant::now();
-        let gain = self.implicit.relation.acceleration_gain;
-        for (lambda, mu) in self.new_multipliers.iter_mut().zip(&self.implicit.mu) {
+        let gain = self.methods.implicit.relation.acceleration_gain;
+        for (lambda, mu) in self.motion.multipliers.iter_mut().zip(&self.methods.implicit.mu) {
             *lambda = gain * mu;
         }
         self.read_supports(gain);
@@ -163,7 +166,12 @@ impl Simulation {
         self.look_again(h)?;
         timings.contacts += clock.elapsed();
         let clock = Instant::now();
-        self.soft.iter_mut().zip(&self.lawless).for_each(|(s, l)| *s = !l);
+        self.system
+            .rows
+            .soft
+            .iter_mut()
+            .zip(&self.system.rows.undetermined)
+            .for_each(|(s, l)| *s = !l);
         // The work of dampers is that of the mean force on the mean velocity.
         self.advance_memory(h);
         self.scheme.h = h;
@@ -195,68 +203,67 @@ impl Simulation {
 
     /// Takes what a step that stands has found.
     pub(super) fn commit(&mut self, report: &StepReport) {
-        self.multipliers.copy_from_slice(&self.new_multipliers);
-        self.fresh = false;
-        self.support.copy_from_slice(&self.support_now);
+        self.motion.fresh = false;
         self.lag_multipliers();
-        self.dissipated = report.dissipated;
+        self.motion.dissipated = report.dissipated;
         self.close_books(report.energies);
-        self.time = report.time;
-        self.counters.steps += 1;
+        self.motion.time = report.time;
+        self.system.counters.steps += 1;
     }
 
     /// Forces, Jacobians and stiffnesses of the present state, with the forces from outside; force fields with a memory remember what was `elapsed` seconds ago.
     pub(super) fn evaluate_with_external(&mut self, elapsed: f64) -> Result<(), Error> {
-        self.evaluation
-            .evaluate_after(&self.model, &self.state, elapsed)?;
-        self.evaluation.add_force(&self.external);
+        self.system
+            .evaluation
+            .evaluate_after(&self.system.model, &self.motion.state, elapsed)?;
+        self.system.evaluation.add_force(&self.motion.controls.external);
         Ok(())
     }
 
     fn memory_is_fresh(&self, method: &dyn ImplicitMethod) -> bool {
-        self.fresh || self.memory.method != method.name()
+        self.motion.fresh || self.motion.integrator.method != method.name()
     }
 
     /// Prepares the memory of the method, if it is not its own or belongs to another motion.
     fn start_method(&mut self, method: &dyn ImplicitMethod, h: f64) -> Result<(), Error> {
-        let n = self.model.dof_count();
-        let s = &mut self.implicit;
+        let n = self.system.model.dof_count();
+        let s = &mut self.methods.implicit;
         s.start.resize(n, 0.0);
-        gather(&self.model, &self.state.velocities, &mut s.start);
-        if !self.memory_is_fresh(method) && self.memory.vectors.len() == method.memory() * n {
+        gather(&self.system.model, &self.motion.state.velocities, &mut s.start);
+        if !self.memory_is_fresh(method) && self.motion.integrator.vectors.len() == method.memory() * n {
             return Ok(());
         }
         if method.needs_acceleration() {
             self.find_accelerations(h)?;
         }
-        self.memory.method = method.name().to_owned();
-        self.memory.previous = None;
-        self.memory.vectors.clear();
-        self.memory.vectors.resize(method.memory() * n, 0.0);
+        self.motion.integrator.method = method.name().to_owned();
+        self.motion.integrator.previous = None;
+        self.motion.integrator.vectors.clear();
+        self.motion.integrator.vectors.resize(method.memory() * n, 0.0);
         let start = Start {
             h,
-            velocity: &self.implicit.start,
+            velocity: &self.methods.implicit.start,
             acceleration: if method.needs_acceleration() {
-                &self.solution.x
+                &self.system.solution.x
             } else {
                 &[]
             },
         };
-        method.start(&start, &mut self.memory.vectors);
+        method.start(&start, &mut self.motion.integrator.vectors);
         Ok(())
     }
 
     /// The relations of the step, and the scheme that fills its matrices.
     fn relate(&mut self, method: &dyn ImplicitMethod, h: f64) -> Result<(), Error> {
-        let n = self.model.dof_count();
-        let s = &mut self.implicit;
+        let n = self.system.model.dof_count();
+        let s = &mut self.methods.implicit;
         s.relation.acceleration.resize(n, 0.0);
         s.relation.displacement.resize(n, 0.0);
         let past = Past {
             h,
-            previous: self.memory.previous,
+            previous: self.motion.integrator.previous,
             velocity: &s.start,
-            memory: &self.memory.vectors,
+            memory: &self.motion.integrator.vectors,
         };
         method.relate(&past, &mut s.relation);
         let (gain, reach) = (s.relation.acceleration_gain, s.relation.displacement_gain);
@@ -279,58 +286,66 @@ impl Simulation {
 
     /// The first iterate: the velocities of the start, those of fixed coordinates at the end, the last multipliers.
     fn guess(&mut self) -> Result<(), Error> {
-        let gain = self.implicit.relation.acceleration_gain;
-        let s = &mut self.implicit;
+        let gain = self.methods.implicit.relation.acceleration_gain;
+        let s = &mut self.methods.implicit;
         s.end.clone_from(&s.start);
-        for (end, change) in s.end.iter_mut().zip(&self.fixed_change) {
+        for (end, change) in s.end.iter_mut().zip(&self.system.scratch.fixed_change) {
             *end += change;
         }
         s.mu.clear();
-        s.mu.extend(self.multipliers.iter().map(|l| l / gain));
+        s.mu.extend(self.start.multipliers.iter().map(|l| l / gain));
         s.whole = false;
         self.place()
     }
 
     /// Puts the state where the velocities of the iterate lead.
     fn place(&mut self) -> Result<(), Error> {
-        let s = &mut self.implicit;
+        let s = &mut self.methods.implicit;
         s.displacement.clone_from(&s.relation.displacement);
         for (d, v) in s.displacement.iter_mut().zip(&s.end) {
             *d += s.relation.displacement_gain * v;
         }
-        let fixed = &self.assembler.system().fixed;
-        for node in self.model.nodes() {
+        let fixed = &self.system.assembler.system().fixed;
+        for node in self.system.model.nodes() {
             let Some(first) = node.first_dof() else { continue };
             let range = node.velocity_range();
-            for (k, v) in self.state.velocities[range.clone()].iter_mut().enumerate() {
+            for (k, v) in self.motion.state.velocities[range.clone()].iter_mut().enumerate() {
                 // To the bit: v + (held - v) may differ from it by a rounding.
                 *v = if fixed[first + k] {
-                    self.held[first + k]
+                    self.motion.controls.held[first + k]
                 } else {
                     s.end[first + k]
                 };
             }
-            let positions = &mut self.state.positions[node.position_range()];
-            positions.copy_from_slice(&self.previous.positions[node.position_range()]);
+            let positions = &mut self.motion.state.positions[node.position_range()];
+            positions.copy_from_slice(&self.start.state.positions[node.position_range()]);
             node.space
                 .retract(positions, &s.displacement[first..first + range.len()]);
         }
-        self.evaluation.propagate(&self.model, &mut self.state)?;
+        self.system
+            .evaluation
+            .propagate(&self.system.model, &mut self.motion.state)?;
         Ok(())
     }
 
     /// What held the fixed coordinates: the residual there.
     fn read_supports(&mut self, gain: f64) {
-        let fixed = &self.assembler.system().fixed;
-        for ((support, primal), fixed) in self.support_now.iter_mut().zip(&self.implicit.primal).zip(fixed) {
+        let fixed = &self.system.assembler.system().fixed;
+        for ((support, primal), fixed) in self
+            .motion
+            .supports
+            .iter_mut()
+            .zip(&self.methods.implicit.primal)
+            .zip(fixed)
+        {
             *support = if *fixed { gain * primal } else { 0.0 };
         }
     }
 
     fn finish_method(&mut self, method: &dyn ImplicitMethod, h: f64) {
-        let s = &mut self.implicit;
+        let s = &mut self.methods.implicit;
         let n = s.start.len();
-        gather(&self.model, &self.state.velocities, &mut s.end);
+        gather(&self.system.model, &self.motion.state.velocities, &mut s.end);
         s.rate.resize(n, 0.0);
         for ((a, a_0), v) in s.rate.iter_mut().zip(&s.relation.acceleration).zip(&s.end) {
             *a = a_0 + s.relation.acceleration_gain * v;
@@ -341,10 +356,10 @@ impl Simulation {
             velocity: &s.end,
             acceleration: &s.rate,
             displacement: &s.displacement,
-            previous: self.memory.previous,
+            previous: self.motion.integrator.previous,
         };
-        method.finish(&step, &mut self.memory.vectors);
-        self.memory.previous = Some(h);
+        method.finish(&step, &mut self.motion.integrator.vectors);
+        self.motion.integrator.previous = Some(h);
     }
 }
 

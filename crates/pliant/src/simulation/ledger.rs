@@ -54,12 +54,12 @@ pub(super) fn power_without_potential(
 impl Simulation {
     /// Opens the ledger of a step at the energies of its start.
     pub(super) fn open_ledger(&mut self) {
-        self.corrected = 0.0;
-        self.forgotten = 0.0;
-        self.parts.found = None;
-        let known = self.books.energies.is_some();
-        self.stored_is_missing = self.books.without_contacts || !known;
-        self.start_energies = match self.books.energies {
+        self.account.corrected = 0.0;
+        self.account.forgotten = 0.0;
+        self.account.parts.found = None;
+        let known = self.motion.ledger.energies.is_some();
+        self.account.stored_is_missing = self.motion.ledger.without_contacts || !known;
+        self.account.start_energies = match self.motion.ledger.energies {
             Some(energies) => energies,
             None => self.energies_of_model(),
         };
@@ -67,15 +67,15 @@ impl Simulation {
 
     /// Energies of the present state, but for compliant contacts.
     fn energies_of_model(&mut self) -> Energies {
-        self.fill_motion(self.time, self.time);
+        self.fill_motion(self.motion.time, self.motion.time);
         let mut energies = self.energies(false);
-        energies.potential -= self.contacts.as_ref().map_or(0.0, |c| c.report.stored);
+        energies.potential -= self.system.contacts.as_ref().map_or(0.0, |c| c.report.stored);
         energies
     }
 
     /// Takes the energies of the present state, but for compliant contacts, as those that the next step starts from.
     pub(super) fn write_books(&mut self) {
-        self.books = LedgerMemory {
+        self.motion.ledger = LedgerMemory {
             energies: Some(self.energies_of_model()),
             inputs: 0.0,
             without_contacts: true,
@@ -85,10 +85,12 @@ impl Simulation {
 
     /// Adds what compliant contacts store at the start of the step, once they are found, and notes what overlaps in a state that was set.
     pub(super) fn add_stored_at_start(&mut self) {
-        let Some(c) = &mut self.contacts else { return };
-        c.set_overlap = self.books.overlap;
-        if self.stored_is_missing {
-            self.start_energies.potential += c.stored_at_start();
+        let Some(c) = &mut self.system.contacts else {
+            return;
+        };
+        c.set_overlap = self.motion.ledger.overlap;
+        if self.account.stored_is_missing {
+            self.account.start_energies.potential += c.stored_at_start();
             c.take_overlap_as_given();
         }
     }
@@ -99,39 +101,49 @@ impl Simulation {
         let damped = self.damping_work(h);
         let mut ledger = Ledger {
             damping: -damped,
-            inputs: if self.books.energies.is_some() {
-                self.books.inputs
+            inputs: if self.motion.ledger.energies.is_some() {
+                self.motion.ledger.inputs
             } else {
                 0.0
             },
             ..Ledger::default()
         };
-        let mean = |k: usize| 0.5 * (self.state.velocities[k] + self.previous.velocities[k]);
-        for (k, f) in self.external.iter().enumerate().filter(|(_, f)| **f != 0.0) {
+        let mean = |k: usize| 0.5 * (self.motion.state.velocities[k] + self.start.state.velocities[k]);
+        for (k, f) in self
+            .motion
+            .controls
+            .external
+            .iter()
+            .enumerate()
+            .filter(|(_, f)| **f != 0.0)
+        {
             ledger.forces += h * f * mean(k);
         }
-        let scratch = (&mut self.mass_scratch[..], &mut self.shifted[..]);
-        ledger.forces += h * power_without_potential(&self.model, &self.previous, scratch, mean);
-        for node in self.model.nodes() {
+        let scratch = (
+            &mut self.system.scratch.mass_scratch[..],
+            &mut self.system.scratch.shifted[..],
+        );
+        ledger.forces += h * power_without_potential(&self.system.model, &self.start.state, scratch, mean);
+        for node in self.system.model.nodes() {
             let Some(first) = node.first_dof() else { continue };
             for (k, velocity) in node.velocity_range().enumerate() {
-                ledger.motion += h * self.support_now[first + k] * mean(velocity);
+                ledger.motion += h * self.motion.supports[first + k] * mean(velocity);
             }
         }
-        for group in self.model.row_groups() {
-            let driven = self.model.motion(group).is_some();
+        for group in self.system.model.row_groups() {
+            let driven = self.system.model.motion(group).is_some();
             let Some(account) = self.account(group, driven) else {
                 continue;
             };
-            let first = self.model.node(group.node).first_velocity;
+            let first = self.system.model.node(group.node).first_velocity;
             let work: f64 = (0..group.size * group.count)
                 .map(|k| {
                     let row = group.first_row + k;
-                    let lambda = self.new_multipliers[row];
+                    let lambda = self.motion.multipliers[row];
                     match group.component {
-                        ComponentId::ForceField(_) if !self.evaluation.is_hard(group, k) => {
-                            let motion = self.motion[row];
-                            if self.model.row_law(group) == RowLaw::Viscous {
+                        ComponentId::ForceField(_) if !self.system.evaluation.is_hard(group, k) => {
+                            let motion = self.system.row_motion[row];
+                            if self.system.model.row_law(group) == RowLaw::Viscous {
                                 0.5 * h * lambda * (motion.start.1 + motion.end.1)
                             } else {
                                 lambda * (motion.end.0 - motion.start.0)
@@ -148,26 +160,26 @@ impl Simulation {
                 Account::Impacts => &mut ledger.impacts,
             } += work;
         }
-        if let Some(c) = &self.contacts {
+        if let Some(c) = &self.system.contacts {
             ledger.friction += c.work.friction;
             ledger.impacts += c.work.impacts;
             ledger.damping += c.work.damping;
         }
-        self.ledger = ledger;
+        self.account.ledger = ledger;
         self.close_inertia();
         damped
     }
 
     /// Where the work of a group of rows is entered; nowhere if it stores it, or does none but by linearising.
     pub(super) fn account(&self, group: &RowGroup, driven: bool) -> Option<Account> {
-        let bounds = self.model.bounds(group);
+        let bounds = self.system.model.bounds(group);
         if let ComponentId::ForceField(_) = group.component
             && !driven
         {
             return None;
         }
         if let ComponentId::Constraint(i) = group.component
-            && let Level::Restitution { .. } = self.model.constraints()[i].component.level
+            && let Level::Restitution { .. } = self.system.model.constraints()[i].component.level
         {
             return Some(Account::Impacts);
         }
@@ -183,47 +195,54 @@ impl Simulation {
     /// What the step lost up to now (J): energies of its start and the work since, less the energies of the present state, in which compliant contacts
     /// have `stored`.
     pub(super) fn lost(&mut self, stored: f64) -> f64 {
-        let l = &self.ledger;
-        let brought = l.forces + l.motion + l.motors + l.inputs + self.corrected;
-        self.start_energies.total() + brought - self.energies(true).total() - stored
+        let l = &self.account.ledger;
+        let brought = l.forces + l.motion + l.motors + l.inputs + self.account.corrected;
+        self.account.start_energies.total() + brought - self.energies(true).total() - stored
     }
 
     /// The closed ledger of a step that ends with these energies.
     pub(super) fn closed_ledger(&self, end: &Energies) -> Ledger {
-        let mut ledger = self.ledger;
-        ledger.damping -= self.forgotten;
-        let contacts = self.contacts.as_ref();
-        ledger.corrections = self.corrected + contacts.map_or(0.0, |c| c.report.lifted - c.report.paid);
-        let start = &self.start_energies;
+        let mut ledger = self.account.ledger;
+        ledger.damping -= self.account.forgotten;
+        let contacts = self.system.contacts.as_ref();
+        ledger.corrections =
+            self.account.corrected + contacts.map_or(0.0, |c| c.report.lifted - c.report.paid);
+        let start = &self.account.start_energies;
         ledger.close(
             end.kinetic - start.kinetic,
             end.potential - start.potential,
-            self.parts.found,
+            self.account.parts.found,
         );
         ledger
     }
 
     /// The step stands, and ended with these energies.
     pub(super) fn close_books(&mut self, energies: Energies) {
-        self.books = LedgerMemory {
+        self.motion.ledger = LedgerMemory {
             energies: Some(energies),
             inputs: 0.0,
             without_contacts: false,
-            overlap: self.contacts.as_ref().map_or(0.0, |c| c.set_overlap),
+            overlap: self.system.contacts.as_ref().map_or(0.0, |c| c.set_overlap),
         };
     }
 
     /// Moves what force fields with a memory remember on to the present positions, `elapsed` seconds after what they remember, and enters what they dissipate.
     pub(super) fn advance_memory(&mut self, elapsed: f64) {
-        self.forgotten += self
-            .model
-            .advance_memory(&mut self.state, elapsed, &mut self.internal_before);
+        self.account.forgotten += self.system.model.advance_memory(
+            &mut self.motion.state,
+            elapsed,
+            &mut self.account.internal_before,
+        );
     }
 
     /// Velocities were changed from outside, and positions not.
     pub(super) fn correct_books(&mut self) {
-        if let Some(energies) = &mut self.books.energies {
-            energies.kinetic = self.model.energies_without(&self.state, |_| true).kinetic;
+        if let Some(energies) = &mut self.motion.ledger.energies {
+            energies.kinetic = self
+                .system
+                .model
+                .energies_without(&self.motion.state, |_| true)
+                .kinetic;
         }
     }
 }

@@ -43,11 +43,13 @@ impl Simulation {
     /// masses.
     pub fn force(&self, component: ComponentId) -> Vec<f64> {
         if let ComponentId::ForceField(i) = component
-            && self.model.force_fields()[i].component.treatment != Treatment::Compliance
+            && self.system.model.force_fields()[i].component.treatment != Treatment::Compliance
         {
-            let node = self.model.node(self.model.force_fields()[i].node);
+            let node = self.system.model.node(self.system.model.force_fields()[i].node);
             let mut force = vec![0.0; node.velocity_range().len()];
-            self.model.add_field_force(&self.state, i, 0.0, &mut force);
+            self.system
+                .model
+                .add_field_force(&self.motion.state, i, 0.0, &mut force);
             return force;
         }
         self.reaction(component).to_vec()
@@ -63,19 +65,19 @@ impl Simulation {
 
     /// The same of some of its parts.
     pub fn wrench_of(&self, joint: &JointHandle, parts: &[ComponentId], on: On, axes: Axes) -> Wrench {
-        let mut force = vec![0.0; self.model.velocity_count()];
+        let mut force = vec![0.0; self.system.model.velocity_count()];
         for part in parts {
             let node = match *part {
-                ComponentId::ForceField(i) => self.model.force_fields()[i].node,
-                ComponentId::Constraint(i) => self.model.constraints()[i].node,
+                ComponentId::ForceField(i) => self.system.model.force_fields()[i].node,
+                ComponentId::Constraint(i) => self.system.model.constraints()[i].node,
                 ComponentId::Mass(_) => continue,
             };
-            let target = &mut force[self.model.node(node).velocity_range()];
+            let target = &mut force[self.system.model.node(node).velocity_range()];
             for (t, f) in target.iter_mut().zip(self.force(*part)) {
                 *t += f;
             }
         }
-        self.evaluation.pull_back(&self.model, &mut force);
+        self.system.evaluation.pull_back(&self.system.model, &mut force);
 
         let [a, b] = joint.frames;
         let poses = [self.frame_pose(a), self.frame_pose(b)];
@@ -93,7 +95,7 @@ impl Simulation {
             return Wrench::default();
         };
         let pose = self.body_pose(node, element);
-        let f = &force[self.model.node(node).velocity_range()][6 * element..6 * element + 6];
+        let f = &force[self.system.model.node(node).velocity_range()][6 * element..6 * element + 6];
         let linear = sign * vec3(f, 0);
         let about_centre = sign * rotation::rotate(pose.rotation, vec3(f, 3));
         let torque = about_centre + (Vec3::from(pose.position) - origin).cross(&linear);

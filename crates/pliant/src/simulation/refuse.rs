@@ -12,7 +12,7 @@ impl Simulation {
         if *integrator == Integrator::Linear {
             return Ok(());
         }
-        if self.contacts.is_some() {
+        if self.system.contacts.is_some() {
             if *integrator != Integrator::Nonlinear {
                 return Err(self.refused("contacts".to_owned()));
             }
@@ -29,7 +29,7 @@ impl Simulation {
             Integrator::Nonlinear => self.refuse_own_alpha(),
             Integrator::Implicit(method) => {
                 if let Some((component, _)) = self.options.own_alpha.first() {
-                    let name = self.model.component_name(*component);
+                    let name = self.system.model.component_name(*component);
                     return Err(self.refused(format!("an alpha of its own of `{name}`")));
                 }
                 if method.needs_acceleration() {
@@ -43,14 +43,14 @@ impl Simulation {
 
     /// What has no answer to materials with a past.
     fn refuse_memory(&self) -> Result<(), Error> {
-        let Some(name) = self.model.first_memory() else {
+        let Some(name) = self.system.model.first_memory() else {
             return Ok(());
         };
         let what = match self.options.integrator {
             Integrator::Linear | Integrator::Nonlinear | Integrator::Implicit(_) => {
                 if self.options.contacts.sleeping.is_some() {
                     "sleeping"
-                } else if self.model.rayleigh().stiffness > 0.0 {
+                } else if self.system.model.rayleigh().stiffness > 0.0 {
                     "damping in proportion to the stiffness of the model"
                 } else {
                     return Ok(());
@@ -73,11 +73,11 @@ impl Simulation {
 
     /// The forces of stiffnesses enter the two ends of a nonlinear step together.
     fn refuse_own_alpha(&self) -> Result<(), Error> {
-        let rows = self.model.row_groups();
+        let rows = self.system.model.row_groups();
         let of_stiffness = |c: &ComponentId| !rows.iter().any(|g| g.component == *c);
         match self.options.own_alpha.iter().find(|(c, _)| of_stiffness(c)) {
             Some((component, _)) => {
-                let name = self.model.component_name(*component);
+                let name = self.system.model.component_name(*component);
                 Err(self.refused(format!("an alpha of its own of `{name}`, which is a stiffness")))
             }
             None => Ok(()),
@@ -85,10 +85,10 @@ impl Simulation {
     }
 
     fn refuse_bounds(&self) -> Result<(), Error> {
-        let bounded = |g: &&pliant_model::RowGroup| self.model.bounds(g).is_some();
-        match self.model.row_groups().iter().find(bounded) {
+        let bounded = |g: &&pliant_model::RowGroup| self.system.model.bounds(g).is_some();
+        match self.system.model.row_groups().iter().find(bounded) {
             Some(group) => {
-                let name = self.model.component_name(group.component);
+                let name = self.system.model.component_name(group.component);
                 Err(self.refused(format!("the bounded forces of `{name}`")))
             }
             None => Ok(()),
@@ -100,11 +100,11 @@ impl Simulation {
     fn refuse_in_explicit_steps(&self) -> Result<(), Error> {
         self.refuse_bounds()?;
         let rattle = self.options.integrator.rattle_parts().is_some();
-        for group in self.model.row_groups() {
-            let name = self.model.component_name(group.component);
+        for group in self.system.model.row_groups() {
+            let name = self.system.model.component_name(group.component);
             match group.component {
                 ComponentId::Constraint(i) => {
-                    let level = self.model.constraints()[i].component.level;
+                    let level = self.system.model.constraints()[i].component.level;
                     if !rattle {
                         return Err(self.refused(format!("the hard rows of `{name}`")));
                     }
@@ -115,19 +115,20 @@ impl Simulation {
                     }
                 }
                 ComponentId::ForceField(i) => {
-                    let law = &self.model.force_fields()[i].component.law;
-                    let damped = law.row_law() == RowLaw::Viscous || self.evaluation.row_damping(i).is_some();
+                    let law = &self.system.model.force_fields()[i].component.law;
+                    let damped =
+                        law.row_law() == RowLaw::Viscous || self.system.evaluation.row_damping(i).is_some();
                     for k in 0..group.size * group.count {
-                        let hard = self.evaluation.is_hard(group, k);
+                        let hard = self.system.evaluation.is_hard(group, k);
                         if hard && !rattle {
                             return Err(self.refused(format!("the hard rows of `{name}`")));
                         }
-                        if rattle && (damped || self.model.relaxation_time(i, k) > 0.0) {
+                        if rattle && (damped || self.system.model.relaxation_time(i, k) > 0.0) {
                             let what =
                                 format!("the damping of `{name}`, unless it is treated as a stiffness");
                             return Err(self.refused(what));
                         }
-                        if !hard && self.lawless[group.first_row + k] {
+                        if !hard && self.system.rows.undetermined[group.first_row + k] {
                             let what = format!("`{name}`, whose coupled rows are hard in part");
                             return Err(self.refused(what));
                         }
@@ -139,7 +140,7 @@ impl Simulation {
         if !rattle {
             return Ok(());
         }
-        for attachment in self.model.masses() {
+        for attachment in self.system.model.masses() {
             if self.is_curved(attachment.node) {
                 let name = &attachment.name;
                 let what = format!("the mass `{name}` on a nonlinear mapping");
@@ -151,7 +152,7 @@ impl Simulation {
 
     /// Whether a mapping above a node is nonlinear.
     fn is_curved(&self, node: NodeId) -> bool {
-        match &self.model.node(node).kind {
+        match &self.system.model.node(node).kind {
             NodeKind::Mapped { mapping, parents, .. } => {
                 !mapping.is_linear() || parents.iter().any(|p| self.is_curved(*p))
             }

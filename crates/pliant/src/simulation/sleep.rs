@@ -6,6 +6,7 @@ use super::Simulation;
 use super::contact::{Contacts, foresee};
 use crate::Error;
 use crate::contact::{ContactKey, ContactList};
+use crate::motion::clone_into_buffers;
 use pliant_contact::Rest;
 use pliant_dense::Vec3;
 use pliant_kkt::{Assembler, Support};
@@ -15,7 +16,7 @@ use pliant_model::{ComponentId, ModelError, NodeId, Space, State};
 const NONE: u32 = u32::MAX;
 
 /// What sleeps and what is about to, as plain values. A block is an element of an independent node.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Debug, Default, PartialEq)]
 pub struct SleepMemory {
     /// For how long each block has been slow (s).
     slow: Vec<f64>,
@@ -27,19 +28,16 @@ pub struct SleepMemory {
     forces: Vec<(ContactKey, [f64; 6], u32)>,
 }
 
-impl SleepMemory {
-    /// Becomes the other, in the buffers it has.
-    pub(super) fn copy(&mut self, other: &Self) {
-        self.slow.clone_from(&other.slow);
-        self.island.clone_from(&other.island);
-        self.fixed.clone_from(&other.fixed);
-        self.forces.clone_from(&other.forces);
-    }
-}
+clone_into_buffers!(SleepMemory {
+    slow,
+    island,
+    fixed,
+    forces,
+});
 
 /// The memory, and scratch without meaning.
 #[derive(Debug, Default)]
-pub(super) struct Sleep {
+pub(crate) struct Sleep {
     memory: SleepMemory,
     /// Block of each coordinate; empty while the option is off.
     of_dof: Vec<u32>,
@@ -101,7 +99,7 @@ impl Sleep {
 pub(super) fn opening(simulation: &Simulation, state: &State, normal: [f64; 3], supports: &[Support]) -> f64 {
     let mut u = Vec3::zeros();
     for s in supports {
-        let node = simulation.model.node(s.node);
+        let node = simulation.system.model.node(s.node);
         let size = node.space.velocity_size();
         let v = &state.velocities[node.first_velocity + s.element * size..][..size];
         u += s.weight * Vec3::new(v[0], v[1], v[2]);
@@ -118,8 +116,10 @@ impl Simulation {
     /// Whether an element of a node is asleep: nothing that it depends on moves, and something of that sleeps
     /// ([`ContactOptions::sleeping`](crate::contact::ContactOptions::sleeping)).
     pub fn is_asleep(&self, node: NodeId, element: usize) -> bool {
-        let mut carriers = self.assembler.carriers(node, element).peekable();
-        self.sleep.asleep > 0 && carriers.peek().is_some() && carriers.all(|d| self.sleep.sleeps(d))
+        let mut carriers = self.system.assembler.carriers(node, element).peekable();
+        self.system.sleep.asleep > 0
+            && carriers.peek().is_some()
+            && carriers.all(|d| self.system.sleep.sleeps(d))
     }
 
     /// Wakes what an element of a node depends on, with its islands.
@@ -127,7 +127,7 @@ impl Simulation {
     /// # Errors
     /// [`Error::Model`] if there is no such element.
     pub fn wake(&mut self, node: NodeId, element: usize) -> Result<(), Error> {
-        let entry = self.model.node(node);
+        let entry = self.system.model.node(node);
         if element >= entry.count {
             return Err(ModelError::Element {
                 name: entry.name.clone(),
@@ -142,33 +142,34 @@ impl Simulation {
 
     /// Wakes everything.
     pub fn wake_all(&mut self) {
-        self.sleep.woken.clear();
-        self.sleep
+        self.system.sleep.woken.clear();
+        self.system
+            .sleep
             .woken
-            .extend(self.sleep.memory.island.iter().filter(|i| **i != NONE));
+            .extend(self.system.sleep.memory.island.iter().filter(|i| **i != NONE));
         self.wake_islands();
-        self.sleep.memory.slow.fill(0.0);
+        self.system.sleep.memory.slow.fill(0.0);
     }
 
     /// What a component acts on: something about it has changed.
     pub(super) fn wake_component(&mut self, component: ComponentId) {
         let node = match component {
-            ComponentId::ForceField(i) => self.model.force_fields().get(i).map(|f| f.node),
-            ComponentId::Constraint(i) => self.model.constraints().get(i).map(|c| c.node),
-            ComponentId::Mass(i) => self.model.masses().get(i).map(|m| m.node),
+            ComponentId::ForceField(i) => self.system.model.force_fields().get(i).map(|f| f.node),
+            ComponentId::Constraint(i) => self.system.model.constraints().get(i).map(|c| c.node),
+            ComponentId::Mass(i) => self.system.model.masses().get(i).map(|m| m.node),
         };
         if let Some(node) = node {
-            self.wake_elements(node, 0..self.model.node(node).count);
+            self.wake_elements(node, 0..self.system.model.node(node).count);
         }
     }
 
     pub(super) fn wake_elements(&mut self, node: NodeId, elements: std::ops::Range<usize>) {
-        let sleep = &mut self.sleep;
+        let sleep = &mut self.system.sleep;
         if sleep.of_dof.is_empty() {
             return;
         }
         sleep.woken.clear();
-        for dof in elements.flat_map(|e| self.assembler.carriers(node, e)) {
+        for dof in elements.flat_map(|e| self.system.assembler.carriers(node, e)) {
             let block = sleep.of_dof[dof] as usize;
             sleep.memory.slow[block] = 0.0;
             if sleep.memory.island[block] != NONE {
@@ -177,19 +178,19 @@ impl Simulation {
         }
         self.wake_islands();
         // Contacts of what rested were not looked for.
-        if let Some(c) = &mut self.contacts {
+        if let Some(c) = &mut self.system.contacts {
             c.find_again();
         }
     }
 
     /// Wakes what the model connects with coordinates that are held otherwise from now on.
     pub(super) fn wake_coupled(&mut self, dofs: std::ops::Range<usize>) {
-        if self.sleep.asleep == 0 {
+        if self.system.sleep.asleep == 0 {
             return;
         }
-        let mut woken = std::mem::take(&mut self.sleep.woken);
+        let mut woken = std::mem::take(&mut self.system.sleep.woken);
         woken.clear();
-        let (system, sleep) = (self.assembler.system(), &self.sleep);
+        let (system, sleep) = (self.system.assembler.system(), &self.system.sleep);
         let island = |d: &u32| sleep.memory.island[sleep.of_dof[*d as usize] as usize];
         // Of W there is the lower triangle.
         for i in 0..system.n() {
@@ -206,20 +207,22 @@ impl Simulation {
             }
         }
         woken.retain(|i| *i != NONE);
-        self.sleep.woken = woken;
+        self.system.sleep.woken = woken;
         self.wake_islands();
     }
 
     /// Contacts among what sleeps and stands, for finders that list them all the same.
     pub(super) fn leave_out_sleepers(&self, list: &mut ContactList) {
-        if self.sleep.asleep > 0 {
-            list.retain(|supports| self.sleep.rest_of_all(&self.assembler, supports) != [false, true]);
+        if self.system.sleep.asleep > 0 {
+            list.retain(|supports| {
+                self.system.sleep.rest_of_all(&self.system.assembler, supports) != [false, true]
+            });
         }
     }
 
     /// Wakes the listed islands.
     fn wake_islands(&mut self) {
-        let sleep = &mut self.sleep;
+        let sleep = &mut self.system.sleep;
         sleep.woken.sort_unstable();
         sleep.woken.dedup();
         if sleep.woken.is_empty() {
@@ -227,7 +230,7 @@ impl Simulation {
         }
         let memory = &mut sleep.memory;
         let woken = &sleep.woken;
-        let fixed = self.assembler.fixed_mut();
+        let fixed = self.system.assembler.fixed_mut();
         for (d, block) in sleep.of_dof.iter().enumerate() {
             if woken.binary_search(&memory.island[*block as usize]).is_ok() {
                 fixed[d] = memory.fixed[d];
@@ -239,7 +242,7 @@ impl Simulation {
                 sleep.asleep -= 1;
             }
         }
-        if let Some(c) = &mut self.contacts {
+        if let Some(c) = &mut self.system.contacts {
             let back = memory.forces.iter().filter(|f| woken.binary_search(&f.2).is_ok());
             c.give_back(back.map(|f| (f.0, f.1)));
         }
@@ -249,8 +252,8 @@ impl Simulation {
 
     /// Rows of the model that sleepers alone take part in.
     fn find_sleeping_rows(&mut self) {
-        let system = self.assembler.system();
-        let sleep = &mut self.sleep;
+        let system = self.system.assembler.system();
+        let sleep = &mut self.system.sleep;
         let rows = std::mem::take(&mut sleep.rows);
         let row = |i: usize| {
             let dofs = || system.j.pattern().row(i).iter().map(|d| *d as usize);
@@ -265,18 +268,18 @@ impl Simulation {
     /// Before a step: takes note of the option, and of what moves.
     pub(super) fn look_for_sleepers(&mut self) {
         if self.options.contacts.sleeping.is_none() {
-            if !self.sleep.of_dof.is_empty() {
+            if !self.system.sleep.of_dof.is_empty() {
                 self.wake_all();
-                self.sleep = Sleep::default();
-                if let Some(c) = &mut self.contacts {
+                self.system.sleep = Sleep::default();
+                if let Some(c) = &mut self.system.contacts {
                     c.finder.set_rest(&|_, _| Rest::Moves);
                     c.find_again();
                 }
             }
             return;
         }
-        let system = self.assembler.system();
-        let sleep = &mut self.sleep;
+        let system = self.system.assembler.system();
+        let sleep = &mut self.system.sleep;
         if sleep.of_dof.len() != system.n() {
             sleep.of_dof.clear();
             for (block, w) in system.primal_blocks().windows(2).enumerate() {
@@ -297,25 +300,28 @@ impl Simulation {
 
     /// Says to the finder what rests.
     fn tell_finder(&mut self) {
-        let system = self.assembler.system();
-        let sleep = &mut self.sleep;
+        let system = self.system.assembler.system();
+        let sleep = &mut self.system.sleep;
         let sleepers = sleep.memory.island.iter().map(|i| match *i {
             NONE => Rest::Stands,
             _ => Rest::Sleeps,
         });
         sleep.rest.clear();
         sleep.rest.extend(sleepers);
-        for node in self.model.nodes() {
+        for node in self.system.model.nodes() {
             let Some(first) = node.first_dof() else { continue };
-            for (k, v) in self.state.velocities[node.velocity_range()].iter().enumerate() {
+            for (k, v) in self.motion.state.velocities[node.velocity_range()]
+                .iter()
+                .enumerate()
+            {
                 let d = first + k;
-                if !(system.fixed[d] && self.held[d] == 0.0 && *v == 0.0) {
+                if !(system.fixed[d] && self.motion.controls.held[d] == 0.0 && *v == 0.0) {
                     sleep.rest[sleep.of_dof[d] as usize] = Rest::Moves;
                 }
             }
         }
-        if let Some(c) = &mut self.contacts {
-            let (sleep, assembler) = (&self.sleep, &self.assembler);
+        if let Some(c) = &mut self.system.contacts {
+            let (sleep, assembler) = (&self.system.sleep, &self.system.assembler);
             c.finder
                 .set_rest(&|node, element| sleep.rest_of(assembler, node, element));
         }
@@ -323,46 +329,51 @@ impl Simulation {
 
     /// Wakes islands on which a row acts whose motion goes on.
     pub(super) fn wake_driven(&mut self) {
-        if self.sleep.asleep == 0 || self.motion.is_empty() {
+        if self.system.sleep.asleep == 0 || self.system.row_motion.is_empty() {
             return;
         }
-        let mut woken = std::mem::take(&mut self.sleep.woken);
+        let mut woken = std::mem::take(&mut self.system.sleep.woken);
         woken.clear();
-        let sleep = &self.sleep;
-        for i in (0..self.motion.len()).filter(|i| self.drives(*i)) {
-            let dofs = self.assembler.system().j.pattern().row(i).iter();
+        let sleep = &self.system.sleep;
+        for i in (0..self.system.row_motion.len()).filter(|i| self.drives(*i)) {
+            let dofs = self.system.assembler.system().j.pattern().row(i).iter();
             woken.extend(dofs.map(|d| sleep.memory.island[sleep.of_dof[*d as usize] as usize]));
         }
         woken.retain(|i| *i != NONE);
-        self.sleep.woken = woken;
+        self.system.sleep.woken = woken;
         self.wake_islands();
     }
 
     /// Whether the motion of a row goes on over the present step.
     fn drives(&self, row: usize) -> bool {
-        let motion = self.motion.get(row);
+        let motion = self.system.row_motion.get(row);
         motion.is_some_and(|m| m.start != m.end || m.end.1 != 0.0)
     }
 
     /// Wakes islands that something which moves touches: a contact that would close within the step, or that had a force. Whether
     /// there were any: then contacts are to be found again.
     pub(super) fn wake_touched(&mut self, h: f64) -> bool {
-        let Some(c) = self.contacts.as_ref().filter(|_| self.sleep.asleep > 0) else {
+        let Some(c) = self
+            .system
+            .contacts
+            .as_ref()
+            .filter(|_| self.system.sleep.asleep > 0)
+        else {
             return false;
         };
-        let mut woken = std::mem::take(&mut self.sleep.woken);
-        let mut foreseen = std::mem::take(&mut self.sleep.foreseen);
+        let mut woken = std::mem::take(&mut self.system.sleep.woken);
+        let mut foreseen = std::mem::take(&mut self.system.sleep.foreseen);
         woken.clear();
         foresee(
-            &self.model,
-            &self.state,
-            self.assembler.system(),
+            &self.system.model,
+            &self.motion.state,
+            self.system.assembler.system(),
             h,
             &mut foreseen,
         );
-        let sleep = &self.sleep;
+        let sleep = &self.system.sleep;
         for (contact, supports) in c.listed() {
-            let [moves, sleeps] = sleep.rest_of_all(&self.assembler, supports);
+            let [moves, sleeps] = sleep.rest_of_all(&self.system.assembler, supports);
             if !(moves && sleeps) {
                 continue;
             }
@@ -372,14 +383,14 @@ impl Simulation {
             if had_force || contact.gap + h * opening(self, &foreseen, contact.normal, supports) <= 0.0 {
                 let carriers = supports
                     .iter()
-                    .flat_map(|s| self.assembler.carriers(s.node, s.element));
+                    .flat_map(|s| self.system.assembler.carriers(s.node, s.element));
                 woken.extend(carriers.map(|d| sleep.memory.island[sleep.of_dof[d] as usize]));
             }
         }
         woken.retain(|i| *i != NONE);
         let any = !woken.is_empty();
-        self.sleep.foreseen = foreseen;
-        self.sleep.woken = woken;
+        self.system.sleep.foreseen = foreseen;
+        self.system.sleep.woken = woken;
         self.wake_islands();
         if any {
             self.tell_finder();
@@ -389,9 +400,9 @@ impl Simulation {
 
     /// Rows of the model among sleepers ask for nothing: they are held as they are.
     pub(super) fn quieten_rows(&mut self) {
-        if self.sleep.asleep > 0 {
-            let b = self.assembler.row_right_hand_side_mut();
-            for (b, _) in b.iter_mut().zip(&self.sleep.rows).filter(|(_, r)| **r) {
+        if self.system.sleep.asleep > 0 {
+            let b = self.system.assembler.row_right_hand_side_mut();
+            for (b, _) in b.iter_mut().zip(&self.system.sleep.rows).filter(|(_, r)| **r) {
                 *b = 0.0;
             }
         }
@@ -399,18 +410,18 @@ impl Simulation {
 
     /// Rows among sleepers keep their multipliers, those of the system here.
     pub(super) fn keep_sleeping_multipliers(&mut self, per_force: f64) {
-        if self.sleep.asleep > 0 {
-            for i in (0..self.sleep.rows.len()).filter(|i| self.sleep.rows[*i]) {
-                self.solution.mu[i] = self.multipliers[i] * per_force;
+        if self.system.sleep.asleep > 0 {
+            for i in (0..self.system.sleep.rows.len()).filter(|i| self.system.sleep.rows[*i]) {
+                self.system.solution.mu[i] = self.start.multipliers[i] * per_force;
             }
         }
     }
 
     /// No force of a support holds sleepers.
     pub(super) fn forget_sleeping_supports(&mut self) {
-        if self.sleep.asleep > 0 {
-            for (d, support) in self.support_now.iter_mut().enumerate() {
-                if self.sleep.sleeps(d) && !self.sleep.memory.fixed[d] {
+        if self.system.sleep.asleep > 0 {
+            for (d, support) in self.motion.supports.iter_mut().enumerate() {
+                if self.system.sleep.sleeps(d) && !self.system.sleep.memory.fixed[d] {
                     *support = 0.0;
                 }
             }
@@ -419,26 +430,27 @@ impl Simulation {
 
     /// To the bit: an update by zero may change the sign of a zero and the length of a quaternion.
     pub(super) fn hold_sleepers(&mut self) {
-        if self.sleep.asleep == 0 {
+        if self.system.sleep.asleep == 0 {
             return;
         }
-        for node in self.model.nodes() {
+        for node in self.system.model.nodes() {
             let Some(first) = node.first_dof() else { continue };
             let (size, places) = (node.space.velocity_size(), node.space.position_size());
-            for e in (0..node.count).filter(|e| self.sleep.sleeps(first + e * size)) {
+            for e in (0..node.count).filter(|e| self.system.sleep.sleeps(first + e * size)) {
                 let range = node.first_position + e * places..node.first_position + (e + 1) * places;
-                self.state.positions[range.clone()].copy_from_slice(&self.previous.positions[range]);
+                self.motion.state.positions[range.clone()]
+                    .copy_from_slice(&self.start.state.positions[range]);
             }
         }
     }
 
     pub(super) fn sleep_memory(&self) -> SleepMemory {
-        self.sleep.memory.clone()
+        self.system.sleep.memory.clone()
     }
 
     /// What keeps a memory from being that of this model, if anything does.
     pub(super) fn check_sleep(&self, memory: &SleepMemory) -> Result<(), Error> {
-        let system = self.assembler.system();
+        let system = self.system.assembler.system();
         let blocks = system.primal_blocks().len() - 1;
         let wrong = |what, expected, found| ModelError::State {
             what,
@@ -461,8 +473,8 @@ impl Simulation {
 
     /// Goes back to an earlier memory of this simulation; the fixed coordinates are those of that time already.
     pub(super) fn return_to_sleep(&mut self, memory: &SleepMemory) {
-        if self.sleep.memory.island == memory.island {
-            self.sleep.memory.copy(memory);
+        if self.system.sleep.memory.island == memory.island {
+            self.system.sleep.memory.clone_from(memory);
         } else {
             self.restore_sleep(memory);
         }
@@ -470,13 +482,13 @@ impl Simulation {
 
     /// Goes on from a checked memory; the fixed coordinates are those of the checkpoint already.
     pub(super) fn restore_sleep(&mut self, memory: &SleepMemory) {
-        self.sleep = Sleep::default();
-        self.sleep.memory.clone_from(memory);
-        self.sleep.asleep = memory.island.iter().filter(|i| **i != NONE).count();
+        self.system.sleep = Sleep::default();
+        self.system.sleep.memory.clone_from(memory);
+        self.system.sleep.asleep = memory.island.iter().filter(|i| **i != NONE).count();
         if !memory.island.is_empty() {
-            let system = self.assembler.system();
+            let system = self.system.assembler.system();
             for (block, w) in system.primal_blocks().windows(2).enumerate() {
-                self.sleep.of_dof.resize(w[1], block as u32);
+                self.system.sleep.of_dof.resize(w[1], block as u32);
             }
             self.find_sleeping_rows();
         }

@@ -156,8 +156,9 @@ impl Simulation {
             simulation.settle_statically(work, how.method)?;
             work.report.contacts = work.touching.bearing();
             let projected = simulation
+                .system
                 .evaluation
-                .projected_elements(&simulation.model, &simulation.state);
+                .projected_elements(&simulation.system.model, &simulation.motion.state);
             work.report.projected_tangents = projected;
             if work.report.contacts + projected > 0 {
                 work.report.negative_modes = None;
@@ -181,7 +182,7 @@ impl Simulation {
         if method != StaticMethod::DynamicRelaxation {
             return Ok(());
         }
-        if self.contacts.is_some() {
+        if self.system.contacts.is_some() {
             let what = "contacts in dynamic relaxation".to_owned();
             return Err(Error::NotStatic { what });
         }
@@ -197,49 +198,57 @@ impl Simulation {
         self.refuse_what_is_not_static(loads)?;
         // Sleepers are held like fixed coordinates, wherever they fell asleep.
         self.wake_all();
-        let (state, gravity) = (self.state.clone(), self.model.gravity());
-        let (multipliers, support) = (self.multipliers.clone(), self.support.clone());
+        let (state, gravity) = (self.motion.state.clone(), self.system.model.gravity());
+        let (multipliers, support) = (self.motion.multipliers.clone(), self.motion.supports.clone());
         let mut contacts = ContactsAtStart::default();
-        if let Some(c) = &self.contacts {
+        if let Some(c) = &self.system.contacts {
             contacts.take(c);
         }
-        self.forgotten = 0.0;
-        self.state.velocities.fill(0.0);
-        self.fill_motion(self.time, self.time);
+        self.account.forgotten = 0.0;
+        self.motion.state.velocities.fill(0.0);
+        self.fill_motion(self.motion.time, self.motion.time);
         let mut work = self.start_statics(loads, tolerance);
         work.by_arc_length = by_arc_length;
-        let found = self.evaluation.propagate(&self.model, &mut self.state);
+        let found = self
+            .system
+            .evaluation
+            .propagate(&self.system.model, &mut self.motion.state);
         let found = found.map_err(Error::from);
         let found = found.and_then(|()| {
-            if self.contacts.is_some() {
-                self.evaluation.evaluate(&self.model, &self.state)?;
+            if self.system.contacts.is_some() {
+                self.system
+                    .evaluation
+                    .evaluate(&self.system.model, &self.motion.state)?;
                 self.start_rest_contacts(&mut work.touching, by_arc_length)?;
             }
             run(self, &mut work)
         });
-        self.model.set_gravity(gravity)?;
+        self.system.model.set_gravity(gravity)?;
         if found.is_err() {
-            (self.state, self.multipliers, self.support) = (state, multipliers, support);
-            self.evaluation.propagate(&self.model, &mut self.state)?;
-            if let Some(c) = &mut self.contacts {
+            (self.motion.state, self.motion.multipliers, self.motion.supports) =
+                (state, multipliers, support);
+            self.system
+                .evaluation
+                .propagate(&self.system.model, &mut self.motion.state)?;
+            if let Some(c) = &mut self.system.contacts {
                 contacts.give_back(c)?;
             }
             return found;
         }
-        self.dissipated += self.forgotten;
+        self.motion.dissipated += self.account.forgotten;
         self.show_forces(&mut work);
-        self.lagged.copy_from_slice(&work.lambda);
-        self.fresh = false;
-        self.memory.forget();
+        self.motion.lagged.copy_from_slice(&work.lambda);
+        self.motion.fresh = false;
+        self.motion.integrator.forget();
         self.write_books();
         found
     }
 
     /// Takes over the multipliers, and what holds the fixed coordinates.
     fn show_forces(&mut self, work: &mut Work) {
-        self.multipliers.copy_from_slice(&work.lambda);
-        let fixed = &self.assembler.system().fixed;
-        for ((support, force), fixed) in self.support.iter_mut().zip(&work.force).zip(fixed) {
+        self.motion.multipliers.copy_from_slice(&work.lambda);
+        let fixed = &self.system.assembler.system().fixed;
+        for ((support, force), fixed) in self.motion.supports.iter_mut().zip(&work.force).zip(fixed) {
             *support = if *fixed { -force } else { 0.0 };
         }
         self.show_rest_contacts(&mut work.touching, work.length);
@@ -247,14 +256,19 @@ impl Simulation {
 
     fn start_statics(&mut self, loads: &Loads, tolerance: f64) -> Work {
         let (n, m, all) = (
-            self.model.dof_count(),
-            self.model.row_count(),
-            self.model.velocity_count(),
+            self.system.model.dof_count(),
+            self.system.model.row_count(),
+            self.system.model.velocity_count(),
         );
         let mut fields = Vec::new();
         let mut driven = vec![false; m];
         for component in &loads.components {
-            let group = self.model.row_groups().iter().find(|g| g.component == *component);
+            let group = self
+                .system
+                .model
+                .row_groups()
+                .iter()
+                .find(|g| g.component == *component);
             match (group, component) {
                 (Some(g), _) => driven[g.first_row..g.first_row + g.size * g.count].fill(true),
                 // Named twice it is one load all the same.
@@ -264,7 +278,7 @@ impl Simulation {
         }
         let length = self.length_of_model();
         let mut inverse_length = vec![1.0; n];
-        for node in self.model.nodes() {
+        for node in self.system.model.nodes() {
             let Some(first) = node.first_dof() else { continue };
             let size = node.space.velocity_size();
             let places = if node.space.is_spatial() { size.min(3) } else { 0 };
@@ -272,11 +286,11 @@ impl Simulation {
                 inverse_length[first + e * size..][..places].fill(length.recip());
             }
         }
-        let lambda = self.multipliers.clone();
+        let lambda = self.motion.multipliers.clone();
         Work {
             loads: loads.clone(),
             factor: 1.0,
-            gravity: self.model.gravity(),
+            gravity: self.system.model.gravity(),
             fields,
             driven,
             lambda,
@@ -299,13 +313,19 @@ impl Simulation {
     fn length_of_model(&self) -> f64 {
         let (mut low, mut high) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
         // What is mapped may be a difference or a strain, which has no place.
-        for node in self.model.nodes().iter().filter(|n| n.first_dof().is_some()) {
+        for node in self
+            .system
+            .model
+            .nodes()
+            .iter()
+            .filter(|n| n.first_dof().is_some())
+        {
             let size = match node.space {
                 Space::Real(n @ (2 | 3)) => n,
                 Space::Rigid3 => 7,
                 Space::Real(_) => continue,
             };
-            for x in self.state.positions[node.position_range()].chunks_exact(size) {
+            for x in self.motion.state.positions[node.position_range()].chunks_exact(size) {
                 for (k, x) in x.iter().take(3).enumerate() {
                     low[k] = low[k].min(*x);
                     high[k] = high[k].max(*x);
@@ -326,7 +346,7 @@ impl Simulation {
             StaticMethod::DynamicRelaxation => self.relax(work)?,
             StaticMethod::PseudoStatic => self.flow(work)?,
             StaticMethod::Newton => {
-                let start = work.keep(&self.state);
+                let start = work.keep(&self.motion.state);
                 let found = self.newton(work)?;
                 // A start that is at rest is what it is; from elsewhere minima are looked for.
                 let whole = found && (work.kind.negative == 0 || work.report.iterations == 0);
@@ -344,8 +364,8 @@ impl Simulation {
 
     fn no_equilibrium(&self, work: &Work) -> Error {
         let describe = |v: Variable| match v {
-            Variable::Dof(i) => self.model.describe_dof(i),
-            Variable::Row(i) => self.model.describe_row(i),
+            Variable::Dof(i) => self.system.model.describe_dof(i),
+            Variable::Row(i) => self.system.model.describe_row(i),
         };
         let worst = |w: Worst| match w {
             Worst::Variable(v) => describe(v),
@@ -354,7 +374,7 @@ impl Simulation {
                 format!("the contact of {a} and {b}")
             }
         };
-        let system = tangent(&self.assembler, &work.touching, work.flowing);
+        let system = tangent(&self.system.assembler, &work.touching, work.flowing);
         let free = (work.kind.zero > 0)
             .then(|| work.solver.unpivoted(system))
             .flatten();
@@ -373,7 +393,7 @@ impl Simulation {
     fn set_load_factor(&mut self, work: &mut Work, factor: f64) -> Result<(), Error> {
         work.factor = factor;
         if work.loads.gravity {
-            self.model.set_gravity(work.gravity.map(|g| g * factor))?;
+            self.system.model.set_gravity(work.gravity.map(|g| g * factor))?;
         }
         Ok(())
     }
@@ -382,25 +402,31 @@ impl Simulation {
     fn displace(&mut self, displacement: &mut Vec<f64>, step: &[f64], share: f64) -> Result<(), Error> {
         displacement.clear();
         displacement.extend(step.iter().map(|d| share * d));
-        for node in self.model.nodes() {
+        for node in self.system.model.nodes() {
             let Some(first) = node.first_dof() else { continue };
             let range = node.velocity_range();
-            let positions = &mut self.state.positions[node.position_range()];
+            let positions = &mut self.motion.state.positions[node.position_range()];
             node.space
                 .retract(positions, &displacement[first..first + range.len()]);
         }
-        self.evaluation.propagate(&self.model, &mut self.state)?;
+        self.system
+            .evaluation
+            .propagate(&self.system.model, &mut self.motion.state)?;
         Ok(())
     }
 
     fn go_back(&mut self, work: &mut Work, to: &Kept) -> Result<(), Error> {
         self.set_load_factor(work, to.factor)?;
-        self.state.clone_from(&to.state);
+        self.motion.state.clone_from(&to.state);
         work.lambda.copy_from_slice(&to.lambda);
         work.sides.copy_from_slice(&to.sides);
-        self.evaluation.propagate(&self.model, &mut self.state)?;
-        if self.contacts.is_some() {
-            self.evaluation.evaluate(&self.model, &self.state)?;
+        self.system
+            .evaluation
+            .propagate(&self.system.model, &mut self.motion.state)?;
+        if self.system.contacts.is_some() {
+            self.system
+                .evaluation
+                .evaluate(&self.system.model, &self.motion.state)?;
             self.return_rest_contacts(&mut work.touching, &to.touching)?;
         }
         work.frozen = true;

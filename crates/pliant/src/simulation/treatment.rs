@@ -2,6 +2,7 @@
 
 use super::Simulation;
 use crate::Error;
+use crate::motion::Treatments;
 use pliant_kkt::Assembler;
 use pliant_model::{ComponentId, Evaluation, ModelError, RowGroup, Treatment};
 
@@ -32,24 +33,31 @@ pub struct TreatmentChoice {
 impl Simulation {
     /// How the force fields that were added as [`Treatment::Auto`] are treated, as of the last step; empty before the first.
     pub fn treatments(&self) -> &[TreatmentChoice] {
-        &self.choices
+        &self.motion.treatments.choices
     }
 
     /// Chooses the treatments for steps of length `h`, if there is something to choose and nothing suitable was chosen.
     pub(super) fn choose_treatments(&mut self, h: f64) -> Result<(), Error> {
         let automatic = |m: &pliant_model::Model| m.force_fields().iter().any(|f| f.component.automatic);
         let chosen = self
+            .motion
+            .treatments
             .chosen_for
             .is_some_and(|before| h <= AGAIN * before && before <= AGAIN * h);
-        if self.keep_treatments || chosen || !automatic(&self.model) {
+        if self.keep_treatments || chosen || !automatic(&self.system.model) {
             return Ok(());
         }
-        self.evaluation.evaluate(&self.model, &self.state)?;
-        let ratios = self
-            .assembler
-            .stiffness_ratios(&self.model, &mut self.evaluation, &self.state, h);
-        self.choices.clear();
-        let before = self.model.row_groups().to_vec();
+        self.system
+            .evaluation
+            .evaluate(&self.system.model, &self.motion.state)?;
+        let ratios = self.system.assembler.stiffness_ratios(
+            &self.system.model,
+            &mut self.system.evaluation,
+            &self.motion.state,
+            h,
+        );
+        self.motion.treatments.choices.clear();
+        let before = self.system.model.row_groups().to_vec();
         let mut changed = false;
         for found in ratios {
             let limit = if found.linear { LINEAR } else { CURVED };
@@ -60,8 +68,8 @@ impl Simulation {
             } else {
                 Treatment::Compliance
             };
-            changed |= self.model.choose_treatment(found.force_field, treatment);
-            self.choices.push(TreatmentChoice {
+            changed |= self.system.model.choose_treatment(found.force_field, treatment);
+            self.motion.treatments.choices.push(TreatmentChoice {
                 component: ComponentId::ForceField(found.force_field),
                 treatment,
                 ratio: found.ratio,
@@ -71,30 +79,35 @@ impl Simulation {
         if changed {
             self.plan_anew(&before)?;
         }
-        self.chosen_for = Some(h);
+        self.motion.treatments.chosen_for = Some(h);
         Ok(())
     }
 
     /// Plans the system again after the rows of the model have changed; multipliers of components that keep rows are kept.
     pub(super) fn plan_anew(&mut self, before: &[RowGroup]) -> Result<(), Error> {
         self.wake_all();
-        self.sleep.rows.clear();
-        let fixed = self.assembler.system().fixed.clone();
-        let rows = self.model.row_count();
-        let after = self.model.row_groups().to_vec();
-        self.evaluation = Evaluation::new(&self.model);
-        self.evaluation.propagate(&self.model, &mut self.state)?;
-        self.evaluation.evaluate(&self.model, &self.state)?;
-        let transient = self.contacts.as_ref().map_or(&[][..], |c| &c.nodes);
-        self.assembler = Assembler::with_transient(&self.model, &self.evaluation, transient)?;
-        self.assembler.fixed_mut().copy_from_slice(&fixed);
-        self.solver.forget(None);
-        self.corrector.forget(None);
+        self.system.sleep.rows.clear();
+        let fixed = self.system.assembler.system().fixed.clone();
+        let rows = self.system.model.row_count();
+        let after = self.system.model.row_groups().to_vec();
+        self.system.evaluation = Evaluation::new(&self.system.model);
+        self.system
+            .evaluation
+            .propagate(&self.system.model, &mut self.motion.state)?;
+        self.system
+            .evaluation
+            .evaluate(&self.system.model, &self.motion.state)?;
+        let transient = self.system.contacts.as_ref().map_or(&[][..], |c| &c.nodes);
+        self.system.assembler =
+            Assembler::with_transient(&self.system.model, &self.system.evaluation, transient)?;
+        self.system.assembler.fixed_mut().copy_from_slice(&fixed);
+        self.system.solver.forget(None);
+        self.system.corrector.forget(None);
         for list in [
-            &mut self.multipliers,
-            &mut self.new_multipliers,
-            &mut self.lagged,
-            &mut self.lag_for_step,
+            &mut self.motion.multipliers,
+            &mut self.start.multipliers,
+            &mut self.motion.lagged,
+            &mut self.system.scratch.lag_for_step,
         ] {
             let old = std::mem::replace(list, vec![0.0; rows]);
             for to in &after {
@@ -105,40 +118,37 @@ impl Simulation {
                 }
             }
         }
-        self.soft.clear();
-        self.soft.resize(rows, true);
-        self.law_force.resize(rows, 0.0);
+        self.system.rows.soft.clear();
+        self.system.rows.soft.resize(rows, true);
+        self.system.rows.law_force.resize(rows, 0.0);
         self.find_lawless_rows();
-        self.group_of_field = group_of_field(&self.model);
-        self.fresh = true;
-        self.counters.plans += 1;
+        self.system.rows.group_of_field = group_of_field(&self.system.model);
+        self.motion.fresh = true;
+        self.system.counters.plans += 1;
         self.plan_motion();
         Ok(())
     }
 
-    /// The choices as plain values.
-    pub(super) fn treatments_as_chosen(&self) -> Option<(f64, Vec<TreatmentChoice>)> {
-        self.chosen_for.map(|h| (h, self.choices.clone()))
-    }
-
     /// Goes back to what was chosen; `None` is before the first choice, where what is open is a stiffness.
-    pub(super) fn restore_treatments(
-        &mut self,
-        chosen: &Option<(f64, Vec<TreatmentChoice>)>,
-    ) -> Result<(), Error> {
-        let before = self.model.row_groups().to_vec();
-        let open = self.model.force_fields().iter().filter(|f| f.component.automatic);
+    pub(super) fn restore_treatments(&mut self, chosen: &Treatments) -> Result<(), Error> {
+        let before = self.system.model.row_groups().to_vec();
+        let open = self
+            .system
+            .model
+            .force_fields()
+            .iter()
+            .filter(|f| f.component.automatic);
         let expected = open.count();
-        let choices = chosen.as_ref().map_or(&[][..], |(_, choices)| choices);
+        let choices = &chosen.choices;
         let known = |c: &TreatmentChoice| match c.component {
             ComponentId::ForceField(i) => {
-                let field = self.model.force_fields().get(i);
+                let field = self.system.model.force_fields().get(i);
                 field.is_some_and(|f| f.component.automatic)
             }
             _ => false,
         };
         let found = choices.iter().filter(|c| known(c)).count();
-        if chosen.is_some() && (found != expected || choices.len() != expected) {
+        if chosen.chosen_for.is_some() && (found != expected || choices.len() != expected) {
             let what = "treatments";
             return Err(ModelError::State {
                 what,
@@ -148,20 +158,18 @@ impl Simulation {
             .into());
         }
         let mut changed = false;
-        for i in 0..self.model.force_fields().len() {
+        for i in 0..self.system.model.force_fields().len() {
             let choice = choices.iter().find(|c| c.component == ComponentId::ForceField(i));
             let treatment = choice.map_or(Treatment::Stiffness, |c| c.treatment);
-            changed |= self.model.choose_treatment(i, treatment);
+            changed |= self.system.model.choose_treatment(i, treatment);
         }
-        self.chosen_for = chosen.as_ref().map(|(h, _)| *h);
-        self.choices.clear();
-        self.choices.extend_from_slice(choices);
+        self.motion.treatments.clone_from(chosen);
         if changed { self.plan_anew(&before) } else { Ok(()) }
     }
 }
 
 /// The row group of each force field that has rows.
-pub(super) fn group_of_field(model: &pliant_model::Model) -> Vec<Option<usize>> {
+pub(crate) fn group_of_field(model: &pliant_model::Model) -> Vec<Option<usize>> {
     let group_of = |i| {
         let groups = model.row_groups();
         groups

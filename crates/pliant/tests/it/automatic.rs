@@ -207,7 +207,8 @@ fn a_checkpoint_that_does_not_fit_changes_nothing() {
     assert!(s.restore(&bad).is_err());
     assert_eq!(s.checkpoint(), before);
     assert_eq!(s.model().row_count(), 1);
-    bad.treatments = Some((0.01, Vec::new()));
+    bad.treatments.chosen_for = Some(0.01);
+    bad.treatments.choices.clear();
     assert!(s.restore(&bad).is_err());
     assert_eq!(s.checkpoint(), before);
     s.step(0.01).unwrap();

@@ -57,14 +57,14 @@ impl Simulation {
         let (error, change) = (&mut work.difference, &mut work.change);
         let position = how.position * h.max(how.position_kink);
         let velocity = how.velocity * h.max(how.velocity_kink);
-        for node in self.model.nodes() {
+        for node in self.system.model.nodes() {
             let Some(first) = node.first_dof() else { continue };
             let (x, v) = (node.position_range(), node.velocity_range());
             error.clear();
             error.resize(v.len(), 0.0);
             change.clear();
             change.resize(v.len(), 0.0);
-            let end = &self.state.positions[x.clone()];
+            let end = &self.motion.state.positions[x.clone()];
             node.space.local(end, &work.coarse.positions[x.clone()], error);
             node.space.local(&start.positions[x], end, change);
             for part in parts(node) {
@@ -73,8 +73,8 @@ impl Simulation {
                 out.position = out.position.max(size);
             }
             for (i, k) in v.enumerate() {
-                error[i] = work.coarse.velocities[k] - self.state.velocities[k];
-                change[i] = self.state.velocities[k] - start.velocities[k];
+                error[i] = work.coarse.velocities[k] - self.motion.state.velocities[k];
+                change[i] = self.motion.state.velocities[k] - start.velocities[k];
             }
             for part in parts(node) {
                 let (e, c) = (&error[part.clone()], &change[part.clone()]);
@@ -87,12 +87,13 @@ impl Simulation {
 
     /// Whether nothing is faster than the limits of rest.
     pub(super) fn is_slow(&self, rest: Sleeping) -> bool {
-        self.model
+        self.system
+            .model
             .nodes()
             .iter()
             .filter(|n| n.first_dof().is_some())
             .all(|node| {
-                let v = &self.state.velocities[node.velocity_range()];
+                let v = &self.motion.state.velocities[node.velocity_range()];
                 parts(node).enumerate().all(|(i, part)| {
                     let turns = node.space == Space::Rigid3 && i % 2 == 1;
                     let limit = if turns { rest.spin } else { rest.speed };

@@ -70,8 +70,8 @@ impl Simulation {
     pub(super) fn may_locate(&self, work: &mut Work, how: &Adaptive) -> bool {
         let Some(events) = how.events else { return false };
         let memory = &mut work.memory;
-        if self.time >= memory.window + 1.0 || self.time < memory.window {
-            (memory.window, memory.located) = (self.time, 0);
+        if self.motion.time >= memory.window + 1.0 || self.motion.time < memory.window {
+            (memory.window, memory.located) = (self.motion.time, 0);
         }
         memory.located < events.most
     }
@@ -85,17 +85,17 @@ impl Simulation {
     ) -> Result<bool, Error> {
         self.open_gates();
         let Some(events) = events else { return Ok(false) };
-        let soon = 2.0 * events.resolution(self.time, h);
+        let soon = 2.0 * events.resolution(self.motion.time, h);
         let allowed = how.position * h.max(how.position_kink);
         self.look_for_sleepers();
         self.find_contacts(h)?;
         let (mut nearest, mut due) = (f64::INFINITY, false);
-        if let Some(mut c) = self.contacts.take() {
+        if let Some(mut c) = self.system.contacts.take() {
             let mut touching = std::mem::take(&mut c.touching);
             touching.clear();
             let list = c.list_of_step();
             for (i, contact) in list.contacts().iter().enumerate() {
-                let rate = opening(self, &self.state, contact.normal, list.supports(i));
+                let rate = opening(self, &self.motion.state, contact.normal, list.supports(i));
                 let gap = Gap {
                     gap: contact.gap,
                     rate,
@@ -111,15 +111,15 @@ impl Simulation {
             touching.sort_unstable();
             c.touching = touching;
             c.shut = true;
-            self.contacts = Some(c);
+            self.system.contacts = Some(c);
         }
-        for group in self.model.row_groups() {
+        for group in self.system.model.row_groups() {
             let Some(sign) = self.gate_sign(group) else {
                 continue;
             };
             for row in group.first_row..group.first_row + group.size * group.count {
                 let gap = self.row_gap(group, row, sign);
-                let carried = self.multipliers[row] != 0.0;
+                let carried = self.motion.multipliers[row] != 0.0;
                 if gap.touches(carried, soon, h, allowed) {
                     due |= gap.strikes(carried, allowed);
                 } else {
@@ -138,7 +138,7 @@ impl Simulation {
         self.gates.shut = false;
         self.gates.rows.clear();
         self.gates.nearest = None;
-        if let Some(c) = &mut self.contacts {
+        if let Some(c) = &mut self.system.contacts {
             c.shut = false;
             c.touching.clear();
             c.aside.clear();
@@ -147,14 +147,14 @@ impl Simulation {
 
     /// Before a part of a step.
     pub(super) fn empty_aside(&mut self) {
-        if let Some(c) = &mut self.contacts {
+        if let Some(c) = &mut self.system.contacts {
             c.aside.clear();
         }
     }
 
     /// Switches the rows off that are left out, in the filled system.
     pub(in crate::simulation) fn switch_gates_off(&mut self) {
-        let bounds = self.assembler.row_bounds_mut();
+        let bounds = self.system.assembler.row_bounds_mut();
         for row in &self.gates.rows {
             bounds[*row] = (0.0, 0.0);
         }
@@ -171,7 +171,7 @@ impl Simulation {
             Integrator::Linear | Integrator::Nonlinear => self.options.beta,
             _ => 0.5,
         };
-        if let Some(c) = &self.contacts {
+        if let Some(c) = &self.system.contacts {
             let now = c.list_of_step().contacts();
             let of = |contact: &Contact, gap| Nearest {
                 gap,
@@ -186,7 +186,7 @@ impl Simulation {
             }
             for (i, contact) in c.aside.contacts().iter().enumerate() {
                 let rate = |state| opening(self, state, contact.normal, c.aside.supports(i));
-                let way = h * (weight * rate(&self.state) + (1.0 - weight) * rate(&self.previous));
+                let way = h * (weight * rate(&self.motion.state) + (1.0 - weight) * rate(&self.start.state));
                 let gap = contact.gap + way;
                 let faces = |n: [f64; 3]| Vec3::from(n).dot(&Vec3::from(contact.normal)) > 0.5;
                 let known = |n: &Contact| n.key == contact.key && faces(n.normal);
@@ -196,7 +196,7 @@ impl Simulation {
             }
         }
         for row in &self.gates.rows {
-            let groups = self.model.row_groups().iter();
+            let groups = self.system.model.row_groups().iter();
             let group = groups.rev().find(|g| g.first_row <= *row && g.count > 0);
             let Some((group, sign)) = group.and_then(|g| Some((g, self.gate_sign(g)?))) else {
                 continue;
@@ -215,13 +215,13 @@ impl Simulation {
     fn gate_sign(&self, group: &RowGroup) -> Option<f64> {
         let holds = match group.component {
             ComponentId::Constraint(i) => matches!(
-                self.model.constraints()[i].component.level,
+                self.system.model.constraints()[i].component.level,
                 Level::Position | Level::CurvedPosition
             ),
-            ComponentId::ForceField(_) => self.model.row_law(group) != pliant_model::RowLaw::Viscous,
+            ComponentId::ForceField(_) => self.system.model.row_law(group) != pliant_model::RowLaw::Viscous,
             ComponentId::Mass(_) => false,
         };
-        match self.model.bounds(group).filter(|_| holds)? {
+        match self.system.model.bounds(group).filter(|_| holds)? {
             (0.0, upper) if upper > 0.0 => Some(1.0),
             (lower, 0.0) if lower < 0.0 => Some(-1.0),
             _ => None,
@@ -229,15 +229,16 @@ impl Simulation {
     }
 
     fn row_gap(&self, group: &RowGroup, row: usize, sign: f64) -> Gap {
-        let node = self.model.node(group.node);
+        let node = self.system.model.node(group.node);
         let k = row - group.first_row;
         let (x, v) = self
+            .system
             .model
             .motion(group)
-            .map_or((0.0, 0.0), |motion| motion.at(k, self.time));
+            .map_or((0.0, 0.0), |motion| motion.at(k, self.motion.time));
         Gap {
-            gap: sign * (self.state.positions[node.first_position + k] - x),
-            rate: sign * (self.state.velocities[node.first_velocity + k] - v),
+            gap: sign * (self.motion.state.positions[node.first_position + k] - x),
+            rate: sign * (self.motion.state.velocities[node.first_velocity + k] - v),
         }
     }
 }

@@ -3,32 +3,17 @@
 
 use super::{Simulation, Work};
 use crate::Error;
+use crate::motion::Motion;
 use crate::simulation::contact::ContactsAtStart;
-use crate::simulation::sleep::SleepMemory;
-use crate::{IntegratorMemory, LedgerMemory};
 use pliant_model::{ComponentId, State};
-use pliant_solvers::BoundState;
 
 /// Where a step starts.
 #[derive(Debug, Default)]
 pub(super) struct Start {
     known: bool,
-    time: f64,
-    state: State,
-    multipliers: Vec<f64>,
-    lagged: Vec<f64>,
-    support: Vec<f64>,
-    held: Vec<f64>,
-    fixed: Vec<bool>,
-    fresh: bool,
-    dissipated: f64,
-    books: LedgerMemory,
+    motion: Motion,
     steps: usize,
-    inputs: Vec<f64>,
-    integrator: IntegratorMemory,
-    active_set: Vec<BoundState>,
     contacts: ContactsAtStart,
-    sleep: SleepMemory,
 }
 
 impl Start {
@@ -37,35 +22,30 @@ impl Start {
     }
 
     pub(super) fn time(&self) -> f64 {
-        self.time
+        self.motion.time
     }
 
     pub(super) fn state(&self) -> &State {
-        &self.state
+        &self.motion.state
     }
 
     pub(super) fn take(&mut self, s: &Simulation) {
         self.known = true;
-        self.time = s.time;
-        self.state.clone_from(&s.state);
-        self.multipliers.clone_from(&s.multipliers);
-        self.lagged.clone_from(&s.lagged);
-        self.support.clone_from(&s.support);
-        self.held.clone_from(&s.held);
-        self.fixed.clone_from(&s.assembler.system().fixed);
-        (self.fresh, self.dissipated, self.books) = (s.fresh, s.dissipated, s.books);
-        self.steps = s.counters.steps;
-        self.inputs.clear();
-        for field in s.model.force_fields() {
-            self.inputs.extend_from_slice(field.component.law.inputs());
+        self.motion.clone_from(&s.motion);
+        let controls = &mut self.motion.controls;
+        controls.fixed.clone_from(&s.system.assembler.system().fixed);
+        controls.inputs.clear();
+        for field in s.system.model.force_fields() {
+            controls.inputs.extend_from_slice(field.component.law.inputs());
         }
-        self.integrator.copy(&s.memory);
-        self.active_set.clear();
-        self.active_set.extend_from_slice(s.solver.active_set());
-        if let Some(c) = &s.contacts {
+        let active_set = &mut self.motion.solver.active_set;
+        active_set.clear();
+        active_set.extend_from_slice(s.system.solver.active_set());
+        self.motion.sleep.clone_from(s.system.sleep.memory());
+        self.steps = s.system.counters.steps;
+        if let Some(c) = &s.system.contacts {
             self.contacts.take(c);
         }
-        self.sleep.copy(s.sleep.memory());
     }
 }
 
@@ -76,34 +56,34 @@ impl Simulation {
         if !start.known {
             return Ok(());
         }
-        self.time = start.time;
-        self.state.clone_from(&start.state);
-        self.multipliers.clone_from(&start.multipliers);
-        self.lagged.clone_from(&start.lagged);
-        self.support.clone_from(&start.support);
-        self.held.clone_from(&start.held);
-        if self.assembler.system().fixed != start.fixed {
-            self.assembler.fixed_mut().copy_from_slice(&start.fixed);
+        let controls = &start.motion.controls;
+        self.motion.clone_from(&start.motion);
+        if self.system.assembler.system().fixed != controls.fixed {
+            self.system.assembler.fixed_mut().copy_from_slice(&controls.fixed);
         }
-        (self.fresh, self.dissipated, self.books) = (start.fresh, start.dissipated, start.books);
-        self.counters.steps = start.steps;
-        let mut inputs = start.inputs.iter();
-        for i in 0..self.model.force_fields().len() {
-            for k in 0..self.model.force_fields()[i].component.law.inputs().len() {
+        self.system.counters.steps = start.steps;
+        let mut inputs = controls.inputs.iter();
+        for i in 0..self.system.model.force_fields().len() {
+            for k in 0..self.system.model.force_fields()[i].component.law.inputs().len() {
                 let value = inputs.next().copied().unwrap_or(0.0);
-                if self.model.force_fields()[i].component.law.inputs()[k] != value {
-                    self.model.set_input(ComponentId::ForceField(i), k, value)?;
+                if self.system.model.force_fields()[i].component.law.inputs()[k] != value {
+                    self.system
+                        .model
+                        .set_input(ComponentId::ForceField(i), k, value)?;
                 }
             }
         }
-        self.memory.copy(&start.integrator);
-        self.solver.impose_active_set(&start.active_set);
-        if let Some(c) = &mut self.contacts {
+        self.system
+            .solver
+            .impose_active_set(&start.motion.solver.active_set);
+        if let Some(c) = &mut self.system.contacts {
             start.contacts.give_back(c)?;
         }
-        self.return_to_sleep(&start.sleep);
-        self.evaluation.propagate(&self.model, &mut self.state)?;
-        self.fill_motion(self.time, self.time);
+        self.return_to_sleep(&start.motion.sleep);
+        self.system
+            .evaluation
+            .propagate(&self.system.model, &mut self.motion.state)?;
+        self.fill_motion(self.motion.time, self.motion.time);
         Ok(())
     }
 }

@@ -56,7 +56,7 @@ impl ContactsAtStart {
 
 impl Simulation {
     pub(in crate::simulation) fn contact_memory(&self) -> Option<ContactMemory> {
-        self.contacts.as_ref().map(|c| {
+        self.system.contacts.as_ref().map(|c| {
             let mut finder = Vec::new();
             c.finder.save(&mut finder);
             ContactMemory {
@@ -70,7 +70,7 @@ impl Simulation {
     }
 
     pub(in crate::simulation) fn restore_contacts(&mut self, checkpoint: &Checkpoint) -> Result<(), Error> {
-        match (&mut self.contacts, &checkpoint.contacts) {
+        match (&mut self.system.contacts, &checkpoint.contacts) {
             (Some(c), Some(memory)) => {
                 c.forget();
                 c.finder.restore(&memory.finder)?;

@@ -66,14 +66,14 @@ impl Contacts {
 impl Simulation {
     /// Finds the contacts at the end of the step and takes overlap back, if that is asked for.
     pub(in crate::simulation) fn find_contacts_after(&mut self, h: f64) -> Result<(), Error> {
-        let Some(mut c) = self.contacts.take() else {
+        let Some(mut c) = self.system.contacts.take() else {
             return Ok(());
         };
         if c.memory.is_empty() {
             c.finder.save(&mut c.memory);
         }
         let found = self.search_and_correct(&mut c, h);
-        self.contacts = Some(c);
+        self.system.contacts = Some(c);
         found
     }
 
@@ -82,8 +82,14 @@ impl Simulation {
         let overlap = |list: &ContactList| list.contacts().iter().fold(0.0f64, |a, c| a.max(-c.gap));
         let search = |c: &mut Contacts, s: &Simulation| {
             c.next.clear();
-            foresee(&s.model, &s.state, s.assembler.system(), h, &mut c.foreseen);
-            c.finder.find(&s.model, &c.foreseen, h, &mut c.next)?;
+            foresee(
+                &s.system.model,
+                &s.motion.state,
+                s.system.assembler.system(),
+                h,
+                &mut c.foreseen,
+            );
+            c.finder.find(&s.system.model, &c.foreseen, h, &mut c.next)?;
             s.leave_out_sleepers(&mut c.next);
             c.next.contacts().iter().try_for_each(check)
         };
@@ -120,15 +126,19 @@ impl Simulation {
     /// recover by `most`. What that lifts is paid with velocity; what would cost more than motion can pay and the step lost is not lifted.
     fn correct_overlap(&mut self, c: &mut Contacts, shallow: f64, most: f64) -> Result<(), Error> {
         // At rest: the forces are those of the potential then.
-        c.foreseen.positions.clone_from(&self.state.positions);
+        c.foreseen.positions.clone_from(&self.motion.state.positions);
         c.foreseen.velocities.clear();
-        c.foreseen.velocities.resize(self.state.velocities.len(), 0.0);
-        c.foreseen.internal.clone_from(&self.state.internal);
-        self.evaluation.evaluate(&self.model, &c.foreseen)?;
+        c.foreseen
+            .velocities
+            .resize(self.motion.state.velocities.len(), 0.0);
+        c.foreseen.internal.clone_from(&self.motion.state.internal);
+        self.system.evaluation.evaluate(&self.system.model, &c.foreseen)?;
         c.toll.force.clear();
-        c.toll.force.extend_from_slice(self.evaluation.force());
-        self.evaluation.pull_back(&self.model, &mut c.toll.force);
-        let mut fields = self.model.force_fields().iter();
+        c.toll.force.extend_from_slice(self.system.evaluation.force());
+        self.system
+            .evaluation
+            .pull_back(&self.system.model, &mut c.toll.force);
+        let mut fields = self.system.model.force_fields().iter();
         let stiff = fields.any(|f| {
             f.component.treatment == Treatment::Stiffness || f.component.law.row_law() == RowLaw::Elastic
         });
@@ -167,9 +177,10 @@ impl Simulation {
                 c.correction_tail.b[rows.start] = if deep { -most } else { contact.gap };
             }
         }
-        self.assembler
-            .project(&self.model, &self.state, &mut c.correction_tail)?;
-        let base = self.assembler.system();
+        self.system
+            .assembler
+            .project(&self.system.model, &self.motion.state, &mut c.correction_tail)?;
+        let base = self.system.assembler.system();
         c.correction_cones.clear();
         c.correction_cones.resize(base.row_blocks().len() - 1, None);
         c.correction_cones.extend(std::iter::repeat_n(
@@ -178,7 +189,7 @@ impl Simulation {
         ));
         c.correction_system.fill(
             base,
-            (&self.model, &self.state),
+            (&self.system.model, &self.motion.state),
             (Formulation::VelocityChange, self.scheme.h),
             &[],
             &c.correction_tail,
@@ -201,7 +212,7 @@ impl Simulation {
         let last = metric == Metric::Mass && self.options.accept_failed_steps;
         if found.outcome != Outcome::Converged && !last {
             return Err(Error::CorrectionNotConverged {
-                time: self.time,
+                time: self.motion.time,
                 residual: found.residual.measure(),
             });
         }
@@ -213,18 +224,20 @@ impl Simulation {
         let Some(system) = c.correction_system.system() else {
             return Ok(());
         };
-        let before = self.model.energies(&self.state).potential;
+        let before = self.system.model.energies(&self.motion.state).potential;
         let mut trials = 0;
         let (lifted, paid) = loop {
-            for node in self.model.nodes() {
+            for node in self.system.model.nodes() {
                 let Some(first) = node.first_dof() else { continue };
                 let step = &c.correction.x[first..first + node.velocity_range().len()];
                 node.space
-                    .retract(&mut self.state.positions[node.position_range()], step);
+                    .retract(&mut self.motion.state.positions[node.position_range()], step);
             }
             self.hold_sleepers();
-            self.evaluation.propagate(&self.model, &mut self.state)?;
-            let lifted = self.model.energies(&self.state).potential - before;
+            self.system
+                .evaluation
+                .propagate(&self.system.model, &mut self.motion.state)?;
+            let lifted = self.system.model.energies(&self.motion.state).potential - before;
             let solved = (system, &c.correction.mu[..], &c.correction.x[..]);
             let paid = self.charge(&mut c.toll, solved, lifted);
             let Some(margin) = c.margin else {
@@ -247,12 +260,12 @@ impl Simulation {
                 c.correction.x.fill(0.0);
             }
             trials += 1;
-            self.state.positions.clone_from(&c.foreseen.positions);
+            self.motion.state.positions.clone_from(&c.foreseen.positions);
         };
         c.report.lifted += lifted;
         c.report.paid += paid;
         self.collect(&mut c.toll, system)?;
-        c.name_lifter(self.assembler.system().m(), lifted);
+        c.name_lifter(self.system.assembler.system().m(), lifted);
         Ok(())
     }
 }

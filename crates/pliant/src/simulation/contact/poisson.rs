@@ -199,7 +199,7 @@ impl Simulation {
         c.fill_impact(h, |row| forced[row]);
         // The artificial rows have no Jacobian: what stands there does not act.
         self.solve_impact(c)?;
-        let m = self.assembler.system().m();
+        let m = self.system.assembler.system().m();
         for (given, r) in c.given.iter_mut().zip(&c.solution.mu[m..]) {
             *given += r;
         }
@@ -221,8 +221,8 @@ impl Simulation {
     /// Solves for the change of velocity since the start of the step, without forces, with what is given.
     fn solve_impact(&mut self, c: &mut Contacts) -> Result<IslandReport, Error> {
         c.extended.fill(
-            self.assembler.system(),
-            (&self.model, &self.state),
+            self.system.assembler.system(),
+            (&self.system.model, &self.motion.state),
             (Formulation::VelocityChange, self.scheme.h),
             &[],
             &c.tail,

@@ -100,32 +100,33 @@ impl Contacts {
 impl Simulation {
     /// The contacts of the last step, in the order of the finder.
     pub fn contacts(&self) -> &[ContactReading] {
-        self.contacts.as_ref().map_or(&[], |c| &c.readings)
+        self.system.contacts.as_ref().map_or(&[], |c| &c.readings)
     }
 
     /// What the contacts of the last step or equilibrium did, in numbers; of an equilibrium without work and energies.
     pub fn contacts_report(&self) -> ContactsReport {
-        self.contacts
+        self.system
+            .contacts
             .as_ref()
             .map_or_else(ContactsReport::default, |c| c.report)
     }
 
     /// Length of the step that these are of (s; of an equilibrium 1): the last one, or the last part of one that was taken in parts.
     pub fn contact_step(&self) -> f64 {
-        self.contacts.as_ref().map_or(0.0, |c| c.step)
+        self.system.contacts.as_ref().map_or(0.0, |c| c.step)
     }
 
     /// The complementarity problem of the island whose contacts had the largest residual in the last step that was tried, to be looked at or
     /// written to a file (`pliant_solvers::exchange`).
     pub fn contact_problem(&self) -> Option<&pliant_solvers::complementarity::Problem> {
-        let contacts = self.contacts.as_ref()?;
+        let contacts = self.system.contacts.as_ref()?;
         let failed = contacts.failed.as_ref().and_then(|solver| solver.problem());
         failed.or_else(|| contacts.solver.worst_problem())
     }
 
     /// Which contacts began and which ended to carry an impulse in the last step, by key.
     pub fn contact_events(&self) -> &[ContactEvent] {
-        self.contacts.as_ref().map_or(&[], |c| &c.events)
+        self.system.contacts.as_ref().map_or(&[], |c| &c.events)
     }
 
     /// Sum of the contacts of the last step on one element of a node: average force (N) and torque about its position (N m; zero for points), in
@@ -134,6 +135,7 @@ impl Simulation {
         let (mut force, mut torque) = (Vec3::zeros(), Vec3::zeros());
         // The contacts of the last step have made room for those of its end.
         let step = self
+            .system
             .contacts
             .as_ref()
             .filter(|c| c.readings.len() == c.next.len());
@@ -145,7 +147,7 @@ impl Simulation {
                 if s.node == node && s.element == element {
                     let f = s.weight / c.step * Vec3::from(reading.impulse);
                     force += f;
-                    if self.model.node(node).space == Space::Rigid3 {
+                    if self.system.model.node(node).space == Space::Rigid3 {
                         let own = s.weight / c.step * Vec3::from(reading.torque_impulse);
                         torque += Vec3::from(s.arm).cross(&f) + own;
                     }
@@ -157,14 +159,15 @@ impl Simulation {
 
     /// Name of one side of a contact.
     pub fn contact_side(&self, side: u32) -> String {
-        self.contacts
+        self.system
+            .contacts
             .as_ref()
             .map_or_else(String::new, |c| c.finder.name(side))
     }
 
     /// After the solves of a step: what the contacts did.
     pub(in crate::simulation) fn read_contacts(&mut self, h: f64) {
-        let Some(mut c) = self.contacts.take() else {
+        let Some(mut c) = self.system.contacts.take() else {
             return;
         };
         if c.list.is_empty() {
@@ -173,24 +176,24 @@ impl Simulation {
         }
         let mut given = std::mem::take(&mut c.given);
         if !c.list.is_empty() {
-            for (r, last) in given.iter_mut().zip(self.contact_impulses(&self.change)) {
+            for (r, last) in given.iter_mut().zip(self.contact_impulses(&self.system.change)) {
                 *r += last;
             }
         }
         c.read(&given, h, self.scheme.beta);
         c.given = given;
-        self.contacts = Some(c);
+        self.system.contacts = Some(c);
     }
 
     /// Whether the contacts of the step solve their law.
     pub(in crate::simulation) fn check_contacts(&self, report: &crate::StepReport) -> Result<(), Error> {
-        let Some(c) = self.contacts.as_ref().filter(|c| !c.list.is_empty()) else {
+        let Some(c) = self.system.contacts.as_ref().filter(|c| !c.list.is_empty()) else {
             return Ok(());
         };
         if c.outcome == Outcome::Converged || report.status != Status::Converged {
             return Ok(());
         }
-        let others = self.assembler.system().row_blocks().len() - 1;
+        let others = self.system.assembler.system().row_blocks().len() - 1;
         let worst = c.worst.checked_sub(others).and_then(|i| c.list.contacts().get(i));
         let contact = worst.map_or_else(
             || "a row of bounded force".to_owned(),
@@ -201,7 +204,7 @@ impl Simulation {
         );
         Err(Error::ContactsNotConverged {
             contact,
-            time: self.time,
+            time: self.motion.time,
             tolerance: self.options.contacts.tolerance,
             report: Box::new(*report),
         })

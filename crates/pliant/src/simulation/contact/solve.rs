@@ -16,7 +16,7 @@ pub(super) const TOLERANCES_AT_REST: f64 = 10.0;
 /// A complementarity error in the model's words.
 pub(in crate::simulation) fn in_words(error: ProblemError, simulation: &Simulation) -> Error {
     match error {
-        ProblemError::Bilateral(e) => Error::from_solver(e, &simulation.model, simulation.time),
+        ProblemError::Bilateral(e) => Error::from_solver(e, &simulation.system.model, simulation.motion.time),
         other => Error::Contacts(other),
     }
 }
@@ -35,15 +35,15 @@ pub(in crate::simulation) fn last_impulses(c: &Contacts, per_force: f64) -> impl
 impl Simulation {
     /// The solution of the step with the impulses of contacts, as the formulation has it.
     pub(in crate::simulation) fn contact_solution(&self) -> Option<&Solution> {
-        let c = self.contacts.as_ref().filter(|c| !c.list.is_empty());
+        let c = self.system.contacts.as_ref().filter(|c| !c.list.is_empty());
         c.map(|c| &c.solution)
     }
 
     /// The system of the step, with the rows of contacts if there are any.
     pub(in crate::simulation) fn whole_system(&self) -> &KktSystem {
-        let extended = self.contacts.as_ref().filter(|c| !c.list.is_empty());
+        let extended = self.system.contacts.as_ref().filter(|c| !c.list.is_empty());
         let extended = extended.and_then(|c| c.extended.system());
-        extended.unwrap_or_else(|| self.assembler.system())
+        extended.unwrap_or_else(|| self.system.assembler.system())
     }
 
     pub(in crate::simulation) fn auto_options(&self) -> AutoOptions {
@@ -60,18 +60,18 @@ impl Simulation {
 
     /// Rows of the contacts behind the filled system, factored.
     pub(in crate::simulation) fn prepare_contacts(&mut self) -> Result<(), Error> {
-        let Some(mut c) = self.contacts.take() else {
+        let Some(mut c) = self.system.contacts.take() else {
             return Ok(());
         };
         let prepared = self.fill_contacts(&mut c);
-        self.contacts = Some(c);
+        self.system.contacts = Some(c);
         prepared
     }
 
     /// The rows of the contacts and their cones, with the Jacobians that the assembler was last filled with.
     pub(in crate::simulation) fn gather_rows(&self, c: &mut Contacts, h: f64) -> Result<(), Error> {
         c.tail.clear();
-        let base = self.assembler.system();
+        let base = self.system.assembler.system();
         c.cones.clear();
         c.cones.resize(base.row_blocks().len() - 1, None);
         c.expansions.clear();
@@ -81,7 +81,9 @@ impl Simulation {
             c.tail.push_both(rows.velocities(), rows.spins(), supports);
             c.cones.push(Some(rows.cone));
         }
-        self.assembler.project(&self.model, &self.state, &mut c.tail)?;
+        self.system
+            .assembler
+            .project(&self.system.model, &self.motion.state, &mut c.tail)?;
         let unit = h / self.per_force(h);
         let blocks = base.row_blocks().len() - 1;
         c.couple(self.options.contacts.friction_coupling, blocks, unit)
@@ -90,7 +92,7 @@ impl Simulation {
     fn fill_contacts(&mut self, c: &mut Contacts) -> Result<(), Error> {
         let (h, beta) = (self.scheme.h, self.scheme.beta);
         self.gather_rows(c, h)?;
-        let base = self.assembler.system();
+        let base = self.system.assembler.system();
         let poisson = self.options.contacts.restitution == Restitution::Poisson;
         let hits = poisson && c.hits(h);
         if hits {
@@ -98,10 +100,12 @@ impl Simulation {
             let free = |d: &usize| !base.fixed[*d];
             c.push_expansions(h, base, |i| {
                 let supports = list.supports(i).iter();
-                let mut dofs = supports.flat_map(|s| self.assembler.carriers(s.node, s.element));
+                let mut dofs = supports.flat_map(|s| self.system.assembler.carriers(s.node, s.element));
                 dofs.find(free)
             });
-            self.assembler.project(&self.model, &self.state, &mut c.tail)?;
+            self.system
+                .assembler
+                .project(&self.system.model, &self.motion.state, &mut c.tail)?;
         }
         c.report.restitution = 1.0;
         c.bounced = poisson;
@@ -115,13 +119,13 @@ impl Simulation {
         c.solution.mu.clear();
         c.solution
             .mu
-            .extend(self.multipliers.iter().map(|l| l * per_force));
+            .extend(self.start.multipliers.iter().map(|l| l * per_force));
         let mut mu = std::mem::take(&mut c.solution.mu);
         mu.extend(last_impulses(c, per_force));
         c.solution.mu = mu;
         c.solution
             .mu
-            .resize(self.assembler.system().m() + c.tail.rows(), 0.0);
+            .resize(self.system.assembler.system().m() + c.tail.rows(), 0.0);
         c.solver.options = self.auto_options();
         c.solver.only = self.options.contacts.solver;
         c.solver.bounds = self.options.bounds;
@@ -137,12 +141,12 @@ impl Simulation {
             c.fill_laws(h, beta, self.options.contacts.overlap, 0.0);
         } else if !poisson && self.options.contacts.impacts == Impacts::InSequence && c.bounces() {
             c.check_alone()?;
-            let settled = c.impacts_in_sequence(self.assembler.system().m(), h);
+            let settled = c.impacts_in_sequence(self.system.assembler.system().m(), h);
             c.bounced = true;
             c.fill_laws(h, beta, self.options.contacts.overlap, 0.0);
             if !settled {
                 return Err(Error::Impacts {
-                    time: self.time,
+                    time: self.motion.time,
                     impacts: c.report.impacts,
                 });
             }
@@ -152,10 +156,10 @@ impl Simulation {
 
     fn fill_extended(&self, c: &mut Contacts) -> Result<(), Error> {
         c.extended.fill(
-            self.assembler.system(),
-            (&self.model, &self.state),
+            self.system.assembler.system(),
+            (&self.system.model, &self.motion.state),
             (self.scheme.formulation, self.scheme.h),
-            &self.fixed_change,
+            &self.system.scratch.fixed_change,
             &c.tail,
         )?;
         let unit = self.scheme.h / self.per_force(self.scheme.h);
@@ -165,11 +169,11 @@ impl Simulation {
 
     /// Solves the prepared system with its contacts, from what the last solve of the step found.
     pub(in crate::simulation) fn solve_contacts(&mut self) -> Result<SolveReport, Error> {
-        let Some(mut c) = self.contacts.take() else {
+        let Some(mut c) = self.system.contacts.take() else {
             return Err(Error::Solve(SolveError::NotPrepared));
         };
         let solved = self.solve_with_restitution(&mut c);
-        self.contacts = Some(c);
+        self.system.contacts = Some(c);
         solved
     }
 
@@ -178,11 +182,11 @@ impl Simulation {
         let bounces = !c.bounced && c.bounces();
         // Rounding and what the residual leaves.
         let allowed = |c: &Contacts, s: &Simulation| {
-            s.options.contacts.tolerance.max(1e-12) * c.exchanged(s.contact_impulses(&s.change))
+            s.options.contacts.tolerance.max(1e-12) * c.exchanged(s.contact_impulses(&s.system.change))
         };
         let gains = |c: &Contacts, s: &Simulation| {
             let unit = s.scheme.h / s.per_force(s.scheme.h);
-            c.gain(s.contact_impulses(&s.change), unit) > allowed(c, s)
+            c.gain(s.contact_impulses(&s.system.change), unit) > allowed(c, s)
         };
         if bounces && gains(c, self) {
             // Different coefficients at once: the largest common share of them that makes no energy, to 1/64.
@@ -212,14 +216,14 @@ impl Simulation {
 
     /// Impulses of the contacts in a solution of all rows.
     pub(super) fn contact_impulses<'a>(&self, solution: &'a Solution) -> &'a [f64] {
-        &solution.mu[self.assembler.system().m()..]
+        &solution.mu[self.system.assembler.system().m()..]
     }
 
-    /// One solve; leaves the change of velocity and the impulses of all rows in `self.change`, those of the model's rows, as the formulation
-    /// has them, in `self.solution`.
+    /// One solve; leaves the change of velocity and the impulses of all rows in `self.system.change`, those of the model's rows, as the formulation
+    /// has them, in `self.system.solution`.
     fn solve_once(&mut self, c: &mut Contacts) -> Result<SolveReport, Error> {
         self.fill_extended(c)?;
-        let m = self.assembler.system().m();
+        let m = self.system.assembler.system().m();
         let Some(system) = c.extended.system() else {
             return Err(Error::Solve(SolveError::NotPrepared));
         };
@@ -227,16 +231,26 @@ impl Simulation {
             .solver
             .solve(system, &mut c.solution)
             .map_err(|e| in_words(e, self))?;
-        self.solution.x.clone_from(&c.solution.x);
-        self.solution.mu.clear();
-        self.solution.mu.extend_from_slice(&c.solution.mu[..m]);
-        self.change.clone_from(&c.solution);
-        self.assembler
-            .interpret(&self.model, &self.scheme, &self.state, &mut self.change);
-        for (x, d) in self.change.x.iter_mut().zip(&self.fixed_change) {
+        self.system.solution.x.clone_from(&c.solution.x);
+        self.system.solution.mu.clear();
+        self.system.solution.mu.extend_from_slice(&c.solution.mu[..m]);
+        self.system.change.clone_from(&c.solution);
+        self.system.assembler.interpret(
+            &self.system.model,
+            &self.scheme,
+            &self.motion.state,
+            &mut self.system.change,
+        );
+        for (x, d) in self
+            .system
+            .change
+            .x
+            .iter_mut()
+            .zip(&self.system.scratch.fixed_change)
+        {
             *x += d;
         }
-        c.tail.product_into(&self.change.x, &mut c.after);
+        c.tail.product_into(&self.system.change.x, &mut c.after);
         for (after, u) in c.after.iter_mut().zip(c.tail.velocity()) {
             *after += u;
         }

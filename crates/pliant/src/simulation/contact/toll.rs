@@ -160,16 +160,19 @@ impl Simulation {
         (system, mu, dx): (&KktSystem, &[f64], &[f64]),
         lifted: f64,
     ) -> f64 {
-        toll.gather(system, mu, self.assembler.system().m());
+        toll.gather(system, mu, self.system.assembler.system().m());
         toll.velocity.clear();
         toll.velocity.resize(system.n(), 0.0);
-        for node in self.model.nodes() {
+        for node in self.system.model.nodes() {
             let Some(first) = node.first_dof() else { continue };
-            for (k, v) in self.state.velocities[node.velocity_range()].iter().enumerate() {
+            for (k, v) in self.motion.state.velocities[node.velocity_range()]
+                .iter()
+                .enumerate()
+            {
                 toll.velocity[first + k] = if system.fixed[first + k] { 0.0 } else { *v };
             }
         }
-        let gained = toll.account(system, (&self.model, &self.evaluation), dx);
+        let gained = toll.account(system, (&self.system.model, &self.system.evaluation), dx);
         toll.bill(lifted, gained)
     }
 
@@ -190,9 +193,9 @@ impl Simulation {
         if !any {
             return Ok(());
         }
-        for node in self.model.nodes() {
+        for node in self.system.model.nodes() {
             let Some(first) = node.first_dof() else { continue };
-            for (k, v) in self.state.velocities[node.velocity_range()]
+            for (k, v) in self.motion.state.velocities[node.velocity_range()]
                 .iter_mut()
                 .enumerate()
             {
@@ -201,7 +204,9 @@ impl Simulation {
                 }
             }
         }
-        self.evaluation.propagate(&self.model, &mut self.state)?;
+        self.system
+            .evaluation
+            .propagate(&self.system.model, &mut self.motion.state)?;
         Ok(())
     }
 }

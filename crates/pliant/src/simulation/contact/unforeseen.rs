@@ -58,11 +58,11 @@ impl Contacts {
 impl Simulation {
     /// Whether things went through each other in the step that has just been made, and that nobody foresaw.
     pub(in crate::simulation) fn look_again(&mut self, h: f64) -> Result<(), Error> {
-        let Some(mut c) = self.contacts.take() else {
+        let Some(mut c) = self.system.contacts.take() else {
             return Ok(());
         };
         let found = self.look_for_unforeseen(&mut c, h);
-        self.contacts = Some(c);
+        self.system.contacts = Some(c);
         found
     }
 
@@ -73,10 +73,16 @@ impl Simulation {
         if c.memory.is_empty() {
             c.finder.save(&mut c.memory);
         }
-        on_the_way(&self.model, &self.previous, &self.state, h, &mut c.foreseen);
+        on_the_way(
+            &self.system.model,
+            &self.start.state,
+            &self.motion.state,
+            h,
+            &mut c.foreseen,
+        );
         c.unforeseen.clear();
         c.finder
-            .find_unforeseen(&self.model, &c.foreseen, h, &mut c.unforeseen)?;
+            .find_unforeseen(&self.system.model, &c.foreseen, h, &mut c.unforeseen)?;
         self.leave_out_sleepers(&mut c.unforeseen);
         c.unforeseen.contacts().iter().try_for_each(check)?;
         let Some(first) = c.unforeseen.contacts().first() else {
@@ -87,7 +93,7 @@ impl Simulation {
         let [a, b] = first.sides.map(|s| c.finder.name(s));
         Err(Error::ContactsNotForeseen {
             contact: format!("{a} and {b}"),
-            time: self.time,
+            time: self.motion.time,
             searches: MOST_SEARCHES,
         })
     }

@@ -16,24 +16,28 @@ impl Simulation {
     /// Makes the rows of the contacts of the start of the step with the Jacobians of that state, which must be evaluated.
     pub(super) fn start_contacts(&mut self, h: f64) -> Result<(), Error> {
         self.add_stored_at_start();
-        let Some(mut c) = self.contacts.take() else {
+        let Some(mut c) = self.system.contacts.take() else {
             return Ok(());
         };
         let started = self.make_rows(&mut c, h);
-        self.contacts = Some(c);
+        self.system.contacts = Some(c);
         started
     }
 
     fn make_rows(&mut self, c: &mut Contacts, h: f64) -> Result<(), Error> {
-        self.implicit.contacts.clear();
+        self.methods.implicit.contacts.clear();
         if c.is_empty() {
             return Ok(());
         }
-        self.assembler
-            .fill_kinematics(&self.model, &mut self.evaluation, &self.scheme, &self.state);
+        self.system.assembler.fill_kinematics(
+            &self.system.model,
+            &mut self.system.evaluation,
+            &self.scheme,
+            &self.motion.state,
+        );
         self.gather_rows(c, h)?;
         c.take_laws(h, self.scheme.beta, self.options.contacts.overlap, 1.0);
-        self.implicit.contacts.extend(last_impulses(c, h));
+        self.methods.implicit.contacts.extend(last_impulses(c, h));
         c.set_options(&self.options, self.auto_options());
         Ok(())
     }
@@ -52,30 +56,30 @@ impl Simulation {
 
     /// Takes the impulses of the contacts out of what the equations of motion lack.
     pub(super) fn add_contact_impulses(&mut self) {
-        if let (true, Some(c)) = (self.in_contact(), &self.contacts) {
-            let s = &mut self.implicit;
+        if let (true, Some(c)) = (self.in_contact(), &self.system.contacts) {
+            let s = &mut self.methods.implicit;
             c.add_impulses(&s.contacts, -1.0, &mut s.primal);
         }
     }
 
     /// The system at the iterate with the rows of the contacts, factored.
     pub(super) fn prepare_newton_contacts(&mut self) -> Result<(), Error> {
-        let Some(mut c) = self.contacts.take() else {
+        let Some(mut c) = self.system.contacts.take() else {
             return Ok(());
         };
         let prepared = self.fill_newton_contacts(&mut c).and_then(|()| c.prepare(self));
-        self.contacts = Some(c);
+        self.system.contacts = Some(c);
         prepared
     }
 
     fn fill_newton_contacts(&mut self, c: &mut Contacts) -> Result<(), Error> {
-        let s = &mut self.implicit;
+        let s = &mut self.methods.implicit;
         s.change.clear();
         s.change
             .extend(s.end.iter().zip(&s.start).map(|(end, start)| end - start));
         c.fill_iterate(
-            self.assembler.system(),
-            (&self.model, &self.state),
+            self.system.assembler.system(),
+            (&self.system.model, &self.motion.state),
             (Formulation::VelocityChange, self.scheme.h),
             &s.change,
             &s.contacts,
@@ -87,21 +91,24 @@ impl Simulation {
         if !self.in_contact() {
             return Ok(());
         }
-        let Some(mut c) = self.contacts.take() else {
+        let Some(mut c) = self.system.contacts.take() else {
             return Ok(());
         };
         let filled = self.fill_newton_contacts(&mut c);
-        c.weigh(self.assembler.system().m(), &mut self.implicit.contact_scales);
-        self.contacts = Some(c);
+        c.weigh(
+            self.system.assembler.system().m(),
+            &mut self.methods.implicit.contact_scales,
+        );
+        self.system.contacts = Some(c);
         filled
     }
 
     /// Sum of the squares of what the contacts miss their laws by, as velocities beyond the tolerance of their solver.
     pub(super) fn contact_merit(&mut self) -> f64 {
-        let Some(c) = self.contacts.as_mut().filter(|c| !c.is_empty()) else {
+        let Some(c) = self.system.contacts.as_mut().filter(|c| !c.is_empty()) else {
             return 0.0;
         };
-        let s = &mut self.implicit;
+        let s = &mut self.methods.implicit;
         s.change.clear();
         s.change
             .extend(s.end.iter().zip(&s.start).map(|(end, start)| end - start));
@@ -116,29 +123,32 @@ impl Simulation {
     /// Solves the prepared system; the impulses of the contacts go behind those of the model.
     pub(super) fn solve_newton(&mut self) -> Result<SolveReport, Error> {
         if !self.in_contact() {
-            let solved = self.solver.solve(self.assembler.system(), &mut self.solution);
-            return solved.map_err(|e| Error::from_solver(e, &self.model, self.time));
+            let solved = self
+                .system
+                .solver
+                .solve(self.system.assembler.system(), &mut self.system.solution);
+            return solved.map_err(|e| Error::from_solver(e, &self.system.model, self.motion.time));
         }
-        let Some(mut c) = self.contacts.take() else {
+        let Some(mut c) = self.system.contacts.take() else {
             return Err(Error::Solve(pliant_solvers::SolveError::NotPrepared));
         };
-        let s = &mut self.implicit;
-        let found = c.solve_iterate(&s.mu, &s.contacts, &mut self.solution, &mut s.new_contacts);
+        let s = &mut self.methods.implicit;
+        let found = c.solve_iterate(&s.mu, &s.contacts, &mut self.system.solution, &mut s.new_contacts);
         let found = found.map_err(|e| in_words(e, self));
-        self.contacts = Some(c);
+        self.system.contacts = Some(c);
         found
     }
 
     /// Whether contacts with different coefficients of restitution make energy in the step.
     pub(super) fn restitution_makes_energy(&mut self) -> bool {
-        let contacts = self.contacts.as_mut().filter(|c| !c.is_empty());
-        let (s, tolerance) = (&self.implicit, self.options.contacts.tolerance);
+        let contacts = self.system.contacts.as_mut().filter(|c| !c.is_empty());
+        let (s, tolerance) = (&self.methods.implicit, self.options.contacts.tolerance);
         contacts.is_some_and(|c| c.makes_energy(&s.end, &s.contacts, tolerance))
     }
 
     /// The laws of the contacts with a share of their restitution.
     pub(super) fn share_restitution(&mut self, share: f64) {
-        if let Some(c) = &mut self.contacts {
+        if let Some(c) = &mut self.system.contacts {
             c.take_laws(
                 self.scheme.h,
                 self.scheme.beta,
@@ -151,7 +161,14 @@ impl Simulation {
 
     /// After the last iteration: what the contacts did.
     pub(super) fn read_newton_contacts(&mut self, h: f64) {
-        let Some(c) = &mut self.contacts else { return };
-        c.read_iterate(&self.implicit.end, &self.implicit.contacts, h, self.scheme.beta);
+        let Some(c) = &mut self.system.contacts else {
+            return;
+        };
+        c.read_iterate(
+            &self.methods.implicit.end,
+            &self.methods.implicit.contacts,
+            h,
+            self.scheme.beta,
+        );
     }
 }

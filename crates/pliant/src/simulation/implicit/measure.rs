@@ -6,8 +6,8 @@ use pliant_solvers::KktResidual;
 impl Simulation {
     /// Takes the weights of the merit from the filled system.
     pub(super) fn weigh(&mut self) {
-        let system = self.assembler.system();
-        let inertia = &mut self.implicit.inertia;
+        let system = self.system.assembler.system();
+        let inertia = &mut self.methods.implicit.inertia;
         inertia.clear();
         inertia.extend((0..system.n()).map(|i| system.w_diagonal(i).abs()));
     }
@@ -16,8 +16,8 @@ impl Simulation {
     /// force by the natural map, contacts too.
     pub(super) fn merit(&mut self) -> f64 {
         self.find_row_velocities();
-        let s = &self.implicit;
-        let system = self.assembler.system();
+        let s = &self.methods.implicit;
+        let system = self.system.assembler.system();
         let mut sum = 0.0;
         for ((p, w), fixed) in s.primal.iter().zip(&s.inertia).zip(&system.fixed) {
             if !fixed && *w > 0.0 {
@@ -33,10 +33,10 @@ impl Simulation {
 
     /// What each row misses, as a velocity.
     fn find_row_velocities(&mut self) {
-        let s = &mut self.implicit;
-        self.assembler.velocities_of_deficits(
-            &self.model,
-            &self.evaluation,
+        let s = &mut self.methods.implicit;
+        self.system.assembler.velocities_of_deficits(
+            &self.system.model,
+            &self.system.evaluation,
             &self.scheme,
             &s.deficit,
             &mut s.row_velocity,
@@ -45,8 +45,11 @@ impl Simulation {
 
     /// By how much a row misses its law, as a velocity.
     fn row_miss(&self, row: usize) -> f64 {
-        let system = self.assembler.system();
-        let (mu, w) = (self.implicit.mu[row], self.implicit.row_velocity[row]);
+        let system = self.system.assembler.system();
+        let (mu, w) = (
+            self.methods.implicit.mu[row],
+            self.methods.implicit.row_velocity[row],
+        );
         let (lower, upper) = system.bounds[row];
         if lower == f64::NEG_INFINITY && upper == f64::INFINITY {
             return w;
@@ -70,13 +73,13 @@ impl Simulation {
     /// The residual from what each equation lacks, as an impulse or a velocity, and the speeds.
     pub(in crate::simulation) fn measure_terms(&mut self) -> KktResidual {
         // Beside contacts, rows of bounded force are solved with them, to their tolerance of the largest velocity without impulses.
-        let contacts = self.contacts.as_ref().filter(|c| !c.is_empty());
+        let contacts = self.system.contacts.as_ref().filter(|c| !c.is_empty());
         let beside = contacts.map(|c| {
             let tolerances = self.options.newton.tolerance / self.options.contacts.tolerance;
             (tolerances.min(1.0), c.free_velocity())
         });
-        let s = &mut self.implicit;
-        let system = self.assembler.system();
+        let s = &mut self.methods.implicit;
+        let system = self.system.assembler.system();
         let (n, m) = (system.n(), system.m());
         for list in [&mut s.primal_terms, &mut s.primal_rounding] {
             list.clear();
@@ -105,14 +108,14 @@ impl Simulation {
         for row in 0..m {
             let columns = system.j.pattern().row(row);
             let values = &system.j.values()[system.j.pattern().row_slots(row)];
-            let mu = self.implicit.mu[row].abs();
+            let mu = self.methods.implicit.mu[row].abs();
             let mut terms = system.r_diagonal(row) * mu;
             let mut rounding = 0.0;
             for (k, j) in columns.iter().zip(values) {
                 let k = *k as usize;
-                terms += j.abs() * self.implicit.speed[k];
-                rounding += j.abs() * self.implicit.rounding[k];
-                self.implicit.primal_terms[k] += j.abs() * mu;
+                terms += j.abs() * self.methods.implicit.speed[k];
+                rounding += j.abs() * self.methods.implicit.rounding[k];
+                self.methods.implicit.primal_terms[k] += j.abs() * mu;
             }
             let missed = self.row_miss(row).abs();
             out.row = max(out.row, missed);
@@ -124,11 +127,11 @@ impl Simulation {
             };
             out.relative = max(out.relative, own);
         }
-        let s = &mut self.implicit;
-        if let Some(c) = self.contacts.as_ref().filter(|c| !c.is_empty()) {
+        let s = &mut self.methods.implicit;
+        if let Some(c) = self.system.contacts.as_ref().filter(|c| !c.is_empty()) {
             c.add_sizes(&s.contacts, &mut s.primal_terms);
         }
-        let s = &self.implicit;
+        let s = &self.methods.implicit;
         for i in (0..n).filter(|i| !system.fixed[*i]) {
             let missed = s.primal[i].abs();
             out.primal = max(out.primal, missed / system.w_diagonal(i).abs());
@@ -142,16 +145,16 @@ impl Simulation {
 
     /// The velocities that the terms of the equations are made of, and what the rounding of positions makes of them.
     pub(in crate::simulation) fn find_speeds(&mut self) {
-        let n = self.model.dof_count();
-        let s = &mut self.implicit;
+        let n = self.system.model.dof_count();
+        let s = &mut self.methods.implicit;
         for list in [&mut s.speed, &mut s.rounding] {
             list.clear();
             list.resize(n, 0.0);
         }
         let (gain, reach) = (s.relation.acceleration_gain, s.relation.displacement_gain);
-        for node in self.model.nodes() {
+        for node in self.system.model.nodes() {
             let Some(first) = node.first_dof() else { continue };
-            let positions = &self.state.positions[node.position_range()];
+            let positions = &self.motion.state.positions[node.position_range()];
             let largest = positions.iter().fold(0.0f64, |a, x| a.max(x.abs()));
             for i in first..first + node.velocity_range().len() {
                 let change = s.end[i] + s.relation.acceleration[i] / gain;

@@ -62,7 +62,7 @@ impl Simulation {
                 self.keep_best(&mut watch, merit);
             }
             let measured = self.measure();
-            let settled = !self.in_contact() || self.implicit.whole;
+            let settled = !self.in_contact() || self.methods.implicit.whole;
             let done = settled && measured.relative <= self.options.newton.tolerance;
             if let Some(mut report) = last {
                 report.residual = measured;
@@ -109,27 +109,37 @@ impl Simulation {
             multipliers: GeometricStiffness::Full,
         };
         self.scheme.geometry = if clamped { full.clamped() } else { full };
-        let gain = self.implicit.relation.acceleration_gain;
-        for (lambda, mu) in self.lag_for_step.iter_mut().zip(&self.implicit.mu) {
+        let gain = self.methods.implicit.relation.acceleration_gain;
+        for (lambda, mu) in self
+            .system
+            .scratch
+            .lag_for_step
+            .iter_mut()
+            .zip(&self.methods.implicit.mu)
+        {
             *lambda = gain * mu;
         }
         let input = StepInput {
-            state: &self.state,
-            multipliers: &self.lag_for_step,
+            state: &self.motion.state,
+            multipliers: &self.system.scratch.lag_for_step,
             impulse: &[],
             fixed_change: &[],
-            motion: &self.motion,
+            motion: &self.system.row_motion,
         };
-        self.assembler
-            .fill(&self.model, &mut self.evaluation, &self.scheme, input);
+        self.system.assembler.fill(
+            &self.system.model,
+            &mut self.system.evaluation,
+            &self.scheme,
+            input,
+        );
         self.switch_gates_off();
     }
 
     fn fill_right_hand_sides(&mut self) {
-        let s = &self.implicit;
-        self.assembler.set_residuals(
-            &self.model,
-            &self.evaluation,
+        let s = &self.methods.implicit;
+        self.system.assembler.set_residuals(
+            &self.system.model,
+            &self.system.evaluation,
             &self.scheme,
             &s.primal,
             &s.deficit,
@@ -145,8 +155,8 @@ impl Simulation {
             let prepared = if self.in_contact() {
                 self.prepare_newton_contacts()
             } else {
-                let prepared = self.solver.prepare(self.assembler.system());
-                prepared.map_err(|e| Error::from_solver(e, &self.model, self.time))
+                let prepared = self.system.solver.prepare(self.system.assembler.system());
+                prepared.map_err(|e| Error::from_solver(e, &self.system.model, self.motion.time))
             };
             match prepared {
                 Ok(()) => return Ok(clamped),

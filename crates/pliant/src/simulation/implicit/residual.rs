@@ -8,9 +8,9 @@ impl Simulation {
     /// Records the equations of the start of a step of length `h`; the state must be evaluated there. With weight 1 there is nothing to record but
     /// the velocities of impacts.
     pub(super) fn record_start(&mut self, h: f64, weight: f64) -> Result<(), Error> {
-        let (n, m) = (self.model.dof_count(), self.model.row_count());
-        let all = self.model.velocity_count();
-        let s = &mut self.implicit;
+        let (n, m) = (self.system.model.dof_count(), self.system.model.row_count());
+        let all = self.system.model.velocity_count();
+        let s = &mut self.methods.implicit;
         s.elapsed = h;
         for (list, size) in [
             (&mut s.start_force, n),
@@ -26,12 +26,16 @@ impl Simulation {
         }
         let whole = self.start_is_left_out();
         if !whole {
-            self.assembler
-                .fill_kinematics(&self.model, &mut self.evaluation, &self.scheme, &self.state);
-            let system = self.assembler.system();
+            self.system.assembler.fill_kinematics(
+                &self.system.model,
+                &mut self.system.evaluation,
+                &self.scheme,
+                &self.motion.state,
+            );
+            let system = self.system.assembler.system();
             for (kept, matrix) in [
-                (&mut self.implicit.start_mass, &system.w),
-                (&mut self.implicit.start_jacobian, &system.j),
+                (&mut self.methods.implicit.start_mass, &system.w),
+                (&mut self.methods.implicit.start_jacobian, &system.j),
             ] {
                 match kept {
                     Some(kept) if kept.values().len() == matrix.values().len() => {
@@ -43,13 +47,13 @@ impl Simulation {
             self.find_law_forces(|m| m.start);
             self.add_forces_without_inertia(1.0 - weight);
             gather(
-                &self.model,
-                &self.implicit.node_force,
-                &mut self.implicit.start_force,
+                &self.system.model,
+                &self.methods.implicit.node_force,
+                &mut self.methods.implicit.start_force,
             );
         }
-        for index in 0..self.model.row_groups().len() {
-            let group = self.model.row_groups()[index];
+        for index in 0..self.system.model.row_groups().len() {
+            let group = self.system.model.row_groups()[index];
             self.start_deficit(&group);
         }
         Ok(())
@@ -57,7 +61,7 @@ impl Simulation {
 
     /// Whether every weight is 1, so that the equations of the start play no part.
     fn start_is_left_out(&self) -> bool {
-        let groups = self.model.row_groups().iter();
+        let groups = self.system.model.row_groups().iter();
         self.scheme.alpha == 1.0
             && groups
                 .map(|g| self.scheme.alpha_of(g.component))
@@ -67,52 +71,52 @@ impl Simulation {
     /// Writes `weight` times the forces of the present state, inertial ones that need no acceleration included, to the scratch of forces, and
     /// carries them to the independent nodes.
     fn add_forces_without_inertia(&mut self, weight: f64) {
-        let force = &mut self.implicit.node_force;
-        force.copy_from_slice(self.evaluation.force());
-        for (f, i) in force.iter_mut().zip(self.evaluation.inertial_force()) {
+        let force = &mut self.methods.implicit.node_force;
+        force.copy_from_slice(self.system.evaluation.force());
+        for (f, i) in force.iter_mut().zip(self.system.evaluation.inertial_force()) {
             *f += i;
         }
-        for attachment in self.model.masses() {
-            let node = self.model.node(attachment.node);
+        for attachment in self.system.model.masses() {
+            let node = self.system.model.node(attachment.node);
             if node.first_dof().is_some() && node.space == pliant_model::Space::Rigid3 {
                 let range = node.velocity_range();
                 attachment
                     .component
-                    .add_gyroscopic(&self.state.velocities[range.clone()], &mut force[range]);
+                    .add_gyroscopic(&self.motion.state.velocities[range.clone()], &mut force[range]);
             }
         }
         force.iter_mut().for_each(|f| *f *= weight);
-        self.evaluation.pull_back(&self.model, force);
+        self.system.evaluation.pull_back(&self.system.model, force);
     }
 
     /// The share `1 - w` of the start of the step in the deficits of one group of rows.
     fn start_deficit(&mut self, group: &RowGroup) {
         let missing = 1.0 - self.scheme.alpha_of(group.component);
-        let range = self.model.node(group.node).velocity_range();
-        let u = &self.state.velocities[range.clone()];
+        let range = self.system.model.node(group.node).velocity_range();
+        let u = &self.motion.state.velocities[range.clone()];
         for k in 0..group.size * group.count {
             let row = group.first_row + k;
-            let motion = self.motion.get(row).copied().unwrap_or_default();
-            self.implicit.start_deficit[row] = match group.component {
-                ComponentId::Constraint(i) => match self.model.constraints()[i].component.level {
+            let motion = self.system.row_motion.get(row).copied().unwrap_or_default();
+            self.methods.implicit.start_deficit[row] = match group.component {
+                ComponentId::Constraint(i) => match self.system.model.constraints()[i].component.level {
                     Level::Restitution { coefficient } => {
                         coefficient * u[k] - (1.0 + coefficient) * motion.end.1
                     }
                     _ => 0.0,
                 },
                 ComponentId::ForceField(i) => {
-                    if missing == 0.0 || self.evaluation.is_hard(group, k) {
+                    if missing == 0.0 || self.system.evaluation.is_hard(group, k) {
                         0.0
-                    } else if self.model.row_law(group) == RowLaw::Viscous {
+                    } else if self.system.model.row_law(group) == RowLaw::Viscous {
                         missing * (u[k] - motion.start.1)
-                    } else if self.model.force_fields()[i].component.law.is_linear() {
-                        let phi = self.evaluation.deformation(i)[k];
-                        let d = self.model.relaxation_time(i, k);
+                    } else if self.system.model.force_fields()[i].component.law.is_linear() {
+                        let phi = self.system.evaluation.deformation(i)[k];
+                        let d = self.system.model.relaxation_time(i, k);
                         let damping = self.damped_deformation(group, i, k, |m| m.start.1);
                         missing * (phi - motion.start.0 + d * (u[k] - motion.start.1) + damping)
                     } else {
                         // The compliance of the end turns this force into a deformation.
-                        missing * self.law_force[row]
+                        missing * self.system.rows.law_force[row]
                     }
                 }
                 ComponentId::Mass(_) => 0.0,
@@ -128,15 +132,15 @@ impl Simulation {
         k: usize,
         rate: impl Fn(&pliant_kkt::RowMotion) -> f64,
     ) -> f64 {
-        let Some(damping) = self.evaluation.row_damping(i) else {
+        let Some(damping) = self.system.evaluation.row_damping(i) else {
             return 0.0;
         };
-        let (g, first) = self.evaluation.group_of(i, group.size, k);
+        let (g, first) = self.system.evaluation.group_of(i, group.size, k);
         let n = damping.width(g);
-        let (c, d) = (self.evaluation.compliance(i).block(g), damping.block(g));
-        let u = &self.state.velocities[self.model.node(group.node).velocity_range()];
+        let (c, d) = (self.system.evaluation.compliance(i).block(g), damping.block(g));
+        let u = &self.motion.state.velocities[self.system.model.node(group.node).velocity_range()];
         let relative = |l: usize| {
-            let motion = self.motion.get(group.first_row + first + l);
+            let motion = self.system.row_motion.get(group.first_row + first + l);
             u[first + l] - motion.map_or(0.0, &rate)
         };
         let of = |l: usize| (0..n).map(|p| d[l * n + p] * relative(p)).sum::<f64>();
@@ -145,28 +149,37 @@ impl Simulation {
 
     /// The residual at the iterate, whose state must be in place: impulses, and deformations of the rows.
     pub(super) fn find_residual(&mut self) -> Result<(), Error> {
-        self.evaluate_with_external(self.implicit.elapsed)?;
+        self.evaluate_with_external(self.methods.implicit.elapsed)?;
         self.find_deficits();
-        let (gain, weight) = (self.implicit.relation.acceleration_gain, self.scheme.alpha);
-        let s = &mut self.implicit;
+        let (gain, weight) = (
+            self.methods.implicit.relation.acceleration_gain,
+            self.scheme.alpha,
+        );
+        let s = &mut self.methods.implicit;
         // M a, on the nodes of the masses.
-        for node in self.model.nodes() {
+        for node in self.system.model.nodes() {
             let Some(first) = node.first_dof() else { continue };
             for (k, a) in s.acceleration[node.velocity_range()].iter_mut().enumerate() {
                 *a = s.relation.acceleration[first + k] + gain * s.end[first + k];
             }
         }
-        self.evaluation.push_forward(&self.model, &mut s.acceleration);
-        s.node_force.copy_from_slice(self.evaluation.force());
-        for (f, i) in s.node_force.iter_mut().zip(self.evaluation.inertial_force()) {
+        self.system
+            .evaluation
+            .push_forward(&self.system.model, &mut s.acceleration);
+        s.node_force.copy_from_slice(self.system.evaluation.force());
+        for (f, i) in s
+            .node_force
+            .iter_mut()
+            .zip(self.system.evaluation.inertial_force())
+        {
             *f += i;
         }
-        for attachment in self.model.masses() {
-            let node = self.model.node(attachment.node);
+        for attachment in self.system.model.masses() {
+            let node = self.system.model.node(attachment.node);
             let (range, mass) = (node.velocity_range(), &attachment.component);
             if node.first_dof().is_some() && node.space == pliant_model::Space::Rigid3 {
                 mass.add_gyroscopic(
-                    &self.state.velocities[range.clone()],
+                    &self.motion.state.velocities[range.clone()],
                     &mut s.node_force[range.clone()],
                 );
             }
@@ -178,27 +191,32 @@ impl Simulation {
             );
         }
         s.node_force.iter_mut().for_each(|f| *f *= weight);
-        for group in self.model.row_groups() {
+        for group in self.system.model.row_groups() {
             let share = self.scheme.alpha_of(group.component) * gain;
-            let first = self.model.node(group.node).first_velocity;
+            let first = self.system.model.node(group.node).first_velocity;
             for k in 0..group.size * group.count {
                 s.node_force[first + k] += share * s.mu[group.first_row + k];
             }
         }
-        self.evaluation.pull_back(&self.model, &mut s.node_force);
-        gather(&self.model, &s.node_force, &mut s.primal);
+        self.system
+            .evaluation
+            .pull_back(&self.system.model, &mut s.node_force);
+        gather(&self.system.model, &s.node_force, &mut s.primal);
         if !self.start_is_left_out() {
             self.add_start();
         }
-        self.implicit.primal.iter_mut().for_each(|p| *p /= -gain);
+        self.methods.implicit.primal.iter_mut().for_each(|p| *p /= -gain);
         self.add_contact_impulses();
         Ok(())
     }
 
     /// What the start of the step adds to the forces: `(1 - w) (f - M a)` and the rows' share of their Jacobian there.
     fn add_start(&mut self) {
-        let (gain, weight) = (self.implicit.relation.acceleration_gain, self.scheme.alpha);
-        let s = &mut self.implicit;
+        let (gain, weight) = (
+            self.methods.implicit.relation.acceleration_gain,
+            self.scheme.alpha,
+        );
+        let s = &mut self.methods.implicit;
         let (Some(mass), Some(jacobian)) = (&s.start_mass, &s.start_jacobian) else {
             return;
         };
@@ -209,7 +227,7 @@ impl Simulation {
         let relation = s.relation.acceleration.iter().zip(&s.end);
         s.rate.extend(relation.map(|(a_0, v)| a_0 + gain * v));
         mass.symmetric_add_product(weight - 1.0, &s.rate, &mut s.primal);
-        for group in self.model.row_groups() {
+        for group in self.system.model.row_groups() {
             let share = (1.0 - self.scheme.alpha_of(group.component)) * gain;
             for row in group.first_row..group.first_row + group.size * group.count {
                 s.row_velocity[row] = share * s.mu[row];
@@ -220,47 +238,51 @@ impl Simulation {
 
     /// What every row is off by, as a deformation or a velocity, and as a velocity.
     fn find_deficits(&mut self) {
-        for index in 0..self.model.row_groups().len() {
-            let group = self.model.row_groups()[index];
+        for index in 0..self.system.model.row_groups().len() {
+            let group = self.system.model.row_groups()[index];
             self.group_deficits(&group);
         }
     }
 
     fn group_deficits(&mut self, group: &RowGroup) {
         let weight = self.scheme.alpha_of(group.component);
-        let node = self.model.node(group.node);
+        let node = self.system.model.node(group.node);
         let range = node.velocity_range();
         let rows = group.first_row..group.first_row + group.size * group.count;
-        if let (ComponentId::ForceField(i), Some(motion)) = (group.component, self.motion.get(rows))
-            && !self.model.force_fields()[i].component.law.is_linear()
+        if let (ComponentId::ForceField(i), Some(motion)) =
+            (group.component, self.system.row_motion.get(rows))
+            && !self.system.model.force_fields()[i].component.law.is_linear()
         {
             let at_end = motion.iter().map(|m| m.end);
-            self.evaluation
-                .shift_compliance(&self.model, &self.state, i, at_end);
+            self.system
+                .evaluation
+                .shift_compliance(&self.system.model, &self.motion.state, i, at_end);
         }
         for k in 0..group.size * group.count {
             let row = group.first_row + k;
-            let (target, rate) = self.motion.get(row).map_or((0.0, 0.0), |m| m.end);
-            let gap = self.state.positions[node.first_position + k] - target;
-            let u = self.state.velocities[range.start + k];
-            self.implicit.deficit[row] = match group.component {
-                ComponentId::Constraint(i) => match self.model.constraints()[i].component.level {
+            let (target, rate) = self.system.row_motion.get(row).map_or((0.0, 0.0), |m| m.end);
+            let gap = self.motion.state.positions[node.first_position + k] - target;
+            let u = self.motion.state.velocities[range.start + k];
+            self.methods.implicit.deficit[row] = match group.component {
+                ComponentId::Constraint(i) => match self.system.model.constraints()[i].component.level {
                     Level::Position | Level::CurvedPosition => gap,
                     Level::Velocity { .. } => u - rate,
-                    Level::Restitution { .. } => u + self.implicit.start_deficit[row],
+                    Level::Restitution { .. } => u + self.methods.implicit.start_deficit[row],
                     Level::Baumgarte { rate: decay } => u - rate + decay * gap,
                 },
                 ComponentId::ForceField(i) => {
-                    let d = self.model.relaxation_time(i, k);
-                    let hard = self.evaluation.is_hard(group, k);
-                    match (self.model.row_law(group) == RowLaw::Viscous, hard) {
+                    let d = self.system.model.relaxation_time(i, k);
+                    let hard = self.system.evaluation.is_hard(group, k);
+                    match (self.system.model.row_law(group) == RowLaw::Viscous, hard) {
                         (true, true) => u - rate,
                         (true, false) => {
-                            self.strain(group, i, k) + weight * (u - rate) + self.implicit.start_deficit[row]
+                            self.strain(group, i, k)
+                                + weight * (u - rate)
+                                + self.methods.implicit.start_deficit[row]
                         }
                         (false, true) => gap + d * (u - rate),
                         (false, false) => {
-                            let phi = self.evaluation.deformation(i)[k] - target;
+                            let phi = self.system.evaluation.deformation(i)[k] - target;
                             let damping = self.damped_deformation(group, i, k, |m| m.end.1);
                             self.strain(group, i, k) + weight * (phi + d * (u - rate) + damping)
                         }
@@ -273,15 +295,15 @@ impl Simulation {
 
     /// `C lambda`, coordinate `k` of a group of compliant rows, with what the start of the step adds to the deformation.
     fn strain(&self, group: &RowGroup, i: usize, k: usize) -> f64 {
-        let gain = self.implicit.relation.acceleration_gain;
-        let (g, first) = self.evaluation.group_of(i, group.size, k);
-        let n = self.evaluation.compliance(i).width(g);
-        let c = &self.evaluation.compliance(i).block(g)[(k - first) * n..][..n];
+        let gain = self.methods.implicit.relation.acceleration_gain;
+        let (g, first) = self.system.evaluation.group_of(i, group.size, k);
+        let n = self.system.evaluation.compliance(i).width(g);
+        let c = &self.system.evaluation.compliance(i).block(g)[(k - first) * n..][..n];
         let entry = |l: usize| group.first_row + first + l;
-        let linear = self.model.force_fields()[i].component.law.is_linear();
-        let viscous = self.model.row_law(group) == RowLaw::Viscous;
+        let linear = self.system.model.force_fields()[i].component.law.is_linear();
+        let viscous = self.system.model.row_law(group) == RowLaw::Viscous;
         let mut out = if linear && !viscous {
-            self.implicit.start_deficit[entry(k - first)]
+            self.methods.implicit.start_deficit[entry(k - first)]
         } else {
             0.0
         };
@@ -289,9 +311,9 @@ impl Simulation {
             let law = if linear || viscous {
                 0.0
             } else {
-                self.implicit.start_deficit[entry(l)]
+                self.methods.implicit.start_deficit[entry(l)]
             };
-            out += c * (gain * self.implicit.mu[entry(l)] - law);
+            out += c * (gain * self.methods.implicit.mu[entry(l)] - law);
         }
         out
     }

@@ -31,7 +31,7 @@ impl Simulation {
     /// increase another for an iteration; if that did not pay, from the best iterate as far as the merit decreases. False, at the best
     /// iterate, if it does not decrease at all.
     pub(super) fn search(&mut self, watch: &mut Watch, newton: &mut NewtonReport) -> Result<bool, Error> {
-        let s = &mut self.implicit;
+        let s = &mut self.methods.implicit;
         s.accepted.clone_from(&s.end);
         s.accepted_mu.clone_from(&s.mu);
         s.accepted_contacts.clone_from(&s.contacts);
@@ -66,11 +66,11 @@ impl Simulation {
 
     /// Goes a share of Newton's step from the last iterate, and returns the merit there; infinite where a mapping is not defined.
     fn go(&mut self, share: f64) -> Result<f64, Error> {
-        let s = &mut self.implicit;
-        for ((end, old), change) in s.end.iter_mut().zip(&s.accepted).zip(&self.solution.x) {
+        let s = &mut self.methods.implicit;
+        for ((end, old), change) in s.end.iter_mut().zip(&s.accepted).zip(&self.system.solution.x) {
             *end = old + share * change;
         }
-        let rows = (&mut s.mu, &s.accepted_mu, &self.solution.mu);
+        let rows = (&mut s.mu, &s.accepted_mu, &self.system.solution.mu);
         let contacts = (&mut s.contacts, &s.accepted_contacts, &s.new_contacts);
         for (list, old, new) in [rows, contacts] {
             for ((mu, old), new) in list.iter_mut().zip(old).zip(new) {
@@ -94,7 +94,7 @@ impl Simulation {
             best: merit,
             ..Watch::default()
         };
-        let s = &mut self.implicit;
+        let s = &mut self.methods.implicit;
         s.best.clone_from(&s.end);
         s.best_mu.clone_from(&s.mu);
         s.best_contacts.clone_from(&s.contacts);
@@ -102,7 +102,7 @@ impl Simulation {
     }
 
     pub(super) fn return_to_best(&mut self) -> Result<(), Error> {
-        let s = &mut self.implicit;
+        let s = &mut self.methods.implicit;
         s.end.clone_from(&s.best);
         s.mu.clone_from(&s.best_mu);
         s.contacts.clone_from(&s.best_contacts);

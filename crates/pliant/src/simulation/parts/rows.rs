@@ -21,15 +21,15 @@ impl Simulation {
     pub(super) fn parts_of_rows(&mut self, h: f64, parts: &Parts) -> (f64, NumericalParts) {
         self.find_law_forces(|m| m.start);
         let (mut entered, mut found) = (0.0, NumericalParts::default());
-        for group in self.model.row_groups() {
-            let first = self.model.node(group.node).first_velocity;
-            let driven = self.model.motion(group).is_some();
+        for group in self.system.model.row_groups() {
+            let first = self.system.model.node(group.node).first_velocity;
+            let driven = self.system.model.motion(group).is_some();
             let is_entered = self.account(group, driven).is_some();
             for k in 0..group.size * group.count {
-                let impulse = h * self.new_multipliers[group.first_row + k];
+                let impulse = h * self.motion.multipliers[group.first_row + k];
                 match group.component {
-                    ComponentId::ForceField(i) if !self.evaluation.is_hard(group, k) => {
-                        if self.model.row_law(group) != RowLaw::Viscous {
+                    ComponentId::ForceField(i) if !self.system.evaluation.is_hard(group, k) => {
+                        if self.system.model.row_law(group) != RowLaw::Viscous {
                             self.add_spring(h, (i, group, k), parts, &mut found);
                         }
                     }
@@ -51,7 +51,7 @@ impl Simulation {
         found: &mut NumericalParts,
     ) {
         let row = group.first_row + k;
-        let first = self.model.node(group.node).first_velocity;
+        let first = self.system.model.node(group.node).first_velocity;
         let alpha = self.scheme.alpha_of(group.component);
         let elastic = Elastic {
             simulation: self,
@@ -60,14 +60,14 @@ impl Simulation {
             alpha,
             parts,
         };
-        let motion = self.motion.get(row).copied().unwrap_or_default();
+        let motion = self.system.row_motion.get(row).copied().unwrap_or_default();
         let way = h * parts.moving[first + k] - (motion.end.0 - motion.start.0);
-        let (g, start) = self.evaluation.group_of(field, group.size, k);
-        let width = self.evaluation.compliance(field).width(g);
-        let compliance = &self.evaluation.compliance(field).block(g)[(k - start) * width..][..width];
+        let (g, start) = self.system.evaluation.group_of(field, group.size, k);
+        let width = self.system.evaluation.compliance(field).width(g);
+        let compliance = &self.system.evaluation.compliance(field).block(g)[(k - start) * width..][..width];
         let alone = || (0..width).all(|c| c == k - start || compliance[c] == 0.0);
         let by_law = elastic.by_law(k);
-        if by_law.is_finite() && (!self.is_stiff(group) || self.soft[row] && alone()) {
+        if by_law.is_finite() && (!self.is_stiff(group) || self.system.rows.soft[row] && alone()) {
             found.stiffness += (0.5 - alpha) / alpha * way * (by_law - elastic.of_step(k));
             return;
         }
@@ -84,9 +84,9 @@ impl Elastic<'_> {
     /// By the law at the start.
     fn by_law(&self, k: usize) -> f64 {
         let s = self.simulation;
-        let force = s.law_force[self.group.first_row + k];
+        let force = s.system.rows.law_force[self.group.first_row + k];
         let force = self.without_damping(k, force, 0.0);
-        let bounds = s.model.bounds(self.group);
+        let bounds = s.system.model.bounds(self.group);
         bounds.map_or(force, |(lower, upper)| force.max(lower).min(upper))
     }
 
@@ -94,7 +94,7 @@ impl Elastic<'_> {
     fn of_step(&self, k: usize) -> f64 {
         self.without_damping(
             k,
-            self.simulation.new_multipliers[self.group.first_row + k],
+            self.simulation.motion.multipliers[self.group.first_row + k],
             self.alpha,
         )
     }
@@ -103,35 +103,36 @@ impl Elastic<'_> {
     fn at_start(&self, k: usize) -> f64 {
         let s = self.simulation;
         let by_law = self.by_law(k);
-        if by_law.is_finite() && (s.fresh || s.books.energies.is_none()) {
+        if by_law.is_finite() && (s.motion.fresh || s.motion.ledger.energies.is_none()) {
             return by_law;
         }
-        self.without_damping(k, s.multipliers[self.group.first_row + k], 0.0)
+        self.without_damping(k, s.start.multipliers[self.group.first_row + k], 0.0)
     }
 
     /// A force less its damping at a velocity between the start and the end of the step.
     fn without_damping(&self, k: usize, force: f64, weight: f64) -> f64 {
         let s = self.simulation;
-        if !s.evaluation.is_damped(self.field) {
+        if !s.system.evaluation.is_damped(self.field) {
             return force;
         }
-        let bounds = s.model.bounds(self.group);
+        let bounds = s.system.model.bounds(self.group);
         if bounds.is_some_and(|bounds| is_at_bound(force, bounds)) {
             return force;
         }
-        let velocities = s.model.node(self.group.node).first_velocity;
-        let (g, first) = s.evaluation.group_of(self.field, self.group.size, k);
-        let damping = s.evaluation.damping(self.field);
+        let velocities = s.system.model.node(self.group.node).first_velocity;
+        let (g, first) = s.system.evaluation.group_of(self.field, self.group.size, k);
+        let damping = s.system.evaluation.damping(self.field);
         let width = damping.width(g);
         let row = &damping.block(g)[(k - first) * width..][..width];
         let rate = |c: usize| {
             let motion = s
-                .motion
+                .system
+                .row_motion
                 .get(self.group.first_row + c)
                 .copied()
                 .unwrap_or_default();
             let rate = weight * motion.end.1 + (1.0 - weight) * motion.start.1;
-            s.state.velocities[velocities + c] + weight * self.parts.change[velocities + c] - rate
+            s.motion.state.velocities[velocities + c] + weight * self.parts.change[velocities + c] - rate
         };
         let terms = row.iter().enumerate().filter(|(_, b)| **b != 0.0);
         force + terms.map(|(c, b)| b * rate(first + c)).sum::<f64>()

@@ -25,40 +25,40 @@ impl Simulation {
     /// A step of RATTLE or of a composition of it, but for undoing the state.
     pub(in crate::simulation) fn advance_by_rattle(&mut self, h: f64) -> Result<StepReport, Error> {
         let parts = self.options.integrator.rattle_parts().unwrap_or_default();
-        let (time, books) = (self.time, self.books);
-        self.composed.start.clone_from(&self.state);
+        let (time, books) = (self.motion.time, self.motion.ledger);
+        self.methods.composed.start.clone_from(&self.motion.state);
         let found = self.take_parts(h, parts);
         // The parts moved the time and closed the accounts of inputs.
-        (self.time, self.books) = (time, books);
+        (self.motion.time, self.motion.ledger) = (time, books);
         let report = found.and_then(|solved| {
             let clock = Instant::now();
-            let c = &self.composed;
-            self.new_multipliers.copy_from_slice(&c.multipliers);
-            self.support_now.copy_from_slice(&c.support);
-            self.ledger = c.ledger;
-            let mut report = self.report(h, solved, (0, 0), self.composed.damping_work);
-            report.newton = self.composed.newton;
+            let c = &self.methods.composed;
+            self.motion.multipliers.copy_from_slice(&c.multipliers);
+            self.motion.supports.copy_from_slice(&c.support);
+            self.account.ledger = c.ledger;
+            let mut report = self.report(h, solved, (0, 0), self.methods.composed.damping_work);
+            report.newton = self.methods.composed.newton;
             self.check(&report)?;
-            self.memory.forget();
+            self.motion.integrator.forget();
             self.commit(&report);
-            report.timings = self.composed.timings;
+            report.timings = self.methods.composed.timings;
             report.timings.update += clock.elapsed();
             report.counters = self.counters();
             Ok(report)
         });
         if report.is_err() {
-            self.previous.clone_from(&self.composed.start);
+            self.start.state.clone_from(&self.methods.composed.start);
         }
         report
     }
 
     /// Takes the parts one after the other, up to the first that does not converge (without any, a whole step). Returns how the worst of them was solved.
     fn take_parts(&mut self, h: f64, parts: &[f64]) -> Result<SolveReport, Error> {
-        let c = &mut self.composed;
+        let c = &mut self.methods.composed;
         c.multipliers.clear();
-        c.multipliers.resize(self.new_multipliers.len(), 0.0);
+        c.multipliers.resize(self.motion.multipliers.len(), 0.0);
         c.support.clear();
-        c.support.resize(self.support_now.len(), 0.0);
+        c.support.resize(self.motion.supports.len(), 0.0);
         (c.ledger, c.damping_work) = (Ledger::default(), 0.0);
         (c.timings, c.newton) = (Timings::default(), NewtonReport::default());
         let (first, rest) = parts.split_first().unwrap_or((&1.0, &[]));
@@ -78,16 +78,16 @@ impl Simulation {
     }
 
     fn take_part(&mut self, h: f64, share: f64) -> Result<SolveReport, Error> {
-        self.previous.clone_from(&self.state);
-        let mut timings = self.composed.timings;
+        self.start.state.clone_from(&self.motion.state);
+        let mut timings = self.methods.composed.timings;
         let (solved, newton) = self.rattle(h, &mut timings)?;
         let clock = Instant::now();
         let damped = self.tally(h);
-        self.books.inputs = 0.0;
-        self.time += h;
+        self.motion.ledger.inputs = 0.0;
+        self.motion.time += h;
         self.gather_part(share);
-        let c = &mut self.composed;
-        c.ledger += self.ledger;
+        let c = &mut self.methods.composed;
+        c.ledger += self.account.ledger;
         c.damping_work += damped;
         c.newton.iterations += newton.iterations;
         timings.update += clock.elapsed();
@@ -97,16 +97,16 @@ impl Simulation {
 
     /// Takes the forces of a part into the averages over the step.
     fn gather_part(&mut self, share: f64) {
-        let c = &mut self.composed;
-        for (sum, support) in c.support.iter_mut().zip(&self.support_now) {
+        let c = &mut self.methods.composed;
+        for (sum, support) in c.support.iter_mut().zip(&self.motion.supports) {
             *sum += share * support;
         }
-        for group in self.model.row_groups() {
+        for group in self.system.model.row_groups() {
             for k in 0..group.size * group.count {
                 let row = group.first_row + k;
-                let part = self.new_multipliers[row];
+                let part = self.motion.multipliers[row];
                 let hard = self.row_is_hard(group, k);
-                let average = &mut self.composed.multipliers[row];
+                let average = &mut self.methods.composed.multipliers[row];
                 *average = if hard { *average + share * part } else { part };
             }
         }

@@ -35,9 +35,9 @@ impl Simulation {
             return Ok(());
         };
         if self.count_slow(h, limits) && self.choose_islands(limits.time) {
-            let before = self.model.energies(&self.state).kinetic;
+            let before = self.system.model.energies(&self.motion.state).kinetic;
             self.put_to_sleep()?;
-            report.contacts.stilled = before - self.model.energies(&self.state).kinetic;
+            report.contacts.stilled = before - self.system.model.energies(&self.motion.state).kinetic;
             let awake = report.energies;
             report.energies = self.energies(true);
             let [kinetic, potential] = [
@@ -47,20 +47,20 @@ impl Simulation {
             report.ledger.kinetic += kinetic;
             report.ledger.potential += potential;
             report.ledger.corrections += kinetic + potential;
-            report.momentum = self.model.momentum(&self.state);
+            report.momentum = self.system.model.momentum(&self.motion.state);
         }
-        report.contacts.asleep = self.sleep.asleep;
+        report.contacts.asleep = self.system.sleep.asleep;
         Ok(())
     }
 
     /// Whether something has been slow for long enough.
     fn count_slow(&mut self, h: f64, limits: Sleeping) -> bool {
-        let (system, sleep) = (self.assembler.system(), &mut self.sleep);
+        let (system, sleep) = (self.system.assembler.system(), &mut self.system.sleep);
         let mut any = false;
-        for node in self.model.nodes() {
+        for node in self.system.model.nodes() {
             let Some(first) = node.first_dof() else { continue };
             let size = node.space.velocity_size();
-            let velocities = self.state.velocities[node.velocity_range()].chunks_exact(size);
+            let velocities = self.motion.state.velocities[node.velocity_range()].chunks_exact(size);
             for (e, v) in velocities.enumerate() {
                 let dofs = first + e * size..first + (e + 1) * size;
                 if system.fixed[dofs.clone()].iter().all(|f| *f) {
@@ -81,11 +81,11 @@ impl Simulation {
     /// Joins what the system and the contacts connect, near ones too, so that nothing that may touch a sleeper in its rest is left awake. Leaves in
     /// `chosen` the least block of the island of each block that is to sleep, and none for other blocks. Whether there is any.
     fn choose_islands(&mut self, time: f64) -> bool {
-        let mut sets = std::mem::take(&mut self.sleep.sets);
-        let mut restless = std::mem::take(&mut self.sleep.restless);
-        let mut free = std::mem::take(&mut self.sleep.free);
-        let mut chosen = std::mem::take(&mut self.sleep.chosen);
-        let (system, sleep) = (self.assembler.system(), &self.sleep);
+        let mut sets = std::mem::take(&mut self.system.sleep.sets);
+        let mut restless = std::mem::take(&mut self.system.sleep.restless);
+        let mut free = std::mem::take(&mut self.system.sleep.free);
+        let mut chosen = std::mem::take(&mut self.system.sleep.chosen);
+        let (system, sleep) = (self.system.assembler.system(), &self.system.sleep);
         let blocks = sleep.memory.island.len();
         sets.clear();
         sets.extend(0..blocks as u32);
@@ -97,7 +97,7 @@ impl Simulation {
             for d in dofs {
                 let block = sleep.of_dof[d];
                 if system.fixed[d] {
-                    moved |= self.held[d] != 0.0;
+                    moved |= self.motion.controls.held[d] != 0.0;
                 } else if first == NONE {
                     first = block;
                 } else {
@@ -116,10 +116,10 @@ impl Simulation {
         for i in 0..system.m() {
             connect(&mut system.j.pattern().row(i).iter().map(index), self.drives(i));
         }
-        for (_, supports) in self.contacts.iter().flat_map(|c| c.listed()) {
+        for (_, supports) in self.system.contacts.iter().flat_map(|c| c.listed()) {
             let carriers = supports
                 .iter()
-                .flat_map(|s| self.assembler.carriers(s.node, s.element));
+                .flat_map(|s| self.system.assembler.carriers(s.node, s.element));
             connect(&mut carriers.into_iter(), false);
         }
         // A block that is partly fixed and moves, or has not been slow for long enough, keeps its island awake.
@@ -128,7 +128,7 @@ impl Simulation {
         for (d, fixed) in system.fixed.iter().enumerate() {
             let block = sleep.of_dof[d] as usize;
             free[block] |= !fixed;
-            restless[block] |= *fixed && self.held[d] != 0.0;
+            restless[block] |= *fixed && self.motion.controls.held[d] != 0.0;
         }
         for block in (0..blocks).filter(|b| free[*b]) {
             if restless[block] || sleep.memory.slow[block] < time {
@@ -142,22 +142,22 @@ impl Simulation {
             if sleeps { least } else { NONE }
         }));
         let any = chosen.iter().any(|c| *c != NONE);
-        self.sleep.sets = sets;
-        self.sleep.restless = restless;
-        self.sleep.free = free;
-        self.sleep.chosen = chosen;
+        self.system.sleep.sets = sets;
+        self.system.sleep.restless = restless;
+        self.system.sleep.free = free;
+        self.system.sleep.chosen = chosen;
         any
     }
 
     /// Rest for the chosen islands.
     fn put_to_sleep(&mut self) -> Result<(), Error> {
-        let sleep = &mut self.sleep;
-        let fixed = self.assembler.fixed_mut();
+        let sleep = &mut self.system.sleep;
+        let fixed = self.system.assembler.fixed_mut();
         for (d, block) in sleep.of_dof.iter().enumerate() {
             if sleep.chosen[*block as usize] != NONE {
                 sleep.memory.fixed[d] = fixed[d];
                 fixed[d] = true;
-                self.held[d] = 0.0;
+                self.motion.controls.held[d] = 0.0;
             }
         }
         for (island, chosen) in sleep.memory.island.iter_mut().zip(&sleep.chosen) {
@@ -166,10 +166,10 @@ impl Simulation {
                 sleep.asleep += 1;
             }
         }
-        for node in self.model.nodes() {
+        for node in self.system.model.nodes() {
             let Some(first) = node.first_dof() else { continue };
-            let sleep = &self.sleep;
-            for (k, v) in self.state.velocities[node.velocity_range()]
+            let sleep = &self.system.sleep;
+            for (k, v) in self.motion.state.velocities[node.velocity_range()]
                 .iter_mut()
                 .enumerate()
             {
@@ -178,11 +178,13 @@ impl Simulation {
                 }
             }
         }
-        self.evaluation.propagate(&self.model, &mut self.state)?;
+        self.system
+            .evaluation
+            .propagate(&self.system.model, &mut self.motion.state)?;
         self.find_sleeping_rows();
         self.tell_finder();
-        let (sleep, assembler) = (&mut self.sleep, &self.assembler);
-        let Some(c) = &mut self.contacts else {
+        let (sleep, assembler) = (&mut self.system.sleep, &self.system.assembler);
+        let Some(c) = &mut self.system.contacts else {
             return Ok(());
         };
         let mut forces = std::mem::take(&mut sleep.memory.forces);

@@ -33,7 +33,7 @@ impl Simulation {
     fn flow_on(&mut self, work: &mut Work) -> Result<bool, Error> {
         let mut resistance = {
             let worth = |(f, s): (&f64, &f64)| f.abs() / (s * work.length);
-            let fixed = &self.assembler.system().fixed;
+            let fixed = &self.system.assembler.system().fixed;
             let free = work.force.iter().zip(&work.inverse_length).zip(fixed);
             let free = free.filter(|(_, fixed)| !**fixed).map(|(terms, _)| worth(terms));
             let largest = free.fold(0.0f64, f64::max);
@@ -58,7 +58,7 @@ impl Simulation {
             }
             if steps > 0 && steps % ATTEMPTS == 0 {
                 steps += 1;
-                let start = work.keep(&self.state);
+                let start = work.keep(&self.motion.state);
                 work.flowing = false;
                 if self.newton(work)? && work.kind.negative == 0 {
                     return Ok(true);
@@ -76,7 +76,7 @@ impl Simulation {
     }
 
     fn flow_step(&mut self, work: &mut Work, resistance: &mut f64) -> Result<bool, Error> {
-        let start = work.keep(&self.state);
+        let start = work.keep(&self.motion.state);
         let (force, deficit, sides) = (work.force.clone(), work.deficit.clone(), work.sides.clone());
         let weights: Vec<f64> = work
             .inverse_length
@@ -88,7 +88,9 @@ impl Simulation {
         let mut added = 0.0;
         for _ in 0..RISES {
             let more = *resistance - added;
-            self.assembler.add_to_diagonal(weights.iter().map(|w| w * more));
+            self.system
+                .assembler
+                .add_to_diagonal(weights.iter().map(|w| w * more));
             added = *resistance;
             self.factor_tangent(work)?;
             if work.kind.unheld() > 0 {
@@ -99,14 +101,14 @@ impl Simulation {
             if work.touching.is_empty() {
                 let missed = work
                     .solver
-                    .solve(self.assembler.system(), &force, &deficit, &mut work.step)
+                    .solve(self.system.assembler.system(), &force, &deficit, &mut work.step)
                     .map_err(Error::Solve)?;
                 if work.kind.redundant > 0 && missed > NO_SOLUTION {
                     return Ok(false);
                 }
             } else {
                 let solved = work.touching.solve_step(
-                    (&mut self.assembler, &self.model, &self.state),
+                    (&mut self.system.assembler, &self.system.model, &self.motion.state),
                     (&force, &deficit),
                     (&self.options, auto),
                     &mut work.step,
@@ -163,7 +165,7 @@ impl Simulation {
         let nothing = vec![0.0; weights.len()];
         for _ in 0..CLOSINGS {
             self.fill_tangent(work)?;
-            let system = self.assembler.system();
+            let system = self.system.assembler.system();
             let rows = work.deficit[..system.m()].iter().enumerate();
             let open: Vec<f64> = rows
                 .map(|(row, d)| if system.r_diagonal(row) == 0.0 { *d } else { 0.0 })
@@ -171,12 +173,12 @@ impl Simulation {
             if open.iter().all(|d| d.abs() <= CLOSED * work.length) {
                 return Ok(true);
             }
-            self.assembler.clear_response();
-            self.assembler.add_to_diagonal(weights.iter().copied());
+            self.system.assembler.clear_response();
+            self.system.assembler.add_to_diagonal(weights.iter().copied());
             self.factor_tangent(work)?;
             let solved = work
                 .solver
-                .solve(self.assembler.system(), &nothing, &open, &mut work.step);
+                .solve(self.system.assembler.system(), &nothing, &open, &mut work.step);
             solved.map_err(Error::Solve)?;
             // Their multipliers are those of the displacement.
             work.step.mu.fill(0.0);
@@ -189,7 +191,7 @@ impl Simulation {
 
     /// Root of the sum of the squares of free forces, torques over the length of the model.
     fn worth(&self, work: &Work, force: &[f64]) -> f64 {
-        let fixed = &self.assembler.system().fixed;
+        let fixed = &self.system.assembler.system().fixed;
         let terms = force.iter().zip(&work.inverse_length).zip(fixed);
         let free = terms.filter(|(_, fixed)| !**fixed);
         let sum: f64 = free.map(|((f, s), _)| (f / (s * work.length)).powi(2)).sum();

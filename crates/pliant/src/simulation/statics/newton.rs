@@ -18,8 +18,8 @@ impl Simulation {
         work.report.factorisations += 1;
         let kind = work
             .solver
-            .prepare(tangent(&self.assembler, &work.touching, work.flowing));
-        work.kind = kind.map_err(|e| Error::from_solver(e, &self.model, self.time))?;
+            .prepare(tangent(&self.system.assembler, &work.touching, work.flowing));
+        work.kind = kind.map_err(|e| Error::from_solver(e, &self.system.model, self.motion.time))?;
         work.report.negative_modes = Some(work.kind.negative);
         work.report.free_modes = work.kind.zero;
         work.report.redundant_rows = work.kind.redundant;
@@ -53,7 +53,7 @@ impl Simulation {
                 return Ok(false);
             }
             work.report.iterations += 1;
-            let system = tangent(&self.assembler, &work.touching, false);
+            let system = tangent(&self.system.assembler, &work.touching, false);
             let missed = work
                 .solver
                 .solve(system, &work.force, &work.deficit, &mut work.step);
@@ -80,7 +80,7 @@ impl Simulation {
                     predicted.max(LEAST)
                 });
             }
-            if self.contacts.is_some() {
+            if self.system.contacts.is_some() {
                 let way: Vec<f64> = work.step.x.iter().map(|x| share * x).collect();
                 self.find_rest_contacts(&mut work.touching, &way, work.by_arc_length)?;
                 share = share.min(work.touching.first_touch(&work.step.x));
@@ -88,7 +88,7 @@ impl Simulation {
                     return Ok(false);
                 }
             }
-            let start = work.keep(&self.state);
+            let start = work.keep(&self.motion.state);
             loop {
                 let reached = self.take_share(work, share)?;
                 if reached && !work.has_sides_of(&start) {
@@ -97,7 +97,7 @@ impl Simulation {
                 }
                 let mut next = 0.5 * share;
                 if reached {
-                    let system = tangent(&self.assembler, &work.touching, false);
+                    let system = tangent(&self.system.assembler, &work.touching, false);
                     work.solver
                         .solve(system, &work.force, &work.deficit, &mut work.other)
                         .map_err(Error::Solve)?;

@@ -132,7 +132,7 @@ impl Simulation {
         };
         let first = work.report.iterations;
         let mut going = self.reach(work, &mut path, first, each)?;
-        if self.contacts.is_some() && how.control == Control::Load {
+        if self.system.contacts.is_some() && how.control == Control::Load {
             self.step_loads(work, how, &mut path, going, each)?;
             path.factorisations = work.report.factorisations;
             return Ok(path);
@@ -144,7 +144,7 @@ impl Simulation {
         let corner = CORNER / SHORTEST * shortest;
         let mut length = how.step.abs().min(how.largest_step) / direction.load.abs();
         while going && path.points.len() < how.max_points {
-            let base = work.keep(&self.state);
+            let base = work.keep(&self.motion.state);
             let kind_of_base = work.kind;
             let negative = kind_of_base.negative;
             let limits = [
@@ -170,7 +170,7 @@ impl Simulation {
                 };
                 ends = taken.is_some();
             }
-            let there = work.keep(&self.state);
+            let there = work.keep(&self.motion.state);
             let (kind, report) = (work.kind, work.report);
             let old = direction.clone();
             if taken.is_some() {
@@ -234,10 +234,10 @@ impl Simulation {
     fn free_coordinate(&mut self, work: &mut Work) -> Result<Option<String>, Error> {
         self.fill_tangent(work)?;
         self.factor_tangent(work)?;
-        let system = tangent(&self.assembler, &work.touching, false);
+        let system = tangent(&self.system.assembler, &work.touching, false);
         let variable = work.solver.unpivoted(system);
         Ok(match variable {
-            Some(Variable::Dof(dof)) if work.kind.zero > 0 => Some(self.model.describe_dof(dof)),
+            Some(Variable::Dof(dof)) if work.kind.zero > 0 => Some(self.system.model.describe_dof(dof)),
             _ => None,
         })
     }
@@ -250,7 +250,12 @@ impl Simulation {
         iterations: usize,
         each: &mut dyn FnMut(&Self, &PathPoint) -> bool,
     ) -> Result<bool, Error> {
-        if self.evaluation.projected_elements(&self.model, &self.state) > 0 {
+        if self
+            .system
+            .evaluation
+            .projected_elements(&self.system.model, &self.motion.state)
+            > 0
+        {
             let what = "a path on which tangents are projected, for then it is not seen where it is stable: take exact ones";
             return Err(Error::NotStatic {
                 what: what.to_owned(),
@@ -260,7 +265,7 @@ impl Simulation {
         self.show_forces(work);
         let point = PathPoint {
             load: work.factor,
-            state: self.state.clone(),
+            state: self.motion.state.clone(),
             multipliers: work.lambda.clone(),
             negative_modes: work.kind.negative,
             free_modes: work.kind.zero,
@@ -301,7 +306,7 @@ impl Simulation {
             std::mem::take(&mut tracer.load_deficit),
         );
         let found = self.find_load(work, &mut force, &mut deficit);
-        let system = tangent(&self.assembler, &work.touching, false);
+        let system = tangent(&self.system.assembler, &work.touching, false);
         let solved = found.and_then(|()| {
             let solved = work.solver.solve(system, &force, &deficit, &mut work.other);
             solved.map_err(Error::Solve)
@@ -371,7 +376,7 @@ impl Simulation {
                     .is_on_course(work, tracer, (base, direction), stride)
                     .then_some(iteration));
             }
-            let system = tangent(&self.assembler, &work.touching, false);
+            let system = tangent(&self.system.assembler, &work.touching, false);
             work.solver
                 .solve(system, &work.force, &work.deficit, &mut work.step)
                 .map_err(Error::Solve)?;

@@ -33,7 +33,7 @@ impl Simulation {
                 self.find_fictitious_masses(work, &mut mass);
             }
             work.report.iterations += 1;
-            let fixed = &self.assembler.system().fixed;
+            let fixed = &self.system.assembler.system().fixed;
             let mut new = 0.0;
             for i in (0..n).filter(|i| !fixed[*i] && mass[*i] > 0.0) {
                 velocity[i] += work.force[i] / mass[i];
@@ -53,16 +53,16 @@ impl Simulation {
 
     /// Rows whose force is no function of the positions.
     pub(super) fn refuse_what_has_no_force(&self) -> Result<(), Error> {
-        for group in self.model.row_groups() {
-            let name = self.model.component_name(group.component);
+        for group in self.system.model.row_groups() {
+            let name = self.system.model.component_name(group.component);
             let mut rows = 0..group.size * group.count;
             let hard = match group.component {
-                ComponentId::ForceField(_) => rows.any(|k| self.evaluation.is_hard(group, k)),
+                ComponentId::ForceField(_) => rows.any(|k| self.system.evaluation.is_hard(group, k)),
                 _ => true,
             };
             let coupled = match group.component {
-                ComponentId::ForceField(i) => (0..self.evaluation.compliance(i).len()).any(|g| {
-                    let c = self.evaluation.compliance(i);
+                ComponentId::ForceField(i) => (0..self.system.evaluation.compliance(i).len()).any(|g| {
+                    let c = self.system.evaluation.compliance(i);
                     let (n, block) = (c.width(g), c.block(g));
                     (0..n * n).any(|k| k / n != k % n && block[k] != 0.0)
                 }),
@@ -79,7 +79,7 @@ impl Simulation {
 
     /// By the rows of the tangent as filled.
     fn find_fictitious_masses(&self, work: &Work, mass: &mut [f64]) {
-        let system = self.assembler.system();
+        let system = self.system.assembler.system();
         let length = |i: usize| work.inverse_length[i].recip();
         mass.fill(0.0);
         for i in 0..system.n() {
@@ -106,7 +106,7 @@ impl Simulation {
             *m *= 0.25 * SAFETY / length(i);
         }
         // Directions turn between two looks: those of a place or a rotation are alike.
-        for node in self.model.nodes() {
+        for node in self.system.model.nodes() {
             let (Some(first), true) = (node.first_dof(), node.space.is_spatial()) else {
                 continue;
             };

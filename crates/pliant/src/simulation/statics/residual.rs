@@ -17,26 +17,29 @@ impl Simulation {
     /// `F_1`, `F_2` and the sizes of the terms of `F_1` at the present state, which must be propagated. Rows of bounded force take sides here: at a bound, their
     /// multiplier becomes it.
     pub(super) fn find_rest_residual(&mut self, work: &mut Work) -> Result<(), Error> {
-        self.evaluation
-            .evaluate_after(&self.model, &self.state, f64::INFINITY)?;
+        self.system
+            .evaluation
+            .evaluate_after(&self.system.model, &self.motion.state, f64::INFINITY)?;
         let external = if work.loads.forces { work.factor } else { 1.0 };
         work.node_force.clear();
-        work.node_force.extend(self.external.iter().map(|f| external * f));
-        self.evaluation.add_force(&work.node_force);
+        work.node_force
+            .extend(self.motion.controls.external.iter().map(|f| external * f));
+        self.system.evaluation.add_force(&work.node_force);
         for i in &work.fields {
-            self.evaluation
-                .scale_field(&self.model, &self.state, *i, work.factor);
+            self.system
+                .evaluation
+                .scale_field(&self.system.model, &self.motion.state, *i, work.factor);
         }
-        if self.contacts.is_some() && !work.frozen {
+        if self.system.contacts.is_some() && !work.frozen {
             self.find_rest_contacts(&mut work.touching, &[], work.by_arc_length)?;
             let per_length = work.length / work.largest_force();
             work.touching.take_sides(per_length, TOUCHING * work.length);
         }
         work.deficit.truncate(work.lambda.len());
-        for index in 0..self.model.row_groups().len() {
-            let group = self.model.row_groups()[index];
+        for index in 0..self.system.model.row_groups().len() {
+            let group = self.system.model.row_groups()[index];
             self.rest_deficits(work, &group);
-            if let Some(bounds) = self.model.bounds(&group)
+            if let Some(bounds) = self.system.model.bounds(&group)
                 && !work.frozen
                 && !work.explicit
             {
@@ -44,15 +47,17 @@ impl Simulation {
             }
         }
         self.find_rest_terms(work, external);
-        work.node_force.copy_from_slice(self.evaluation.force());
-        for group in self.model.row_groups() {
-            let first = self.model.node(group.node).first_velocity;
+        work.node_force.copy_from_slice(self.system.evaluation.force());
+        for group in self.system.model.row_groups() {
+            let first = self.system.model.node(group.node).first_velocity;
             for k in 0..group.size * group.count {
                 work.node_force[first + k] += work.lambda[group.first_row + k];
             }
         }
-        self.evaluation.pull_back(&self.model, &mut work.node_force);
-        gather(&self.model, &work.node_force, &mut work.force);
+        self.system
+            .evaluation
+            .pull_back(&self.system.model, &mut work.node_force);
+        gather(&self.system.model, &work.node_force, &mut work.force);
         work.touching.add_forces(&mut work.force, &mut work.terms);
         work.touching.deficits(&mut work.deficit);
         Ok(())
@@ -60,7 +65,7 @@ impl Simulation {
 
     /// What a row is held at.
     fn rest_target(&self, work: &Work, row: usize) -> f64 {
-        let target = self.motion.get(row).map_or(0.0, |m| m.end.0);
+        let target = self.system.row_motion.get(row).map_or(0.0, |m| m.end.0);
         if work.driven[row] {
             work.factor * target
         } else {
@@ -69,37 +74,41 @@ impl Simulation {
     }
 
     fn rest_deficits(&mut self, work: &mut Work, group: &RowGroup) {
-        let node = self.model.node(group.node);
+        let node = self.system.model.node(group.node);
         let rows = group.first_row..group.first_row + group.size * group.count;
         if let ComponentId::ForceField(i) = group.component
-            && self.model.motion(group).is_some()
-            && !self.model.force_fields()[i].component.law.is_linear()
+            && self.system.model.motion(group).is_some()
+            && !self.system.model.force_fields()[i].component.law.is_linear()
         {
             let targets: Vec<_> = rows.clone().map(|r| (self.rest_target(work, r), 0.0)).collect();
-            self.evaluation
-                .shift_compliance(&self.model, &self.state, i, targets.into_iter());
+            self.system.evaluation.shift_compliance(
+                &self.system.model,
+                &self.motion.state,
+                i,
+                targets.into_iter(),
+            );
         }
         for row in rows {
             let k = row - group.first_row;
             let target = self.rest_target(work, row);
-            let gap = self.state.positions[node.first_position + k] - target;
+            let gap = self.motion.state.positions[node.first_position + k] - target;
             work.deficit[row] = match group.component {
-                ComponentId::ForceField(_) if self.model.row_law(group) == RowLaw::Viscous => {
+                ComponentId::ForceField(_) if self.system.model.row_law(group) == RowLaw::Viscous => {
                     work.lambda[row] = 0.0;
                     0.0
                 }
-                ComponentId::ForceField(i) if !self.evaluation.is_hard(group, k) => {
-                    let (g, first) = self.evaluation.group_of(i, group.size, k);
-                    let n = self.evaluation.compliance(i).width(g);
-                    let phi = self.evaluation.deformation(i)[k] - target;
+                ComponentId::ForceField(i) if !self.system.evaluation.is_hard(group, k) => {
+                    let (g, first) = self.system.evaluation.group_of(i, group.size, k);
+                    let n = self.system.evaluation.compliance(i).width(g);
+                    let phi = self.system.evaluation.deformation(i)[k] - target;
                     if work.explicit {
-                        let (lower, upper) = self.model.bounds(group).unwrap_or(FREE);
-                        let own = self.evaluation.compliance(i).block(g)[(k - first) * (n + 1)];
+                        let (lower, upper) = self.system.model.bounds(group).unwrap_or(FREE);
+                        let own = self.system.evaluation.compliance(i).block(g)[(k - first) * (n + 1)];
                         work.lambda[row] = (-phi / own).max(lower).min(upper);
                         work.deficit[row] = 0.0;
                         continue;
                     }
-                    let c = &self.evaluation.compliance(i).block(g)[(k - first) * n..][..n];
+                    let c = &self.system.evaluation.compliance(i).block(g)[(k - first) * n..][..n];
                     let lambda = &work.lambda[group.first_row + first..];
                     let strain: f64 = c.iter().zip(lambda).map(|(c, l)| c * l).sum();
                     strain + phi
@@ -117,8 +126,8 @@ impl Simulation {
         let per_length = work.length / work.largest_force();
         let own = |k: usize| match group.component {
             ComponentId::ForceField(i) => {
-                let (g, first) = self.evaluation.group_of(i, group.size, k);
-                let c = self.evaluation.compliance(i);
+                let (g, first) = self.system.evaluation.group_of(i, group.size, k);
+                let c = self.system.evaluation.compliance(i);
                 c.block(g)[(k - first) * (c.width(g) + 1)]
             }
             _ => 0.0,
@@ -151,22 +160,22 @@ impl Simulation {
     /// Sizes of the terms of `F_1`: forces of each component, loads and rows, carried down with the sizes of the Jacobians.
     fn find_rest_terms(&mut self, work: &mut Work, external: f64) {
         let terms = &mut work.node_terms;
-        for (t, f) in terms.iter_mut().zip(&self.external) {
+        for (t, f) in terms.iter_mut().zip(&self.motion.controls.external) {
             *t = (external * f).abs();
         }
         // What is left of all forces without the fields' is gravity: its own terms are those, and no less than the sum.
-        for attachment in self.model.masses() {
-            let range = self.model.node(attachment.node).velocity_range();
-            let force = self.evaluation.force();
+        for attachment in self.system.model.masses() {
+            let range = self.system.model.node(attachment.node).velocity_range();
+            let force = self.system.evaluation.force();
             for (t, f) in terms[range.clone()].iter_mut().zip(&force[range]) {
                 *t += f.abs();
             }
         }
-        for (i, attachment) in self.model.force_fields().iter().enumerate() {
+        for (i, attachment) in self.system.model.force_fields().iter().enumerate() {
             if attachment.component.treatment == Treatment::Compliance {
                 continue;
             }
-            let node = self.model.node(attachment.node);
+            let node = self.system.model.node(attachment.node);
             let range = node.velocity_range();
             let scale = if work.fields.contains(&i) {
                 work.factor
@@ -175,19 +184,21 @@ impl Simulation {
             };
             let force = &mut work.node_force[range.clone()];
             force.fill(0.0);
-            self.model.add_field_force(&self.state, i, f64::INFINITY, force);
+            self.system
+                .model
+                .add_field_force(&self.motion.state, i, f64::INFINITY, force);
             for (t, f) in terms[range].iter_mut().zip(force) {
                 *t += (scale * *f).abs();
             }
         }
-        for group in self.model.row_groups() {
-            let first = self.model.node(group.node).first_velocity;
+        for group in self.system.model.row_groups() {
+            let first = self.system.model.node(group.node).first_velocity;
             for k in 0..group.size * group.count {
                 terms[first + k] += work.lambda[group.first_row + k].abs();
             }
         }
-        self.evaluation.pull_back_sizes(&self.model, terms);
-        gather(&self.model, terms, &mut work.terms);
+        self.system.evaluation.pull_back_sizes(&self.system.model, terms);
+        gather(&self.system.model, terms, &mut work.terms);
     }
 
     /// `d F_1/dp` and `d F_2/dp` at the present state, whose residual must be known: what the loads that are scaled are at factor 1.
@@ -211,7 +222,7 @@ impl Simulation {
         work.frozen = false;
         deficit.clear();
         for row in 0..work.lambda.len() {
-            let target = self.motion.get(row).map_or(0.0, |m| m.end.0);
+            let target = self.system.row_motion.get(row).map_or(0.0, |m| m.end.0);
             let acts = work.driven[row] && work.sides[row] == 0;
             deficit.push(if acts { -target } else { 0.0 });
         }
@@ -221,15 +232,20 @@ impl Simulation {
 
     /// The tangent at the present state, whose residual must be known; rows at a bound and dashpots are taken out.
     pub(super) fn fill_tangent(&mut self, work: &mut Work) -> Result<(), Error> {
-        self.assembler
-            .fill_rest(&self.model, &mut self.evaluation, &self.state, &work.lambda);
+        self.system.assembler.fill_rest(
+            &self.system.model,
+            &mut self.system.evaluation,
+            &self.motion.state,
+            &work.lambda,
+        );
         for (row, side) in work.sides.iter().enumerate() {
             if *side != 0 {
-                self.assembler.silence_row(row);
+                self.system.assembler.silence_row(row);
             }
         }
         if !work.flowing {
-            work.touching.fill(&self.assembler, (&self.model, &self.state))?;
+            work.touching
+                .fill(&self.system.assembler, (&self.system.model, &self.motion.state))?;
         }
         Ok(())
     }
@@ -239,12 +255,12 @@ impl Simulation {
     /// A force misses beyond `|W| rho`, a row beyond `|J| rho`, with the rounding of positions `rho = 100 eps |x|`. The terms of a compliant row are `C lambda` and
     /// `phi`, of a hard one the positions that it is made of, `|J| |x|`.
     pub(super) fn measure_rest(&self, work: &mut Work) -> f64 {
-        let system = self.assembler.system();
+        let system = self.system.assembler.system();
         let n = system.n();
         let mut size = vec![0.0f64; n];
-        for node in self.model.nodes() {
+        for node in self.system.model.nodes() {
             let Some(first) = node.first_dof() else { continue };
-            let positions = &self.state.positions[node.position_range()];
+            let positions = &self.motion.state.positions[node.position_range()];
             let largest = positions.iter().fold(0.0f64, |a, x| a.max(x.abs()));
             size[first..first + node.velocity_range().len()].fill(largest);
         }
@@ -263,7 +279,7 @@ impl Simulation {
         let reach = size.iter().fold(0.0f64, |a, x| a.max(*x));
         // Arms of contacts are differences of places.
         let twist = ROUNDING * reach * work.touching.largest_force();
-        for node in self.model.nodes() {
+        for node in self.system.model.nodes() {
             let Some(first) = node.first_dof() else { continue };
             let size = node.space.velocity_size();
             let places = if node.space.is_spatial() { size.min(3) } else { 0 };
@@ -284,7 +300,7 @@ impl Simulation {
         for i in (0..n).filter(|i| !system.fixed[*i]) {
             look(work.force[i], rounding[i], work.terms[i], Variable::Dof(i));
         }
-        for group in self.model.row_groups() {
+        for group in self.system.model.row_groups() {
             for k in 0..group.size * group.count {
                 let row = group.first_row + k;
                 let columns = system.j.pattern().row(row);
@@ -292,7 +308,7 @@ impl Simulation {
                 let at = columns.iter().zip(values);
                 let reach: f64 = at.map(|(k, j)| j.abs() * size[*k as usize]).sum();
                 let hard = match group.component {
-                    ComponentId::ForceField(_) => self.evaluation.is_hard(group, k),
+                    ComponentId::ForceField(_) => self.system.evaluation.is_hard(group, k),
                     _ => true,
                 };
                 let missed = work.deficit[row];
@@ -301,7 +317,7 @@ impl Simulation {
                     reach
                 } else {
                     let phi = match group.component {
-                        ComponentId::ForceField(i) => self.evaluation.deformation(i)[k],
+                        ComponentId::ForceField(i) => self.system.evaluation.deformation(i)[k],
                         _ => 0.0,
                     };
                     missed.abs() + phi.abs()

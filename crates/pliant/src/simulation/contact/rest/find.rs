@@ -145,11 +145,11 @@ impl Simulation {
         way: &[f64],
         by_arc_length: bool,
     ) -> Result<bool, Error> {
-        let Some(mut c) = self.contacts.take() else {
+        let Some(mut c) = self.system.contacts.take() else {
             return Ok(false);
         };
         let found = self.find_rest_contacts_of(&mut c, t, way, by_arc_length);
-        self.contacts = Some(c);
+        self.system.contacts = Some(c);
         found
     }
 
@@ -160,20 +160,22 @@ impl Simulation {
         way: &[f64],
         by_arc_length: bool,
     ) -> Result<bool, Error> {
-        c.foreseen.clone_from(&self.state);
+        c.foreseen.clone_from(&self.motion.state);
         c.foreseen.velocities.fill(0.0);
         if !way.is_empty() {
-            for node in self.model.nodes() {
+            for node in self.system.model.nodes() {
                 let Some(first) = node.first_dof() else { continue };
                 let range = node.velocity_range();
                 let of = &way[first..first + range.len()];
                 c.foreseen.velocities[range].copy_from_slice(of);
             }
-            self.evaluation
-                .push_forward(&self.model, &mut c.foreseen.velocities);
+            self.system
+                .evaluation
+                .push_forward(&self.system.model, &mut c.foreseen.velocities);
         }
         t.found.clear();
-        c.finder.find(&self.model, &c.foreseen, 1.0, &mut t.found)?;
+        c.finder
+            .find(&self.system.model, &c.foreseen, 1.0, &mut t.found)?;
         let coupling = self.options.contacts.friction_coupling;
         for contact in t.found.contacts() {
             check(contact)?;
@@ -188,8 +190,8 @@ impl Simulation {
 
     /// The rows of the contacts at the present position.
     fn project_rest_contacts(&mut self, t: &mut RestContacts) -> Result<(), Error> {
-        self.assembler.fill_jacobians(&self.evaluation);
-        t.project(&self.assembler, &self.model, &self.state)
+        self.system.assembler.fill_jacobians(&self.system.evaluation);
+        t.project(&self.system.assembler, &self.system.model, &self.motion.state)
     }
 
     /// The contacts of the present position, with the forces that they had last.
@@ -199,7 +201,7 @@ impl Simulation {
         by_arc_length: bool,
     ) -> Result<(), Error> {
         self.find_rest_contacts(t, &[], by_arc_length)?;
-        if let Some(c) = &self.contacts {
+        if let Some(c) = &self.system.contacts {
             t.remember(&c.forces);
         }
         Ok(())
@@ -211,7 +213,7 @@ impl Simulation {
         t: &mut RestContacts,
         to: &KeptContacts,
     ) -> Result<(), Error> {
-        if self.contacts.is_none() {
+        if self.system.contacts.is_none() {
             return Ok(());
         }
         t.kept.clone_from(to);
@@ -223,7 +225,9 @@ impl Simulation {
 
     /// What is read of the contacts is that of the equilibrium: forces as impulses over 1 s, ways of slip as velocities.
     pub(in crate::simulation) fn show_rest_contacts(&mut self, t: &mut RestContacts, length: f64) {
-        let Some(c) = &mut self.contacts else { return };
+        let Some(c) = &mut self.system.contacts else {
+            return;
+        };
         c.list.copy(&t.kept.list);
         c.rows.clone_from(&t.rows);
         c.tail.clone_from(&t.tail);

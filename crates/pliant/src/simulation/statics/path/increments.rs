@@ -22,7 +22,7 @@ impl Simulation {
         let ahead = (how.end - how.start).signum();
         let mut length = how.step.abs().min(how.largest_step);
         while going && path.points.len() < how.max_points {
-            let base = work.keep(&self.state);
+            let base = work.keep(&self.motion.state);
             let (kind, before) = (work.kind, work.report.iterations);
             let next = base.factor + length * ahead;
             let ends = (next - how.end) * ahead >= 0.0;
@@ -68,11 +68,19 @@ impl Simulation {
     /// The largest difference of a coordinate of an independent node, places in lengths of the model.
     fn distance(&self, work: &Work, from: &[f64]) -> f64 {
         let mut largest = 0.0f64;
-        for node in self.model.nodes().iter().filter(|n| n.first_dof().is_some()) {
+        for node in self
+            .system
+            .model
+            .nodes()
+            .iter()
+            .filter(|n| n.first_dof().is_some())
+        {
             let size = node.space.position_size();
             let places = if node.space.is_spatial() { size.min(3) } else { 0 };
             let range = node.position_range();
-            let pairs = self.state.positions[range.clone()].iter().zip(&from[range]);
+            let pairs = self.motion.state.positions[range.clone()]
+                .iter()
+                .zip(&from[range]);
             for (k, (a, b)) in pairs.enumerate() {
                 let unit = if k % size < places { work.length } else { 1.0 };
                 largest = largest.max((a - b).abs() / unit);

@@ -1,6 +1,7 @@
 //! The time discretisation of one step.
 
 use pliant_model::ComponentId;
+use std::sync::Arc;
 
 /// Which part of the geometric stiffness `-G` enters `W`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -74,7 +75,7 @@ pub struct Scheme {
     /// Weight of the end of the step in velocities, in `(0, 1]`.
     pub beta: f64,
     /// Components with an alpha of their own (a very stiff compliant row wants 1 where the rest has 1/2).
-    pub own_alpha: Vec<(ComponentId, f64)>,
+    pub own_alpha: Arc<[(ComponentId, f64)]>,
     /// Geometric stiffness.
     pub geometry: Geometry,
     /// The unknown.
@@ -90,10 +91,19 @@ impl Scheme {
             h,
             alpha: 1.0,
             beta: 1.0,
-            own_alpha: Vec::new(),
+            own_alpha: Arc::default(),
             geometry: Geometry::default(),
             formulation: Formulation::default(),
             velocity_rows: false,
+        }
+    }
+
+    /// The same with another geometric stiffness.
+    #[must_use]
+    pub fn with_geometry(&self, geometry: Geometry) -> Self {
+        Self {
+            geometry,
+            ..self.clone()
         }
     }
 

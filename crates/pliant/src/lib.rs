@@ -30,10 +30,11 @@
 mod adaptive;
 pub mod contact;
 mod error;
-mod gyroscopic;
 pub mod integrator;
 mod ledger;
+mod method;
 mod motion;
+mod observe;
 mod options;
 mod report;
 mod settle;
@@ -45,7 +46,9 @@ pub use adaptive::{Adaptive, AdaptiveMemory, AdaptiveReport, AdaptiveSummary, Ev
 pub use error::Error;
 pub use integrator::Integrator;
 pub use ledger::{Ledger, NumericalParts};
+pub use method::implicit::IntegratorMemory;
 pub use motion::{Checkpoint, Controls, Motion, SolverMemory, Treatments};
+pub use observe::{Axes, LedgerMemory, On, Trace, Wrench};
 pub use options::{Gyroscopic, Options, Stabilisation};
 pub use pliant_contact as collision;
 pub use pliant_continuum as continuum;
@@ -56,11 +59,12 @@ pub use pliant_solvers as solvers;
 pub use pliant_sparse as sparse;
 pub use report::{Counters, NewtonReport, StepReport, Timings};
 pub use settle::{Settle, SettleReport};
-pub use simulation::{Axes, Drive, IntegratorMemory, LedgerMemory, On, Simulation, TreatmentChoice, Wrench};
+pub use simulation::{Drive, Simulation};
 pub use statics::{
     Continuation, Control, CriticalKind, CriticalPoint, Equilibrium, EquilibriumReport, Loads, Path, PathEnd,
     PathPoint, StaticMethod,
 };
+pub use system::TreatmentChoice;
 
 /// What most programs need.
 pub mod prelude {

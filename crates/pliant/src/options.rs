@@ -6,6 +6,7 @@ use crate::integrator::{Integrator, NewtonOptions};
 use pliant_kkt::{Formulation, Geometry, Metric, Scheme};
 use pliant_model::{ComponentId, Level, Model};
 use pliant_solvers::{BoxOptions, DirectOptions};
+use std::sync::Arc;
 
 /// The treatment of the torque `-w x I w` of spinning bodies. (That of rigid masses on mapped frames is always explicit.)
 ///
@@ -271,7 +272,9 @@ impl Options {
         scheme.h = h;
         scheme.alpha = self.alpha;
         scheme.beta = self.beta;
-        scheme.own_alpha.clone_from(&self.own_alpha);
+        if *scheme.own_alpha != *self.own_alpha {
+            scheme.own_alpha = Arc::from(&self.own_alpha[..]);
+        }
         scheme.geometry = self.geometry;
         scheme.formulation = self.formulation;
         scheme.velocity_rows = self.pre_stabilisation.is_some() || self.post_stabilisation.is_some();

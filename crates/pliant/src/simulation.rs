@@ -1,41 +1,26 @@
-//! The stepper: model, state, time.
+//! The public face: a model in motion.
 
-mod accelerations;
 mod adaptive;
-mod advance;
-mod anderson;
-mod balance;
 mod checkpoint;
 pub(crate) mod contact;
-mod correct;
 mod drive;
-mod explicit;
 mod halve;
-mod implicit;
-mod ledger;
-mod multipliers;
-mod parts;
-mod rattle;
-mod read;
-mod refuse;
 pub(crate) mod sleep;
 mod statics;
-mod stored;
-pub(crate) mod treatment;
 
 pub use adaptive::Drive;
-pub use implicit::IntegratorMemory;
-pub use ledger::LedgerMemory;
-pub use read::{Axes, On, Wrench};
-pub use treatment::TreatmentChoice;
 
+use crate::method::{explicit, implicit, rattle};
 use crate::motion::Motion;
+use crate::observe::{
+    self, Axes, DampingLaw, LedgerMemory, On, PartsWorkspace, Step, Trace, Wrench, energy, stored_energies,
+};
 use crate::report::{Counters, StepReport};
-use crate::system::System;
-use crate::{Error, Integrator, Ledger, Options};
+use crate::system::{System, TreatmentChoice};
+use crate::{Error, Integrator, Options};
 use pliant_dense::{Vec3, rotation};
 use pliant_kkt::Scheme;
-use pliant_model::{ComponentId, Energies, Model, ModelError, NodeId, Pose, Space, State};
+use pliant_model::{ComponentId, Energies, JointHandle, Model, ModelError, NodeId, Pose, RowGroup, State};
 use pliant_solvers::DirectOptions;
 
 /// A model in motion.
@@ -44,42 +29,27 @@ pub struct Simulation {
     /// How steps are taken; may be changed between steps.
     pub options: Options,
     /// The present motion; during a step, its end.
-    motion: Motion,
+    pub(crate) motion: Motion,
     /// The motion at the start of the present step.
-    start: Motion,
-    system: System,
-    /// The energy account of the present step.
-    account: Account,
-    scheme: Scheme,
-    methods: Methods,
+    pub(crate) start: Motion,
+    pub(crate) system: System,
+    /// What the present step has found.
+    pub(crate) trace: Trace,
+    pub(crate) scheme: Scheme,
+    pub(crate) methods: Methods,
     /// Treatments are not looked at again for now.
     keep_treatments: bool,
     adaptive: adaptive::Work,
     gates: adaptive::Gates,
 }
 
-/// The energy account of the present step.
+/// Scratch of the methods.
 #[derive(Debug, Default)]
-struct Account {
-    /// Energies of its start, and the entries so far.
-    start_energies: Energies,
-    ledger: Ledger,
-    parts: parts::Parts,
-    /// Energy that position corrections lifted (J).
-    corrected: f64,
-    /// Energy that force fields with a memory dissipated in it (J), and their scratch.
-    forgotten: f64,
-    internal_before: Vec<f64>,
-    /// The energies of the start are without those of compliant contacts.
-    stored_is_missing: bool,
-}
-
-/// Scratch of the methods other than the linear step.
-#[derive(Debug, Default)]
-struct Methods {
-    implicit: implicit::Scratch,
-    stages: explicit::Stages,
-    composed: rattle::Composed,
+pub(crate) struct Methods {
+    pub(crate) parts: PartsWorkspace,
+    pub(crate) implicit: implicit::Scratch,
+    pub(crate) stages: explicit::Stages,
+    pub(crate) composed: rattle::Composed,
 }
 
 impl Simulation {
@@ -96,25 +66,25 @@ impl Simulation {
     /// # Errors
     /// As [`new`](Self::new).
     pub fn with_options(model: Model, options: Options) -> Result<Self, Error> {
-        let mut system = System::new(model)?;
+        let mut system = System::new(model, options.clone())?;
         let motion = system.initial_motion()?;
         let mut simulation = Self {
             options,
             start: motion.clone(),
             motion,
             system,
-            account: Account::default(),
+            trace: Trace::new(),
             scheme: Scheme::implicit_euler(1.0),
             methods: Methods::default(),
             keep_treatments: false,
             adaptive: adaptive::Work::default(),
             gates: adaptive::Gates::default(),
         };
-        simulation.account.stored_is_missing = true;
-        simulation.find_lawless_rows();
-        simulation.plan_motion();
-        simulation.hold_present_velocities();
-        simulation.write_books();
+        let motion = &mut simulation.motion;
+        simulation.system.find_undetermined_rows(&motion.state);
+        simulation.system.plan_row_motion(0.0);
+        motion.hold_present_velocities(&simulation.system.model);
+        simulation.start_ledger();
         Ok(simulation)
     }
 
@@ -145,17 +115,7 @@ impl Simulation {
 
     /// Pose of one body; `None` if the node does not hold bodies or has no such element.
     pub fn pose(&self, node: NodeId, element: usize) -> Option<Pose> {
-        let bodies = self.system.model.node(node).space == Space::Rigid3;
-        let x = self
-            .positions(node)
-            .as_chunks::<7>()
-            .0
-            .get(element)
-            .filter(|_| bodies)?;
-        Some(Pose {
-            position: [x[0], x[1], x[2]],
-            rotation: [x[3], x[4], x[5], x[6]],
-        })
+        observe::pose(&self.system.model, &self.motion.state, node, element)
     }
 
     /// Velocity of the centre of mass (m/s) and angular velocity (rad/s) of one body, both in world axes.
@@ -173,15 +133,7 @@ impl Simulation {
 
     /// Multipliers of one compliant force field or hard constraint; empty for other components.
     pub fn reaction(&self, component: ComponentId) -> &[f64] {
-        let group = self
-            .system
-            .model
-            .row_groups()
-            .iter()
-            .find(|g| g.component == component);
-        group.map_or(&[], |g| {
-            &self.motion.multipliers[g.first_row..g.first_row + g.size * g.count]
-        })
+        observe::reaction(&self.system, &self.motion, component)
     }
 
     /// Forces that held the fixed coordinates of one element of an independent node over the last step (N; bodies: force in
@@ -197,10 +149,7 @@ impl Simulation {
 
     /// Work so far.
     pub fn counters(&self) -> Counters {
-        Counters {
-            solver: self.system.solver.counters(),
-            ..self.system.counters
-        }
+        self.system.counters()
     }
 
     /// The linear system as last filled, for inspection.
@@ -218,8 +167,8 @@ impl Simulation {
     pub fn set_state(&mut self, state: &State) -> Result<(), Error> {
         self.take_state(state)?;
         if self.system.model.internal_count() > 0 {
-            self.advance_memory(0.0);
-            self.write_books();
+            self.system.advance_memory(&mut self.motion.state, 0.0);
+            self.start_ledger();
         }
         Ok(())
     }
@@ -247,8 +196,8 @@ impl Simulation {
         if let Some(c) = &mut self.system.contacts {
             c.forget();
         }
-        self.hold_present_velocities();
-        self.write_books();
+        self.motion.hold_present_velocities(&self.system.model);
+        self.start_ledger();
         Ok(())
     }
 
@@ -379,6 +328,9 @@ impl Simulation {
         self.system.solver.options.direct = self.options.solver;
         self.system.corrector.options = self.options.solver;
         self.share_filling()?;
+        if self.system.options != self.options {
+            self.system.options.clone_from(&self.options);
+        }
         self.choose_treatments(h)?;
         self.start.clone_from(&self.motion);
         self.refuse_what_does_not_fit()?;
@@ -407,7 +359,9 @@ impl Simulation {
     }
 
     fn try_at_once(&mut self, h: f64) -> Result<StepReport, Error> {
-        self.open_ledger();
+        self.trace.clear();
+        let account = &mut self.trace.account;
+        account.open(&mut self.system, &self.motion, &self.scheme);
         match self.options.integrator {
             Integrator::Linear => self.advance(h),
             Integrator::Nonlinear | Integrator::Implicit(_) => self.advance_implicitly(h),
@@ -422,8 +376,162 @@ impl Simulation {
         self.system
             .evaluation
             .propagate(&self.system.model, &mut self.motion.state)?;
-        self.fill_motion(self.motion.time, self.motion.time);
+        self.system.set_row_motion(self.motion.time, self.motion.time);
         Ok(())
+    }
+
+    /// Chooses the treatments for steps of length `h`, if there is something to choose and nothing suitable was chosen.
+    pub(crate) fn choose_treatments(&mut self, h: f64) -> Result<(), Error> {
+        if self.keep_treatments {
+            return Ok(());
+        }
+        match self.system.choose_treatments(&mut self.motion, h)? {
+            Some(before) => self.plan_anew(&before),
+            None => Ok(()),
+        }
+    }
+
+    /// Plans the system again after its rows have changed.
+    pub(crate) fn plan_anew(&mut self, before: &[RowGroup]) -> Result<(), Error> {
+        self.wake_all();
+        self.system.plan_anew(&mut self.motion, before)
+    }
+
+    /// Takes the energies of the present state, but for compliant contacts, as those that the next step starts from.
+    pub(crate) fn start_ledger(&mut self) {
+        let room = &mut self.trace.account.room;
+        let energies = stored_energies(&mut self.system, &self.motion, &self.scheme, room);
+        self.motion.ledger = LedgerMemory::of_state(energies);
+    }
+
+    /// Velocities were changed from outside, and positions not.
+    pub(crate) fn correct_ledger(&mut self) {
+        if let Some(energies) = &mut self.motion.ledger.energies {
+            let model = &self.system.model;
+            energies.kinetic = model.energies_without(&self.motion.state, |_| true).kinetic;
+        }
+    }
+
+    /// The present step, as observers see it.
+    pub(crate) fn observed(&self) -> Step<'_> {
+        Step {
+            system: &self.system,
+            start: &self.start,
+            end: &self.motion,
+            scheme: &self.scheme,
+        }
+    }
+
+    /// Energies at the end of the present step, with those of compliant contacts.
+    pub(crate) fn energies(&mut self, by_multipliers: bool) -> Energies {
+        let step = Step {
+            system: &self.system,
+            start: &self.start,
+            end: &self.motion,
+            scheme: &self.scheme,
+        };
+        energy::energies(step, by_multipliers, &mut self.trace.account.room.first)
+    }
+
+    /// Enters the work of all impulses of the present step.
+    pub(crate) fn tally(&mut self, h: f64, how: DampingLaw) {
+        let step = Step {
+            system: &self.system,
+            start: &self.start,
+            end: &self.motion,
+            scheme: &self.scheme,
+        };
+        self.trace.account.tally(step, h, how);
+    }
+
+    /// The energy that the step lost up to now, where compliant contacts have `stored` (J).
+    pub(crate) fn lost(&mut self, stored: f64) -> f64 {
+        let step = Step {
+            system: &self.system,
+            start: &self.start,
+            end: &self.motion,
+            scheme: &self.scheme,
+        };
+        self.trace.account.lost(step, stored)
+    }
+
+    /// Overlap of hard contacts that the state was set with, as far as it is still there (m).
+    pub(crate) fn set_overlap(&self) -> f64 {
+        self.system.contacts.as_ref().map_or(0.0, |c| c.set_overlap)
+    }
+
+    /// Adds what compliant contacts store at the start of the step, once they are found, and notes what overlaps in a state that was set.
+    pub(crate) fn add_stored_at_start(&mut self) {
+        let Some(c) = &mut self.system.contacts else {
+            return;
+        };
+        c.set_overlap = self.motion.ledger.overlap;
+        if self.trace.account.stored_is_missing {
+            self.trace.account.start.potential += c.stored_at_start();
+            c.take_overlap_as_given();
+        }
+    }
+
+    /// The report of the present step, which may stand.
+    pub(crate) fn report(&mut self, h: f64) -> Result<StepReport, Error> {
+        let before = self.motion.time;
+        self.trace.h = h;
+        let step = Step {
+            system: &self.system,
+            start: &self.start,
+            end: &self.motion,
+            scheme: &self.scheme,
+        };
+        let mut report = observe::report(step, &mut self.trace);
+        report.time = before + h;
+        observe::check(&self.system, before, &report)?;
+        if !self.options.accept_failed_steps {
+            self.check_contacts(&report)?;
+        }
+        Ok(report)
+    }
+
+    /// Takes what a step that stands has found.
+    pub(crate) fn commit(&mut self, report: &StepReport) {
+        self.motion.fresh = false;
+        self.keep_contacts();
+        self.system.lag_multipliers(&mut self.motion);
+        self.motion.dissipated = report.dissipated;
+        self.motion.ledger = LedgerMemory::of_step(report.energies, self.set_overlap());
+        self.motion.time = report.time;
+        self.system.counters.steps += 1;
+    }
+
+    /// How the force fields that were added as [`Treatment::Auto`](pliant_model::Treatment::Auto) are treated, as of the last step; empty
+    /// before the first.
+    pub fn treatments(&self) -> &[TreatmentChoice] {
+        &self.motion.treatments.choices
+    }
+
+    /// Potential energy of one component as of the last step (J): of a mass in gravity, of what a force field stores; zero for constraints.
+    /// Together with [`ContactsReport::stored`](crate::contact::ContactsReport::stored) they make the potential energy of the report.
+    pub fn potential(&self, component: ComponentId) -> f64 {
+        energy::potential(self.observed(), component)
+    }
+
+    /// The force of a component on the coordinates of its node: the multipliers of the last step for constraints and compliances, the law
+    /// at the present state for stiffnesses, without damping in proportion to the model's stiffnesses (N, N m; on bodies, force in world
+    /// axes and torque in body axes). Empty for masses.
+    pub fn force(&self, component: ComponentId) -> Vec<f64> {
+        observe::force_of(&self.system, &self.motion, component)
+    }
+
+    /// What a joint does to one of its sides: the force, and the torque about the origin of its frame on that side, of all its parts:
+    /// what it holds, springs, dampers, motors, friction, limits. Average over the last step for rows, at the directions of the present
+    /// state.
+    pub fn joint_wrench(&self, joint: &JointHandle, on: On, axes: Axes) -> Wrench {
+        let parts: Vec<ComponentId> = joint.rows.iter().chain(&joint.attached).copied().collect();
+        self.wrench_of(joint, &parts, on, axes)
+    }
+
+    /// The same of some of its parts.
+    pub fn wrench_of(&self, joint: &JointHandle, parts: &[ComponentId], on: On, axes: Axes) -> Wrench {
+        observe::wrench_of(&self.system, &self.motion, joint, parts, on, axes)
     }
 
     /// Lets the assembler, and with it the evaluation, have as many threads as the solver; more than the solver takes are its error.

@@ -38,7 +38,10 @@ impl Simulation {
     }
 
     fn go_to(&mut self, checkpoint: &Checkpoint) -> Result<(), Error> {
-        self.restore_treatments(&checkpoint.treatments)?;
+        if let Some(before) = self.system.impose_treatments(&checkpoint.treatments)? {
+            self.plan_anew(&before)?;
+        }
+        self.motion.treatments.clone_from(&checkpoint.treatments);
         self.check_checkpoint(checkpoint)?;
         let (controls, solver) = (&checkpoint.controls, &checkpoint.solver);
         self.restore_inputs(&controls.inputs)?;

@@ -9,7 +9,7 @@ mod newton;
 mod overlap;
 mod poisson;
 mod read;
-pub(super) mod rest;
+pub(crate) mod rest;
 mod solve;
 mod toll;
 mod unforeseen;
@@ -22,20 +22,20 @@ use crate::contact::{
 };
 use laws::{Rows, lever};
 pub use memory::ContactMemory;
-pub(super) use memory::ContactsAtStart;
+pub(crate) use memory::ContactsAtStart;
 use pliant_dense::Vec3;
 use pliant_kkt::{Extended, Support, Tail};
 use pliant_model::{Model, NodeId, Space, State};
 use pliant_solvers::complementarity::{Cone, ConicSolver, IslandSolver, Outcome};
 use pliant_solvers::{KktSystem, Solution};
 use poisson::{Expansion, Missed};
-pub(super) use solve::{in_words, last_impulses};
+pub(crate) use solve::{in_words, last_impulses};
 
 /// Everything about contacts that a simulation holds.
 #[derive(Debug)]
 pub(crate) struct Contacts {
-    pub(super) finder: Box<dyn ContactFinder>,
-    pub(super) nodes: Vec<NodeId>,
+    pub(crate) finder: Box<dyn ContactFinder>,
+    pub(crate) nodes: Vec<NodeId>,
     /// Contacts at the start of the step, and for which horizon they were found; none if they are to be found.
     list: ContactList,
     horizon: Option<f64>,
@@ -60,7 +60,7 @@ pub(crate) struct Contacts {
     extended: Extended,
     solver: IslandSolver,
     /// What failed in the last step that was taken in halves in vain.
-    pub(super) failed: Option<Box<ConicSolver>>,
+    pub(crate) failed: Option<Box<ConicSolver>>,
     solution: Solution,
     /// Impulses of impacts that were taken before the step, in sequence or by Poisson's law (N s).
     given: Vec<f64>,
@@ -73,9 +73,9 @@ pub(crate) struct Contacts {
     forces_now: Vec<(ContactKey, [f64; 6])>,
     readings: Vec<ContactReading>,
     events: Vec<ContactEvent>,
-    pub(super) report: ContactsReport,
+    pub(crate) report: ContactsReport,
     /// What the impulses of the step did.
-    pub(super) work: ContactWork,
+    pub(crate) work: ContactWork,
     outcome: Outcome,
     worst: usize,
     /// Velocity that counts as none (m/s).
@@ -92,7 +92,7 @@ pub(crate) struct Contacts {
     /// What was so deep at the first correction of the step that it takes longer, by key, ascending.
     recovering: Vec<ContactKey>,
     /// Overlap of hard contacts that the state was set with, as far as it is still there (m).
-    pub(super) set_overlap: f64,
+    pub(crate) set_overlap: f64,
     /// What corrections of the present step may bring in, beyond what motion pays: what the step lost (J). Without one, all that they ask for.
     margin: Option<f64>,
     /// Memory of the finder before the step's first search; empty before that.
@@ -105,28 +105,28 @@ pub(crate) struct Contacts {
     /// How often the step was taken again because of them.
     searches: usize,
     /// Only contacts of these keys, ascending, take part in the step; the others are put aside.
-    pub(super) shut: bool,
-    pub(super) touching: Vec<ContactKey>,
-    pub(super) aside: ContactList,
+    pub(crate) shut: bool,
+    pub(crate) touching: Vec<ContactKey>,
+    pub(crate) aside: ContactList,
 }
 
 /// Energy that the impulses of the contacts brought in over a step (J).
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct ContactWork {
-    pub(super) friction: f64,
+pub(crate) struct ContactWork {
+    pub(crate) friction: f64,
     /// Along the normals of hard contacts.
-    pub(super) impacts: f64,
+    pub(crate) impacts: f64,
     /// By the damping of compliant ones.
-    pub(super) damping: f64,
+    pub(crate) damping: f64,
     /// Numerically, by the compliance of compliant ones.
-    pub(super) stiffness: f64,
+    pub(crate) stiffness: f64,
     /// Work of the impulses of friction and impacts on the change of the velocity.
-    pub(super) on_change: f64,
+    pub(crate) on_change: f64,
 }
 
 /// The state, with the velocities at the end of a step under gravity alone where elements have coordinates of their own: without these, what
 /// falls from rest would be seen a step late, `g h^2` deep.
-pub(super) fn foresee(model: &Model, state: &State, system: &KktSystem, h: f64, out: &mut State) {
+pub(crate) fn foresee(model: &Model, state: &State, system: &KktSystem, h: f64, out: &mut State) {
     out.positions.clone_from(&state.positions);
     out.velocities.clone_from(&state.velocities);
     let gravity = model.gravity();
@@ -206,7 +206,7 @@ fn check(contact: &Contact) -> Result<(), Error> {
 }
 
 impl Contacts {
-    pub(super) fn new(finder: Box<dyn ContactFinder>) -> Self {
+    pub(crate) fn new(finder: Box<dyn ContactFinder>) -> Self {
         Self {
             nodes: finder.nodes(),
             finder,
@@ -291,7 +291,7 @@ impl Contacts {
     }
 
     /// The contacts belong to another state now, and their forces are forgotten.
-    pub(super) fn forget(&mut self) {
+    pub(crate) fn forget(&mut self) {
         self.horizon = None;
         self.forces.clear();
         self.readings.clear();
@@ -300,29 +300,29 @@ impl Contacts {
     }
 
     /// Keeps what failed, before all solvers forget what they know.
-    pub(super) fn keep_failed(&mut self) {
+    pub(crate) fn keep_failed(&mut self) {
         if let Some(worst) = self.solver.take_worst() {
             self.failed = Some(worst);
         }
     }
 
     /// The contacts of the present state are to be found anew.
-    pub(super) fn find_again(&mut self) {
+    pub(crate) fn find_again(&mut self) {
         self.horizon = None;
     }
 
     /// Contacts at the start of the step.
-    pub(super) fn list_of_step(&self) -> &ContactList {
+    pub(crate) fn list_of_step(&self) -> &ContactList {
         &self.list
     }
 
     /// Whether a contact had a force in the last step.
-    pub(super) fn had_force(&self, key: ContactKey) -> bool {
+    pub(crate) fn had_force(&self, key: ContactKey) -> bool {
         self.forces.binary_search_by_key(&key, |f| f.0).is_ok()
     }
 
     /// Leaves contacts out of the next step for which `island` says so, and appends their forces in the last one, with what it said.
-    pub(super) fn put_aside(
+    pub(crate) fn put_aside(
         &mut self,
         island: impl Fn(&[Support]) -> Option<u32>,
         aside: &mut Vec<(ContactKey, [f64; 6], u32)>,
@@ -339,7 +339,7 @@ impl Contacts {
     }
 
     /// Takes such forces back as those of the last step.
-    pub(super) fn give_back(&mut self, forces: impl Iterator<Item = (ContactKey, [f64; 6])>) {
+    pub(crate) fn give_back(&mut self, forces: impl Iterator<Item = (ContactKey, [f64; 6])>) {
         self.forces.extend(forces);
         self.forces.sort_unstable_by_key(|f| f.0);
         self.horizon = None;
@@ -367,12 +367,12 @@ impl Simulation {
     }
 
     /// Whether the present step has contacts.
-    pub(super) fn in_contact(&self) -> bool {
+    pub(crate) fn in_contact(&self) -> bool {
         self.system.contacts.as_ref().is_some_and(|c| !c.list.is_empty())
     }
 
     /// Finds the contacts of the present state, unless they are known.
-    pub(super) fn find_contacts(&mut self, h: f64) -> Result<(), Error> {
+    pub(crate) fn find_contacts(&mut self, h: f64) -> Result<(), Error> {
         let Some(mut c) = self.system.contacts.take() else {
             return Ok(());
         };
@@ -423,7 +423,7 @@ impl Simulation {
     }
 
     /// The step stands: its contacts are those of the past.
-    pub(super) fn keep_contacts(&mut self) {
+    pub(crate) fn keep_contacts(&mut self) {
         let h = self.scheme.h;
         let Some(c) = &mut self.system.contacts else {
             return;
@@ -432,7 +432,7 @@ impl Simulation {
     }
 
     /// The step does not stand: the finder remembers what it did before its first search.
-    pub(super) fn undo_contacts(&mut self) -> Result<(), Error> {
+    pub(crate) fn undo_contacts(&mut self) -> Result<(), Error> {
         let Some(c) = &mut self.system.contacts else {
             return Ok(());
         };

@@ -46,7 +46,7 @@ pub(crate) struct Sleep {
     /// What each block does in this step.
     rest: Vec<Rest>,
     /// Rows of the model that sleepers alone take part in.
-    pub(super) rows: Vec<bool>,
+    pub(crate) rows: Vec<bool>,
     /// Islands to be woken.
     woken: Vec<u32>,
     sets: Vec<u32>,
@@ -59,7 +59,7 @@ pub(crate) struct Sleep {
 }
 
 impl Sleep {
-    pub(super) fn memory(&self) -> &SleepMemory {
+    pub(crate) fn memory(&self) -> &SleepMemory {
         &self.memory
     }
 
@@ -96,7 +96,7 @@ impl Sleep {
 }
 
 /// Velocity at which the gap of a contact grows, in a state (m/s).
-pub(super) fn opening(simulation: &Simulation, state: &State, normal: [f64; 3], supports: &[Support]) -> f64 {
+pub(crate) fn opening(simulation: &Simulation, state: &State, normal: [f64; 3], supports: &[Support]) -> f64 {
     let mut u = Vec3::zeros();
     for s in supports {
         let node = simulation.system.model.node(s.node);
@@ -152,7 +152,7 @@ impl Simulation {
     }
 
     /// What a component acts on: something about it has changed.
-    pub(super) fn wake_component(&mut self, component: ComponentId) {
+    pub(crate) fn wake_component(&mut self, component: ComponentId) {
         let node = match component {
             ComponentId::ForceField(i) => self.system.model.force_fields().get(i).map(|f| f.node),
             ComponentId::Constraint(i) => self.system.model.constraints().get(i).map(|c| c.node),
@@ -163,7 +163,7 @@ impl Simulation {
         }
     }
 
-    pub(super) fn wake_elements(&mut self, node: NodeId, elements: std::ops::Range<usize>) {
+    pub(crate) fn wake_elements(&mut self, node: NodeId, elements: std::ops::Range<usize>) {
         let sleep = &mut self.system.sleep;
         if sleep.of_dof.is_empty() {
             return;
@@ -184,7 +184,7 @@ impl Simulation {
     }
 
     /// Wakes what the model connects with coordinates that are held otherwise from now on.
-    pub(super) fn wake_coupled(&mut self, dofs: std::ops::Range<usize>) {
+    pub(crate) fn wake_coupled(&mut self, dofs: std::ops::Range<usize>) {
         if self.system.sleep.asleep == 0 {
             return;
         }
@@ -212,7 +212,7 @@ impl Simulation {
     }
 
     /// Contacts among what sleeps and stands, for finders that list them all the same.
-    pub(super) fn leave_out_sleepers(&self, list: &mut ContactList) {
+    pub(crate) fn leave_out_sleepers(&self, list: &mut ContactList) {
         if self.system.sleep.asleep > 0 {
             list.retain(|supports| {
                 self.system.sleep.rest_of_all(&self.system.assembler, supports) != [false, true]
@@ -266,7 +266,7 @@ impl Simulation {
     }
 
     /// Before a step: takes note of the option, and of what moves.
-    pub(super) fn look_for_sleepers(&mut self) {
+    pub(crate) fn look_for_sleepers(&mut self) {
         if self.options.contacts.sleeping.is_none() {
             if !self.system.sleep.of_dof.is_empty() {
                 self.wake_all();
@@ -328,7 +328,7 @@ impl Simulation {
     }
 
     /// Wakes islands on which a row acts whose motion goes on.
-    pub(super) fn wake_driven(&mut self) {
+    pub(crate) fn wake_driven(&mut self) {
         if self.system.sleep.asleep == 0 || self.system.row_motion.is_empty() {
             return;
         }
@@ -352,7 +352,7 @@ impl Simulation {
 
     /// Wakes islands that something which moves touches: a contact that would close within the step, or that had a force. Whether
     /// there were any: then contacts are to be found again.
-    pub(super) fn wake_touched(&mut self, h: f64) -> bool {
+    pub(crate) fn wake_touched(&mut self, h: f64) -> bool {
         let Some(c) = self
             .system
             .contacts
@@ -399,7 +399,7 @@ impl Simulation {
     }
 
     /// Rows of the model among sleepers ask for nothing: they are held as they are.
-    pub(super) fn quieten_rows(&mut self) {
+    pub(crate) fn quieten_rows(&mut self) {
         if self.system.sleep.asleep > 0 {
             let b = self.system.assembler.row_right_hand_side_mut();
             for (b, _) in b.iter_mut().zip(&self.system.sleep.rows).filter(|(_, r)| **r) {
@@ -409,7 +409,7 @@ impl Simulation {
     }
 
     /// Rows among sleepers keep their multipliers, those of the system here.
-    pub(super) fn keep_sleeping_multipliers(&mut self, per_force: f64) {
+    pub(crate) fn keep_sleeping_multipliers(&mut self, per_force: f64) {
         if self.system.sleep.asleep > 0 {
             for i in (0..self.system.sleep.rows.len()).filter(|i| self.system.sleep.rows[*i]) {
                 self.system.solution.mu[i] = self.start.multipliers[i] * per_force;
@@ -418,7 +418,7 @@ impl Simulation {
     }
 
     /// No force of a support holds sleepers.
-    pub(super) fn forget_sleeping_supports(&mut self) {
+    pub(crate) fn forget_sleeping_supports(&mut self) {
         if self.system.sleep.asleep > 0 {
             for (d, support) in self.motion.supports.iter_mut().enumerate() {
                 if self.system.sleep.sleeps(d) && !self.system.sleep.memory.fixed[d] {
@@ -429,7 +429,7 @@ impl Simulation {
     }
 
     /// To the bit: an update by zero may change the sign of a zero and the length of a quaternion.
-    pub(super) fn hold_sleepers(&mut self) {
+    pub(crate) fn hold_sleepers(&mut self) {
         if self.system.sleep.asleep == 0 {
             return;
         }
@@ -444,12 +444,12 @@ impl Simulation {
         }
     }
 
-    pub(super) fn sleep_memory(&self) -> SleepMemory {
+    pub(crate) fn sleep_memory(&self) -> SleepMemory {
         self.system.sleep.memory.clone()
     }
 
     /// What keeps a memory from being that of this model, if anything does.
-    pub(super) fn check_sleep(&self, memory: &SleepMemory) -> Result<(), Error> {
+    pub(crate) fn check_sleep(&self, memory: &SleepMemory) -> Result<(), Error> {
         let system = self.system.assembler.system();
         let blocks = system.primal_blocks().len() - 1;
         let wrong = |what, expected, found| ModelError::State {
@@ -472,7 +472,7 @@ impl Simulation {
     }
 
     /// Goes back to an earlier memory of this simulation; the fixed coordinates are those of that time already.
-    pub(super) fn return_to_sleep(&mut self, memory: &SleepMemory) {
+    pub(crate) fn return_to_sleep(&mut self, memory: &SleepMemory) {
         if self.system.sleep.memory.island == memory.island {
             self.system.sleep.memory.clone_from(memory);
         } else {
@@ -481,7 +481,7 @@ impl Simulation {
     }
 
     /// Goes on from a checked memory; the fixed coordinates are those of the checkpoint already.
-    pub(super) fn restore_sleep(&mut self, memory: &SleepMemory) {
+    pub(crate) fn restore_sleep(&mut self, memory: &SleepMemory) {
         self.system.sleep = Sleep::default();
         self.system.sleep.memory.clone_from(memory);
         self.system.sleep.asleep = memory.island.iter().filter(|i| **i != NONE).count();

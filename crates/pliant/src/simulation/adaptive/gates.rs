@@ -11,7 +11,7 @@ use pliant_model::{ComponentId, Level, RowGroup};
 
 /// The rows that are left out.
 #[derive(Debug, Default)]
-pub(in crate::simulation) struct Gates {
+pub(crate) struct Gates {
     shut: bool,
     rows: Vec<usize>,
     /// The least gap of what is left out, at the start of the step.
@@ -19,24 +19,24 @@ pub(in crate::simulation) struct Gates {
 }
 
 impl Gates {
-    pub(super) fn are_shut(&self) -> bool {
+    pub(crate) fn are_shut(&self) -> bool {
         self.shut
     }
 
-    pub(super) fn nearest_at_start(&self) -> Option<f64> {
+    pub(crate) fn nearest_at_start(&self) -> Option<f64> {
         self.nearest
     }
 }
 
 /// What came nearest to closing, or went furthest beyond.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Nearest {
-    pub(super) gap: f64,
-    pub(super) kind: EventKind,
+pub(crate) struct Nearest {
+    pub(crate) gap: f64,
+    pub(crate) kind: EventKind,
 }
 
 impl Nearest {
-    pub(super) fn of(a: Option<Self>, b: Option<Self>) -> Option<Self> {
+    pub(crate) fn of(a: Option<Self>, b: Option<Self>) -> Option<Self> {
         match (a, b) {
             (Some(a), Some(b)) if b.gap < a.gap => Some(b),
             (None, b) => b,
@@ -67,7 +67,7 @@ impl Gap {
 
 impl Simulation {
     /// Whether events are to be located in the next step; counts them by the second.
-    pub(super) fn may_locate(&self, work: &mut Work, how: &Adaptive) -> bool {
+    pub(crate) fn may_locate(&self, work: &mut Work, how: &Adaptive) -> bool {
         let Some(events) = how.events else { return false };
         let memory = &mut work.memory;
         if self.motion.time >= memory.window + 1.0 || self.motion.time < memory.window {
@@ -77,7 +77,7 @@ impl Simulation {
     }
 
     /// Shuts what is open at the present state, before a step of length `h`; opens all without `events`. Says whether something is about to close at once.
-    pub(super) fn watch_gates(
+    pub(crate) fn watch_gates(
         &mut self,
         events: Option<Events>,
         how: &Adaptive,
@@ -134,7 +134,7 @@ impl Simulation {
     }
 
     /// Everything takes part again.
-    pub(super) fn open_gates(&mut self) {
+    pub(crate) fn open_gates(&mut self) {
         self.gates.shut = false;
         self.gates.rows.clear();
         self.gates.nearest = None;
@@ -146,14 +146,14 @@ impl Simulation {
     }
 
     /// Before a part of a step.
-    pub(super) fn empty_aside(&mut self) {
+    pub(crate) fn empty_aside(&mut self) {
         if let Some(c) = &mut self.system.contacts {
             c.aside.clear();
         }
     }
 
     /// Switches the rows off that are left out, in the filled system.
-    pub(in crate::simulation) fn switch_gates_off(&mut self) {
+    pub(crate) fn switch_gates_off(&mut self) {
         let bounds = self.system.assembler.row_bounds_mut();
         for row in &self.gates.rows {
             bounds[*row] = (0.0, 0.0);
@@ -162,7 +162,7 @@ impl Simulation {
 
     /// What is nearest to closing of all that was left out of the last part of the step, of length `h`. A gap is that of the present contacts, where they know it; else, of what has
     /// passed through, the way since the start of the part along the normal that it had there.
-    pub(super) fn nearest(&self, h: f64) -> Option<Nearest> {
+    pub(crate) fn nearest(&self, h: f64) -> Option<Nearest> {
         if !self.gates.shut {
             return None;
         }

@@ -9,7 +9,7 @@ use pliant_model::{ComponentId, State};
 
 /// Where a step starts.
 #[derive(Debug, Default)]
-pub(super) struct Start {
+pub(crate) struct Start {
     known: bool,
     motion: Motion,
     steps: usize,
@@ -17,19 +17,19 @@ pub(super) struct Start {
 }
 
 impl Start {
-    pub(super) fn forget(&mut self) {
+    pub(crate) fn forget(&mut self) {
         self.known = false;
     }
 
-    pub(super) fn time(&self) -> f64 {
+    pub(crate) fn time(&self) -> f64 {
         self.motion.time
     }
 
-    pub(super) fn state(&self) -> &State {
+    pub(crate) fn state(&self) -> &State {
         &self.motion.state
     }
 
-    pub(super) fn take(&mut self, s: &Simulation) {
+    pub(crate) fn take(&mut self, s: &Simulation) {
         self.known = true;
         self.motion.clone_from(&s.motion);
         let controls = &mut self.motion.controls;
@@ -51,7 +51,7 @@ impl Start {
 
 impl Simulation {
     /// Goes back to the start of the step, if there is one.
-    pub(super) fn back(&mut self, work: &mut Work) -> Result<(), Error> {
+    pub(crate) fn back(&mut self, work: &mut Work) -> Result<(), Error> {
         let start = &work.start;
         if !start.known {
             return Ok(());
@@ -83,7 +83,7 @@ impl Simulation {
         self.system
             .evaluation
             .propagate(&self.system.model, &mut self.motion.state)?;
-        self.fill_motion(self.motion.time, self.motion.time);
+        self.system.set_row_motion(self.motion.time, self.motion.time);
         Ok(())
     }
 }

@@ -7,7 +7,7 @@ use pliant_solvers::complementarity::Cone;
 
 impl Contacts {
     /// Replaces Coulomb's laws, which stand behind so many row blocks of the model, by those of a coupling, in velocities of the system times `unit`.
-    pub(super) fn couple(
+    pub(crate) fn couple(
         &mut self,
         coupling: FrictionCoupling,
         mut block: usize,

@@ -12,12 +12,12 @@ const PER_CONTACT: usize = 1000;
 
 impl Contacts {
     /// Whether a contact has restitution.
-    pub(super) fn bounces(&self) -> bool {
+    pub(crate) fn bounces(&self) -> bool {
         self.list.contacts().iter().any(|c| c.law.restitution > 0.0)
     }
 
     /// Whether every contact can be solved alone.
-    pub(super) fn check_alone(&self) -> Result<(), Error> {
+    pub(crate) fn check_alone(&self) -> Result<(), Error> {
         let pyramid = |c: &Option<Cone>| matches!(c, Some(Cone::Pyramid { .. }));
         match self.cones.iter().position(pyramid) {
             None => Ok(()),
@@ -32,7 +32,7 @@ impl Contacts {
     /// law along the normal and Coulomb's across. Their impulses go to `given`. False if they do not end.
     ///
     /// Every one takes energy or keeps it, for it is one contact with one coefficient.
-    pub(super) fn impacts_in_sequence(&mut self, base_rows: usize, h: f64) -> bool {
+    pub(crate) fn impacts_in_sequence(&mut self, base_rows: usize, h: f64) -> bool {
         let mut u = self.tail.velocity().to_vec();
         let mut first_rows = Vec::with_capacity(self.list.len());
         let mut row = 0;

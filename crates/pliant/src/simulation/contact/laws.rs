@@ -6,7 +6,7 @@ use pliant_dense::Vec3;
 use pliant_solvers::complementarity::Cone;
 
 /// Two tangents that make an orthonormal frame with a unit normal, without a jump where the normal turns slowly but near one pole.
-pub(super) fn frame(normal: [f64; 3]) -> [[f64; 3]; 3] {
+pub(crate) fn frame(normal: [f64; 3]) -> [[f64; 3]; 3] {
     let [x, y, z] = normal;
     // Duff et al., Building an orthonormal basis, revisited, 2017.
     let sign = 1f64.copysign(z);
@@ -21,21 +21,21 @@ pub(super) fn frame(normal: [f64; 3]) -> [[f64; 3]; 3] {
 
 /// The rows of a contact: their axes, in units that suit its law, and that law.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Rows {
+pub(crate) struct Rows {
     /// The normal and two tangents, the first along the law's direction; then, where spin or rolling are resisted, the normal and two tangents again, about which angular
     /// velocities are measured.
     axes: [[f64; 3]; 6],
     /// Lengths of the axes.
-    pub(super) units: [f64; 6],
-    pub(super) count: usize,
-    pub(super) cone: Cone,
+    pub(crate) units: [f64; 6],
+    pub(crate) count: usize,
+    pub(crate) cone: Cone,
 }
 
 impl Rows {
     /// For an ellipse the tangents are in units of the coefficients, which makes its law that of a circle of one: `r_t = mu_i r'_t`, `u'_t = mu_i u_t`
     /// ([`Elliptic`](pliant_solvers::complementarity::Elliptic)). Torques and angular velocities are in units of a lever (m; zero: they are not resisted), which is to be of the
     /// size of what turns, so that all rows respond alike.
-    pub(super) fn new(contact: &Contact, lever: f64) -> Self {
+    pub(crate) fn new(contact: &Contact, lever: f64) -> Self {
         let law = &contact.law;
         let [normal, mut a, mut b] = frame(contact.normal);
         if let Some(direction) = law.direction {
@@ -78,17 +78,17 @@ impl Rows {
     }
 
     /// Along which velocities are measured.
-    pub(super) fn velocities(&self) -> &[[f64; 3]] {
+    pub(crate) fn velocities(&self) -> &[[f64; 3]] {
         &self.axes[..self.count.min(3)]
     }
 
     /// About which angular velocities are.
-    pub(super) fn spins(&self) -> &[[f64; 3]] {
+    pub(crate) fn spins(&self) -> &[[f64; 3]] {
         &self.axes[self.count.min(3)..self.count]
     }
 
     /// Impulses in the rows of a force and a torque (or of impulses).
-    pub(super) fn along(&self, force: Vec3, torque: Vec3) -> impl Iterator<Item = f64> {
+    pub(crate) fn along(&self, force: Vec3, torque: Vec3) -> impl Iterator<Item = f64> {
         let (axes, units) = (&self.axes[..self.count], &self.units);
         axes.iter().zip(units).enumerate().map(move |(k, (axis, unit))| {
             let of = if k < 3 { force } else { torque };
@@ -98,7 +98,7 @@ impl Rows {
 }
 
 /// The lever of a contact that resists spin or rolling and has something that turns: the shortest arm of its bodies, and no less than its arms of resistance.
-pub(super) fn lever(contact: &Contact, arms: impl Iterator<Item = [f64; 3]>) -> f64 {
+pub(crate) fn lever(contact: &Contact, arms: impl Iterator<Item = [f64; 3]>) -> f64 {
     let most = contact.law.torsion.max(contact.law.rolling);
     if most == 0.0 {
         return 0.0;
@@ -108,7 +108,7 @@ pub(super) fn lever(contact: &Contact, arms: impl Iterator<Item = [f64; 3]>) -> 
 }
 
 /// The law of the rows of the point.
-pub(super) fn cone_of(law: &ContactLaw) -> Cone {
+pub(crate) fn cone_of(law: &ContactLaw) -> Cone {
     match law.friction_model {
         _ if law.friction == 0.0 => Cone::NonNegative,
         FrictionModel::Cone => Cone::Coulomb { mu: law.friction },
@@ -130,7 +130,7 @@ pub(super) fn cone_of(law: &ContactLaw) -> Cone {
 }
 
 /// Share of the friction that its law allows, of the impulses of the three rows; 1 where it allows none.
-pub(super) fn used_friction(law: &ContactLaw, r: &[f64]) -> f64 {
+pub(crate) fn used_friction(law: &ContactLaw, r: &[f64]) -> f64 {
     let [n, a, b] = *r else { return 1.0 };
     match cone_of(law) {
         Cone::Coulomb { mu } => a.hypot(b) / (mu * n),
@@ -147,7 +147,7 @@ pub(super) fn used_friction(law: &ContactLaw, r: &[f64]) -> f64 {
 
 impl Contacts {
     /// Right-hand sides and compliances of the rows in the velocity-change form (docs/notation.md), with a share of restitution.
-    pub(super) fn fill_laws(&mut self, h: f64, beta: f64, overlap: Overlap, share: f64) {
+    pub(crate) fn fill_laws(&mut self, h: f64, beta: f64, overlap: Overlap, share: f64) {
         let mut row = 0;
         for (contact, rows) in self.list.contacts().iter().zip(&self.rows) {
             let u = self.tail.velocity()[row];
@@ -200,7 +200,7 @@ impl Contacts {
 
     /// Energy that the impulses add to the motion without them, `r . u+ - r . A r / 2` (J), of a solution in impulses and changes of velocity. With one
     /// coefficient of restitution for all it is not positive. `free` are velocities in the problem's unit times `unit`.
-    pub(super) fn gain(&self, impulses: &[f64], unit: f64) -> f64 {
+    pub(crate) fn gain(&self, impulses: &[f64], unit: f64) -> f64 {
         let free = self.solver.free_velocities();
         let free = &free[free.len() - impulses.len()..];
         let mut gain = 0.0;
@@ -213,7 +213,7 @@ impl Contacts {
     }
 
     /// Sum of `|r u|` that the gain is compared with.
-    pub(super) fn exchanged(&self, impulses: &[f64]) -> f64 {
+    pub(crate) fn exchanged(&self, impulses: &[f64]) -> f64 {
         let velocities = self.tail.velocity().iter().zip(&self.after);
         let sums = impulses.iter().zip(velocities);
         sums.map(|(r, (u, v))| r.abs() * (u.abs() + v.abs())).sum()

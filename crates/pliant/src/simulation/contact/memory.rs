@@ -9,16 +9,16 @@ use pliant_solvers::complementarity::IslandMemory;
 /// What contacts remember, as plain values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ContactMemory {
-    pub(super) list: Option<(ContactList, f64)>,
-    pub(super) forces: Vec<(ContactKey, [f64; 6])>,
-    pub(super) finder: Vec<u64>,
-    pub(super) solver: IslandMemory,
-    pub(super) correction_solver: IslandMemory,
+    pub(crate) list: Option<(ContactList, f64)>,
+    pub(crate) forces: Vec<(ContactKey, [f64; 6])>,
+    pub(crate) finder: Vec<u64>,
+    pub(crate) solver: IslandMemory,
+    pub(crate) correction_solver: IslandMemory,
 }
 
 /// What trials of a step change of the contacts, at its start, in buffers that are used again. What solvers have planned is not part of it.
 #[derive(Debug, Default)]
-pub(in crate::simulation) struct ContactsAtStart {
+pub(crate) struct ContactsAtStart {
     list: ContactList,
     next: ContactList,
     horizon: Option<f64>,
@@ -31,7 +31,7 @@ pub(in crate::simulation) struct ContactsAtStart {
 }
 
 impl ContactsAtStart {
-    pub(in crate::simulation) fn take(&mut self, c: &Contacts) {
+    pub(crate) fn take(&mut self, c: &Contacts) {
         self.list.copy(&c.list);
         self.next.copy(&c.next);
         (self.horizon, self.step, self.report) = (c.horizon, c.step, c.report);
@@ -42,7 +42,7 @@ impl ContactsAtStart {
         self.events.clone_from(&c.events);
     }
 
-    pub(in crate::simulation) fn give_back(&self, c: &mut Contacts) -> Result<(), Error> {
+    pub(crate) fn give_back(&self, c: &mut Contacts) -> Result<(), Error> {
         c.list.copy(&self.list);
         c.next.copy(&self.next);
         (c.horizon, c.step, c.report) = (self.horizon, self.step, self.report);
@@ -55,7 +55,7 @@ impl ContactsAtStart {
 }
 
 impl Simulation {
-    pub(in crate::simulation) fn contact_memory(&self) -> Option<ContactMemory> {
+    pub(crate) fn contact_memory(&self) -> Option<ContactMemory> {
         self.system.contacts.as_ref().map(|c| {
             let mut finder = Vec::new();
             c.finder.save(&mut finder);
@@ -69,7 +69,7 @@ impl Simulation {
         })
     }
 
-    pub(in crate::simulation) fn restore_contacts(&mut self, checkpoint: &Checkpoint) -> Result<(), Error> {
+    pub(crate) fn restore_contacts(&mut self, checkpoint: &Checkpoint) -> Result<(), Error> {
         match (&mut self.system.contacts, &checkpoint.contacts) {
             (Some(c), Some(memory)) => {
                 c.forget();

@@ -11,17 +11,17 @@ use pliant_solvers::complementarity::{AutoOptions, ProblemError};
 use pliant_solvers::{KktSystem, Solution, SolveError, SolveReport};
 
 impl Contacts {
-    pub(in crate::simulation) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
     /// Right-hand sides in the velocities of the start of the step, with a share of restitution.
-    pub(in crate::simulation) fn take_laws(&mut self, h: f64, beta: f64, overlap: Overlap, share: f64) {
+    pub(crate) fn take_laws(&mut self, h: f64, beta: f64, overlap: Overlap, share: f64) {
         self.fill_laws(h, beta, overlap, share);
         self.laws.clone_from(&self.tail.b);
     }
 
-    pub(in crate::simulation) fn set_options(&mut self, options: &Options, auto: AutoOptions) {
+    pub(crate) fn set_options(&mut self, options: &Options, auto: AutoOptions) {
         self.bounced = false;
         self.report.restitution = 1.0;
         self.solver.options = auto;
@@ -31,18 +31,18 @@ impl Contacts {
     }
 
     /// `out += J^T r factor`.
-    pub(in crate::simulation) fn add_impulses(&self, r: &[f64], factor: f64, out: &mut [f64]) {
+    pub(crate) fn add_impulses(&self, r: &[f64], factor: f64, out: &mut [f64]) {
         self.tail.add_transpose_product(r, factor.recip(), out);
     }
 
     /// `out += |J|^T |r|`.
-    pub(in crate::simulation) fn add_sizes(&self, r: &[f64], out: &mut [f64]) {
+    pub(crate) fn add_sizes(&self, r: &[f64], out: &mut [f64]) {
         self.tail.add_sizes(r, out);
     }
 
     /// The system of an iterate whose velocities have changed by `change` since the start, with the whole impulses unknown: those of the iterate are taken out of the
     /// right-hand side again.
-    pub(in crate::simulation) fn fill_iterate(
+    pub(crate) fn fill_iterate(
         &mut self,
         base: &KktSystem,
         place: (&Model, &State),
@@ -60,7 +60,7 @@ impl Contacts {
         Ok(())
     }
 
-    pub(in crate::simulation) fn prepare(&mut self, simulation: &Simulation) -> Result<(), Error> {
+    pub(crate) fn prepare(&mut self, simulation: &Simulation) -> Result<(), Error> {
         let Some(system) = self.extended.system() else {
             return Err(Error::Solve(SolveError::NotPrepared));
         };
@@ -69,7 +69,7 @@ impl Contacts {
     }
 
     /// The mean diagonal of the Delassus operator of each contact, by the diagonal of `W`, behind so many rows of the model.
-    pub(in crate::simulation) fn weigh(&self, base_rows: usize, scales: &mut Vec<f64>) {
+    pub(crate) fn weigh(&self, base_rows: usize, scales: &mut Vec<f64>) {
         scales.clear();
         let Some(system) = self.extended.system() else {
             return;
@@ -84,13 +84,7 @@ impl Contacts {
     }
 
     /// Sum of the squares of the natural maps (m/s) of an iterate, each beyond a share of the largest velocity that there is without impulses.
-    pub(in crate::simulation) fn merit(
-        &mut self,
-        change: &[f64],
-        impulses: &[f64],
-        scales: &[f64],
-        tolerance: f64,
-    ) -> f64 {
+    pub(crate) fn merit(&mut self, change: &[f64], impulses: &[f64], scales: &[f64], tolerance: f64) -> f64 {
         self.tail.product_into(change, &mut self.after);
         let largest = self.laws.iter().fold(0.0f64, |a, v| a.max(v.abs()));
         let first = self.cones.len() - self.rows.len();
@@ -121,7 +115,7 @@ impl Contacts {
     }
 
     /// One solve, from the impulses of the iterate.
-    pub(in crate::simulation) fn solve_iterate(
+    pub(crate) fn solve_iterate(
         &mut self,
         mu: &[f64],
         impulses: &[f64],
@@ -153,25 +147,20 @@ impl Contacts {
     }
 
     /// The largest velocity of a contact that there is without impulses, as of the last solve (m/s).
-    pub(in crate::simulation) fn free_velocity(&self) -> f64 {
+    pub(crate) fn free_velocity(&self) -> f64 {
         let free = self.solver.free_velocities();
         let free = &free[free.len().saturating_sub(self.tail.rows())..];
         free.iter().fold(0.0f64, |a, v| a.max(v.abs()))
     }
 
     /// Whether the impulses of the last solve make energy by restitution, with these velocities at the end of the step.
-    pub(in crate::simulation) fn makes_energy(
-        &mut self,
-        end: &[f64],
-        impulses: &[f64],
-        tolerance: f64,
-    ) -> bool {
+    pub(crate) fn makes_energy(&mut self, end: &[f64], impulses: &[f64], tolerance: f64) -> bool {
         self.tail.product_into(end, &mut self.after);
         self.bounces() && self.gain(impulses, 1.0) > tolerance.max(1e-12) * self.exchanged(impulses)
     }
 
     /// Velocities at the end of the step, then [`read`](Self::read).
-    pub(in crate::simulation) fn read_iterate(&mut self, end: &[f64], impulses: &[f64], h: f64, beta: f64) {
+    pub(crate) fn read_iterate(&mut self, end: &[f64], impulses: &[f64], h: f64, beta: f64) {
         if self.list.is_empty() {
             self.tail.clear();
             self.after.clear();

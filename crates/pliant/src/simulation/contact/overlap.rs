@@ -24,7 +24,7 @@ fn stored(list: &ContactList) -> f64 {
 
 impl Contacts {
     /// Energy in compliant contacts at the start of the step (J).
-    pub(in crate::simulation) fn stored_at_start(&self) -> f64 {
+    pub(crate) fn stored_at_start(&self) -> f64 {
         stored(&self.list)
     }
 
@@ -41,7 +41,7 @@ impl Contacts {
     }
 
     /// The state was set: what overlaps at the start of the step is none of ours.
-    pub(in crate::simulation) fn take_overlap_as_given(&mut self) {
+    pub(crate) fn take_overlap_as_given(&mut self) {
         self.set_overlap = self.deepest(&self.list);
     }
 
@@ -65,7 +65,7 @@ impl Contacts {
 
 impl Simulation {
     /// Finds the contacts at the end of the step and takes overlap back, if that is asked for.
-    pub(in crate::simulation) fn find_contacts_after(&mut self, h: f64) -> Result<(), Error> {
+    pub(crate) fn find_contacts_after(&mut self, h: f64) -> Result<(), Error> {
         let Some(mut c) = self.system.contacts.take() else {
             return Ok(());
         };

@@ -13,18 +13,18 @@ use pliant_solvers::{KktSystem, SolveError};
 /// Rows of the friction that belongs to the impulse of expansion which is known beforehand. They are a contact of their own: its normal row has no Jacobian but a
 /// compliance `rho`, so that `0 <= rho r - rho g`, complementary to `r`, makes `r = g`.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Expansion {
+pub(crate) struct Expansion {
     /// Its first row, and that of its contact, among the contact rows.
-    pub(super) row: usize,
+    pub(crate) row: usize,
     of: usize,
     contact: usize,
     /// Unit of its normal row (1/kg).
-    pub(super) rho: f64,
+    pub(crate) rho: f64,
 }
 
 /// Room for an impact.
 #[derive(Debug, Default)]
-pub(super) struct Scratch {
+pub(crate) struct Scratch {
     /// Multipliers that the solve after the impact starts from.
     start: Vec<f64>,
     cones: Vec<Option<Cone>>,
@@ -40,10 +40,10 @@ fn closes(contact: &Contact, u: f64, h: f64) -> bool {
 
 /// What an impact that did not converge leaves for the report of the step.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Missed {
-    pub(super) outcome: Outcome,
-    pub(super) measure: f64,
-    pub(super) natural: f64,
+pub(crate) struct Missed {
+    pub(crate) outcome: Outcome,
+    pub(crate) measure: f64,
+    pub(crate) natural: f64,
 }
 
 impl Contacts {
@@ -59,7 +59,7 @@ impl Contacts {
     }
 
     /// Whether something with restitution approaches something and meets it within the step.
-    pub(super) fn hits(&self, h: f64) -> bool {
+    pub(crate) fn hits(&self, h: f64) -> bool {
         let u = self.tail.velocity();
         self.with_rows().any(|(_, row, contact)| {
             let approach = u[row] < 0.0 && contact.gap.max(0.0) + h * u[row] < 0.0;
@@ -68,7 +68,7 @@ impl Contacts {
     }
 
     /// Appends the rows of expansion of all contacts of an impact.
-    pub(super) fn push_expansions(
+    pub(crate) fn push_expansions(
         &mut self,
         h: f64,
         base: &KktSystem,
@@ -132,7 +132,7 @@ impl Contacts {
 impl Simulation {
     /// The impulses of the impacts at the start of the step, into `given`: a compression in which nothing approaches at its end, then an expansion with at least `e`
     /// times its normal impulses. Without forces, at the response of the step.
-    pub(super) fn impacts_by_poisson(&mut self, c: &mut Contacts) -> Result<(), Error> {
+    pub(crate) fn impacts_by_poisson(&mut self, c: &mut Contacts) -> Result<(), Error> {
         let h = self.scheme.h;
         if self.options.contacts.impacts == Impacts::InSequence {
             return Err(Error::Contacts(ProblemError::Unsuitable {

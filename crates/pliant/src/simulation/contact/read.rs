@@ -16,7 +16,7 @@ const ON_CONE: f64 = 1e-3;
 
 impl Contacts {
     /// Reads impulses and velocities of the contacts, in impulses per step `h`; positions move by `h (beta u+ + (1 - beta) u)`.
-    pub(super) fn read(&mut self, impulses: &[f64], h: f64, beta: f64) {
+    pub(crate) fn read(&mut self, impulses: &[f64], h: f64, beta: f64) {
         self.readings.clear();
         self.forces_now.clear();
         let mut row = 0;
@@ -166,7 +166,7 @@ impl Simulation {
     }
 
     /// After the solves of a step: what the contacts did.
-    pub(in crate::simulation) fn read_contacts(&mut self, h: f64) {
+    pub(crate) fn read_contacts(&mut self, h: f64) {
         let Some(mut c) = self.system.contacts.take() else {
             return;
         };
@@ -186,7 +186,7 @@ impl Simulation {
     }
 
     /// Whether the contacts of the step solve their law.
-    pub(in crate::simulation) fn check_contacts(&self, report: &crate::StepReport) -> Result<(), Error> {
+    pub(crate) fn check_contacts(&self, report: &crate::StepReport) -> Result<(), Error> {
         let Some(c) = self.system.contacts.as_ref().filter(|c| !c.list.is_empty()) else {
             return Ok(());
         };

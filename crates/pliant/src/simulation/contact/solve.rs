@@ -4,17 +4,18 @@ use super::Contacts;
 use crate::Error;
 use crate::contact::{Impacts, Restitution};
 use crate::simulation::Simulation;
+use crate::system::per_force;
 use pliant_dense::Vec3;
 use pliant_solvers::complementarity::{AutoOptions, Limits, Outcome, ProblemError};
 use pliant_solvers::{KktSystem, Solution, SolveError, SolveReport};
 
 /// A contact does not slip below this share of its velocity at the start of the step, and of the largest velocity that there is without impulses
 /// (for which there are this many tolerances at least).
-pub(super) const AT_REST: f64 = 1e-6;
-pub(super) const TOLERANCES_AT_REST: f64 = 10.0;
+pub(crate) const AT_REST: f64 = 1e-6;
+pub(crate) const TOLERANCES_AT_REST: f64 = 10.0;
 
 /// A complementarity error in the model's words.
-pub(in crate::simulation) fn in_words(error: ProblemError, simulation: &Simulation) -> Error {
+pub(crate) fn in_words(error: ProblemError, simulation: &Simulation) -> Error {
     match error {
         ProblemError::Bilateral(e) => Error::from_solver(e, &simulation.system.model, simulation.motion.time),
         other => Error::Contacts(other),
@@ -22,7 +23,7 @@ pub(in crate::simulation) fn in_words(error: ProblemError, simulation: &Simulati
 }
 
 /// The forces of the last step in the rows of the contacts, times `per_force`.
-pub(in crate::simulation) fn last_impulses(c: &Contacts, per_force: f64) -> impl Iterator<Item = f64> {
+pub(crate) fn last_impulses(c: &Contacts, per_force: f64) -> impl Iterator<Item = f64> {
     let contacts = c.list.contacts().iter().zip(&c.rows);
     contacts.flat_map(move |(contact, rows)| {
         let at = c.forces.binary_search_by_key(&contact.key, |f| f.0);
@@ -34,19 +35,19 @@ pub(in crate::simulation) fn last_impulses(c: &Contacts, per_force: f64) -> impl
 
 impl Simulation {
     /// The solution of the step with the impulses of contacts, as the formulation has it.
-    pub(in crate::simulation) fn contact_solution(&self) -> Option<&Solution> {
+    pub(crate) fn contact_solution(&self) -> Option<&Solution> {
         let c = self.system.contacts.as_ref().filter(|c| !c.list.is_empty());
         c.map(|c| &c.solution)
     }
 
     /// The system of the step, with the rows of contacts if there are any.
-    pub(in crate::simulation) fn whole_system(&self) -> &KktSystem {
+    pub(crate) fn whole_system(&self) -> &KktSystem {
         let extended = self.system.contacts.as_ref().filter(|c| !c.list.is_empty());
         let extended = extended.and_then(|c| c.extended.system());
         extended.unwrap_or_else(|| self.system.assembler.system())
     }
 
-    pub(in crate::simulation) fn auto_options(&self) -> AutoOptions {
+    pub(crate) fn auto_options(&self) -> AutoOptions {
         let options = &self.options.contacts;
         AutoOptions {
             limits: Limits {
@@ -59,7 +60,7 @@ impl Simulation {
     }
 
     /// Rows of the contacts behind the filled system, factored.
-    pub(in crate::simulation) fn prepare_contacts(&mut self) -> Result<(), Error> {
+    pub(crate) fn prepare_contacts(&mut self) -> Result<(), Error> {
         let Some(mut c) = self.system.contacts.take() else {
             return Ok(());
         };
@@ -69,7 +70,7 @@ impl Simulation {
     }
 
     /// The rows of the contacts and their cones, with the Jacobians that the assembler was last filled with.
-    pub(in crate::simulation) fn gather_rows(&self, c: &mut Contacts, h: f64) -> Result<(), Error> {
+    pub(crate) fn gather_rows(&self, c: &mut Contacts, h: f64) -> Result<(), Error> {
         c.tail.clear();
         let base = self.system.assembler.system();
         c.cones.clear();
@@ -84,7 +85,7 @@ impl Simulation {
         self.system
             .assembler
             .project(&self.system.model, &self.motion.state, &mut c.tail)?;
-        let unit = h / self.per_force(h);
+        let unit = h / per_force(&self.scheme);
         let blocks = base.row_blocks().len() - 1;
         c.couple(self.options.contacts.friction_coupling, blocks, unit)
     }
@@ -115,7 +116,7 @@ impl Simulation {
         c.given.resize(c.tail.rows(), 0.0);
         self.fill_extended(c)?;
         // The start: forces of the last step.
-        let per_force = self.per_force(h);
+        let per_force = per_force(&self.scheme);
         c.solution.mu.clear();
         c.solution
             .mu
@@ -162,13 +163,13 @@ impl Simulation {
             &self.system.scratch.fixed_change,
             &c.tail,
         )?;
-        let unit = self.scheme.h / self.per_force(self.scheme.h);
+        let unit = self.scheme.h / per_force(&self.scheme);
         c.extended.add_impulses(&c.tail, &c.given, unit);
         Ok(())
     }
 
     /// Solves the prepared system with its contacts, from what the last solve of the step found.
-    pub(in crate::simulation) fn solve_contacts(&mut self) -> Result<SolveReport, Error> {
+    pub(crate) fn solve_contacts(&mut self) -> Result<SolveReport, Error> {
         let Some(mut c) = self.system.contacts.take() else {
             return Err(Error::Solve(SolveError::NotPrepared));
         };
@@ -185,7 +186,7 @@ impl Simulation {
             s.options.contacts.tolerance.max(1e-12) * c.exchanged(s.contact_impulses(&s.system.change))
         };
         let gains = |c: &Contacts, s: &Simulation| {
-            let unit = s.scheme.h / s.per_force(s.scheme.h);
+            let unit = s.scheme.h / per_force(&s.scheme);
             c.gain(s.contact_impulses(&s.system.change), unit) > allowed(c, s)
         };
         if bounces && gains(c, self) {
@@ -215,7 +216,7 @@ impl Simulation {
     }
 
     /// Impulses of the contacts in a solution of all rows.
-    pub(super) fn contact_impulses<'a>(&self, solution: &'a Solution) -> &'a [f64] {
+    pub(crate) fn contact_impulses<'a>(&self, solution: &'a Solution) -> &'a [f64] {
         &solution.mu[self.system.assembler.system().m()..]
     }
 
@@ -254,7 +255,7 @@ impl Simulation {
         for (after, u) in c.after.iter_mut().zip(c.tail.velocity()) {
             *after += u;
         }
-        let unit = self.scheme.h / self.per_force(self.scheme.h);
+        let unit = self.scheme.h / per_force(&self.scheme);
         c.outcome = found.outcome;
         let missed = c.missed.filter(|_| found.outcome == Outcome::Converged);
         let missed = missed.map_or((0.0, 0.0), |m| {

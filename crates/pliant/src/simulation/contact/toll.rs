@@ -9,12 +9,12 @@ const IDLE: f64 = 1e-9;
 
 /// Room for the groups of a correction.
 #[derive(Debug, Default)]
-pub(super) struct Toll {
+pub(crate) struct Toll {
     /// Block of each variable, and the group of each block, which is named by its least block.
     block: Vec<u32>,
     group: Vec<u32>,
     /// Forces of the potential on all nodes (N, N m), velocities of the independent coordinates, `M v`.
-    pub(super) force: Vec<f64>,
+    pub(crate) force: Vec<f64>,
     velocity: Vec<f64>,
     momentum: Vec<f64>,
     /// Velocities and momenta of all nodes.
@@ -129,7 +129,7 @@ impl Toll {
 
     /// Shortens the displacement of the groups that owe more than they can pay until that is `margin` all together instead of `new` (J): what they
     /// owe goes with the displacement. If all of them can pay, for none is told from the others, all displacements become shorter.
-    pub(super) fn shorten(&self, dx: &mut [f64], margin: f64, new: f64) {
+    pub(crate) fn shorten(&self, dx: &mut [f64], margin: f64, new: f64) {
         let poor = |(owed, kinetic): (&f64, &f64)| owed > kinetic;
         let (mut owed, mut kinetic) = (0.0, 0.0);
         for (w, t) in self.owed.iter().zip(&self.kinetic).filter(|g| poor(*g)) {
@@ -154,7 +154,7 @@ impl Simulation {
     /// Who owes what of the potential energy `lifted` (J) that the displacement `dx` brought in: groups of what the correction connects, each
     /// `-f . dx` where that is positive; what `f` does not know of (springs that are rows, curvature) is shared by kinetic energy. Returns what can be
     /// paid (J), at most the kinetic energy of each group. Cost: `O(nnz)` of the system.
-    pub(super) fn charge(
+    pub(crate) fn charge(
         &self,
         toll: &mut Toll,
         (system, mu, dx): (&KktSystem, &[f64], &[f64]),
@@ -178,7 +178,7 @@ impl Simulation {
 
     /// Takes what was charged out of the kinetic energy of the groups, each as far as it has any; their free velocities become smaller alike, so that
     /// hard rows and closed contacts hold as before: `v <- v sqrt(1 - w/T)` for a group that owes `w` and has `T = v^T M v / 2`.
-    pub(super) fn collect(&mut self, toll: &mut Toll, system: &KktSystem) -> Result<(), crate::Error> {
+    pub(crate) fn collect(&mut self, toll: &mut Toll, system: &KktSystem) -> Result<(), crate::Error> {
         let mut any = false;
         for (owed, kinetic) in toll.owed.iter_mut().zip(&toll.kinetic) {
             let paid = owed.min(*kinetic);

@@ -36,12 +36,12 @@ fn on_the_way(model: &Model, start: &State, end: &State, h: f64, out: &mut State
 
 impl Contacts {
     /// A step begins, with the contacts that were found for it.
-    pub(in crate::simulation) fn foresee_nothing(&mut self) {
+    pub(crate) fn foresee_nothing(&mut self) {
         (self.searches, self.unforeseen_count) = (0, 0);
     }
 
     /// Takes the contacts that nobody foresaw into those of the step, which is to be taken again; whether it may be.
-    pub(in crate::simulation) fn take_unforeseen(&mut self) -> bool {
+    pub(crate) fn take_unforeseen(&mut self) -> bool {
         if self.searches == MOST_SEARCHES {
             return false;
         }
@@ -57,7 +57,7 @@ impl Contacts {
 
 impl Simulation {
     /// Whether things went through each other in the step that has just been made, and that nobody foresaw.
-    pub(in crate::simulation) fn look_again(&mut self, h: f64) -> Result<(), Error> {
+    pub(crate) fn look_again(&mut self, h: f64) -> Result<(), Error> {
         let Some(mut c) = self.system.contacts.take() else {
             return Ok(());
         };

@@ -23,7 +23,7 @@ impl Simulation {
     ///
     /// Contacts are solved in every step with their law, which with `W + s D` has an answer; those that come into reach on the way of a step take part in it. Where nothing but contacts
     /// holds what moves, the resistance stays so high that without them it would not move further than the model is long: so far their solver resolves gaps.
-    pub(super) fn flow(&mut self, work: &mut Work) -> Result<bool, Error> {
+    pub(crate) fn flow(&mut self, work: &mut Work) -> Result<bool, Error> {
         work.flowing = true;
         let rests = self.flow_on(work);
         work.flowing = false;

@@ -13,7 +13,7 @@ const ASKED: f64 = 1e-12;
 impl RestContacts {
     /// One linear step with all cones, of a system whose `W` resists everything: `force` and `deficit` are what the equations miss at present, all contacts included. The whole
     /// forces of the contacts are kept for [`accept`](Self::accept), the changes of the model's go into `out`. `None` if the solver found no answer to it.
-    pub(in crate::simulation) fn solve_step(
+    pub(crate) fn solve_step(
         &mut self,
         (assembler, model, state): (&mut Assembler, &Model, &State),
         (force, deficit): (&[f64], &[f64]),

@@ -12,7 +12,7 @@ const STICKS: f64 = 1.0 - 1e-6;
 
 impl RestContacts {
     /// Contacts without friction: whether they bear, by `r - w/s`; the others lose their force. A gap of `touching` (m) is none.
-    pub(in crate::simulation) fn take_sides(&mut self, per_length: f64, touching: f64) {
+    pub(crate) fn take_sides(&mut self, per_length: f64, touching: f64) {
         let mut row = 0;
         for (i, own) in self.rows.iter().enumerate() {
             let contact = &self.kept.list.contacts()[i];
@@ -33,7 +33,7 @@ impl RestContacts {
     }
 
     /// What the rows of the tangent miss, as [`fill`](Self::fill) last made them.
-    pub(in crate::simulation) fn deficits(&self, out: &mut Vec<f64>) {
+    pub(crate) fn deficits(&self, out: &mut Vec<f64>) {
         for ((contact, acts), first) in self
             .kept
             .list
@@ -49,7 +49,7 @@ impl RestContacts {
     }
 
     /// The tangent with the rows of the contacts that bear behind those of the model: their normals, and both tangents of those that stick.
-    pub(in crate::simulation) fn fill(
+    pub(crate) fn fill(
         &mut self,
         assembler: &Assembler,
         (model, state): (&Model, &State),
@@ -77,13 +77,13 @@ impl RestContacts {
     }
 
     /// The tangent with contacts that bear, if there are such.
-    pub(in crate::simulation) fn tangent(&self) -> Option<&KktSystem> {
+    pub(crate) fn tangent(&self) -> Option<&KktSystem> {
         let bears = !self.acting_of.is_empty();
         self.tangent.system().filter(|_| bears)
     }
 
     /// Changes the forces of the contacts of the tangent.
-    pub(in crate::simulation) fn add(&mut self, change: &[f64], share: f64) {
+    pub(crate) fn add(&mut self, change: &[f64], share: f64) {
         for (first, d) in self.acting_of.iter().zip(change) {
             self.kept.force[*first] += share * d;
         }

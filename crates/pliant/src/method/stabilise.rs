@@ -1,15 +1,16 @@
 //! Stabilisation: positions back onto the hard constraints.
 
-use super::Simulation;
+use crate::Simulation;
+use crate::observe::violation;
 use crate::{Error, Stabilisation};
 use pliant_kkt::{Metric, StepInput};
 use pliant_solvers::{SolveError, Status};
 
 impl Simulation {
     /// Gauss-Newton on the hard constraints; velocities keep their coordinates. Returns the number of corrections.
-    pub(super) fn correct_positions(&mut self, how: Stabilisation) -> Result<usize, Error> {
+    pub(crate) fn correct_positions(&mut self, how: Stabilisation) -> Result<usize, Error> {
         for iteration in 0..how.iterations {
-            if self.violation() <= how.tolerance {
+            if violation(&self.system, &self.motion.state) <= how.tolerance {
                 return Ok(iteration);
             }
             self.system
@@ -62,13 +63,13 @@ impl Simulation {
             self.system
                 .evaluation
                 .propagate(&self.system.model, &mut self.motion.state)?;
-            self.account.corrected += self.energies(true).potential - before;
+            self.trace.account.corrected += self.energies(true).potential - before;
         }
         Ok(how.iterations)
     }
 
     /// Fills the system of a correction at the present state, which must be evaluated.
-    pub(super) fn fill_correction(&mut self, metric: Metric) {
+    pub(crate) fn fill_correction(&mut self, metric: Metric) {
         let input = StepInput {
             state: &self.motion.state,
             multipliers: &self.motion.lagged,

@@ -1,7 +1,7 @@
 //! How far Newton's steps are followed.
 
-use super::Simulation;
 use crate::Error;
+use crate::Simulation;
 use crate::report::NewtonReport;
 use pliant_model::ModelError;
 
@@ -17,7 +17,7 @@ const DECREASE: f64 = 1e-4;
 
 /// The best iterate so far.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Watch {
+pub(crate) struct Watch {
     /// Its merit.
     best: f64,
     /// Steps since that did not decrease the merit.
@@ -30,7 +30,7 @@ impl Simulation {
     /// Takes Newton's step: all of it while the merit decreases or for a few steps more, since what decreases one part of the residual may
     /// increase another for an iteration; if that did not pay, from the best iterate as far as the merit decreases. False, at the best
     /// iterate, if it does not decrease at all.
-    pub(super) fn search(&mut self, watch: &mut Watch, newton: &mut NewtonReport) -> Result<bool, Error> {
+    pub(crate) fn search(&mut self, watch: &mut Watch, newton: &mut NewtonReport) -> Result<bool, Error> {
         let s = &mut self.methods.implicit;
         s.accepted.clone_from(&s.end);
         s.accepted_mu.clone_from(&s.mu);
@@ -89,7 +89,7 @@ impl Simulation {
         }
     }
 
-    pub(super) fn keep_best(&mut self, watch: &mut Watch, merit: f64) {
+    pub(crate) fn keep_best(&mut self, watch: &mut Watch, merit: f64) {
         *watch = Watch {
             best: merit,
             ..Watch::default()
@@ -101,7 +101,7 @@ impl Simulation {
         s.best_whole = s.whole;
     }
 
-    pub(super) fn return_to_best(&mut self) -> Result<(), Error> {
+    pub(crate) fn return_to_best(&mut self) -> Result<(), Error> {
         let s = &mut self.methods.implicit;
         s.end.clone_from(&s.best);
         s.mu.clone_from(&s.best_mu);

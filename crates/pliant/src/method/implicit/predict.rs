@@ -1,12 +1,12 @@
 //! The first iterate where materials have a past.
 
-use super::Simulation;
 use crate::Error;
+use crate::Simulation;
 
 impl Simulation {
     /// Where materials have a past, takes the answer of the equations linearised at the *start* of the step for the first iterate. From the velocities of the start, as for others, held
     /// coordinates that move would strain what is beside them alone, far beyond yield, and what yields would be bent back from there. False where it is not asked for or not found.
-    pub(super) fn predict(&mut self) -> bool {
+    pub(crate) fn predict(&mut self) -> bool {
         if self.system.model.internal_count() == 0 || self.in_contact() {
             return false;
         }

@@ -5,8 +5,8 @@
 //! solves the linearised equations of motion with all cones, for the change of velocity and the whole impulses, so that after a whole Newton step the
 //! contacts miss their laws by no more than the solver says. In the merit they are their natural maps, beyond that tolerance.
 
-use super::Simulation;
 use crate::Error;
+use crate::Simulation;
 use crate::contact::{Impacts, Restitution};
 use crate::simulation::contact::{Contacts, in_words, last_impulses};
 use pliant_kkt::Formulation;
@@ -14,7 +14,7 @@ use pliant_solvers::SolveReport;
 
 impl Simulation {
     /// Makes the rows of the contacts of the start of the step with the Jacobians of that state, which must be evaluated.
-    pub(super) fn start_contacts(&mut self, h: f64) -> Result<(), Error> {
+    pub(crate) fn start_contacts(&mut self, h: f64) -> Result<(), Error> {
         self.add_stored_at_start();
         let Some(mut c) = self.system.contacts.take() else {
             return Ok(());
@@ -43,7 +43,7 @@ impl Simulation {
     }
 
     /// Where the nonlinear step has no answer to what contacts are asked for.
-    pub(in crate::simulation) fn refuse_impacts(&self) -> Result<(), Error> {
+    pub(crate) fn refuse_impacts(&self) -> Result<(), Error> {
         let options = &self.options.contacts;
         if options.restitution == Restitution::Poisson {
             return Err(self.refused("Poisson's law of impacts".to_owned()));
@@ -55,7 +55,7 @@ impl Simulation {
     }
 
     /// Takes the impulses of the contacts out of what the equations of motion lack.
-    pub(super) fn add_contact_impulses(&mut self) {
+    pub(crate) fn add_contact_impulses(&mut self) {
         if let (true, Some(c)) = (self.in_contact(), &self.system.contacts) {
             let s = &mut self.methods.implicit;
             c.add_impulses(&s.contacts, -1.0, &mut s.primal);
@@ -63,7 +63,7 @@ impl Simulation {
     }
 
     /// The system at the iterate with the rows of the contacts, factored.
-    pub(super) fn prepare_newton_contacts(&mut self) -> Result<(), Error> {
+    pub(crate) fn prepare_newton_contacts(&mut self) -> Result<(), Error> {
         let Some(mut c) = self.system.contacts.take() else {
             return Ok(());
         };
@@ -87,7 +87,7 @@ impl Simulation {
     }
 
     /// Scales of the rows of contacts, for the merit.
-    pub(super) fn weigh_contacts(&mut self) -> Result<(), Error> {
+    pub(crate) fn weigh_contacts(&mut self) -> Result<(), Error> {
         if !self.in_contact() {
             return Ok(());
         }
@@ -104,7 +104,7 @@ impl Simulation {
     }
 
     /// Sum of the squares of what the contacts miss their laws by, as velocities beyond the tolerance of their solver.
-    pub(super) fn contact_merit(&mut self) -> f64 {
+    pub(crate) fn contact_merit(&mut self) -> f64 {
         let Some(c) = self.system.contacts.as_mut().filter(|c| !c.is_empty()) else {
             return 0.0;
         };
@@ -121,7 +121,7 @@ impl Simulation {
     }
 
     /// Solves the prepared system; the impulses of the contacts go behind those of the model.
-    pub(super) fn solve_newton(&mut self) -> Result<SolveReport, Error> {
+    pub(crate) fn solve_newton(&mut self) -> Result<SolveReport, Error> {
         if !self.in_contact() {
             let solved = self
                 .system
@@ -140,14 +140,14 @@ impl Simulation {
     }
 
     /// Whether contacts with different coefficients of restitution make energy in the step.
-    pub(super) fn restitution_makes_energy(&mut self) -> bool {
+    pub(crate) fn restitution_makes_energy(&mut self) -> bool {
         let contacts = self.system.contacts.as_mut().filter(|c| !c.is_empty());
         let (s, tolerance) = (&self.methods.implicit, self.options.contacts.tolerance);
         contacts.is_some_and(|c| c.makes_energy(&s.end, &s.contacts, tolerance))
     }
 
     /// The laws of the contacts with a share of their restitution.
-    pub(super) fn share_restitution(&mut self, share: f64) {
+    pub(crate) fn share_restitution(&mut self, share: f64) {
         if let Some(c) = &mut self.system.contacts {
             c.take_laws(
                 self.scheme.h,
@@ -160,7 +160,7 @@ impl Simulation {
     }
 
     /// After the last iteration: what the contacts did.
-    pub(super) fn read_newton_contacts(&mut self, h: f64) {
+    pub(crate) fn read_newton_contacts(&mut self, h: f64) {
         let Some(c) = &mut self.system.contacts else {
             return;
         };

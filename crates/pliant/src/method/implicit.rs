@@ -12,6 +12,7 @@
 //! It is symmetric: the derivative of gyroscopic torques, of the masses of mapped nodes and the unsymmetric part of the geometric stiffness are left
 //! out, which costs iterations, not accuracy.
 
+mod anderson;
 mod contacts;
 mod measure;
 mod newton;
@@ -19,12 +20,15 @@ mod predict;
 mod residual;
 mod search;
 
-use super::Simulation;
-use super::anderson::Anderson;
+pub(crate) use anderson::Anderson;
+
 use crate::Error;
+use crate::Simulation;
 use crate::integrator::{EndWeighted, Finished, ImplicitMethod, Integrator, Past, Relation, Start};
 use crate::motion::clone_into_buffers;
+use crate::observe::DampingLaw;
 use crate::report::{StepReport, Timings};
+use crate::system::gather;
 use pliant_kkt::Formulation;
 use pliant_sparse::CsrMatrix;
 use std::sync::Arc;
@@ -58,57 +62,57 @@ clone_into_buffers!(IntegratorMemory {
 
 /// Scratch of implicit steps.
 #[derive(Debug, Default)]
-pub(super) struct Scratch {
-    pub(super) relation: Relation,
+pub(crate) struct Scratch {
+    pub(crate) relation: Relation,
     /// Length of the step, for force fields with a memory.
-    pub(super) elapsed: f64,
+    pub(crate) elapsed: f64,
     /// Velocities of the independent coordinates at the start, at the iterate, and at the last one that was accepted.
-    pub(super) start: Vec<f64>,
-    pub(super) end: Vec<f64>,
-    pub(super) accepted: Vec<f64>,
-    pub(super) displacement: Vec<f64>,
+    pub(crate) start: Vec<f64>,
+    pub(crate) end: Vec<f64>,
+    pub(crate) accepted: Vec<f64>,
+    pub(crate) displacement: Vec<f64>,
     /// Accelerations of the independent coordinates.
-    pub(super) rate: Vec<f64>,
+    pub(crate) rate: Vec<f64>,
     /// Impulses `lambda/g` of the iterate and of the last accepted one.
-    pub(super) mu: Vec<f64>,
-    pub(super) accepted_mu: Vec<f64>,
+    pub(crate) mu: Vec<f64>,
+    pub(crate) accepted_mu: Vec<f64>,
     /// The best iterate.
-    pub(super) best: Vec<f64>,
-    pub(super) best_mu: Vec<f64>,
+    pub(crate) best: Vec<f64>,
+    pub(crate) best_mu: Vec<f64>,
     /// Impulses of the contacts: of the iterate, the last accepted and the best one, and as last solved for.
-    pub(super) contacts: Vec<f64>,
-    pub(super) accepted_contacts: Vec<f64>,
-    pub(super) best_contacts: Vec<f64>,
-    pub(super) new_contacts: Vec<f64>,
+    pub(crate) contacts: Vec<f64>,
+    pub(crate) accepted_contacts: Vec<f64>,
+    pub(crate) best_contacts: Vec<f64>,
+    pub(crate) new_contacts: Vec<f64>,
     /// Whether the iterate, and the best one, came by a whole Newton step: then the contacts are as solved for.
-    pub(super) whole: bool,
-    pub(super) best_whole: bool,
+    pub(crate) whole: bool,
+    pub(crate) best_whole: bool,
     /// Their scales in the merit, and the change of velocity since the start.
-    pub(super) contact_scales: Vec<f64>,
-    pub(super) change: Vec<f64>,
+    pub(crate) contact_scales: Vec<f64>,
+    pub(crate) change: Vec<f64>,
     /// On all nodes: accelerations; forces, then what they lack.
-    pub(super) acceleration: Vec<f64>,
-    pub(super) node_force: Vec<f64>,
+    pub(crate) acceleration: Vec<f64>,
+    pub(crate) node_force: Vec<f64>,
     /// The equations of the start of the step: masses, Jacobian, forces on the independent coordinates, deformations of the rows.
-    pub(super) start_mass: Option<CsrMatrix>,
-    pub(super) start_jacobian: Option<CsrMatrix>,
-    pub(super) start_force: Vec<f64>,
-    pub(super) start_deficit: Vec<f64>,
+    pub(crate) start_mass: Option<CsrMatrix>,
+    pub(crate) start_jacobian: Option<CsrMatrix>,
+    pub(crate) start_force: Vec<f64>,
+    pub(crate) start_deficit: Vec<f64>,
     /// Of RATTLE: mixes the iterates, residual and iterate.
-    pub(super) mixer: Anderson,
-    pub(super) mixed_residual: Vec<f64>,
-    pub(super) mixed: Vec<f64>,
+    pub(crate) mixer: Anderson,
+    pub(crate) mixed_residual: Vec<f64>,
+    pub(crate) mixed: Vec<f64>,
     /// What the equations lack: impulses, deformations, and those as velocities.
-    pub(super) primal: Vec<f64>,
-    pub(super) deficit: Vec<f64>,
-    pub(super) row_velocity: Vec<f64>,
+    pub(crate) primal: Vec<f64>,
+    pub(crate) deficit: Vec<f64>,
+    pub(crate) row_velocity: Vec<f64>,
     /// `W_ii` of the first iterate: what a residual impulse is divided by in the merit.
-    pub(super) inertia: Vec<f64>,
+    pub(crate) inertia: Vec<f64>,
     /// Sizes of terms, for the relative residual.
-    pub(super) speed: Vec<f64>,
-    pub(super) rounding: Vec<f64>,
-    pub(super) primal_terms: Vec<f64>,
-    pub(super) primal_rounding: Vec<f64>,
+    pub(crate) speed: Vec<f64>,
+    pub(crate) rounding: Vec<f64>,
+    pub(crate) primal_terms: Vec<f64>,
+    pub(crate) primal_rounding: Vec<f64>,
 }
 
 impl Simulation {
@@ -126,7 +130,7 @@ impl Simulation {
     }
 
     /// A step by an implicit method, but for undoing it.
-    pub(super) fn advance_implicitly(&mut self, h: f64) -> Result<StepReport, Error> {
+    pub(crate) fn advance_implicitly(&mut self, h: f64) -> Result<StepReport, Error> {
         let Some((given, weighted)) = self.method() else {
             return self.advance(h);
         };
@@ -134,9 +138,9 @@ impl Simulation {
         method.check()?;
         let mut timings = Timings::default();
         let clock = Instant::now();
-        self.fill_motion(self.motion.time, self.motion.time + h);
-        self.evaluate_with_external(0.0)?;
-        self.find_fixed_change();
+        self.system.set_row_motion(self.motion.time, self.motion.time + h);
+        self.system.evaluate(&self.motion, 0.0)?;
+        self.system.find_fixed_change(&self.motion);
         self.start_method(method, h)?;
         self.relate(method, h)?;
         timings.fill += clock.elapsed();
@@ -166,58 +170,34 @@ impl Simulation {
         self.look_again(h)?;
         timings.contacts += clock.elapsed();
         let clock = Instant::now();
-        self.system
-            .rows
-            .soft
-            .iter_mut()
-            .zip(&self.system.rows.undetermined)
-            .for_each(|(s, l)| *s = !l);
+        self.system.take_rows_by_law();
         // The work of dampers is that of the mean force on the mean velocity.
-        self.advance_memory(h);
+        self.trace.account.forgotten += self.system.advance_memory(&mut self.motion.state, h);
         self.scheme.h = h;
         if method.weight() == 1.0 && self.options.integrator != Integrator::Nonlinear {
             (self.scheme.alpha, self.scheme.beta) = (0.5, 0.5);
         } else {
             self.scheme.beta = self.options.beta;
         }
-        let damping_work = self.tally(h);
+        self.tally(h, DampingLaw::Mean);
         timings.update += clock.elapsed();
         let clock = Instant::now();
         self.find_contacts_after(h)?;
-        self.advance_memory(0.0);
+        self.trace.account.forgotten += self.system.advance_memory(&mut self.motion.state, 0.0);
         timings.contacts += clock.elapsed();
         let clock = Instant::now();
-        let mut report = self.report(h, solved, (0, 0), damping_work);
-        report.newton = newton;
-        report.geometry_clamped = clamped;
-        report.projected_tangents = projected_tangents;
-        self.check(&report)?;
-        self.keep_contacts();
+        let trace = &mut self.trace;
+        trace.solved = solved;
+        trace.newton = newton;
+        trace.geometry_clamped = clamped;
+        trace.projected_tangents = projected_tangents;
+        let mut report = self.report(h)?;
         self.finish_method(method, h);
         self.commit(&report);
         timings.update += clock.elapsed();
         report.timings = timings;
-        report.counters = self.counters();
+        report.counters = self.system.counters();
         Ok(report)
-    }
-
-    /// Takes what a step that stands has found.
-    pub(super) fn commit(&mut self, report: &StepReport) {
-        self.motion.fresh = false;
-        self.lag_multipliers();
-        self.motion.dissipated = report.dissipated;
-        self.close_books(report.energies);
-        self.motion.time = report.time;
-        self.system.counters.steps += 1;
-    }
-
-    /// Forces, Jacobians and stiffnesses of the present state, with the forces from outside; force fields with a memory remember what was `elapsed` seconds ago.
-    pub(super) fn evaluate_with_external(&mut self, elapsed: f64) -> Result<(), Error> {
-        self.system
-            .evaluation
-            .evaluate_after(&self.system.model, &self.motion.state, elapsed)?;
-        self.system.evaluation.add_force(&self.motion.controls.external);
-        Ok(())
     }
 
     fn memory_is_fresh(&self, method: &dyn ImplicitMethod) -> bool {
@@ -234,7 +214,7 @@ impl Simulation {
             return Ok(());
         }
         if method.needs_acceleration() {
-            self.find_accelerations(h)?;
+            self.system.find_accelerations(&self.scheme, &self.motion, h)?;
         }
         self.motion.integrator.method = method.name().to_owned();
         self.motion.integrator.previous = None;
@@ -360,15 +340,5 @@ impl Simulation {
         };
         method.finish(&step, &mut self.motion.integrator.vectors);
         self.motion.integrator.previous = Some(h);
-    }
-}
-
-/// Copies the velocities of the independent nodes in the order of their coordinates.
-pub(super) fn gather(model: &pliant_model::Model, velocities: &[f64], out: &mut [f64]) {
-    for node in model.nodes() {
-        if let Some(first) = node.first_dof() {
-            let range = node.velocity_range();
-            out[first..first + range.len()].copy_from_slice(&velocities[range]);
-        }
     }
 }

@@ -1,6 +1,7 @@
 //! A step made of steps of RATTLE: one, or for orders 4 and 6 several, some of them backwards.
 
-use super::Simulation;
+use crate::Simulation;
+use crate::observe::DampingLaw;
 use crate::report::{NewtonReport, StepReport, Timings};
 use crate::{Error, Ledger};
 use pliant_model::State;
@@ -9,7 +10,7 @@ use std::time::Instant;
 
 /// What is gathered over the parts of a step.
 #[derive(Debug, Default)]
-pub(in crate::simulation) struct Composed {
+pub(crate) struct Composed {
     /// The state at the start.
     start: State,
     /// Averages over the step: multipliers of hard rows (of soft ones the last), and forces of supports.
@@ -23,7 +24,7 @@ pub(in crate::simulation) struct Composed {
 
 impl Simulation {
     /// A step of RATTLE or of a composition of it, but for undoing the state.
-    pub(in crate::simulation) fn advance_by_rattle(&mut self, h: f64) -> Result<StepReport, Error> {
+    pub(crate) fn advance_by_rattle(&mut self, h: f64) -> Result<StepReport, Error> {
         let parts = self.options.integrator.rattle_parts().unwrap_or_default();
         let (time, books) = (self.motion.time, self.motion.ledger);
         self.methods.composed.start.clone_from(&self.motion.state);
@@ -35,15 +36,16 @@ impl Simulation {
             let c = &self.methods.composed;
             self.motion.multipliers.copy_from_slice(&c.multipliers);
             self.motion.supports.copy_from_slice(&c.support);
-            self.account.ledger = c.ledger;
-            let mut report = self.report(h, solved, (0, 0), self.methods.composed.damping_work);
-            report.newton = self.methods.composed.newton;
-            self.check(&report)?;
+            self.trace.account.ledger = c.ledger;
+            self.trace.account.damped = c.damping_work;
+            self.trace.solved = solved;
+            self.trace.newton = c.newton;
+            let mut report = self.report(h)?;
             self.motion.integrator.forget();
             self.commit(&report);
             report.timings = self.methods.composed.timings;
             report.timings.update += clock.elapsed();
-            report.counters = self.counters();
+            report.counters = self.system.counters();
             Ok(report)
         });
         if report.is_err() {
@@ -82,12 +84,14 @@ impl Simulation {
         let mut timings = self.methods.composed.timings;
         let (solved, newton) = self.rattle(h, &mut timings)?;
         let clock = Instant::now();
-        let damped = self.tally(h);
+        self.trace.account.damped = 0.0;
+        self.tally(h, DampingLaw::Mean);
+        let damped = self.trace.account.damped;
         self.motion.ledger.inputs = 0.0;
         self.motion.time += h;
         self.gather_part(share);
         let c = &mut self.methods.composed;
-        c.ledger += self.account.ledger;
+        c.ledger += self.trace.account.ledger;
         c.damping_work += damped;
         c.newton.iterations += newton.iterations;
         timings.update += clock.elapsed();
@@ -105,7 +109,7 @@ impl Simulation {
             for k in 0..group.size * group.count {
                 let row = group.first_row + k;
                 let part = self.motion.multipliers[row];
-                let hard = self.row_is_hard(group, k);
+                let hard = self.system.row_is_hard(group, k);
                 let average = &mut self.methods.composed.multipliers[row];
                 *average = if hard { *average + share * part } else { part };
             }

@@ -1,8 +1,8 @@
 //! The iteration of Newton's method.
 
-use super::Simulation;
 use super::search::Watch;
 use crate::Error;
+use crate::Simulation;
 use crate::report::{NewtonReport, Timings};
 use pliant_kkt::{GeometricStiffness, Geometry, StepInput};
 use pliant_solvers::{KktResidual, SolveReport, Status};
@@ -11,7 +11,7 @@ use std::time::Instant;
 impl Simulation {
     /// Newton's method; with contacts that bounce by different coefficients once more with the largest common share of them that makes no energy, to 1/64, as in the
     /// linear step.
-    pub(super) fn iterate_with_restitution(
+    pub(crate) fn iterate_with_restitution(
         &mut self,
         timings: &mut Timings,
     ) -> Result<(SolveReport, NewtonReport, bool), Error> {
@@ -103,7 +103,7 @@ impl Simulation {
     }
 
     /// Fills the matrices at the iterate.
-    pub(super) fn fill_newton(&mut self, clamped: bool) {
+    pub(crate) fn fill_newton(&mut self, clamped: bool) {
         let full = Geometry {
             forces: GeometricStiffness::Full,
             multipliers: GeometricStiffness::Full,
@@ -148,7 +148,7 @@ impl Simulation {
     }
 
     /// Factors the filled system; where it is indefinite, with the absolute value of the geometric stiffness. True if so.
-    pub(super) fn prepare_newton(&mut self) -> Result<bool, Error> {
+    pub(crate) fn prepare_newton(&mut self) -> Result<bool, Error> {
         let mut clamped = false;
         loop {
             self.fill_right_hand_sides();

@@ -1,12 +1,12 @@
 //! What an integrator does not take.
 
-use super::Simulation;
+use crate::Simulation;
 use crate::{Error, Integrator};
 use pliant_model::{ComponentId, Level, NodeId, NodeKind, RowLaw};
 
 impl Simulation {
     /// Refuses what the integrator of the options has no answer to.
-    pub(super) fn refuse_what_does_not_fit(&self) -> Result<(), Error> {
+    pub(crate) fn refuse_what_does_not_fit(&self) -> Result<(), Error> {
         let integrator = &self.options.integrator;
         self.refuse_memory()?;
         if *integrator == Integrator::Linear {
@@ -64,7 +64,7 @@ impl Simulation {
         })
     }
 
-    pub(super) fn refused(&self, what: String) -> Error {
+    pub(crate) fn refused(&self, what: String) -> Error {
         Error::Unsupported {
             integrator: self.options.integrator.name().to_owned(),
             what,

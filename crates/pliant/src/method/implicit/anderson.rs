@@ -9,7 +9,7 @@ const DEPENDENT: f64 = 1e-7;
 /// Mixes the iterates of `z <- g(z)` with residuals `f`: of all combinations of the last iterates it takes the one with the smallest linear model of
 /// `f` (Anderson 1965; on linear problems it is GMRES, Walker and Ni 2011).
 #[derive(Debug, Default)]
-pub(super) struct Anderson {
+pub(crate) struct Anderson {
     /// Differences of residuals and of `g`, the newest last.
     residuals: Vec<Vec<f64>>,
     outputs: Vec<Vec<f64>>,
@@ -22,13 +22,13 @@ pub(super) struct Anderson {
 
 impl Anderson {
     /// Forgets the past.
-    pub(super) fn restart(&mut self) {
+    pub(crate) fn restart(&mut self) {
         self.count = 0;
         self.started = false;
     }
 
     /// Replaces `g` by the mixed iterate. Cost `O(depth^2 n)`.
-    pub(super) fn mix(&mut self, f: &[f64], g: &mut [f64]) {
+    pub(crate) fn mix(&mut self, f: &[f64], g: &mut [f64]) {
         for (lists, size) in [(&mut self.residuals, f.len()), (&mut self.outputs, g.len())] {
             if lists.len() < DEPTH || lists[0].capacity() < size {
                 lists.clear();

@@ -1,11 +1,11 @@
 //! How far an iterate is from solving its equations: the merit of the line search, and the relative residual that decides.
 
-use super::Simulation;
+use crate::Simulation;
 use pliant_solvers::KktResidual;
 
 impl Simulation {
     /// Takes the weights of the merit from the filled system.
-    pub(super) fn weigh(&mut self) {
+    pub(crate) fn weigh(&mut self) {
         let system = self.system.assembler.system();
         let inertia = &mut self.methods.implicit.inertia;
         inertia.clear();
@@ -14,7 +14,7 @@ impl Simulation {
 
     /// Sum of the squares of what the equations lack as velocities: impulses over `W_ii`, rows over the displacement gain; of rows of bounded
     /// force by the natural map, contacts too.
-    pub(super) fn merit(&mut self) -> f64 {
+    pub(crate) fn merit(&mut self) -> f64 {
         self.find_row_velocities();
         let s = &self.methods.implicit;
         let system = self.system.assembler.system();
@@ -64,14 +64,14 @@ impl Simulation {
     /// The residual of the iterate in the terms of [`KktResidual`], with the matrices filled there. What each equation misses, less the rounding of
     /// the positions that it is made of, as a share of the size of its terms: `|W| u + |J^T| |mu|` and `|J| u + |R mu|` with the velocities
     /// `u = |v+| + |v| + |a|/g` of each coordinate.
-    pub(super) fn measure(&mut self) -> KktResidual {
+    pub(crate) fn measure(&mut self) -> KktResidual {
         self.find_row_velocities();
         self.find_speeds();
         self.measure_terms()
     }
 
     /// The residual from what each equation lacks, as an impulse or a velocity, and the speeds.
-    pub(in crate::simulation) fn measure_terms(&mut self) -> KktResidual {
+    pub(crate) fn measure_terms(&mut self) -> KktResidual {
         // Beside contacts, rows of bounded force are solved with them, to their tolerance of the largest velocity without impulses.
         let contacts = self.system.contacts.as_ref().filter(|c| !c.is_empty());
         let beside = contacts.map(|c| {
@@ -144,7 +144,7 @@ impl Simulation {
     }
 
     /// The velocities that the terms of the equations are made of, and what the rounding of positions makes of them.
-    pub(in crate::simulation) fn find_speeds(&mut self) {
+    pub(crate) fn find_speeds(&mut self) {
         let n = self.system.model.dof_count();
         let s = &mut self.methods.implicit;
         for list in [&mut s.speed, &mut s.rounding] {

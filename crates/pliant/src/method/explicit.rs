@@ -1,8 +1,9 @@
 //! Explicit steps, for models without hard rows.
 
-use super::Simulation;
-use super::implicit::gather;
+use crate::Simulation;
+use crate::observe::DampingLaw;
 use crate::report::{StepReport, Timings};
+use crate::system::gather;
 use crate::{Error, Integrator};
 use pliant_dense::{rotation, vec3};
 use pliant_model::Space;
@@ -11,7 +12,7 @@ use std::time::Instant;
 
 /// Scratch of explicit steps, on the independent coordinates.
 #[derive(Debug, Default)]
-pub(super) struct Stages {
+pub(crate) struct Stages {
     /// Velocities at the start of the step.
     start: Vec<f64>,
     /// Velocities, and displacements from the start, of the present stage.
@@ -24,10 +25,10 @@ pub(super) struct Stages {
 
 impl Simulation {
     /// A step by an explicit method, but for undoing it.
-    pub(super) fn advance_explicitly(&mut self, h: f64) -> Result<StepReport, Error> {
+    pub(crate) fn advance_explicitly(&mut self, h: f64) -> Result<StepReport, Error> {
         let mut timings = Timings::default();
         let clock = Instant::now();
-        self.find_fixed_change();
+        self.system.find_fixed_change(&self.motion);
         let n = self.system.model.dof_count();
         for list in [
             &mut self.methods.stages.start,
@@ -45,7 +46,7 @@ impl Simulation {
             &mut self.methods.stages.start,
         );
         let solved = if self.options.integrator == Integrator::SymplecticEuler {
-            self.fill_motion(self.motion.time, self.motion.time);
+            self.system.set_row_motion(self.motion.time, self.motion.time);
             let solved = self.accelerate(h)?;
             let s = &mut self.methods.stages;
             for i in 0..n {
@@ -56,30 +57,25 @@ impl Simulation {
         } else {
             self.runge_kutta(h)?
         };
-        self.fill_motion(self.motion.time, self.motion.time + h);
+        self.system.set_row_motion(self.motion.time, self.motion.time + h);
         self.place_stage(true)?;
-        self.find_law_forces(|m| m.end);
+        self.system.find_law_forces(&self.motion.state, |m| m.end);
         for group in self.system.model.row_groups() {
             let rows = group.first_row..group.first_row + group.size * group.count;
             self.motion.multipliers[rows.clone()].copy_from_slice(&self.system.rows.law_force[rows]);
         }
         timings.solve = clock.elapsed();
         let clock = Instant::now();
-        self.system
-            .rows
-            .soft
-            .iter_mut()
-            .zip(&self.system.rows.undetermined)
-            .for_each(|(s, l)| *s = !l);
+        self.system.take_rows_by_law();
         (self.scheme.alpha, self.scheme.beta) = (0.5, 0.5);
-        let damping_work = self.tally(h);
-        let mut report = self.report(h, solved, (0, 0), damping_work);
-        self.check(&report)?;
+        self.tally(h, DampingLaw::Mean);
+        self.trace.solved = solved;
+        let mut report = self.report(h)?;
         self.motion.integrator.forget();
         self.commit(&report);
         timings.update = clock.elapsed();
         report.timings = timings;
-        report.counters = self.counters();
+        report.counters = self.system.counters();
         Ok(report)
     }
 
@@ -96,7 +92,7 @@ impl Simulation {
             .enumerate()
         {
             let at = self.motion.time + reach * h;
-            self.fill_motion(at, at);
+            self.system.set_row_motion(at, at);
             if stage > 0 {
                 self.place_stage(false)?;
             }
@@ -170,7 +166,7 @@ impl Simulation {
     }
 
     fn accelerate(&mut self, h: f64) -> Result<SolveReport, Error> {
-        self.evaluate_with_external(0.0)?;
-        self.find_accelerations(h)
+        self.system.evaluate(&self.motion, 0.0)?;
+        self.system.find_accelerations(&self.scheme, &self.motion, h)
     }
 }

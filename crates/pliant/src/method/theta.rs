@@ -1,8 +1,11 @@
 //! One step, in the order of the equations.
 
-use super::Simulation;
+use crate::Simulation;
+use crate::method::gyroscopic;
+use crate::observe::{DampingLaw, LedgerMemory, find_parts};
 use crate::report::{StepReport, Timings};
-use crate::{Error, Gyroscopic, gyroscopic};
+use crate::system::per_force;
+use crate::{Error, Gyroscopic};
 use pliant_kkt::{Formulation, Geometry, StepInput};
 use pliant_model::{ComponentId, NodeKind};
 use pliant_solvers::{SolveReport, Status};
@@ -10,21 +13,21 @@ use std::time::{Duration, Instant};
 
 impl Simulation {
     /// Everything of a step but undoing it.
-    pub(super) fn advance(&mut self, h: f64) -> Result<StepReport, Error> {
+    pub(crate) fn advance(&mut self, h: f64) -> Result<StepReport, Error> {
         let mut timings = Timings::default();
         let mut clock = Instant::now();
         let mut lap = || {
             let now = Instant::now();
             now - std::mem::replace(&mut clock, now)
         };
-        self.fill_motion(self.motion.time, self.motion.time);
+        self.system.set_row_motion(self.motion.time, self.motion.time);
         let before = match self.options.pre_stabilisation {
             Some(how) => self.correct_positions(how)?,
             None => 0,
         };
-        self.advance_memory(0.0);
+        self.trace.account.forgotten += self.system.advance_memory(&mut self.motion.state, 0.0);
         timings.stabilise += lap();
-        self.fill_motion(self.motion.time, self.motion.time + h);
+        self.system.set_row_motion(self.motion.time, self.motion.time + h);
 
         self.system
             .evaluation
@@ -56,9 +59,9 @@ impl Simulation {
         }
         timings.contacts += lap();
         self.add_stored_at_start();
-        self.find_fixed_change();
+        self.system.find_fixed_change(&self.motion);
         if self.motion.fresh {
-            self.first_multipliers();
+            self.system.first_multipliers(&self.scheme, &mut self.motion);
         }
         self.system.scratch.lag_for_step.clone_from(&self.motion.lagged);
         let mut passes = 0;
@@ -77,17 +80,17 @@ impl Simulation {
                 solved = self.turn_implicitly(h, solved, &mut timings, &mut lap)?;
             }
             passes += 1;
-            if passes >= self.options.geometry_passes || !self.refresh_multipliers(h) {
+            if passes >= self.options.geometry_passes || !self.system.refresh_multipliers(&self.scheme) {
                 break solved;
             }
         };
         // Before the unknown is changed: the support is what the fixed rows of the system lack.
-        let mut support = std::mem::take(&mut self.motion.supports);
+        let mut supports = std::mem::take(&mut self.motion.supports);
         let solution = self.contact_solution().unwrap_or(&self.system.solution);
-        self.whole_system().support_into(solution, &mut support);
-        self.motion.supports = support;
+        self.whole_system().support_into(solution, &mut supports);
+        self.motion.supports = supports;
         self.forget_sleeping_supports();
-        let per_force = self.per_force(h);
+        let per_force = per_force(&self.scheme);
         self.motion.supports.iter_mut().for_each(|s| *s /= per_force);
         self.system.assembler.interpret(
             &self.system.model,
@@ -111,14 +114,27 @@ impl Simulation {
             *lambda = mu / h;
         }
         if self.options.numerical_parts {
-            self.find_parts(h, clamped);
+            let geometry = self.options.geometry;
+            let scheme = if clamped {
+                self.scheme.with_geometry(geometry.clamped())
+            } else {
+                self.scheme.with_geometry(geometry)
+            };
+            find_parts(
+                &mut self.system,
+                &self.start,
+                &self.motion,
+                &scheme,
+                &mut self.methods.parts,
+                &mut self.trace.account,
+            );
         }
         self.update(h)?;
         timings.update += lap();
         self.look_again(h)?;
         timings.contacts += lap();
-        self.advance_memory(h);
-        let damping_work = self.tally(h);
+        self.trace.account.forgotten += self.system.advance_memory(&mut self.motion.state, h);
+        self.tally(h, DampingLaw::Tangent);
         timings.update += lap();
         let after = match self.options.post_stabilisation {
             Some(how) => self.correct_positions(how)?,
@@ -126,26 +142,23 @@ impl Simulation {
         };
         timings.stabilise += lap();
         self.find_contacts_after(h)?;
-        self.advance_memory(0.0);
+        self.trace.account.forgotten += self.system.advance_memory(&mut self.motion.state, 0.0);
         timings.contacts += lap();
 
-        let mut report = self.report(h, solved, (before, after), damping_work);
-        report.geometry_passes = passes;
-        report.geometry_clamped = clamped;
-        report.projected_tangents = projected_tangents;
-        self.check(&report)?;
-        self.motion.fresh = false;
+        let trace = &mut self.trace;
+        trace.solved = solved;
+        trace.corrections = (before, after);
+        trace.geometry_passes = passes;
+        trace.geometry_clamped = clamped;
+        trace.projected_tangents = projected_tangents;
+        let mut report = self.report(h)?;
         self.motion.integrator.forget();
-        self.keep_contacts();
-        self.lag_multipliers();
-        self.motion.dissipated = report.dissipated;
-        self.motion.time = report.time;
-        self.system.counters.steps += 1;
+        self.commit(&report);
         self.fall_asleep(h, &mut report)?;
-        self.close_books(report.energies);
+        self.motion.ledger = LedgerMemory::of_step(report.energies, self.set_overlap());
         timings.update += lap();
         report.timings = timings;
-        report.counters = self.counters();
+        report.counters = self.system.counters();
         Ok(report)
     }
 
@@ -176,7 +189,7 @@ impl Simulation {
         self.scheme.geometry = self.options.geometry;
         self.quieten_rows();
         self.switch_gates_off();
-        self.find_soft_rows();
+        self.system.find_soft_rows();
         timings.fill += lap();
         let prepared = if self.in_contact() {
             self.prepare_contacts()
@@ -200,7 +213,7 @@ impl Simulation {
         } else {
             self.solve_without_contacts(timings, lap)?
         };
-        self.keep_sleeping_multipliers(self.per_force(self.scheme.h));
+        self.keep_sleeping_multipliers(per_force(&self.scheme));
         timings.solve += lap();
         // In the acceleration formulation rows and unknowns are per step.
         if self.scheme.formulation == Formulation::Acceleration {
@@ -266,7 +279,7 @@ impl Simulation {
             .scratch
             .previous_change
             .resize(self.system.model.dof_count(), 0.0);
-        let spin = self.largest_free_velocity();
+        let spin = self.system.largest_free_velocity(&self.motion.state);
         for _ in 0..200 {
             self.system.change.clone_from(&self.system.solution);
             self.system.assembler.interpret(
@@ -314,59 +327,6 @@ impl Simulation {
             what,
             time: self.motion.time,
         })
-    }
-
-    /// What a multiplier of the system is divided by to be a force.
-    pub(super) fn per_force(&self, h: f64) -> f64 {
-        if self.scheme.formulation == Formulation::Acceleration {
-            1.0
-        } else {
-            h
-        }
-    }
-
-    /// The change of velocity that held coordinates are to make.
-    pub(super) fn find_fixed_change(&mut self) {
-        for node in self.system.model.nodes() {
-            let Some(first) = node.first_dof() else { continue };
-            for (k, v) in self.motion.state.velocities[node.velocity_range()]
-                .iter()
-                .enumerate()
-            {
-                let fixed = self.system.assembler.system().fixed[first + k];
-                self.system.scratch.fixed_change[first + k] = if fixed {
-                    self.motion.controls.held[first + k] - v
-                } else {
-                    0.0
-                };
-            }
-        }
-    }
-
-    /// Fixed coordinates are to keep the velocities of the present state.
-    pub(super) fn hold_present_velocities(&mut self) {
-        for node in self.system.model.nodes() {
-            let Some(first) = node.first_dof() else { continue };
-            let v = &self.motion.state.velocities[node.velocity_range()];
-            self.motion.controls.held[first..first + v.len()].copy_from_slice(v);
-        }
-    }
-
-    /// Largest velocity of a coordinate that is not fixed.
-    pub(crate) fn largest_free_velocity(&self) -> f64 {
-        let mut largest = 0.0f64;
-        for node in self.system.model.nodes() {
-            let Some(first) = node.first_dof() else { continue };
-            for (k, v) in self.motion.state.velocities[node.velocity_range()]
-                .iter()
-                .enumerate()
-            {
-                if !self.system.assembler.system().fixed[first + k] {
-                    largest = largest.max(v.abs());
-                }
-            }
-        }
-        largest
     }
 
     /// `v+ = v + dv`, `x+ = x (+) h (beta v+ + (1 - beta) v)`, then everything mapped.
@@ -421,6 +381,6 @@ impl Simulation {
             .system
             .evaluation
             .propagate(&self.system.model, &mut self.motion.state);
-        self.correct_books();
+        self.correct_ledger();
     }
 }

@@ -1,13 +1,14 @@
 //! What the equations of an implicit step lack at an iterate.
 
-use super::{Simulation, gather};
 use crate::Error;
+use crate::Simulation;
+use crate::system::gather;
 use pliant_model::{ComponentId, Level, RowGroup, RowLaw};
 
 impl Simulation {
     /// Records the equations of the start of a step of length `h`; the state must be evaluated there. With weight 1 there is nothing to record but
     /// the velocities of impacts.
-    pub(super) fn record_start(&mut self, h: f64, weight: f64) -> Result<(), Error> {
+    pub(crate) fn record_start(&mut self, h: f64, weight: f64) -> Result<(), Error> {
         let (n, m) = (self.system.model.dof_count(), self.system.model.row_count());
         let all = self.system.model.velocity_count();
         let s = &mut self.methods.implicit;
@@ -44,7 +45,7 @@ impl Simulation {
                     _ => *kept = Some(matrix.clone()),
                 }
             }
-            self.find_law_forces(|m| m.start);
+            self.system.find_law_forces(&self.motion.state, |m| m.start);
             self.add_forces_without_inertia(1.0 - weight);
             gather(
                 &self.system.model,
@@ -148,8 +149,9 @@ impl Simulation {
     }
 
     /// The residual at the iterate, whose state must be in place: impulses, and deformations of the rows.
-    pub(super) fn find_residual(&mut self) -> Result<(), Error> {
-        self.evaluate_with_external(self.methods.implicit.elapsed)?;
+    pub(crate) fn find_residual(&mut self) -> Result<(), Error> {
+        self.system
+            .evaluate(&self.motion, self.methods.implicit.elapsed)?;
         self.find_deficits();
         let (gain, weight) = (
             self.methods.implicit.relation.acceleration_gain,

@@ -14,12 +14,12 @@
 
 mod composed;
 
-pub(super) use composed::Composed;
+pub(crate) use composed::Composed;
 
-use super::Simulation;
-use super::implicit::gather;
 use crate::Error;
+use crate::Simulation;
 use crate::report::{NewtonReport, Timings};
+use crate::system::{gather, gather_forces};
 use pliant_dense::{Vec3, rotation, vec3};
 use pliant_kkt::{Formulation, Geometry, StepInput};
 use pliant_model::Model;
@@ -30,23 +30,31 @@ impl Simulation {
     /// One step of RATTLE of the length `h`, which may be negative: the state, `new_multipliers` and `support_now`.
     fn rattle(&mut self, h: f64, timings: &mut Timings) -> Result<(SolveReport, NewtonReport), Error> {
         let clock = Instant::now();
-        self.fill_motion(self.motion.time, self.motion.time + h);
-        self.find_fixed_change();
-        self.evaluate_with_external(0.0)?;
+        self.system.set_row_motion(self.motion.time, self.motion.time + h);
+        self.system.find_fixed_change(&self.motion);
+        self.system.evaluate(&self.motion, 0.0)?;
         let n = self.system.model.dof_count();
         let s = &mut self.methods.implicit;
         for list in [&mut s.start, &mut s.end, &mut s.start_force, &mut s.primal] {
             list.resize(n, 0.0);
         }
         gather(&self.system.model, &self.motion.state.velocities, &mut s.start);
-        self.gather_forces(false);
+        self.system.find_law_forces(&self.motion.state, |m| m.end);
+        gather_forces(
+            &self.system.model,
+            &self.system.evaluation,
+            &self.system.rows,
+            &self.motion.state,
+            false,
+            &mut self.methods.implicit.node_force,
+        );
         self.system.assembler.fill_kinematics(
             &self.system.model,
             &mut self.system.evaluation,
             &self.scheme,
             &self.motion.state,
         );
-        self.silence_soft_rows();
+        self.system.deactivate_soft_rows();
         // M v + h/2 f, with which the first half starts.
         let s = &mut self.methods.implicit;
         gather(&self.system.model, &s.node_force, &mut s.start_force);
@@ -193,7 +201,7 @@ impl Simulation {
             for (k, x) in x.iter().enumerate() {
                 let row = group.first_row + k;
                 let target = self.system.row_motion.get(row).map_or(0.0, |m| m.end.0);
-                let gap = if self.row_is_hard(group, k) {
+                let gap = if self.system.row_is_hard(group, k) {
                     (x - target) / h
                 } else {
                     0.0
@@ -243,8 +251,16 @@ impl Simulation {
 
     /// The linear equations of the second half; the change of velocity and its impulses are in `solution`.
     fn second_half(&mut self, h: f64) -> Result<SolveReport, Error> {
-        self.evaluate_with_external(0.0)?;
-        self.gather_forces(false);
+        self.system.evaluate(&self.motion, 0.0)?;
+        self.system.find_law_forces(&self.motion.state, |m| m.end);
+        gather_forces(
+            &self.system.model,
+            &self.system.evaluation,
+            &self.system.rows,
+            &self.motion.state,
+            false,
+            &mut self.methods.implicit.node_force,
+        );
         let n = self.system.model.dof_count();
         self.system.scratch.lag_for_step.fill(0.0);
         // M + h/2 B.
@@ -272,7 +288,7 @@ impl Simulation {
                 self.system.assembler.row_right_hand_side_mut()[row] = u - rate;
             }
         }
-        self.silence_soft_rows();
+        self.system.deactivate_soft_rows();
         let s = &mut self.methods.implicit;
         gather(&self.system.model, &s.node_force, &mut s.primal[..n]);
         s.primal.iter_mut().for_each(|f| *f *= 0.5 * h);
@@ -320,37 +336,20 @@ impl Simulation {
         self.system
             .evaluation
             .propagate(&self.system.model, &mut self.motion.state)?;
-        self.find_law_forces(|m| m.end);
+        self.system.find_law_forces(&self.motion.state, |m| m.end);
         for group in self.system.model.row_groups() {
             for k in 0..group.size * group.count {
                 let row = group.first_row + k;
-                self.motion.multipliers[row] = if self.row_is_hard(group, k) {
+                self.motion.multipliers[row] = if self.system.row_is_hard(group, k) {
                     (self.methods.implicit.mu[row] + self.system.solution.mu[row]) / h
                 } else {
                     self.system.rows.law_force[row]
                 };
             }
         }
-        self.system
-            .rows
-            .soft
-            .iter_mut()
-            .zip(&self.system.rows.undetermined)
-            .for_each(|(s, l)| *s = !l);
+        self.system.take_rows_by_law();
         (self.scheme.h, self.scheme.alpha, self.scheme.beta) = (h, 0.5, 0.5);
         Ok(())
-    }
-
-    /// Takes the rows whose force is that of their law out of the system.
-    fn silence_soft_rows(&mut self) {
-        for index in 0..self.system.model.row_groups().len() {
-            let group = self.system.model.row_groups()[index];
-            for k in 0..group.size * group.count {
-                if !self.row_is_hard(&group, k) {
-                    self.system.assembler.silence_row(group.first_row + k);
-                }
-            }
-        }
     }
 }
 

@@ -107,6 +107,22 @@ impl Scheme {
         }
     }
 
+    /// The same with other weights.
+    #[must_use]
+    pub fn with_weights(&self, alpha: f64, beta: f64) -> Self {
+        Self {
+            alpha,
+            beta,
+            ..self.clone()
+        }
+    }
+
+    /// The same with another length of the step (s).
+    #[must_use]
+    pub fn with_step(&self, h: f64) -> Self {
+        Self { h, ..self.clone() }
+    }
+
     /// The alpha of a component: its own, or that of all.
     pub fn alpha_of(&self, component: ComponentId) -> f64 {
         self.own_alpha

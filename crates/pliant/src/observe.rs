@@ -87,6 +87,17 @@ impl Trace {
         }
     }
 
+    /// Enters the work of all impulses of a part of the step, of length `h` (s), with the weights of the trace.
+    pub(crate) fn tally(&mut self, system: &System, start: &Motion, end: &Motion, h: f64, how: DampingLaw) {
+        let step = Step {
+            system,
+            start,
+            end,
+            scheme: &self.scheme,
+        };
+        self.account.tally(step, h, how);
+    }
+
     /// Forgets the last step; buffers stay.
     pub(crate) fn clear(&mut self) {
         self.solved = unsolved();

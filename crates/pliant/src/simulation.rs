@@ -10,7 +10,7 @@ mod statics;
 
 pub use adaptive::Drive;
 
-use crate::method::{explicit, implicit, rattle};
+use crate::method::{Explicit, ExplicitMethod, Method, Rattle, implicit};
 use crate::motion::Motion;
 use crate::observe::{
     self, Axes, DampingLaw, LedgerMemory, On, PartsWorkspace, Step, Trace, Wrench, energy, stored_energies,
@@ -22,6 +22,7 @@ use pliant_dense::{Vec3, rotation};
 use pliant_kkt::Scheme;
 use pliant_model::{ComponentId, Energies, JointHandle, Model, ModelError, NodeId, Pose, RowGroup, State};
 use pliant_solvers::DirectOptions;
+use std::time::Instant;
 
 /// A model in motion.
 #[derive(Debug)]
@@ -48,8 +49,8 @@ pub struct Simulation {
 pub(crate) struct Methods {
     pub(crate) parts: PartsWorkspace,
     pub(crate) implicit: implicit::Scratch,
-    pub(crate) stages: explicit::Stages,
-    pub(crate) composed: rattle::Composed,
+    pub(crate) explicit: Explicit,
+    pub(crate) rattle: Rattle,
 }
 
 impl Simulation {
@@ -360,14 +361,36 @@ impl Simulation {
 
     fn try_at_once(&mut self, h: f64) -> Result<StepReport, Error> {
         self.trace.clear();
+        self.trace.scheme = self.scheme.clone();
         let account = &mut self.trace.account;
         account.open(&mut self.system, &self.motion, &self.scheme);
-        match self.options.integrator {
-            Integrator::Linear => self.advance(h),
-            Integrator::Nonlinear | Integrator::Implicit(_) => self.advance_implicitly(h),
-            Integrator::Rattle | Integrator::Rattle4 | Integrator::Rattle6 => self.advance_by_rattle(h),
-            Integrator::SymplecticEuler | Integrator::RungeKutta4 => self.advance_explicitly(h),
-        }
+        let methods = &mut self.methods;
+        let method: &mut dyn Method = match self.options.integrator {
+            Integrator::Linear => return self.advance(h),
+            Integrator::Nonlinear | Integrator::Implicit(_) => return self.advance_implicitly(h),
+            Integrator::Rattle | Integrator::Rattle4 | Integrator::Rattle6 => {
+                methods.rattle.parts = self.options.integrator.rattle_parts().unwrap_or_default();
+                &mut methods.rattle
+            }
+            Integrator::SymplecticEuler => {
+                methods.explicit.method = ExplicitMethod::SymplecticEuler;
+                &mut methods.explicit
+            }
+            Integrator::RungeKutta4 => {
+                methods.explicit.method = ExplicitMethod::RungeKutta4;
+                &mut methods.explicit
+            }
+        };
+        let (start, end) = (&self.start, &mut self.motion);
+        method.step(&mut self.system, start, h, end, &mut self.trace)?;
+        self.scheme = self.trace.scheme.clone();
+        let clock = Instant::now();
+        let mut report = self.report(h)?;
+        self.commit(&report);
+        report.timings = self.trace.timings;
+        report.timings.update += clock.elapsed();
+        report.counters = self.system.counters();
+        Ok(report)
     }
 
     /// The state of before the step.

@@ -1,18 +1,30 @@
 //! Explicit steps, for models without hard rows.
 
-use crate::Simulation;
-use crate::observe::DampingLaw;
-use crate::report::{StepReport, Timings};
-use crate::system::gather;
-use crate::{Error, Integrator};
+use super::Method;
+use crate::Error;
+use crate::motion::Motion;
+use crate::observe::{DampingLaw, Trace};
+use crate::system::{System, gather};
 use pliant_dense::{rotation, vec3};
-use pliant_model::Space;
+use pliant_kkt::Scheme;
+use pliant_model::{Model, Space};
 use pliant_solvers::SolveReport;
 use std::time::Instant;
 
-/// Scratch of explicit steps, on the independent coordinates.
+/// Which explicit method.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum ExplicitMethod {
+    /// `v+ = v + h a(x, v)`, `x+ = x + h v+`.
+    #[default]
+    SymplecticEuler,
+    /// The classical method of order 4.
+    RungeKutta4,
+}
+
+/// An explicit method with its scratch, on the independent coordinates.
 #[derive(Debug, Default)]
-pub(crate) struct Stages {
+pub(crate) struct Explicit {
+    pub(crate) method: ExplicitMethod,
     /// Velocities at the start of the step.
     start: Vec<f64>,
     /// Velocities, and displacements from the start, of the present stage.
@@ -23,150 +35,174 @@ pub(crate) struct Stages {
     displacement_sum: Vec<f64>,
 }
 
-impl Simulation {
-    /// A step by an explicit method, but for undoing it.
-    pub(crate) fn advance_explicitly(&mut self, h: f64) -> Result<StepReport, Error> {
-        let mut timings = Timings::default();
+impl Method for Explicit {
+    fn name(&self) -> &str {
+        match self.method {
+            ExplicitMethod::SymplecticEuler => "SymplecticEuler",
+            ExplicitMethod::RungeKutta4 => "RungeKutta4",
+        }
+    }
+
+    fn step(
+        &mut self,
+        system: &mut System,
+        start: &Motion,
+        h: f64,
+        end: &mut Motion,
+        trace: &mut Trace,
+    ) -> Result<(), Error> {
         let clock = Instant::now();
-        self.system.find_fixed_change(&self.motion);
-        let n = self.system.model.dof_count();
+        system.find_fixed_change(start);
+        let n = system.model.dof_count();
         for list in [
-            &mut self.methods.stages.start,
-            &mut self.methods.stages.velocity,
-            &mut self.methods.stages.displacement,
-            &mut self.methods.stages.velocity_sum,
-            &mut self.methods.stages.displacement_sum,
+            &mut self.start,
+            &mut self.velocity,
+            &mut self.displacement,
+            &mut self.velocity_sum,
+            &mut self.displacement_sum,
         ] {
             list.clear();
             list.resize(n, 0.0);
         }
-        gather(
-            &self.system.model,
-            &self.motion.state.velocities,
-            &mut self.methods.stages.start,
-        );
-        let solved = if self.options.integrator == Integrator::SymplecticEuler {
-            self.system.set_row_motion(self.motion.time, self.motion.time);
-            let solved = self.accelerate(h)?;
-            let s = &mut self.methods.stages;
-            for i in 0..n {
-                s.velocity[i] = s.start[i] + h * self.system.solution.x[i];
-                s.displacement[i] = h * s.velocity[i];
-            }
-            solved
-        } else {
-            self.runge_kutta(h)?
+        gather(&system.model, &start.state.velocities, &mut self.start);
+        let scheme = trace.scheme.with_weights(0.5, 0.5);
+        trace.solved = match self.method {
+            ExplicitMethod::SymplecticEuler => self.euler(system, &scheme, h, end)?,
+            ExplicitMethod::RungeKutta4 => self.runge_kutta(system, &scheme, start, h, end)?,
         };
-        self.system.set_row_motion(self.motion.time, self.motion.time + h);
-        self.place_stage(true)?;
-        self.system.find_law_forces(&self.motion.state, |m| m.end);
-        for group in self.system.model.row_groups() {
+        system.set_row_motion(start.time, start.time + h);
+        self.place(system, start, end, Stage::End)?;
+        system.find_law_forces(&end.state, |m| m.end);
+        for group in system.model.row_groups() {
             let rows = group.first_row..group.first_row + group.size * group.count;
-            self.motion.multipliers[rows.clone()].copy_from_slice(&self.system.rows.law_force[rows]);
+            end.multipliers[rows.clone()].copy_from_slice(&system.rows.law_force[rows]);
         }
-        timings.solve = clock.elapsed();
+        trace.timings.solve = clock.elapsed();
         let clock = Instant::now();
-        self.system.take_rows_by_law();
-        (self.scheme.alpha, self.scheme.beta) = (0.5, 0.5);
-        self.tally(h, DampingLaw::Mean);
-        self.trace.solved = solved;
-        let mut report = self.report(h)?;
-        self.motion.integrator.forget();
-        self.commit(&report);
-        timings.update = clock.elapsed();
-        report.timings = timings;
-        report.counters = self.system.counters();
-        Ok(report)
+        system.take_rows_by_law();
+        trace.scheme = scheme;
+        trace.tally(system, start, end, h, DampingLaw::Mean);
+        end.integrator.forget();
+        trace.timings.update = clock.elapsed();
+        Ok(())
+    }
+}
+
+/// Where a stage stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    Within,
+    /// Fixed coordinates have the velocities that they are held at.
+    End,
+}
+
+impl Explicit {
+    fn euler(
+        &mut self,
+        system: &mut System,
+        scheme: &Scheme,
+        h: f64,
+        end: &Motion,
+    ) -> Result<SolveReport, Error> {
+        system.set_row_motion(end.time, end.time);
+        let solved = accelerate(system, scheme, end, h)?;
+        for i in 0..self.start.len() {
+            self.velocity[i] = self.start[i] + h * system.solution.x[i];
+            self.displacement[i] = h * self.velocity[i];
+        }
+        Ok(solved)
     }
 
-    /// The classical method of order 4 for `d' = J_r^-1(d) v`, `v' = a(x (+) d, v)` with the displacement `d` from the start of the step
-    /// (Munthe-Kaas 1999).
-    fn runge_kutta(&mut self, h: f64) -> Result<SolveReport, Error> {
-        self.methods
-            .stages
-            .velocity
-            .copy_from_slice(&self.methods.stages.start);
+    /// The classical method of order 4 for `d' = J_r^-1(d) v`, `v' = a(x (+) d, v)` with the displacement `d` from the start of the
+    /// step (Munthe-Kaas 1999).
+    fn runge_kutta(
+        &mut self,
+        system: &mut System,
+        scheme: &Scheme,
+        start: &Motion,
+        h: f64,
+        end: &mut Motion,
+    ) -> Result<SolveReport, Error> {
+        self.velocity.copy_from_slice(&self.start);
         let mut worst: Option<SolveReport> = None;
         for (stage, (reach, weight)) in [(0.0, 1.0), (0.5, 2.0), (0.5, 2.0), (1.0, 1.0)]
             .into_iter()
             .enumerate()
         {
-            let at = self.motion.time + reach * h;
-            self.system.set_row_motion(at, at);
+            let at = start.time + reach * h;
+            system.set_row_motion(at, at);
             if stage > 0 {
-                self.place_stage(false)?;
+                self.place(system, start, end, Stage::Within)?;
             }
-            let solved = self.accelerate(h)?;
+            let solved = accelerate(system, scheme, end, h)?;
             if worst.is_none_or(|w| solved.residual.relative > w.residual.relative) {
                 worst = Some(solved);
             }
-            self.turn_rates();
-            let s = &mut self.methods.stages;
+            turn_rates(&system.model, &self.velocity, &mut self.displacement);
             let next = if stage == 2 { h } else { 0.5 * h };
-            for i in 0..s.start.len() {
-                let (rate, acceleration) = (s.displacement[i], self.system.solution.x[i]);
-                s.displacement_sum[i] += h / 6.0 * weight * rate;
-                s.velocity_sum[i] += h / 6.0 * weight * acceleration;
-                s.displacement[i] = next * rate;
-                s.velocity[i] = s.start[i] + next * acceleration;
+            for i in 0..self.start.len() {
+                let (rate, acceleration) = (self.displacement[i], system.solution.x[i]);
+                self.displacement_sum[i] += h / 6.0 * weight * rate;
+                self.velocity_sum[i] += h / 6.0 * weight * acceleration;
+                self.displacement[i] = next * rate;
+                self.velocity[i] = self.start[i] + next * acceleration;
             }
         }
-        let s = &mut self.methods.stages;
-        s.displacement.copy_from_slice(&s.displacement_sum);
-        for i in 0..s.start.len() {
-            s.velocity[i] = s.start[i] + s.velocity_sum[i];
+        self.displacement.copy_from_slice(&self.displacement_sum);
+        for i in 0..self.start.len() {
+            self.velocity[i] = self.start[i] + self.velocity_sum[i];
         }
         Ok(worst.expect("the method has four stages"))
     }
 
-    /// The rates of displacements, in place of the displacements: `J_r^-1(d) v` for the rotations of bodies, `v` for all else.
-    fn turn_rates(&mut self) {
-        let s = &mut self.methods.stages;
-        for node in self.system.model.nodes() {
-            let Some(first) = node.first_dof() else { continue };
-            let range = first..first + node.velocity_range().len();
-            if node.space != Space::Rigid3 {
-                s.displacement[range.clone()].copy_from_slice(&s.velocity[range]);
-                continue;
-            }
-            for at in range.step_by(6) {
-                let turn = rotation::inverse_right_jacobian(vec3(&s.displacement, at + 3));
-                let rate = turn * vec3(&s.velocity, at + 3);
-                s.displacement[at..at + 3].copy_from_slice(&s.velocity[at..at + 3]);
-                s.displacement[at + 3..at + 6].copy_from_slice(rate.as_slice());
-            }
-        }
-    }
-
-    /// Puts the state where the stage is; at the end of the step fixed coordinates have the velocities they are held at.
-    fn place_stage(&mut self, end: bool) -> Result<(), Error> {
-        let fixed = &self.system.assembler.system().fixed;
-        for node in self.system.model.nodes() {
+    /// Puts the state of `end` where the stage is.
+    fn place(
+        &self,
+        system: &mut System,
+        start: &Motion,
+        end: &mut Motion,
+        stage: Stage,
+    ) -> Result<(), Error> {
+        let fixed = &system.assembler.system().fixed;
+        for node in system.model.nodes() {
             let Some(first) = node.first_dof() else { continue };
             let range = node.velocity_range();
-            for (k, v) in self.motion.state.velocities[range.clone()].iter_mut().enumerate() {
+            for (k, v) in end.state.velocities[range.clone()].iter_mut().enumerate() {
                 let i = first + k;
-                *v = if end && fixed[i] {
-                    self.motion.controls.held[i]
+                *v = if stage == Stage::End && fixed[i] {
+                    end.controls.held[i]
                 } else {
-                    self.methods.stages.velocity[i]
+                    self.velocity[i]
                 };
             }
-            let positions = &mut self.motion.state.positions[node.position_range()];
-            positions.copy_from_slice(&self.start.state.positions[node.position_range()]);
-            node.space.retract(
-                positions,
-                &self.methods.stages.displacement[first..first + range.len()],
-            );
+            let positions = &mut end.state.positions[node.position_range()];
+            positions.copy_from_slice(&start.state.positions[node.position_range()]);
+            node.space
+                .retract(positions, &self.displacement[first..first + range.len()]);
         }
-        self.system
-            .evaluation
-            .propagate(&self.system.model, &mut self.motion.state)?;
-        Ok(())
+        system.propagate(&mut end.state)
     }
+}
 
-    fn accelerate(&mut self, h: f64) -> Result<SolveReport, Error> {
-        self.system.evaluate(&self.motion, 0.0)?;
-        self.system.find_accelerations(&self.scheme, &self.motion, h)
+/// The rates of displacements, in place of the displacements: `J_r^-1(d) v` for the rotations of bodies, `v` for all else.
+fn turn_rates(model: &Model, velocity: &[f64], displacement: &mut [f64]) {
+    for node in model.nodes() {
+        let Some(first) = node.first_dof() else { continue };
+        let range = first..first + node.velocity_range().len();
+        if node.space != Space::Rigid3 {
+            displacement[range.clone()].copy_from_slice(&velocity[range]);
+            continue;
+        }
+        for at in range.step_by(6) {
+            let turn = rotation::inverse_right_jacobian(vec3(displacement, at + 3));
+            let rate = turn * vec3(velocity, at + 3);
+            displacement[at..at + 3].copy_from_slice(&velocity[at..at + 3]);
+            displacement[at + 3..at + 6].copy_from_slice(rate.as_slice());
+        }
     }
+}
+
+fn accelerate(system: &mut System, scheme: &Scheme, motion: &Motion, h: f64) -> Result<SolveReport, Error> {
+    system.evaluate(motion, 0.0)?;
+    system.find_accelerations(scheme, motion, h)
 }

@@ -25,6 +25,7 @@ pub(crate) use anderson::Anderson;
 use crate::Error;
 use crate::Simulation;
 use crate::integrator::{EndWeighted, Finished, ImplicitMethod, Integrator, Past, Relation, Start};
+use crate::method::sizes::{Missed, TermSizes};
 use crate::motion::clone_into_buffers;
 use crate::observe::DampingLaw;
 use crate::report::{StepReport, Timings};
@@ -98,10 +99,6 @@ pub(crate) struct Scratch {
     pub(crate) start_jacobian: Option<CsrMatrix>,
     pub(crate) start_force: Vec<f64>,
     pub(crate) start_deficit: Vec<f64>,
-    /// Of RATTLE: mixes the iterates, residual and iterate.
-    pub(crate) mixer: Anderson,
-    pub(crate) mixed_residual: Vec<f64>,
-    pub(crate) mixed: Vec<f64>,
     /// What the equations lack: impulses, deformations, and those as velocities.
     pub(crate) primal: Vec<f64>,
     pub(crate) deficit: Vec<f64>,
@@ -109,10 +106,18 @@ pub(crate) struct Scratch {
     /// `W_ii` of the first iterate: what a residual impulse is divided by in the merit.
     pub(crate) inertia: Vec<f64>,
     /// Sizes of terms, for the relative residual.
-    pub(crate) speed: Vec<f64>,
-    pub(crate) rounding: Vec<f64>,
-    pub(crate) primal_terms: Vec<f64>,
-    pub(crate) primal_rounding: Vec<f64>,
+    pub(crate) sizes: TermSizes,
+}
+
+impl Scratch {
+    /// What the iterate misses.
+    fn missed(&self) -> Missed<'_> {
+        Missed {
+            primal: &self.primal,
+            mu: &self.mu,
+            row_velocity: &self.row_velocity,
+        }
+    }
 }
 
 impl Simulation {

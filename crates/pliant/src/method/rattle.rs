@@ -12,124 +12,192 @@
 //! to rounding. The first half is solved with the matrix of the start, `[M -J^T; -J 0]`, factored once; the iterates are mixed (Anderson), since
 //! bodies that turn by more than a few tenths of a radian in a step make that matrix a poor one.
 
-mod composed;
+mod parts;
 
-pub(crate) use composed::Composed;
-
+use super::Method;
+use super::implicit::Anderson;
+use super::sizes::{IterateVelocities, Missed, TermSizes};
 use crate::Error;
-use crate::Simulation;
+use crate::motion::Motion;
+use crate::observe::Trace;
 use crate::report::{NewtonReport, Timings};
-use crate::system::{gather, gather_forces};
+use crate::system::{System, gather, gather_forces};
+use parts::Composition;
 use pliant_dense::{Vec3, rotation, vec3};
-use pliant_kkt::{Formulation, Geometry, StepInput};
+use pliant_kkt::{Formulation, Geometry, Scheme, StepInput};
 use pliant_model::Model;
 use pliant_solvers::{KktResidual, SolveReport, Status};
 use std::time::Instant;
 
-impl Simulation {
-    /// One step of RATTLE of the length `h`, which may be negative: the state, `new_multipliers` and `support_now`.
-    fn rattle(&mut self, h: f64, timings: &mut Timings) -> Result<(SolveReport, NewtonReport), Error> {
+/// RATTLE, or a composition of it, with its scratch.
+#[derive(Debug, Default)]
+pub(crate) struct Rattle {
+    /// The lengths of the parts as shares of the step; none is a whole one.
+    pub(crate) parts: &'static [f64],
+    iterate: Iterate,
+    best: Iterate,
+    /// Velocities of the start, and `M v + h/2 f` there.
+    start: Vec<f64>,
+    start_force: Vec<f64>,
+    node_force: Vec<f64>,
+    /// What the equations of motion lack (N s, N m s).
+    primal: Vec<f64>,
+    /// Displacements; changes and accelerations that are given.
+    displacement: Vec<f64>,
+    rate: Vec<f64>,
+    row_velocity: Vec<f64>,
+    sizes: TermSizes,
+    mixing: Mixing,
+    composition: Composition,
+}
+
+/// Velocities of the whole step, and impulses of the first half.
+#[derive(Debug, Default)]
+struct Iterate {
+    velocity: Vec<f64>,
+    mu: Vec<f64>,
+}
+
+/// Mixes the iterates: residual and iterate.
+#[derive(Debug, Default)]
+struct Mixing {
+    mixer: Anderson,
+    residual: Vec<f64>,
+    mixed: Vec<f64>,
+}
+
+impl Method for Rattle {
+    fn name(&self) -> &str {
+        "RATTLE"
+    }
+
+    fn step(
+        &mut self,
+        system: &mut System,
+        start: &Motion,
+        h: f64,
+        end: &mut Motion,
+        trace: &mut Trace,
+    ) -> Result<(), Error> {
+        self.take_parts(system, start, h, end, trace)
+    }
+}
+
+impl Rattle {
+    /// One step of RATTLE of the length `h`, which may be negative: state, multipliers and forces of supports of `end`.
+    fn rattle(
+        &mut self,
+        system: &mut System,
+        start: &Motion,
+        h: f64,
+        end: &mut Motion,
+        timings: &mut Timings,
+    ) -> Result<(SolveReport, NewtonReport), Error> {
         let clock = Instant::now();
-        self.system.set_row_motion(self.motion.time, self.motion.time + h);
-        self.system.find_fixed_change(&self.motion);
-        self.system.evaluate(&self.motion, 0.0)?;
-        let n = self.system.model.dof_count();
-        let s = &mut self.methods.implicit;
-        for list in [&mut s.start, &mut s.end, &mut s.start_force, &mut s.primal] {
+        let time = start.time;
+        system.set_row_motion(time, time + h);
+        system.find_fixed_change(start);
+        system.evaluate(start, 0.0)?;
+        let n = system.model.dof_count();
+        for list in [
+            &mut self.start,
+            &mut self.iterate.velocity,
+            &mut self.start_force,
+            &mut self.primal,
+        ] {
             list.resize(n, 0.0);
         }
-        gather(&self.system.model, &self.motion.state.velocities, &mut s.start);
-        self.system.find_law_forces(&self.motion.state, |m| m.end);
-        gather_forces(
-            &self.system.model,
-            &self.system.evaluation,
-            &self.system.rows,
-            &self.motion.state,
-            false,
-            &mut self.methods.implicit.node_force,
-        );
-        self.system.assembler.fill_kinematics(
-            &self.system.model,
-            &mut self.system.evaluation,
-            &self.scheme,
-            &self.motion.state,
-        );
-        self.system.deactivate_soft_rows();
+        gather(&system.model, &start.state.velocities, &mut self.start);
+        system.find_law_forces(&start.state, |m| m.end);
+        self.find_node_forces(system, start);
+        let System {
+            model,
+            evaluation,
+            assembler,
+            ..
+        } = &mut *system;
+        // Masses and Jacobians do not depend on the weights.
+        assembler.fill_kinematics(model, evaluation, &Scheme::implicit_euler(h), &start.state);
+        system.deactivate_soft_rows();
         // M v + h/2 f, with which the first half starts.
-        let s = &mut self.methods.implicit;
-        gather(&self.system.model, &s.node_force, &mut s.start_force);
-        s.start_force.iter_mut().for_each(|f| *f *= 0.5 * h);
-        self.system
-            .assembler
-            .system()
-            .w
-            .symmetric_add_product(1.0, &s.start, &mut s.start_force);
-        s.end.copy_from_slice(&s.start);
-        for (u, change) in s.end.iter_mut().zip(&self.system.scratch.fixed_change) {
+        gather(&system.model, &self.node_force, &mut self.start_force);
+        self.start_force.iter_mut().for_each(|f| *f *= 0.5 * h);
+        let w = &system.assembler.system().w;
+        w.symmetric_add_product(1.0, &self.start, &mut self.start_force);
+        self.iterate.velocity.copy_from_slice(&self.start);
+        let changes = &system.scratch.fixed_change;
+        for (u, change) in self.iterate.velocity.iter_mut().zip(changes) {
             *u += 0.5 * change;
         }
         timings.fill += clock.elapsed();
 
-        let (mut solved, newton) = self.first_half(h, timings)?;
-        for (support, primal) in self.motion.supports.iter_mut().zip(&self.methods.implicit.primal) {
-            *support = *primal;
-        }
+        let (mut solved, newton) = self.first_half(system, start, h, end, timings)?;
+        end.supports.copy_from_slice(&self.primal);
         let clock = Instant::now();
-        let second = self.second_half(h)?;
+        let second = self.second_half(system, time, h, end)?;
         if second.status != Status::Converged {
             solved.status = second.status;
         }
         solved.residual.relative = solved.residual.relative.max(second.residual.relative);
         timings.solve += clock.elapsed();
         let clock = Instant::now();
-        self.finish_rattle(h)?;
+        self.finish(system, h, end)?;
         timings.update += clock.elapsed();
         Ok((solved, newton))
     }
 
-    /// Newton's method for the velocity of the whole step, in `implicit.end`, and the impulses of the first half, in `implicit.mu`. On return the state
-    /// is at the end of the step with that velocity, and `implicit.primal` what the equations of motion lack.
-    fn first_half(&mut self, h: f64, timings: &mut Timings) -> Result<(SolveReport, NewtonReport), Error> {
+    fn find_node_forces(&mut self, system: &System, motion: &Motion) {
+        gather_forces(
+            &system.model,
+            &system.evaluation,
+            &system.rows,
+            &motion.state,
+            false,
+            &mut self.node_force,
+        );
+    }
+
+    /// Newton's method for the velocity of the whole step and the impulses of the first half. On return the state of `end` is at the end of the step with
+    /// that velocity, and `primal` is what the equations of motion lack.
+    fn first_half(
+        &mut self,
+        system: &mut System,
+        start: &Motion,
+        h: f64,
+        end: &mut Motion,
+        timings: &mut Timings,
+    ) -> Result<(SolveReport, NewtonReport), Error> {
         let clock = Instant::now();
-        let in_words = |e| Error::from_solver(e, &self.system.model, self.motion.time);
-        self.system
+        system
             .solver
-            .prepare(self.system.assembler.system())
-            .map_err(in_words)?;
+            .prepare(system.assembler.system())
+            .map_err(|e| Error::from_solver(e, &system.model, start.time))?;
         timings.factor += clock.elapsed();
         let clock = Instant::now();
-        let rows = self.system.model.row_count();
-        self.methods.implicit.mu.clear();
-        self.methods.implicit.mu.resize(rows, 0.0);
-        self.methods.implicit.mixer.restart();
+        self.iterate.mu.clear();
+        self.iterate.mu.resize(system.model.row_count(), 0.0);
+        self.mixing.mixer.restart();
+        let options = system.options.newton;
         let mut newton = NewtonReport::default();
         let mut report: Option<SolveReport> = None;
         let (mut least, mut least_relative) = (f64::INFINITY, f64::INFINITY);
         loop {
-            self.place_halfway(h)?;
-            self.find_lack(h);
-            self.find_gaps(h);
-            let mut residual = self.measure_rattle(h);
+            let mut residual = self.measure_at_end(system, start, h, end)?;
             // On to where rounding ends it: what is left adds up, in momentum and energy. Beyond that, mixing makes it worse.
             let lacking = residual.primal.max(residual.row);
             let ended = lacking == 0.0 || lacking > 0.5 * least;
             if lacking < least {
                 (least, least_relative) = (lacking, residual.relative);
-                let s = &mut self.methods.implicit;
-                s.best.clone_from(&s.end);
-                s.best_mu.clone_from(&s.mu);
+                self.best.velocity.clone_from(&self.iterate.velocity);
+                self.best.mu.clone_from(&self.iterate.mu);
             }
             if let Some(mut report) = report {
-                let spent = newton.iterations >= self.options.newton.iterations;
-                let done = least_relative <= self.options.newton.tolerance && (ended || spent);
+                let spent = newton.iterations >= options.iterations;
+                let done = least_relative <= options.tolerance && (ended || spent);
                 if done && lacking > least {
-                    let s = &mut self.methods.implicit;
-                    s.end.clone_from(&s.best);
-                    s.mu.clone_from(&s.best_mu);
-                    self.place_halfway(h)?;
-                    self.find_lack(h);
-                    self.find_gaps(h);
-                    residual = self.measure_rattle(h);
+                    self.iterate.velocity.clone_from(&self.best.velocity);
+                    self.iterate.mu.clone_from(&self.best.mu);
+                    residual = self.measure_at_end(system, start, h, end)?;
                 }
                 if done || spent {
                     report.residual = residual;
@@ -143,213 +211,218 @@ impl Simulation {
                 }
             }
             // W du - J^T mu = -(T(h u) - M v - h/2 f), with the whole of mu.
-            let s = &mut self.methods.implicit;
-            let system = self.system.assembler.system();
-            system.j.add_transpose_product(1.0, &s.mu, &mut s.primal);
-            let c = self.system.assembler.right_hand_side_mut();
-            for (c, p) in c.iter_mut().zip(&s.primal) {
+            let j = &system.assembler.system().j;
+            j.add_transpose_product(1.0, &self.iterate.mu, &mut self.primal);
+            let c = system.assembler.right_hand_side_mut();
+            for (c, p) in c.iter_mut().zip(&self.primal) {
                 *c = -p;
             }
-            let solved = self
-                .system
+            let solved = system
                 .solver
-                .solve(self.system.assembler.system(), &mut self.system.solution);
-            report = Some(solved.map_err(|e| Error::from_solver(e, &self.system.model, self.motion.time))?);
+                .solve(system.assembler.system(), &mut system.solution);
+            report = Some(solved.map_err(|e| Error::from_solver(e, &system.model, start.time))?);
             newton.iterations += 1;
-            self.mix_iterate();
+            self.mix_iterate(system);
         }
+    }
+
+    /// Puts the state of `end` where the iterate leads, and measures what the equations of the first half lack there.
+    fn measure_at_end(
+        &mut self,
+        system: &mut System,
+        start: &Motion,
+        h: f64,
+        end: &mut Motion,
+    ) -> Result<KktResidual, Error> {
+        self.place(system, start, h, end)?;
+        self.find_lack(system, h);
+        find_gaps(system, h, end);
+        Ok(self.measure(system, h, end))
     }
 
     /// Takes the step of the solution, mixed with those before it. The residual is weighted by masses.
-    fn mix_iterate(&mut self) {
-        let s = &mut self.methods.implicit;
-        let system = self.system.assembler.system();
-        s.mixed_residual.clear();
-        let weighted = |(i, change): (usize, &f64)| system.w_diagonal(i).abs().sqrt() * change;
-        s.mixed_residual
-            .extend(self.system.solution.x.iter().enumerate().map(weighted));
-        s.mixed.clear();
-        s.mixed.extend(
-            s.end
-                .iter()
-                .zip(&self.system.solution.x)
-                .map(|(u, change)| u + change),
-        );
-        s.mixed.extend_from_slice(&self.system.solution.mu);
-        s.mixer.mix(&s.mixed_residual, &mut s.mixed);
-        let (u, mu) = s.mixed.split_at(s.end.len());
-        s.end.copy_from_slice(u);
-        s.mu.copy_from_slice(mu);
+    fn mix_iterate(&mut self, system: &System) {
+        let (kkt, x) = (system.assembler.system(), &system.solution.x);
+        let Mixing {
+            mixer,
+            residual,
+            mixed,
+        } = &mut self.mixing;
+        let iterate = &mut self.iterate;
+        residual.clear();
+        let weighted = |(i, change): (usize, &f64)| kkt.w_diagonal(i).abs().sqrt() * change;
+        residual.extend(x.iter().enumerate().map(weighted));
+        mixed.clear();
+        mixed.extend(iterate.velocity.iter().zip(x).map(|(u, change)| u + change));
+        mixed.extend_from_slice(&system.solution.mu);
+        mixer.mix(residual, mixed);
+        let (u, mu) = mixed.split_at(iterate.velocity.len());
+        iterate.velocity.copy_from_slice(u);
+        iterate.mu.copy_from_slice(mu);
     }
 
     /// `T(h u) - M v - h/2 f - J^T mu` with the matrices of the start.
-    fn find_lack(&mut self, h: f64) {
-        let s = &mut self.methods.implicit;
-        for (p, f) in s.primal.iter_mut().zip(&s.start_force) {
+    fn find_lack(&mut self, system: &System, h: f64) {
+        for (p, f) in self.primal.iter_mut().zip(&self.start_force) {
             *p = -f;
         }
-        let system = self.system.assembler.system();
-        system.w.symmetric_add_product(1.0, &s.end, &mut s.primal);
-        add_turning(&self.system.model, h, &s.end, &mut s.primal);
-        system.j.add_transpose_product(-1.0, &s.mu, &mut s.primal);
+        let kkt = system.assembler.system();
+        let u = &self.iterate.velocity;
+        kkt.w.symmetric_add_product(1.0, u, &mut self.primal);
+        add_turning(&system.model, h, u, &mut self.primal);
+        kkt.j
+            .add_transpose_product(-1.0, &self.iterate.mu, &mut self.primal);
     }
 
-    /// The gaps of the hard rows at the end of the step over `h`, as the right-hand sides of the rows.
-    fn find_gaps(&mut self, h: f64) {
-        for group in self.system.model.row_groups() {
-            let x = self.system.model.positions(&self.motion.state, group.node);
-            for (k, x) in x.iter().enumerate() {
-                let row = group.first_row + k;
-                let target = self.system.row_motion.get(row).map_or(0.0, |m| m.end.0);
-                let gap = if self.system.row_is_hard(group, k) {
-                    (x - target) / h
-                } else {
-                    0.0
-                };
-                self.system.assembler.row_right_hand_side_mut()[row] = gap;
-            }
-        }
-    }
-
-    /// As [`measure`](Self::measure) for the equations of the first half.
-    fn measure_rattle(&mut self, h: f64) -> KktResidual {
-        let s = &mut self.methods.implicit;
+    /// The residual of the equations of the first half.
+    fn measure(&mut self, system: &System, h: f64, end: &Motion) -> KktResidual {
         // Sizes: of steps backwards too.
         let length = h.abs();
-        s.relation.acceleration_gain = length.recip();
-        s.relation.displacement_gain = length;
-        s.relation.acceleration.clear();
-        s.relation
-            .acceleration
-            .extend(s.start.iter().map(|v| -v / length));
-        s.row_velocity.clear();
-        s.row_velocity
-            .extend_from_slice(&self.system.assembler.system().b);
-        self.find_speeds();
-        self.measure_terms()
+        self.rate.clear();
+        self.rate.extend(self.start.iter().map(|v| -v / length));
+        let kkt = system.assembler.system();
+        self.row_velocity.clear();
+        self.row_velocity.extend_from_slice(&kkt.b);
+        let velocities = IterateVelocities {
+            start: &self.start,
+            end: &self.iterate.velocity,
+            acceleration: &self.rate,
+            acceleration_gain: length.recip(),
+            displacement_gain: length,
+        };
+        self.sizes.find_speeds(&system.model, &end.state, velocities);
+        let missed = Missed {
+            primal: &self.primal,
+            mu: &self.iterate.mu,
+            row_velocity: &self.row_velocity,
+        };
+        self.sizes.measure(kkt, missed, None, |_| {})
     }
 
     /// Puts the state at the end of the step, with the velocity of the whole step.
-    fn place_halfway(&mut self, h: f64) -> Result<(), Error> {
-        let s = &mut self.methods.implicit;
-        s.displacement.clear();
-        s.displacement.extend(s.end.iter().map(|u| h * u));
-        for node in self.system.model.nodes() {
+    fn place(&mut self, system: &mut System, start: &Motion, h: f64, end: &mut Motion) -> Result<(), Error> {
+        self.displacement.clear();
+        self.displacement
+            .extend(self.iterate.velocity.iter().map(|u| h * u));
+        for node in system.model.nodes() {
             let Some(first) = node.first_dof() else { continue };
             let range = node.velocity_range();
             let own = first..first + range.len();
-            self.motion.state.velocities[range].copy_from_slice(&s.end[own.clone()]);
-            let positions = &mut self.motion.state.positions[node.position_range()];
-            positions.copy_from_slice(&self.start.state.positions[node.position_range()]);
-            node.space.retract(positions, &s.displacement[own]);
+            end.state.velocities[range].copy_from_slice(&self.iterate.velocity[own.clone()]);
+            let positions = &mut end.state.positions[node.position_range()];
+            positions.copy_from_slice(&start.state.positions[node.position_range()]);
+            node.space.retract(positions, &self.displacement[own]);
         }
-        self.system
-            .evaluation
-            .propagate(&self.system.model, &mut self.motion.state)?;
-        Ok(())
+        system.propagate(&mut end.state)
     }
 
-    /// The linear equations of the second half; the change of velocity and its impulses are in `solution`.
-    fn second_half(&mut self, h: f64) -> Result<SolveReport, Error> {
-        self.system.evaluate(&self.motion, 0.0)?;
-        self.system.find_law_forces(&self.motion.state, |m| m.end);
-        gather_forces(
-            &self.system.model,
-            &self.system.evaluation,
-            &self.system.rows,
-            &self.motion.state,
-            false,
-            &mut self.methods.implicit.node_force,
-        );
-        let n = self.system.model.dof_count();
-        self.system.scratch.lag_for_step.fill(0.0);
+    /// The linear equations of the second half of a step from `time`; the change of velocity and its impulses are in the system's solution.
+    fn second_half(
+        &mut self,
+        system: &mut System,
+        time: f64,
+        h: f64,
+        end: &Motion,
+    ) -> Result<SolveReport, Error> {
+        system.evaluate(end, 0.0)?;
+        system.find_law_forces(&end.state, |m| m.end);
+        self.find_node_forces(system, end);
         // M + h/2 B.
-        (self.scheme.h, self.scheme.alpha, self.scheme.beta) = (0.5 * h, 1.0, 0.0);
-        self.scheme.formulation = Formulation::VelocityChange;
-        self.scheme.geometry = Geometry::NONE;
+        let scheme = Scheme {
+            h: 0.5 * h,
+            alpha: 1.0,
+            beta: 0.0,
+            formulation: Formulation::VelocityChange,
+            geometry: Geometry::NONE,
+            ..Scheme::implicit_euler(h)
+        };
+        system.scratch.lag_for_step.fill(0.0);
         let input = StepInput {
-            state: &self.motion.state,
-            multipliers: &self.system.scratch.lag_for_step,
+            state: &end.state,
+            multipliers: &system.scratch.lag_for_step,
             impulse: &[],
             fixed_change: &[],
             motion: &[],
         };
-        self.system.assembler.fill(
-            &self.system.model,
-            &mut self.system.evaluation,
-            &self.scheme,
-            input,
-        );
-        for group in self.system.model.row_groups() {
-            let u = self.system.model.velocities(&self.motion.state, group.node);
+        system
+            .assembler
+            .fill(&system.model, &mut system.evaluation, &scheme, input);
+        for group in system.model.row_groups() {
+            let u = system.model.velocities(&end.state, group.node);
             for (k, u) in u.iter().enumerate() {
                 let row = group.first_row + k;
-                let rate = self.system.row_motion.get(row).map_or(0.0, |m| m.end.1);
-                self.system.assembler.row_right_hand_side_mut()[row] = u - rate;
+                let rate = system.row_motion.get(row).map_or(0.0, |m| m.end.1);
+                system.assembler.row_right_hand_side_mut()[row] = u - rate;
             }
         }
-        self.system.deactivate_soft_rows();
-        let s = &mut self.methods.implicit;
-        gather(&self.system.model, &s.node_force, &mut s.primal[..n]);
-        s.primal.iter_mut().for_each(|f| *f *= 0.5 * h);
+        system.deactivate_soft_rows();
+        let n = system.model.dof_count();
+        gather(&system.model, &self.node_force, &mut self.primal[..n]);
+        self.primal.iter_mut().for_each(|f| *f *= 0.5 * h);
         // T(-h u) - M u: turned the other way.
-        add_turning(&self.system.model, -h, &s.end, &mut s.primal);
-        s.rate.clear();
-        let halves = self.system.scratch.fixed_change.iter().map(|change| 0.5 * change);
-        s.rate.extend(halves);
-        self.system.assembler.shift_right_hand_sides(&s.rate, &s.primal);
-        let in_words = |e| Error::from_solver(e, &self.system.model, self.motion.time);
-        self.system
+        add_turning(&system.model, -h, &self.iterate.velocity, &mut self.primal);
+        self.rate.clear();
+        let halves = system.scratch.fixed_change.iter().map(|change| 0.5 * change);
+        self.rate.extend(halves);
+        system.assembler.shift_right_hand_sides(&self.rate, &self.primal);
+        let kkt = system.assembler.system();
+        let solved = system
             .corrector
-            .prepare(self.system.assembler.system())
-            .map_err(in_words)?;
-        let solved = self
-            .system
-            .corrector
-            .solve(self.system.assembler.system(), &mut self.system.solution);
-        solved.map_err(|e| Error::from_solver(e, &self.system.model, self.motion.time))
+            .prepare(kkt)
+            .and_then(|()| system.corrector.solve(kkt, &mut system.solution));
+        solved.map_err(|e| Error::from_solver(e, &system.model, time))
     }
 
     /// Velocities of the end, forces of rows and supports over the step.
-    fn finish_rattle(&mut self, h: f64) -> Result<(), Error> {
-        let system = self.system.assembler.system();
-        let mut second = std::mem::take(&mut self.system.scratch.displacement);
-        system.support_into(&self.system.solution, &mut second);
-        for ((support, second), fixed) in self.motion.supports.iter_mut().zip(&second).zip(&system.fixed) {
+    fn finish(&mut self, system: &mut System, h: f64, end: &mut Motion) -> Result<(), Error> {
+        let kkt = system.assembler.system();
+        kkt.support_into(&system.solution, &mut self.displacement);
+        for ((support, second), fixed) in end.supports.iter_mut().zip(&self.displacement).zip(&kkt.fixed) {
             *support = if *fixed { (*support + second) / h } else { 0.0 };
         }
-        self.system.scratch.displacement = second;
-        for node in self.system.model.nodes() {
+        for node in system.model.nodes() {
             let Some(first) = node.first_dof() else { continue };
-            for (k, v) in self.motion.state.velocities[node.velocity_range()]
-                .iter_mut()
-                .enumerate()
-            {
+            let velocities = &mut end.state.velocities[node.velocity_range()];
+            for (k, v) in velocities.iter_mut().enumerate() {
                 let i = first + k;
-                *v = if system.fixed[i] {
-                    self.motion.controls.held[i]
+                *v = if kkt.fixed[i] {
+                    end.controls.held[i]
                 } else {
-                    self.methods.implicit.end[i] + self.system.solution.x[i]
+                    self.iterate.velocity[i] + system.solution.x[i]
                 };
             }
         }
-        self.system
-            .evaluation
-            .propagate(&self.system.model, &mut self.motion.state)?;
-        self.system.find_law_forces(&self.motion.state, |m| m.end);
-        for group in self.system.model.row_groups() {
+        system.propagate(&mut end.state)?;
+        system.find_law_forces(&end.state, |m| m.end);
+        for group in system.model.row_groups() {
             for k in 0..group.size * group.count {
                 let row = group.first_row + k;
-                self.motion.multipliers[row] = if self.system.row_is_hard(group, k) {
-                    (self.methods.implicit.mu[row] + self.system.solution.mu[row]) / h
+                end.multipliers[row] = if system.row_is_hard(group, k) {
+                    (self.iterate.mu[row] + system.solution.mu[row]) / h
                 } else {
-                    self.system.rows.law_force[row]
+                    system.rows.law_force[row]
                 };
             }
         }
-        self.system.take_rows_by_law();
-        (self.scheme.h, self.scheme.alpha, self.scheme.beta) = (h, 0.5, 0.5);
+        system.take_rows_by_law();
         Ok(())
+    }
+}
+
+/// The gaps of the hard rows at the end of the step over `h`, as the right-hand sides of the rows.
+fn find_gaps(system: &mut System, h: f64, end: &Motion) {
+    for group in system.model.row_groups() {
+        let x = system.model.positions(&end.state, group.node);
+        for (k, x) in x.iter().enumerate() {
+            let row = group.first_row + k;
+            let target = system.row_motion.get(row).map_or(0.0, |m| m.end.0);
+            let gap = if system.evaluation.is_hard(group, k) {
+                (x - target) / h
+            } else {
+                0.0
+            };
+            system.assembler.row_right_hand_side_mut()[row] = gap;
+        }
     }
 }
 

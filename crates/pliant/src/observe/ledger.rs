@@ -141,8 +141,8 @@ impl Account {
         self.damped += damped;
         let mut ledger = Ledger {
             damping: -damped,
-            inputs: if step.end.ledger.energies.is_some() {
-                step.end.ledger.inputs
+            inputs: if step.start.ledger.energies.is_some() {
+                step.start.ledger.inputs
             } else {
                 0.0
             },

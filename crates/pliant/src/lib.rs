@@ -47,6 +47,7 @@ pub use error::Error;
 pub use integrator::Integrator;
 pub use ledger::{Ledger, NumericalParts};
 pub use method::implicit::IntegratorMemory;
+pub use method::{Capabilities, ContactCapability, HardRowCapability, Method, OwnWeightCapability};
 pub use motion::{Checkpoint, Controls, Motion, SolverMemory, Treatments};
 pub use observe::{Axes, LedgerMemory, On, Trace, Wrench};
 pub use options::{Gyroscopic, Options, Stabilisation};
@@ -64,7 +65,7 @@ pub use statics::{
     Continuation, Control, CriticalKind, CriticalPoint, Equilibrium, EquilibriumReport, Loads, Path, PathEnd,
     PathPoint, StaticMethod,
 };
-pub use system::TreatmentChoice;
+pub use system::{System, TreatmentChoice};
 
 /// What most programs need.
 pub mod prelude {

@@ -12,6 +12,8 @@ pub(crate) mod theta;
 pub(crate) use explicit::{Explicit, ExplicitMethod};
 pub(crate) use rattle::Rattle;
 
+pub use capabilities::{Capabilities, ContactCapability, HardRowCapability, OwnWeightCapability};
+
 use crate::Error;
 use crate::motion::Motion;
 use crate::observe::Trace;
@@ -25,6 +27,9 @@ use crate::system::System;
 pub trait Method: std::fmt::Debug + Send + Sync {
     /// The name by which errors and reports call it.
     fn name(&self) -> &str;
+
+    /// What it takes: a step is refused before it begins where a model or the options ask for more.
+    fn capabilities(&self) -> Capabilities;
 
     /// Takes a step of length `h` (s) from `start`, to which `end` is equal when this is called. What is to be left in `end` are positions and velocities of
     /// all nodes, multipliers of the rows (average forces over the step), forces of supports, and the memory of the method; time, ledger and counters are

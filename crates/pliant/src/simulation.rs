@@ -10,7 +10,7 @@ mod statics;
 
 pub use adaptive::Drive;
 
-use crate::method::{Explicit, ExplicitMethod, Method, Rattle, implicit};
+use crate::method::{Explicit, ExplicitMethod, Method, Rattle, capabilities, implicit};
 use crate::motion::Motion;
 use crate::observe::{
     self, Axes, DampingLaw, LedgerMemory, On, PartsWorkspace, Step, Trace, Wrench, energy, stored_energies,
@@ -334,7 +334,7 @@ impl Simulation {
         }
         self.choose_treatments(h)?;
         self.start.clone_from(&self.motion);
-        self.refuse_what_does_not_fit()?;
+        self.check_method()?;
         let result = self.take_again_with_unforeseen(h);
         if result.is_err() {
             self.undo_contacts()?;
@@ -493,6 +493,15 @@ impl Simulation {
             self.trace.account.start.potential += c.stored_at_start();
             c.take_overlap_as_given();
         }
+    }
+
+    /// Whether the method of the options takes this model and these options: what a step would refuse, before it begins.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] or [`Error::Memory`], which names what does not fit.
+    pub fn check_method(&self) -> Result<(), Error> {
+        let method = &self.options.integrator;
+        capabilities::check(&self.system, &self.options, method.capabilities(), method.name())
     }
 
     /// The report of the present step, which may stand.

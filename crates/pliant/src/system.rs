@@ -21,7 +21,7 @@ use pliant_solvers::{BoxSolver, DirectSolver, Solution};
 /// The only owner of evaluation, assembler, contact rows and factors. Nothing here decides the motion but through its arguments: what
 /// a step remembers is in [`Motion`](crate::Motion).
 #[derive(Debug)]
-pub(crate) struct System {
+pub struct System {
     pub(crate) model: Model,
     /// The options of the present step.
     pub(crate) options: Options,

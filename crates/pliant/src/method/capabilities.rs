@@ -1,162 +1,289 @@
-//! What an integrator does not take.
+//! What each method takes: one table, and one function that asks it.
 
-use crate::Simulation;
-use crate::{Error, Integrator};
-use pliant_model::{ComponentId, Level, NodeId, NodeKind, RowLaw};
+use crate::contact::{Impacts, Restitution};
+use crate::system::System;
+use crate::{Error, Integrator, Options};
+use pliant_model::{ComponentId, Level, Model, NodeId, NodeKind, RowGroup, RowLaw};
 
-impl Simulation {
-    /// Refuses what the integrator of the options has no answer to.
-    pub(crate) fn refuse_what_does_not_fit(&self) -> Result<(), Error> {
-        let integrator = &self.options.integrator;
-        self.refuse_memory()?;
-        if *integrator == Integrator::Linear {
-            return Ok(());
-        }
-        if self.system.contacts.is_some() {
-            if *integrator != Integrator::Nonlinear {
-                return Err(self.refused("contacts".to_owned()));
-            }
-            self.refuse_impacts()?;
-        }
-        if self.options.contacts.sleeping.is_some() {
-            return Err(self.refused("sleeping".to_owned()));
-        }
-        if self.options.pre_stabilisation.is_some() || self.options.post_stabilisation.is_some() {
-            let what = "stabilisation (its rows hold positions at the end of the step)";
-            return Err(self.refused(what.to_owned()));
-        }
-        match integrator {
-            Integrator::Nonlinear => self.refuse_own_alpha(),
-            Integrator::Implicit(method) => {
-                if let Some((component, _)) = self.options.own_alpha.first() {
-                    let name = self.system.model.component_name(*component);
-                    return Err(self.refused(format!("an alpha of its own of `{name}`")));
-                }
-                if method.needs_acceleration() {
-                    self.refuse_bounds()?;
-                }
-                Ok(())
-            }
-            _ => self.refuse_in_explicit_steps(),
+/// Which contacts a method takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ContactCapability {
+    /// None.
+    None,
+    /// Contacts with impacts at once by Newton's law of restitution.
+    Simultaneous,
+    /// All laws of impact.
+    All,
+}
+
+/// Which hard rows a method takes: constraints and compliances of zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HardRowCapability {
+    /// None: every row has a force by its law.
+    None,
+    /// Those that hold positions.
+    Positions,
+    /// All.
+    All,
+}
+
+/// Which components may have a weight `alpha` of their own ([`Options::own_alpha`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OwnWeightCapability {
+    /// None.
+    None,
+    /// Force fields that are rows.
+    Rows,
+    /// All force fields.
+    All,
+}
+
+/// What a method takes. The step, scene files and `pliant check` ask this table and no other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Capabilities {
+    /// Contacts.
+    pub contacts: ContactCapability,
+    /// Rows of bounded force: motors, dry friction, limits, ropes.
+    pub bounded_rows: bool,
+    /// Hard rows: constraints and compliances of zero.
+    pub hard_rows: HardRowCapability,
+    /// Damping of force fields that are rows.
+    pub row_damping: bool,
+    /// Compliances that are hard in some direction of several coordinates.
+    pub coupled_hard_rows: bool,
+    /// Masses on nonlinear mappings.
+    pub curved_masses: bool,
+    /// Materials whose force depends on their past.
+    pub memories: bool,
+    /// Sleeping islands ([`Sleeping`](crate::contact::Sleeping)).
+    pub sleeping: bool,
+    /// Corrections of positions ([`Stabilisation`](crate::Stabilisation)).
+    pub stabilisation: bool,
+    /// Components with a weight of their own.
+    pub own_weights: OwnWeightCapability,
+}
+
+impl Capabilities {
+    /// Everything that can be modelled.
+    pub const ALL: Self = Self {
+        contacts: ContactCapability::All,
+        bounded_rows: true,
+        hard_rows: HardRowCapability::All,
+        row_damping: true,
+        coupled_hard_rows: true,
+        curved_masses: true,
+        memories: true,
+        sleeping: true,
+        stabilisation: true,
+        own_weights: OwnWeightCapability::All,
+    };
+
+    /// Of the nonlinear step by the weights `alpha` and `beta`.
+    pub const NONLINEAR: Self = Self {
+        contacts: ContactCapability::Simultaneous,
+        sleeping: false,
+        stabilisation: false,
+        own_weights: OwnWeightCapability::Rows,
+        ..Self::ALL
+    };
+
+    /// Of an [`ImplicitMethod`](crate::integrator::ImplicitMethod).
+    pub const IMPLICIT: Self = Self {
+        contacts: ContactCapability::None,
+        own_weights: OwnWeightCapability::None,
+        ..Self::NONLINEAR
+    };
+
+    /// Of an [`ImplicitMethod`](crate::integrator::ImplicitMethod) that needs the acceleration of the start.
+    pub const IMPLICIT_WITH_ACCELERATION: Self = Self {
+        bounded_rows: false,
+        ..Self::IMPLICIT
+    };
+
+    /// Of methods whose forces are those of known states: force by the law for every row, no damping that would have to be implicit.
+    pub const EXPLICIT: Self = Self {
+        bounded_rows: false,
+        hard_rows: HardRowCapability::None,
+        coupled_hard_rows: false,
+        memories: false,
+        own_weights: OwnWeightCapability::All,
+        ..Self::IMPLICIT
+    };
+
+    /// Of RATTLE and its compositions.
+    pub const RATTLE: Self = Self {
+        hard_rows: HardRowCapability::Positions,
+        row_damping: false,
+        curved_masses: false,
+        ..Self::EXPLICIT
+    };
+}
+
+impl Integrator {
+    /// What the method takes.
+    pub fn capabilities(&self) -> Capabilities {
+        match self {
+            Self::Linear => Capabilities::ALL,
+            Self::Nonlinear => Capabilities::NONLINEAR,
+            Self::Implicit(method) if method.needs_acceleration() => Capabilities::IMPLICIT_WITH_ACCELERATION,
+            Self::Implicit(_) => Capabilities::IMPLICIT,
+            Self::Rattle | Self::Rattle4 | Self::Rattle6 => Capabilities::RATTLE,
+            Self::SymplecticEuler | Self::RungeKutta4 => Capabilities::EXPLICIT,
         }
     }
+}
 
-    /// What has no answer to materials with a past.
-    fn refuse_memory(&self) -> Result<(), Error> {
-        let Some(name) = self.system.model.first_memory() else {
-            return Ok(());
-        };
-        let what = match self.options.integrator {
-            Integrator::Linear | Integrator::Nonlinear | Integrator::Implicit(_) => {
-                if self.options.contacts.sleeping.is_some() {
-                    "sleeping"
-                } else if self.system.model.rayleigh().stiffness > 0.0 {
-                    "damping in proportion to the stiffness of the model"
-                } else {
-                    return Ok(());
-                }
-            }
-            _ => self.options.integrator.name(),
-        };
-        Err(Error::Memory {
-            name: name.to_owned(),
-            what: what.to_owned(),
-        })
-    }
-
-    pub(crate) fn refused(&self, what: String) -> Error {
-        Error::Unsupported {
-            integrator: self.options.integrator.name().to_owned(),
+/// Refuses a model or options that a method of this name has no answer to.
+///
+/// # Errors
+/// [`Error::Unsupported`] or [`Error::Memory`], with the first thing that does not fit.
+pub(crate) fn check(
+    system: &System,
+    options: &Options,
+    takes: Capabilities,
+    name: &str,
+) -> Result<(), Error> {
+    check_memories(&system.model, options, takes, name)?;
+    let first = first_unsupported(system, options, takes);
+    first.map_or(Ok(()), |what| {
+        Err(Error::Unsupported {
+            integrator: name.to_owned(),
             what,
-        }
-    }
+        })
+    })
+}
 
-    /// The forces of stiffnesses enter the two ends of a nonlinear step together.
-    fn refuse_own_alpha(&self) -> Result<(), Error> {
-        let rows = self.system.model.row_groups();
-        let of_stiffness = |c: &ComponentId| !rows.iter().any(|g| g.component == *c);
-        match self.options.own_alpha.iter().find(|(c, _)| of_stiffness(c)) {
-            Some((component, _)) => {
-                let name = self.system.model.component_name(*component);
-                Err(self.refused(format!("an alpha of its own of `{name}`, which is a stiffness")))
+/// Materials with a past, which sleeping and damping in proportion to stiffness have no answer to either.
+fn check_memories(model: &Model, options: &Options, takes: Capabilities, name: &str) -> Result<(), Error> {
+    let Some(material) = model.first_memory() else {
+        return Ok(());
+    };
+    let what = if !takes.memories {
+        name
+    } else if options.contacts.sleeping.is_some() {
+        "sleeping"
+    } else if model.rayleigh().stiffness > 0.0 {
+        "damping in proportion to the stiffness of the model"
+    } else {
+        return Ok(());
+    };
+    Err(Error::Memory {
+        name: material.to_owned(),
+        what: what.to_owned(),
+    })
+}
+
+/// The first thing that does not fit, in words.
+fn first_unsupported(system: &System, options: &Options, takes: Capabilities) -> Option<String> {
+    let (model, contacts) = (&system.model, &options.contacts);
+    if system.contacts.is_some() {
+        match takes.contacts {
+            ContactCapability::None => return Some("contacts".to_owned()),
+            ContactCapability::Simultaneous if contacts.restitution == Restitution::Poisson => {
+                return Some("Poisson's law of impacts".to_owned());
             }
-            None => Ok(()),
-        }
-    }
-
-    fn refuse_bounds(&self) -> Result<(), Error> {
-        let bounded = |g: &&pliant_model::RowGroup| self.system.model.bounds(g).is_some();
-        match self.system.model.row_groups().iter().find(bounded) {
-            Some(group) => {
-                let name = self.system.model.component_name(group.component);
-                Err(self.refused(format!("the bounded forces of `{name}`")))
+            ContactCapability::Simultaneous if contacts.impacts == Impacts::InSequence => {
+                return Some("impacts in sequence".to_owned());
             }
-            None => Ok(()),
+            _ => {}
         }
     }
+    if contacts.sleeping.is_some() && !takes.sleeping {
+        return Some("sleeping".to_owned());
+    }
+    let stabilised = options.pre_stabilisation.is_some() || options.post_stabilisation.is_some();
+    if stabilised && !takes.stabilisation {
+        let what = "stabilisation (its rows hold positions at the end of the step)";
+        return Some(what.to_owned());
+    }
+    unsupported_weight(model, options, takes.own_weights)
+        .or_else(|| unsupported_bounds(model, takes))
+        .or_else(|| {
+            model
+                .row_groups()
+                .iter()
+                .find_map(|g| unsupported_rows(system, g, takes))
+        })
+        .or_else(|| unsupported_mass(model, takes))
+}
 
-    /// Explicit methods take hard rows (RATTLE, at the level of positions) or none; forces by their laws; masses that do not depend on the
-    /// configuration.
-    fn refuse_in_explicit_steps(&self) -> Result<(), Error> {
-        self.refuse_bounds()?;
-        let rattle = self.options.integrator.rattle_parts().is_some();
-        for group in self.system.model.row_groups() {
-            let name = self.system.model.component_name(group.component);
-            match group.component {
-                ComponentId::Constraint(i) => {
-                    let level = self.system.model.constraints()[i].component.level;
-                    if !rattle {
-                        return Err(self.refused(format!("the hard rows of `{name}`")));
-                    }
-                    if !matches!(level, Level::Position | Level::CurvedPosition) {
-                        return Err(
-                            self.refused(format!("`{name}`, which is not held at the level of positions"))
-                        );
-                    }
+fn unsupported_weight(model: &Model, options: &Options, takes: OwnWeightCapability) -> Option<String> {
+    let is_row = |c: &ComponentId| model.row_groups().iter().any(|g| g.component == *c);
+    let mut own = options.own_alpha.iter().map(|(component, _)| component);
+    let name = |c: &ComponentId| model.component_name(*c).to_owned();
+    match takes {
+        OwnWeightCapability::All => None,
+        OwnWeightCapability::None => own
+            .next()
+            .map(|c| format!("an alpha of its own of `{}`", name(c))),
+        OwnWeightCapability::Rows => own
+            .find(|c| !is_row(c))
+            .map(|c| format!("an alpha of its own of `{}`, which is a stiffness", name(c))),
+    }
+}
+
+fn unsupported_bounds(model: &Model, takes: Capabilities) -> Option<String> {
+    if takes.bounded_rows {
+        return None;
+    }
+    let group = model.row_groups().iter().find(|g| model.bounds(g).is_some())?;
+    let name = model.component_name(group.component);
+    Some(format!("the bounded forces of `{name}`"))
+}
+
+fn unsupported_rows(system: &System, group: &RowGroup, takes: Capabilities) -> Option<String> {
+    let (model, evaluation) = (&system.model, &system.evaluation);
+    let name = model.component_name(group.component);
+    match group.component {
+        ComponentId::Constraint(i) => {
+            let level = model.constraints()[i].component.level;
+            match takes.hard_rows {
+                HardRowCapability::All => None,
+                HardRowCapability::None => Some(format!("the hard rows of `{name}`")),
+                HardRowCapability::Positions if matches!(level, Level::Position | Level::CurvedPosition) => {
+                    None
                 }
-                ComponentId::ForceField(i) => {
-                    let law = &self.system.model.force_fields()[i].component.law;
-                    let damped =
-                        law.row_law() == RowLaw::Viscous || self.system.evaluation.row_damping(i).is_some();
-                    for k in 0..group.size * group.count {
-                        let hard = self.system.evaluation.is_hard(group, k);
-                        if hard && !rattle {
-                            return Err(self.refused(format!("the hard rows of `{name}`")));
-                        }
-                        if rattle && (damped || self.system.model.relaxation_time(i, k) > 0.0) {
-                            let what =
-                                format!("the damping of `{name}`, unless it is treated as a stiffness");
-                            return Err(self.refused(what));
-                        }
-                        if !hard && self.system.rows.undetermined[group.first_row + k] {
-                            let what = format!("`{name}`, whose coupled rows are hard in part");
-                            return Err(self.refused(what));
-                        }
-                    }
+                HardRowCapability::Positions => {
+                    Some(format!("`{name}`, which is not held at the level of positions"))
                 }
-                ComponentId::Mass(_) => {}
             }
         }
-        if !rattle {
-            return Ok(());
+        ComponentId::ForceField(i) => {
+            let law = &model.force_fields()[i].component.law;
+            let damped = law.row_law() == RowLaw::Viscous || evaluation.row_damping(i).is_some();
+            (0..group.size * group.count).find_map(|k| {
+                let hard = evaluation.is_hard(group, k);
+                if hard && takes.hard_rows == HardRowCapability::None {
+                    Some(format!("the hard rows of `{name}`"))
+                } else if !takes.row_damping && (damped || model.relaxation_time(i, k) > 0.0) {
+                    Some(format!(
+                        "the damping of `{name}`, unless it is treated as a stiffness"
+                    ))
+                } else if !takes.coupled_hard_rows && !hard && system.rows.undetermined[group.first_row + k] {
+                    Some(format!("`{name}`, whose coupled rows are hard in part"))
+                } else {
+                    None
+                }
+            })
         }
-        for attachment in self.system.model.masses() {
-            if self.is_curved(attachment.node) {
-                let name = &attachment.name;
-                let what = format!("the mass `{name}` on a nonlinear mapping");
-                return Err(self.refused(what));
-            }
-        }
-        Ok(())
+        ComponentId::Mass(_) => None,
     }
+}
 
-    /// Whether a mapping above a node is nonlinear.
-    fn is_curved(&self, node: NodeId) -> bool {
-        match &self.system.model.node(node).kind {
-            NodeKind::Mapped { mapping, parents, .. } => {
-                !mapping.is_linear() || parents.iter().any(|p| self.is_curved(*p))
-            }
-            NodeKind::Independent { .. } => false,
+fn unsupported_mass(model: &Model, takes: Capabilities) -> Option<String> {
+    if takes.curved_masses {
+        return None;
+    }
+    let mass = model.masses().iter().find(|m| is_curved(model, m.node))?;
+    Some(format!("the mass `{}` on a nonlinear mapping", mass.name))
+}
+
+/// Whether a mapping above a node is nonlinear.
+fn is_curved(model: &Model, node: NodeId) -> bool {
+    match &model.node(node).kind {
+        NodeKind::Mapped { mapping, parents, .. } => {
+            !mapping.is_linear() || parents.iter().any(|p| is_curved(model, *p))
         }
+        NodeKind::Independent { .. } => false,
     }
 }

@@ -1,6 +1,6 @@
 //! Explicit steps, for models without hard rows.
 
-use super::Method;
+use super::{Capabilities, Method};
 use crate::Error;
 use crate::motion::Motion;
 use crate::observe::{DampingLaw, Trace};
@@ -41,6 +41,10 @@ impl Method for Explicit {
             ExplicitMethod::SymplecticEuler => "SymplecticEuler",
             ExplicitMethod::RungeKutta4 => "RungeKutta4",
         }
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::EXPLICIT
     }
 
     fn step(

@@ -14,9 +14,9 @@
 
 mod parts;
 
-use super::Method;
 use super::implicit::Anderson;
 use super::sizes::{IterateVelocities, Missed, TermSizes};
+use super::{Capabilities, Method};
 use crate::Error;
 use crate::motion::Motion;
 use crate::observe::Trace;
@@ -69,6 +69,10 @@ struct Mixing {
 impl Method for Rattle {
     fn name(&self) -> &str {
         "RATTLE"
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::RATTLE
     }
 
     fn step(

@@ -7,7 +7,6 @@
 
 use crate::Error;
 use crate::Simulation;
-use crate::contact::{Impacts, Restitution};
 use crate::simulation::contact::{Contacts, in_words, last_impulses};
 use pliant_kkt::Formulation;
 use pliant_solvers::SolveReport;
@@ -39,18 +38,6 @@ impl Simulation {
         c.take_laws(h, self.scheme.beta, self.options.contacts.overlap, 1.0);
         self.methods.implicit.contacts.extend(last_impulses(c, h));
         c.set_options(&self.options, self.auto_options());
-        Ok(())
-    }
-
-    /// Where the nonlinear step has no answer to what contacts are asked for.
-    pub(crate) fn refuse_impacts(&self) -> Result<(), Error> {
-        let options = &self.options.contacts;
-        if options.restitution == Restitution::Poisson {
-            return Err(self.refused("Poisson's law of impacts".to_owned()));
-        }
-        if options.impacts == Impacts::InSequence {
-            return Err(self.refused("impacts in sequence".to_owned()));
-        }
         Ok(())
     }
 

@@ -33,13 +33,16 @@ use crate::report::{Counters, StepReport};
 use crate::{Error, Integrator, Ledger, Options};
 use pliant_dense::{Vec3, rotation};
 use pliant_kkt::{Assembler, RowMotion, Scheme};
-use pliant_model::{ComponentId, Energies, Evaluation, Model, ModelError, NodeId, Pose, Space, State};
+use pliant_model::{
+    ComponentId, Energies, Evaluation, Model, ModelError, NodeId, Pose, Problem, Space, State,
+};
 use pliant_solvers::{BoxSolver, DirectOptions, DirectSolver, Solution};
+use std::sync::Arc;
 
 /// A model in motion.
 #[derive(Debug)]
 pub struct Simulation {
-    model: Model,
+    model: Problem,
     /// How steps are taken; may be changed between steps.
     pub options: Options,
     time: f64,
@@ -118,7 +121,7 @@ impl Simulation {
     ///
     /// # Errors
     /// [`Error::Model`] where a mapping is not defined, [`Error::Plan`] if the system is too large.
-    pub fn new(model: Model) -> Result<Self, Error> {
+    pub fn new(model: impl Into<Arc<Model>>) -> Result<Self, Error> {
         Self::with_options(model, Options::default())
     }
 
@@ -126,7 +129,8 @@ impl Simulation {
     ///
     /// # Errors
     /// As [`new`](Self::new).
-    pub fn with_options(model: Model, options: Options) -> Result<Self, Error> {
+    pub fn with_options(model: impl Into<Arc<Model>>, options: Options) -> Result<Self, Error> {
+        let model = Problem::new(model);
         let mut evaluation = Evaluation::new(&model);
         let mut state = model.initial_state()?;
         evaluation.propagate(&model, &mut state)?;
@@ -205,8 +209,13 @@ impl Simulation {
         Ok(simulation)
     }
 
-    /// The model.
+    /// The model: the structure, which never changes.
     pub fn model(&self) -> &Model {
+        &self.model
+    }
+
+    /// The model with the present values of its parameters.
+    pub fn problem(&self) -> &Problem {
         &self.model
     }
 

@@ -4,7 +4,7 @@ use super::Simulation;
 use crate::report::{NewtonReport, StepReport, Timings};
 use crate::{Error, Integrator};
 use pliant_kkt::RowMotion;
-use pliant_model::{ComponentId, RowLaw, Treatment};
+use pliant_model::{At, ComponentId, RowLaw, Treatment};
 use pliant_solvers::{SolveReport, Status};
 
 /// Rounding of a force at its bound.
@@ -54,7 +54,7 @@ impl Simulation {
             let first = node.first_velocity;
             let blocks = self.evaluation.damping(i);
             let law = &field.component.law;
-            let curved = plain && field.component.treatment == Treatment::Stiffness && !law.is_linear();
+            let curved = plain && self.model.treatment(i) == Treatment::Stiffness && !law.is_linear();
             let bounded = self.group_of_field[i].and_then(|g| {
                 let group = &self.model.row_groups()[g];
                 let viscous = self.model.row_law(group) == RowLaw::Viscous;
@@ -64,7 +64,7 @@ impl Simulation {
             let mut damped = false;
             for g in 0..blocks.len() {
                 let (block, width) = (blocks.block(g), blocks.width(g));
-                let hard = field.component.treatment == Treatment::Compliance
+                let hard = self.model.treatment(i) == Treatment::Compliance
                     && self.evaluation.compliance(i).block(g).iter().all(|c| *c == 0.0);
                 if hard || block.iter().all(|b| *b == 0.0) {
                     continue;
@@ -106,17 +106,15 @@ impl Simulation {
             let shares = if tangent { [1.0, 0.0] } else { [1.0 - alpha, alpha] };
             let range = node.velocity_range();
             for (state, share) in [&self.previous, &self.state].into_iter().zip(shares) {
-                let (x, v) = (
-                    &state.positions[node.position_range()],
-                    &state.velocities[range.clone()],
-                );
+                let at = self.model.at(i, state);
+                let v = at.v;
                 let (moving, rest) = self.mass_scratch.split_at_mut(v.len());
                 let (rest, still) = (&mut rest[..v.len()], &mut self.shifted[..v.len()]);
                 moving.fill(0.0);
                 rest.fill(0.0);
                 still.fill(0.0);
-                law.add_force(node.space, x, v, moving);
-                law.add_force(node.space, x, still, rest);
+                law.add_force(at, moving);
+                law.add_force(At { v: still, ..at }, rest);
                 let forces = moving.iter().zip(&*rest).map(|(m, r)| m - r);
                 let power = forces.zip(range.clone()).map(|(f, k)| f * mean(beta, k));
                 work -= share * h * power.sum::<f64>();

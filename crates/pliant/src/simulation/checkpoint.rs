@@ -18,7 +18,7 @@ impl Simulation {
             held: self.held.clone(),
             external: self.external.clone(),
             fresh: self.fresh,
-            inputs: self.inputs(),
+            inputs: self.model.parameters().inputs().to_vec(),
             integrator: self.memory.clone(),
             adaptive: self.adaptive.memory,
             treatments: self.treatments_as_chosen(),
@@ -78,7 +78,11 @@ impl Simulation {
             ("fixed coordinates", self.impulse.len(), checkpoint.fixed.len()),
             ("held velocities", self.impulse.len(), checkpoint.held.len()),
             ("forces", self.external.len(), checkpoint.external.len()),
-            ("inputs", self.inputs().len(), checkpoint.inputs.len()),
+            (
+                "inputs",
+                self.model.parameters().inputs().len(),
+                checkpoint.inputs.len(),
+            ),
         ];
         for (what, expected, found) in sizes {
             if expected != found {

@@ -50,8 +50,8 @@ impl Simulation {
         let ComponentId::ForceField(i) = component else {
             return None;
         };
-        let inputs = self.model.force_fields().get(i)?.component.law.inputs();
-        inputs.get(input).copied()
+        self.model.force_fields().get(i)?;
+        self.model.inputs(i).get(input).copied()
     }
 
     /// Makes room for the motion of the rows, if any is driven.
@@ -85,14 +85,8 @@ impl Simulation {
         }
     }
 
-    /// Inputs of all force fields, one after the other.
-    pub(super) fn inputs(&self) -> Vec<f64> {
-        let fields = self.model.force_fields().iter();
-        fields.flat_map(|f| f.component.law.inputs().to_vec()).collect()
-    }
-
     pub(super) fn restore_inputs(&mut self, inputs: &[f64]) -> Result<(), Error> {
-        let (expected, found) = (self.inputs().len(), inputs.len());
+        let (expected, found) = (self.model.parameters().inputs().len(), inputs.len());
         if expected != found {
             let what = "inputs";
             return Err(ModelError::State {
@@ -104,7 +98,7 @@ impl Simulation {
         }
         let mut rest = inputs.iter();
         for i in 0..self.model.force_fields().len() {
-            for k in 0..self.model.force_fields()[i].component.law.inputs().len() {
+            for k in 0..self.model.inputs(i).len() {
                 let value = rest.next().copied().unwrap_or(0.0);
                 self.model.set_input(ComponentId::ForceField(i), k, value)?;
             }

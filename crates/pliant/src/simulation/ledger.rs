@@ -2,7 +2,7 @@
 
 use super::Simulation;
 use crate::Ledger;
-use pliant_model::{ComponentId, Energies, Level, Model, RowGroup, RowLaw, State};
+use pliant_model::{At, ComponentId, Energies, Level, Problem, RowGroup, RowLaw, State};
 
 /// What the work of a group of rows is called.
 #[derive(Clone, Copy)]
@@ -28,13 +28,13 @@ pub struct LedgerMemory {
 
 /// Power (W) of the force fields without a potential, less their damping, at a state and the `velocity` of each coordinate of the nodes. `scratch` holds the coordinates of one node, twice.
 pub(super) fn power_without_potential(
-    model: &Model,
+    model: &Problem,
     state: &State,
     (force, still): (&mut [f64], &mut [f64]),
     velocity: impl Fn(usize) -> f64,
 ) -> f64 {
     let mut sum = 0.0;
-    for field in model.force_fields() {
+    for (i, field) in model.force_fields().iter().enumerate() {
         let law = &field.component.law;
         if law.has_potential() {
             continue;
@@ -44,8 +44,11 @@ pub(super) fn power_without_potential(
         let (force, still) = (&mut force[..range.len()], &mut still[..range.len()]);
         force.fill(0.0);
         still.fill(0.0);
-        let x = &state.positions[node.position_range()];
-        law.add_force(node.space, x, still, force);
+        let at = At {
+            v: still,
+            ..model.at(i, state)
+        };
+        law.add_force(at, force);
         sum += force.iter().zip(range).map(|(f, k)| f * velocity(k)).sum::<f64>();
     }
     sum

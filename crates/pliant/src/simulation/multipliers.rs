@@ -2,7 +2,7 @@
 
 use super::Simulation;
 use pliant_kkt::{GeometricStiffness, Geometry, RowMotion, StepInput};
-use pliant_model::ComponentId;
+use pliant_model::{At, ComponentId};
 
 /// A row whose compliance term is at least this share of its Delassus diagonal is soft: its force is that of its law, so that its
 /// geometric stiffness is that of the same spring treated as a stiffness. Below, the multiplier of the last step is the better
@@ -35,9 +35,8 @@ impl Simulation {
             let range = node.velocity_range();
             let force = &mut self.law_force[group.first_row..][..range.len()];
             force.fill(0.0);
-            let x = &self.state.positions[node.position_range()];
             let law = &self.model.force_fields()[i].component.law;
-            law.add_force(node.space, x, &self.state.velocities[range], force);
+            law.add_force(self.model.at(i, &self.state), force);
             for (k, force) in force.iter().enumerate() {
                 self.lawless[group.first_row + k] = !force.is_finite();
             }
@@ -144,7 +143,8 @@ impl Simulation {
                 }
                 (x, v) = (x_shifted, v_shifted);
             }
-            law.add_force(node.space, x, v, force);
+            let inputs = self.model.inputs(i);
+            law.add_force(At::new(node.space, x).moving(v).with_inputs(inputs), force);
             self.evaluation
                 .add_proportional_damping(&self.model, i, x, v, force);
         }

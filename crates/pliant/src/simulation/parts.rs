@@ -146,7 +146,8 @@ impl Simulation {
         for (i, field) in self.model.force_fields().iter().enumerate() {
             let gain = 0.5 - self.scheme.alpha_of(ComponentId::ForceField(i));
             let component = &field.component;
-            if component.treatment != Treatment::Stiffness || !component.law.has_potential() || gain == 0.0 {
+            let stiff = self.model.treatment(i) == Treatment::Stiffness;
+            if !stiff || !component.law.has_potential() || gain == 0.0 {
                 continue;
             }
             let node = self.model.node(field.node);

@@ -43,7 +43,7 @@ impl Simulation {
     /// masses.
     pub fn force(&self, component: ComponentId) -> Vec<f64> {
         if let ComponentId::ForceField(i) = component
-            && self.model.force_fields()[i].component.treatment != Treatment::Compliance
+            && self.model.treatment(i) != Treatment::Compliance
         {
             let node = self.model.node(self.model.force_fields()[i].node);
             let mut force = vec![0.0; node.velocity_range().len()];

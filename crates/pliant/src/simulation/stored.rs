@@ -1,7 +1,7 @@
 //! Energies of the present state: what the components store.
 
 use super::Simulation;
-use pliant_model::{ComponentId, Energies, RowGroup, RowLaw};
+use pliant_model::{At, ComponentId, Energies, RowGroup, RowLaw};
 
 impl Simulation {
     /// Energies of the present state, with those of compliant contacts at the end of the step. With `by_multipliers`, those of the step that led here
@@ -94,7 +94,8 @@ impl Simulation {
                 *s = x - target(k);
             }
             let space = self.model.node(group.node).space;
-            return self.model.force_fields()[i].component.law.energy(space, shifted);
+            let at = At::new(space, shifted).with_inputs(self.model.inputs(i));
+            return self.model.force_fields()[i].component.law.energy(at);
         }
         let lambda = lambda.map(|l| &l[group.first_row..group.first_row + coordinates]);
         let alpha = self.scheme.alpha_of(group.component);

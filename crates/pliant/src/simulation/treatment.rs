@@ -161,7 +161,7 @@ impl Simulation {
 }
 
 /// The row group of each force field that has rows.
-pub(super) fn group_of_field(model: &pliant_model::Model) -> Vec<Option<usize>> {
+pub(super) fn group_of_field(model: &pliant_model::Problem) -> Vec<Option<usize>> {
     let group_of = |i| {
         let groups = model.row_groups();
         groups

@@ -56,9 +56,7 @@ impl Start {
         (self.fresh, self.dissipated, self.books) = (s.fresh, s.dissipated, s.books);
         self.steps = s.counters.steps;
         self.inputs.clear();
-        for field in s.model.force_fields() {
-            self.inputs.extend_from_slice(field.component.law.inputs());
-        }
+        self.inputs.extend_from_slice(s.model.parameters().inputs());
         self.integrator.copy(&s.memory);
         self.active_set.clear();
         self.active_set.extend_from_slice(s.solver.active_set());
@@ -89,9 +87,9 @@ impl Simulation {
         self.counters.steps = start.steps;
         let mut inputs = start.inputs.iter();
         for i in 0..self.model.force_fields().len() {
-            for k in 0..self.model.force_fields()[i].component.law.inputs().len() {
+            for k in 0..self.model.inputs(i).len() {
                 let value = inputs.next().copied().unwrap_or(0.0);
-                if self.model.force_fields()[i].component.law.inputs()[k] != value {
+                if self.model.inputs(i)[k] != value {
                     self.model.set_input(ComponentId::ForceField(i), k, value)?;
                 }
             }

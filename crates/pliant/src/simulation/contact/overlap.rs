@@ -128,9 +128,9 @@ impl Simulation {
         c.toll.force.clear();
         c.toll.force.extend_from_slice(self.evaluation.force());
         self.evaluation.pull_back(&self.model, &mut c.toll.force);
-        let mut fields = self.model.force_fields().iter();
-        let stiff = fields.any(|f| {
-            f.component.treatment == Treatment::Stiffness || f.component.law.row_law() == RowLaw::Elastic
+        let mut fields = self.model.force_fields().iter().enumerate();
+        let stiff = fields.any(|(i, f)| {
+            self.model.treatment(i) == Treatment::Stiffness || f.component.law.row_law() == RowLaw::Elastic
         });
         // What is compressed may have no metric with all of its geometric stiffness, and has one with the absolute value of that.
         let plain = self.options.geometry;

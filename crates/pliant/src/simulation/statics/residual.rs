@@ -163,7 +163,7 @@ impl Simulation {
             }
         }
         for (i, attachment) in self.model.force_fields().iter().enumerate() {
-            if attachment.component.treatment == Treatment::Compliance {
+            if self.model.treatment(i) == Treatment::Compliance {
                 continue;
             }
             let node = self.model.node(attachment.node);

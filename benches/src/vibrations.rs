@@ -163,7 +163,7 @@ pub fn swing(
     (period, periods, per_period): (f64, usize, usize),
 ) -> Course {
     simulation.options = options.clone();
-    let start = simulation.model().energies(simulation.state()).total();
+    let start = simulation.problem().energies(simulation.state()).total();
     let (steps, h) = (periods * per_period, period / per_period as f64);
     let mut out = Course::default();
     let mut errors = Vec::with_capacity(steps);

@@ -265,7 +265,7 @@ fn time(run: &Run) -> Result<(), pliant::Error> {
     let mut chain = Chain::new(run.links, run.last_mass, run.pose).simulation()?;
     let start = chain
         .simulation
-        .model()
+        .problem()
         .energies(chain.simulation.state())
         .total();
     let (mut gap, mut rise, mut residual) = (0.0f64, 0.0f64, 0.0f64);

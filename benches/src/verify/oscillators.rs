@@ -88,7 +88,7 @@ fn energy(checks: &mut Checks) -> Result<(), Error> {
                 beta,
                 ..Options::default()
             };
-            let start = s.model().energies(s.state()).total();
+            let start = s.problem().energies(s.state()).total();
             let mut end = 0.0;
             for _ in 0..1000 {
                 end = s.step(0.1)?.energies.total();

@@ -151,7 +151,7 @@ impl Runner {
         let joints = Joints::new(std::mem::take(&mut scene.joints));
         recording.joints.columns = joints.columns();
         recording.joints.lines.push(joints.line(&simulation));
-        let energies = model.energies(simulation.state());
+        let energies = simulation.problem().energies(simulation.state());
         let sample = Sample {
             kinetic: energies.kinetic,
             potential: energies.potential,

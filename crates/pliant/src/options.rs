@@ -4,7 +4,7 @@ use crate::Error;
 use crate::contact::{ContactOptions, FrictionCoupling, Impacts, Overlap, Restitution, Sleeping};
 use crate::integrator::{Integrator, NewtonOptions};
 use pliant_kkt::{Formulation, Geometry, Metric, Scheme};
-use pliant_model::{ComponentId, Level, Model};
+use pliant_model::{ComponentId, Level, Problem};
 use pliant_solvers::{BoxOptions, DirectOptions};
 use std::sync::Arc;
 
@@ -156,7 +156,7 @@ impl Options {
     }
 
     /// The scheme of a step of length `h`, checked.
-    pub(crate) fn write_scheme(&self, model: &Model, h: f64, scheme: &mut Scheme) -> Result<(), Error> {
+    pub(crate) fn write_scheme(&self, model: &Problem, h: f64, scheme: &mut Scheme) -> Result<(), Error> {
         if !(h.is_finite() && h > 0.0) {
             return Err(Error::OutOfRange {
                 what: "the time step",

@@ -20,8 +20,11 @@ use crate::system::{System, TreatmentChoice};
 use crate::{Error, Integrator, Options};
 use pliant_dense::{Vec3, rotation};
 use pliant_kkt::Scheme;
-use pliant_model::{ComponentId, Energies, JointHandle, Model, ModelError, NodeId, Pose, RowGroup, State};
+use pliant_model::{
+    ComponentId, Energies, JointHandle, Model, ModelError, NodeId, Pose, Problem, RowGroup, State,
+};
 use pliant_solvers::DirectOptions;
+use std::sync::Arc;
 use std::time::Instant;
 
 /// A model in motion.
@@ -58,7 +61,7 @@ impl Simulation {
     ///
     /// # Errors
     /// [`Error::Model`] where a mapping is not defined, [`Error::Plan`] if the system is too large.
-    pub fn new(model: Model) -> Result<Self, Error> {
+    pub fn new(model: impl Into<Arc<Model>>) -> Result<Self, Error> {
         Self::with_options(model, Options::default())
     }
 
@@ -66,8 +69,8 @@ impl Simulation {
     ///
     /// # Errors
     /// As [`new`](Self::new).
-    pub fn with_options(model: Model, options: Options) -> Result<Self, Error> {
-        let mut system = System::new(model, options.clone())?;
+    pub fn with_options(model: impl Into<Arc<Model>>, options: Options) -> Result<Self, Error> {
+        let mut system = System::new(Problem::new(model), options.clone())?;
         let motion = system.initial_motion()?;
         let mut simulation = Self {
             options,
@@ -89,7 +92,12 @@ impl Simulation {
         Ok(simulation)
     }
 
-    /// The model.
+    /// The model with the present values of its parameters.
+    pub fn problem(&self) -> &Problem {
+        &self.system.model
+    }
+
+    /// The model: the structure, which never changes.
     pub fn model(&self) -> &Model {
         &self.system.model
     }

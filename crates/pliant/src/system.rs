@@ -15,14 +15,14 @@ use crate::simulation::sleep::Sleep;
 use crate::system::treatments::group_of_field;
 use crate::{Error, Options};
 use pliant_kkt::{Assembler, RowMotion};
-use pliant_model::{Evaluation, Model, State};
+use pliant_model::{Evaluation, Model, Problem, State};
 use pliant_solvers::{BoxSolver, DirectSolver, Solution};
 
 /// The only owner of evaluation, assembler, contact rows and factors. Nothing here decides the motion but through its arguments: what
 /// a step remembers is in [`Motion`](crate::Motion).
 #[derive(Debug)]
 pub struct System {
-    pub(crate) model: Model,
+    pub(crate) model: Problem,
     /// The options of the present step.
     pub(crate) options: Options,
     pub(crate) evaluation: Evaluation,
@@ -85,7 +85,7 @@ impl System {
     ///
     /// # Errors
     /// [`Error::Model`] where a mapping is not defined, [`Error::Plan`] if the system is too large.
-    pub(crate) fn new(model: Model, options: Options) -> Result<Self, Error> {
+    pub(crate) fn new(model: Problem, options: Options) -> Result<Self, Error> {
         let mut evaluation = Evaluation::new(&model);
         let mut state = model.initial_state()?;
         evaluation.propagate(&model, &mut state)?;
@@ -148,7 +148,7 @@ impl System {
                 fixed: self.assembler.system().fixed.clone(),
                 held: vec![0.0; dofs],
                 external: vec![0.0; model.velocity_count()],
-                inputs: Vec::new(),
+                inputs: model.parameters().inputs().to_vec(),
             },
             ..Motion::default()
         })

@@ -11,7 +11,7 @@ mod work;
 use build::{Build, build, build_with};
 use dense::{Dense, close, product, solve, symmetric};
 use pliant_kkt::{Assembler, Formulation, GeometricStiffness as G, Geometry, RowMotion, Scheme, StepInput};
-use pliant_model::{ComponentId, Evaluation, Model, Space, State, Treatment};
+use pliant_model::{At, ComponentId, Evaluation, Problem, Space, State, Treatment};
 use pliant_solvers::KktSystem;
 
 const SEEDS: [u64; 5] = [1, 2, 3, 4, 5];
@@ -64,7 +64,7 @@ impl Case {
         }
     }
 
-    fn model(&self) -> &Model {
+    fn model(&self) -> &Problem {
         &self.built.model
     }
 
@@ -121,7 +121,7 @@ fn full_r(system: &KktSystem) -> Vec<f64> {
 }
 
 /// The state moved along velocity coordinates of the independent nodes.
-fn moved(m: &Model, state: &State, step: &[f64]) -> State {
+fn moved(m: &Problem, state: &State, step: &[f64]) -> State {
     let mut s = state.clone();
     for node in m.nodes() {
         if let Some(first) = node.first_dof() {
@@ -223,7 +223,7 @@ fn node_matrices(case: &Case, scheme: &Scheme) -> (Vec<f64>, Vec<f64>, Vec<f64>)
         *w += (1.0 + h * scheme.alpha * rayleigh.mass) * m;
     }
     for (i, field) in m.force_fields().iter().enumerate() {
-        if field.component.treatment != Treatment::Stiffness {
+        if m.treatment(i) != Treatment::Stiffness {
             continue;
         }
         let alpha = scheme.alpha_of(ComponentId::ForceField(i));
@@ -235,10 +235,9 @@ fn node_matrices(case: &Case, scheme: &Scheme) -> (Vec<f64>, Vec<f64>, Vec<f64>)
             pliant_model::Blocks::new(shapes()),
             pliant_model::Blocks::new(shapes()),
         );
-        let x = &case.state.positions[node.position_range()];
-        let v = &case.state.velocities[node.velocity_range()];
-        field.component.law.stiffness(node.space, x, &mut k).unwrap();
-        field.component.law.damping(node.space, x, v, &mut b);
+        let at = m.at(i, &case.state);
+        field.component.law.stiffness(at, &mut k).unwrap();
+        field.component.law.damping(at, &mut b);
         for (g, list) in lists.iter().enumerate() {
             let width = list.len() * size;
             let at = |c: usize| node.first_velocity + list[c / size] * size + c % size;
@@ -431,17 +430,17 @@ fn right_hand_sides_of_random_graphs() {
                 }
             }
         }
-        for field in m.force_fields() {
-            if field.component.treatment != Treatment::Stiffness {
+        for (i, field) in m.force_fields().iter().enumerate() {
+            if m.treatment(i) != Treatment::Stiffness {
                 continue;
             }
             let node = m.node(field.node);
-            let (x, v) = (
-                &case.state.positions[node.position_range()],
-                &v[node.velocity_range()],
-            );
-            let mut force = vec![0.0; v.len()];
-            field.component.law.add_force(node.space, x, v, &mut force);
+            let at = At {
+                v: &v[node.velocity_range()],
+                ..m.at(i, &case.state)
+            };
+            let mut force = vec![0.0; at.v.len()];
+            field.component.law.add_force(at, &mut force);
             for (f, g) in f[node.velocity_range()].iter_mut().zip(&force) {
                 *f += h * g;
             }
@@ -477,7 +476,7 @@ fn right_hand_sides_of_random_graphs() {
 }
 
 /// The bias of mapped nodes alone: independent masses have none, and groups do not reach over nodes.
-fn bias_of(own: f64, i: usize, bias: &[f64], m: &Model) -> Vec<f64> {
+fn bias_of(own: f64, i: usize, bias: &[f64], m: &Problem) -> Vec<f64> {
     let mut out = vec![0.0; bias.len()];
     let node = m
         .nodes()

@@ -3,10 +3,10 @@
 use crate::{model, moved};
 use pliant_dense::{Vec3, rotation};
 use pliant_kkt::{Assembler, Extended, Formulation, KktError, Quantity, Scheme, StepInput, Support, Tail};
-use pliant_model::{Evaluation, Model, NodeId, Space, State};
+use pliant_model::{Evaluation, NodeId, Problem, Space, State};
 
 /// Where a support's point is, for an arm fixed in the body as it was in state `at`.
-fn point(m: &Model, s: &State, at: &State, support: &Support) -> Vec3 {
+fn point(m: &Problem, s: &State, at: &State, support: &Support) -> Vec3 {
     let (x, was) = (m.positions(s, support.node), m.positions(at, support.node));
     let node = m.node(support.node);
     let p = |x: &[f64], k: usize| Vec3::new(x[k], x[k + 1], x[k + 2]);
@@ -20,7 +20,7 @@ fn point(m: &Model, s: &State, at: &State, support: &Support) -> Vec3 {
 }
 
 /// Rotation of a body since state `at`, as a vector in the world.
-fn turn(m: &Model, s: &State, at: &State, support: &Support) -> Vec3 {
+fn turn(m: &Problem, s: &State, at: &State, support: &Support) -> Vec3 {
     if m.node(support.node).space != Space::Rigid3 {
         return Vec3::zeros();
     }
@@ -33,7 +33,7 @@ fn turn(m: &Model, s: &State, at: &State, support: &Support) -> Vec3 {
 }
 
 struct Case {
-    model: Model,
+    model: Problem,
     independent: Vec<NodeId>,
     state: State,
     supports: Vec<Support>,

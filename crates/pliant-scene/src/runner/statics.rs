@@ -189,7 +189,7 @@ impl Runner {
 }
 
 fn sample(simulation: &Simulation, residual: f64, violation: f64) -> Sample {
-    let energies = simulation.model().energies(simulation.state());
+    let energies = simulation.problem().energies(simulation.state());
     Sample {
         potential: energies.potential,
         residual,

@@ -219,7 +219,7 @@ impl Sizes {
             nodes: model.nodes().len(),
             dofs: model.dof_count(),
             fixed: system.fixed.iter().filter(|f| **f).count(),
-            rows: model.row_count(),
+            rows: simulation.problem().row_count(),
             w_entries: system.w.values().len(),
             j_entries: system.j.values().len(),
         }
@@ -369,7 +369,7 @@ impl Summary {
             let name = model.component_name(component).to_owned();
             self.potential.insert(name, simulation.potential(component));
         }
-        for group in model.row_groups() {
+        for group in simulation.problem().row_groups() {
             let name = model.component_name(group.component).to_owned();
             self.reactions
                 .insert(name, simulation.reaction(group.component).to_vec());

@@ -114,7 +114,7 @@ pub struct BuiltScene {
 impl BuiltScene {
     /// Against gravity; up the y axis without gravity.
     pub fn up(&self) -> [f64; 3] {
-        let g = self.model.gravity();
+        let g = self.model.initial_parameters().gravity();
         if g == [0.0; 3] {
             [0.0, 1.0, 0.0]
         } else {

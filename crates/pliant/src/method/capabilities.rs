@@ -3,7 +3,7 @@
 use crate::contact::{Impacts, Restitution};
 use crate::system::System;
 use crate::{Error, Integrator, Options};
-use pliant_model::{ComponentId, Level, Model, NodeId, NodeKind, RowGroup, RowLaw};
+use pliant_model::{ComponentId, Level, Model, NodeId, NodeKind, Problem, RowGroup, RowLaw};
 
 /// Which contacts a method takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -207,7 +207,7 @@ fn first_unsupported(system: &System, options: &Options, takes: Capabilities) ->
         .or_else(|| unsupported_mass(model, takes))
 }
 
-fn unsupported_weight(model: &Model, options: &Options, takes: OwnWeightCapability) -> Option<String> {
+fn unsupported_weight(model: &Problem, options: &Options, takes: OwnWeightCapability) -> Option<String> {
     let is_row = |c: &ComponentId| model.row_groups().iter().any(|g| g.component == *c);
     let mut own = options.own_alpha.iter().map(|(component, _)| component);
     let name = |c: &ComponentId| model.component_name(*c).to_owned();
@@ -222,7 +222,7 @@ fn unsupported_weight(model: &Model, options: &Options, takes: OwnWeightCapabili
     }
 }
 
-fn unsupported_bounds(model: &Model, takes: Capabilities) -> Option<String> {
+fn unsupported_bounds(model: &Problem, takes: Capabilities) -> Option<String> {
     if takes.bounded_rows {
         return None;
     }

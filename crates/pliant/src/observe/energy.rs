@@ -2,7 +2,7 @@
 
 use super::Step;
 use crate::system::System;
-use pliant_model::{ComponentId, Energies, Model, RowGroup, RowLaw};
+use pliant_model::{At, ComponentId, Energies, Model, RowGroup, RowLaw};
 
 /// Energies at the end of a step, with those of compliant contacts there. With `by_multipliers`, the multipliers of the step measure
 /// the energy of stiff rows ([`rows_energy`]). `shifted` has room for the coordinates of any node.
@@ -101,10 +101,8 @@ fn rows_energy(step: Step<'_>, group: &RowGroup, lambda: Option<&[f64]>, shifted
             *s = x - target(k);
         }
         let space = step.system.model.node(group.node).space;
-        return step.system.model.force_fields()[i]
-            .component
-            .law
-            .energy(space, shifted);
+        let at = At::new(space, shifted).with_inputs(step.system.model.inputs(i));
+        return step.system.model.force_fields()[i].component.law.energy(at);
     }
     let lambda = lambda.map(|l| &l[group.first_row..group.first_row + coordinates]);
     let alpha = step.scheme.alpha_of(group.component);

@@ -43,7 +43,7 @@ pub struct Wrench {
 /// masses.
 pub(crate) fn force_of(system: &System, motion: &Motion, component: ComponentId) -> Vec<f64> {
     if let ComponentId::ForceField(i) = component
-        && system.model.force_fields()[i].component.treatment != Treatment::Compliance
+        && system.model.treatment(i) != Treatment::Compliance
     {
         let node = system.model.node(system.model.force_fields()[i].node);
         let mut force = vec![0.0; node.velocity_range().len()];

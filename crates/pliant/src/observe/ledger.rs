@@ -5,7 +5,7 @@ use crate::motion::Motion;
 use crate::system::System;
 use crate::{Ledger, NumericalParts};
 use pliant_kkt::Scheme;
-use pliant_model::{ComponentId, Energies, Level, Model, RowGroup, RowLaw, State};
+use pliant_model::{At, ComponentId, Energies, Level, Problem, RowGroup, RowLaw, State};
 
 /// The entry of the ledger to which the work of a group of rows belongs.
 #[derive(Clone, Copy)]
@@ -31,13 +31,13 @@ pub struct LedgerMemory {
 
 /// Power (W) of the force fields without a potential, less their damping, at a state and the `velocity` of each coordinate of the nodes.
 pub(super) fn power_without_potential(
-    model: &Model,
+    model: &Problem,
     state: &State,
     room: &mut Room,
     velocity: impl Fn(usize) -> f64,
 ) -> f64 {
     let mut sum = 0.0;
-    for field in model.force_fields() {
+    for (i, field) in model.force_fields().iter().enumerate() {
         let law = &field.component.law;
         if law.has_potential() {
             continue;
@@ -47,8 +47,11 @@ pub(super) fn power_without_potential(
         let (force, still) = (&mut room.first[..range.len()], &mut room.second[..range.len()]);
         force.fill(0.0);
         still.fill(0.0);
-        let x = &state.positions[node.position_range()];
-        law.add_force(node.space, x, still, force);
+        let at = At {
+            v: still,
+            ..model.at(i, state)
+        };
+        law.add_force(at, force);
         sum += force.iter().zip(range).map(|(f, k)| f * velocity(k)).sum::<f64>();
     }
     sum
@@ -257,7 +260,7 @@ pub(crate) enum DampingLaw {
 }
 
 /// Where the work of a group of rows is entered; nowhere if it stores it, or does none but by linearising.
-pub(super) fn entry_of(model: &Model, group: &RowGroup, driven: bool) -> Option<Entry> {
+pub(super) fn entry_of(model: &Problem, group: &RowGroup, driven: bool) -> Option<Entry> {
     let bounds = model.bounds(group);
     if let ComponentId::ForceField(_) = group.component
         && !driven

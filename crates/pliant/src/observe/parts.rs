@@ -154,7 +154,10 @@ fn stiffness_part(step: Step<'_>, h: f64, parts: &PartsWorkspace) -> f64 {
     for (i, field) in step.system.model.force_fields().iter().enumerate() {
         let gain = 0.5 - step.scheme.alpha_of(ComponentId::ForceField(i));
         let component = &field.component;
-        if component.treatment != Treatment::Stiffness || !component.law.has_potential() || gain == 0.0 {
+        if step.system.model.treatment(i) != Treatment::Stiffness
+            || !component.law.has_potential()
+            || gain == 0.0
+        {
             continue;
         }
         let node = step.system.model.node(field.node);

@@ -6,7 +6,7 @@ use crate::Error;
 use crate::report::StepReport;
 use crate::system::System;
 use pliant_kkt::RowMotion;
-use pliant_model::{ComponentId, RowLaw, State, Treatment};
+use pliant_model::{At, ComponentId, RowLaw, State, Treatment};
 use pliant_solvers::Status;
 
 /// Rounding of a force at its bound.
@@ -58,7 +58,7 @@ pub(super) fn damping_work(step: Step<'_>, h: f64, how: DampingLaw, room: &mut R
         let first = node.first_velocity;
         let blocks = step.system.evaluation.damping(i);
         let law = &field.component.law;
-        let curved = plain && field.component.treatment == Treatment::Stiffness && !law.is_linear();
+        let curved = plain && step.system.model.treatment(i) == Treatment::Stiffness && !law.is_linear();
         let bounded = step.system.rows.group_of_field[i].and_then(|g| {
             let group = &step.system.model.row_groups()[g];
             let viscous = step.system.model.row_law(group) == RowLaw::Viscous;
@@ -68,7 +68,7 @@ pub(super) fn damping_work(step: Step<'_>, h: f64, how: DampingLaw, room: &mut R
         let mut damped = false;
         for g in 0..blocks.len() {
             let (block, width) = (blocks.block(g), blocks.width(g));
-            let hard = field.component.treatment == Treatment::Compliance
+            let hard = step.system.model.treatment(i) == Treatment::Compliance
                 && step
                     .system
                     .evaluation
@@ -124,17 +124,15 @@ pub(super) fn damping_work(step: Step<'_>, h: f64, how: DampingLaw, room: &mut R
         let shares = if tangent { [1.0, 0.0] } else { [1.0 - alpha, alpha] };
         let range = node.velocity_range();
         for (state, share) in [&step.start.state, &step.end.state].into_iter().zip(shares) {
-            let (x, v) = (
-                &state.positions[node.position_range()],
-                &state.velocities[range.clone()],
-            );
+            let at = step.system.model.at(i, state);
+            let v = at.v;
             let (moving, rest) = room.first.split_at_mut(v.len());
             let (rest, still) = (&mut rest[..v.len()], &mut room.second[..v.len()]);
             moving.fill(0.0);
             rest.fill(0.0);
             still.fill(0.0);
-            law.add_force(node.space, x, v, moving);
-            law.add_force(node.space, x, still, rest);
+            law.add_force(at, moving);
+            law.add_force(At { v: still, ..at }, rest);
             let forces = moving.iter().zip(&*rest).map(|(m, r)| m - r);
             let power = forces.zip(range.clone()).map(|(f, k)| f * mean(beta, k));
             work -= share * h * power.sum::<f64>();

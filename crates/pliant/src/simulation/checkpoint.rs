@@ -12,7 +12,7 @@ impl Simulation {
         out.controls
             .fixed
             .clone_from(&self.system.assembler.system().fixed);
-        out.controls.inputs = self.inputs();
+        out.controls.inputs = self.system.model.parameters().inputs().to_vec();
         out.adaptive = self.adaptive.memory;
         out.solver = SolverMemory {
             elimination: self.system.solver.elimination().cloned(),
@@ -91,7 +91,11 @@ impl Simulation {
                 self.motion.controls.external.len(),
                 checkpoint.controls.external.len(),
             ),
-            ("inputs", self.inputs().len(), checkpoint.controls.inputs.len()),
+            (
+                "inputs",
+                self.system.model.parameters().inputs().len(),
+                checkpoint.controls.inputs.len(),
+            ),
         ];
         for (what, expected, found) in sizes {
             if expected != found {

@@ -25,7 +25,7 @@ pub use memory::ContactMemory;
 pub(crate) use memory::ContactsAtStart;
 use pliant_dense::Vec3;
 use pliant_kkt::{Extended, Support, Tail};
-use pliant_model::{Model, NodeId, Space, State};
+use pliant_model::{NodeId, Problem, Space, State};
 use pliant_solvers::complementarity::{Cone, ConicSolver, IslandSolver, Outcome};
 use pliant_solvers::{KktSystem, Solution};
 use poisson::{Expansion, Missed};
@@ -126,7 +126,7 @@ pub(crate) struct ContactWork {
 
 /// The state, with the velocities at the end of a step under gravity alone where elements have coordinates of their own: without these, what
 /// falls from rest would be seen a step late, `g h^2` deep.
-pub(crate) fn foresee(model: &Model, state: &State, system: &KktSystem, h: f64, out: &mut State) {
+pub(crate) fn foresee(model: &Problem, state: &State, system: &KktSystem, h: f64, out: &mut State) {
     out.positions.clone_from(&state.positions);
     out.velocities.clone_from(&state.velocities);
     let gravity = model.gravity();

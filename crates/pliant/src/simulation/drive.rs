@@ -49,18 +49,12 @@ impl Simulation {
         let ComponentId::ForceField(i) = component else {
             return None;
         };
-        let inputs = self.system.model.force_fields().get(i)?.component.law.inputs();
-        inputs.get(input).copied()
-    }
-
-    /// Inputs of all force fields, one after the other.
-    pub(crate) fn inputs(&self) -> Vec<f64> {
-        let fields = self.system.model.force_fields().iter();
-        fields.flat_map(|f| f.component.law.inputs().to_vec()).collect()
+        self.system.model.force_fields().get(i)?;
+        self.system.model.inputs(i).get(input).copied()
     }
 
     pub(crate) fn restore_inputs(&mut self, inputs: &[f64]) -> Result<(), Error> {
-        let (expected, found) = (self.inputs().len(), inputs.len());
+        let (expected, found) = (self.system.model.parameters().inputs().len(), inputs.len());
         if expected != found {
             let what = "inputs";
             return Err(ModelError::State {
@@ -72,7 +66,7 @@ impl Simulation {
         }
         let mut rest = inputs.iter();
         for i in 0..self.system.model.force_fields().len() {
-            for k in 0..self.system.model.force_fields()[i].component.law.inputs().len() {
+            for k in 0..self.system.model.inputs(i).len() {
                 let value = rest.next().copied().unwrap_or(0.0);
                 self.system
                     .model

@@ -4,13 +4,13 @@ use super::{RowForces, System};
 use crate::Error;
 use crate::motion::Motion;
 use pliant_kkt::Scheme;
-use pliant_model::{Evaluation, Model, Space, State};
+use pliant_model::{Evaluation, Model, Problem, Space, State};
 use pliant_solvers::{SolveReport, Status};
 
 /// Writes the forces of an evaluated state on the independent coordinates, carried down from all nodes: those of compliances by their
 /// law, as last found, and inertial ones with them; with `gyroscopic` also the torques of spinning bodies (N, N m).
 pub(crate) fn gather_forces(
-    model: &Model,
+    model: &Problem,
     evaluation: &Evaluation,
     rows: &RowForces,
     state: &State,

@@ -3,7 +3,7 @@
 use super::System;
 use crate::motion::Motion;
 use pliant_kkt::{Formulation, GeometricStiffness, Geometry, RowMotion, Scheme, StepInput};
-use pliant_model::{ComponentId, RowGroup, State};
+use pliant_model::{At, ComponentId, RowGroup, State};
 
 /// A row whose compliance term is at least this share of its Delassus diagonal is soft: its force is that of its law, so that its
 /// geometric stiffness is that of the same spring treated as a stiffness. Below, the multiplier of the last step is the better
@@ -36,9 +36,8 @@ impl System {
             let range = node.velocity_range();
             let force = &mut self.rows.law_force[group.first_row..][..range.len()];
             force.fill(0.0);
-            let x = &state.positions[node.position_range()];
             let law = &self.model.force_fields()[i].component.law;
-            law.add_force(node.space, x, &state.velocities[range], force);
+            law.add_force(self.model.at(i, state), force);
             for (k, force) in force.iter().enumerate() {
                 self.rows.undetermined[group.first_row + k] = !force.is_finite();
             }
@@ -145,7 +144,8 @@ impl System {
                 }
                 (x, v) = (x_shifted, v_shifted);
             }
-            law.add_force(node.space, x, v, force);
+            let inputs = self.model.inputs(i);
+            law.add_force(At::new(node.space, x).moving(v).with_inputs(inputs), force);
             self.evaluation
                 .add_proportional_damping(&self.model, i, x, v, force);
         }

@@ -38,7 +38,7 @@ impl System {
         motion: &mut Motion,
         h: f64,
     ) -> Result<Option<Vec<RowGroup>>, Error> {
-        let automatic = |m: &pliant_model::Model| m.force_fields().iter().any(|f| f.component.automatic);
+        let automatic = |m: &pliant_model::Problem| m.force_fields().iter().any(|f| f.component.automatic);
         let chosen = motion
             .treatments
             .chosen_for
@@ -149,7 +149,7 @@ impl System {
 }
 
 /// The row group of each force field that has rows.
-pub(crate) fn group_of_field(model: &pliant_model::Model) -> Vec<Option<usize>> {
+pub(crate) fn group_of_field(model: &pliant_model::Problem) -> Vec<Option<usize>> {
     let group_of = |i| {
         let groups = model.row_groups();
         groups

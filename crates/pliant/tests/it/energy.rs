@@ -23,7 +23,7 @@ fn the_trapezoid_loses_exactly_what_damping_takes() {
             .add_force_field("air", x, Damping::new(0.4), Treatment::Stiffness)
             .unwrap();
         let mut s = Simulation::with_options(model, Options::trapezoidal()).unwrap();
-        let start = s.model().energies(s.state()).total();
+        let start = s.problem().energies(s.state()).total();
         for _ in 0..200 {
             let report = s.step(0.01).unwrap();
             let balance = start - report.energies.total() - report.dissipated;

@@ -252,7 +252,8 @@ fn a_quadratic_mapping_is_a_spring_in_space() {
         s.step(h).unwrap();
         assert!(worst(&model_state, s.velocities(p)) < 1e-14, "({alpha}, {beta})");
     }
-    let energy = model.energies(&model.initial_state().unwrap());
+    let problem = Problem::new(model);
+    let energy = problem.energies(&problem.initial_state().unwrap());
     assert!(energy.kinetic > 0.0);
 }
 

@@ -177,7 +177,7 @@ fn a_saturated_soft_motor_stiffens_by_no_more_than_its_force() {
     });
     let mut s = Simulation::new(m).unwrap();
     let row = {
-        let groups = s.model().row_groups();
+        let groups = s.problem().row_groups();
         groups
             .iter()
             .find(|g| g.component == hinge.attached[0])

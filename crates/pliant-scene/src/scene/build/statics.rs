@@ -61,7 +61,7 @@ impl Builder<'_> {
                 format!("`tolerance` is {tolerance}, but must be below 1: it is a share of the forces");
             return self.wrong(&[Where::Key("tolerance"), Where::Key("statics")], message, None);
         }
-        if spec.gravity && self.model.gravity() == [0.0; 3] {
+        if spec.gravity && self.model.initial_parameters().gravity() == [0.0; 3] {
             let message = "`statics` scales `gravity`, and the scene has none".to_owned();
             return self.wrong(&[Where::Key("statics")], message, None);
         }

@@ -41,7 +41,7 @@ fn step(run: &mut Runner) -> StepReport {
 
 fn energy(run: &Runner) -> f64 {
     run.simulation()
-        .model()
+        .problem()
         .energies(run.simulation().state())
         .total()
 }

@@ -88,7 +88,7 @@ fn bricard_moves_and_holds_together() {
     let start = run.simulation().pose(bars, 2).unwrap().position;
     let energies = |run: &Runner| {
         run.simulation()
-            .model()
+            .problem()
             .energies(run.simulation().state())
             .total()
     };

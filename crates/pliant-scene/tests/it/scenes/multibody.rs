@@ -12,7 +12,7 @@ fn value(run: &Runner, node: &str) -> (f64, f64) {
 
 fn energy(run: &Runner) -> f64 {
     let simulation = run.simulation();
-    simulation.model().energies(simulation.state()).total()
+    simulation.problem().energies(simulation.state()).total()
 }
 
 /// Ten seconds and five turns, with all bars in one line ten times: the angle is that of one pendulum, bars stay parallel, energy is kept to the second order

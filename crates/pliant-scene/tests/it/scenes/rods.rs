@@ -279,7 +279,7 @@ fn pushed(friction: f64) -> (f64, f64) {
     let tip = points(&run, "catheter.points")[30];
     assert!((tip[1] - 0.09).abs() < 0.01, "{tip:?}");
     let simulation = run.simulation();
-    (work, simulation.model().energies(simulation.state()).potential)
+    (work, simulation.problem().energies(simulation.state()).potential)
 }
 
 #[test]

@@ -35,9 +35,9 @@ impl Start {
         let controls = &mut self.motion.controls;
         controls.fixed.clone_from(&s.system.assembler.system().fixed);
         controls.inputs.clear();
-        for field in s.system.model.force_fields() {
-            controls.inputs.extend_from_slice(field.component.law.inputs());
-        }
+        controls
+            .inputs
+            .extend_from_slice(s.system.model.parameters().inputs());
         let active_set = &mut self.motion.solver.active_set;
         active_set.clear();
         active_set.extend_from_slice(s.system.solver.active_set());
@@ -64,9 +64,9 @@ impl Simulation {
         self.system.counters.steps = start.steps;
         let mut inputs = controls.inputs.iter();
         for i in 0..self.system.model.force_fields().len() {
-            for k in 0..self.system.model.force_fields()[i].component.law.inputs().len() {
+            for k in 0..self.system.model.inputs(i).len() {
                 let value = inputs.next().copied().unwrap_or(0.0);
-                if self.system.model.force_fields()[i].component.law.inputs()[k] != value {
+                if self.system.model.inputs(i)[k] != value {
                     self.system
                         .model
                         .set_input(ComponentId::ForceField(i), k, value)?;

@@ -138,9 +138,10 @@ impl Simulation {
         self.system
             .evaluation
             .pull_back(&self.system.model, &mut c.toll.force);
-        let mut fields = self.system.model.force_fields().iter();
-        let stiff = fields.any(|f| {
-            f.component.treatment == Treatment::Stiffness || f.component.law.row_law() == RowLaw::Elastic
+        let mut fields = self.system.model.force_fields().iter().enumerate();
+        let stiff = fields.any(|(i, f)| {
+            self.system.model.treatment(i) == Treatment::Stiffness
+                || f.component.law.row_law() == RowLaw::Elastic
         });
         // What is compressed may have no metric with all of its geometric stiffness, and has one with the absolute value of that.
         let plain = self.options.geometry;

@@ -172,7 +172,7 @@ impl Simulation {
             }
         }
         for (i, attachment) in self.system.model.force_fields().iter().enumerate() {
-            if attachment.component.treatment == Treatment::Compliance {
+            if self.system.model.treatment(i) == Treatment::Compliance {
                 continue;
             }
             let node = self.system.model.node(attachment.node);

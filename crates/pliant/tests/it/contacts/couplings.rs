@@ -166,7 +166,7 @@ fn no_coupling_makes_energy() {
         options.contacts.friction_coupling = coupling;
         options.contacts.overlap = Overlap::Keep;
         let (mut s, _) = pit(options, 16);
-        let energy = |s: &Simulation| s.model().energies(s.state()).total();
+        let energy = |s: &Simulation| s.problem().energies(s.state()).total();
         let (start, mut before, mut slipping) = (energy(&s), energy(&s), 0);
         for _ in 0..80 {
             let report = s.step(0.01).unwrap().contacts;

@@ -25,11 +25,16 @@ use crate::system::System;
 /// # Examples
 /// The explicit midpoint rule, in `crates/pliant/examples/own_method.rs`.
 pub trait Method: std::fmt::Debug + Send + Sync {
-    /// The name by which errors and reports call it.
-    fn name(&self) -> &str;
+    /// The name by which errors and reports call it; that of its type, if it has none of its own.
+    fn name(&self) -> &str {
+        std::any::type_name::<Self>()
+    }
 
-    /// What it takes: a step is refused before it begins where a model or the options ask for more.
-    fn capabilities(&self) -> Capabilities;
+    /// What it takes: a step is refused before it begins where a model or the options ask for more. Unless it says so, no more than
+    /// any explicit method.
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::EXPLICIT
+    }
 
     /// Takes a step of length `h` (s) from `start`, to which `end` is equal when this is called. What is to be left in `end` are positions and velocities of
     /// all nodes, multipliers of the rows (average forces over the step), forces of supports, and the memory of the method; time, ledger and counters are

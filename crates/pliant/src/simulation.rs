@@ -331,6 +331,18 @@ impl Simulation {
     }
 
     fn step_at_once(&mut self, h: f64) -> Result<StepReport, Error> {
+        self.start_step(h)?;
+        self.check_method()?;
+        let result = self.take_again_with_unforeseen(h);
+        if result.is_err() {
+            self.undo_contacts()?;
+            self.put_back()?;
+        }
+        result
+    }
+
+    /// Checks the options, gives them to the system, chooses treatments, and keeps the motion that the step starts from.
+    fn start_step(&mut self, h: f64) -> Result<(), Error> {
         self.options
             .write_scheme(&self.system.model, h, &mut self.scheme)?;
         self.system.solver.options = self.options.bounds;
@@ -342,13 +354,7 @@ impl Simulation {
         }
         self.choose_treatments(h)?;
         self.start.clone_from(&self.motion);
-        self.check_method()?;
-        let result = self.take_again_with_unforeseen(h);
-        if result.is_err() {
-            self.undo_contacts()?;
-            self.put_back()?;
-        }
-        result
+        Ok(())
     }
 
     /// Tries a step, and again as long as things go through each other that nobody foresaw.
@@ -368,10 +374,7 @@ impl Simulation {
     }
 
     fn try_at_once(&mut self, h: f64) -> Result<StepReport, Error> {
-        self.trace.clear();
-        self.trace.scheme = self.scheme.clone();
-        let account = &mut self.trace.account;
-        account.open(&mut self.system, &self.motion, &self.scheme);
+        self.open_account();
         let methods = &mut self.methods;
         let method: &mut dyn Method = match self.options.integrator {
             Integrator::Linear => return self.advance(h),
@@ -391,6 +394,11 @@ impl Simulation {
         };
         let (start, end) = (&self.start, &mut self.motion);
         method.step(&mut self.system, start, h, end, &mut self.trace)?;
+        self.finish_step(h)
+    }
+
+    /// The report of a step that a method has taken; if it stands, its end is the present motion.
+    fn finish_step(&mut self, h: f64) -> Result<StepReport, Error> {
         self.scheme = self.trace.scheme.clone();
         let clock = Instant::now();
         let mut report = self.report(h)?;
@@ -399,6 +407,34 @@ impl Simulation {
         report.timings.update += clock.elapsed();
         report.counters = self.system.counters();
         Ok(report)
+    }
+
+    /// Takes one step of length `h` (s) by a method from outside this crate, as [`step`](Self::step) does by those of
+    /// [`Integrator`]; without halving.
+    ///
+    /// # Errors
+    /// Those of the method; [`Error::Unsupported`] for what it does not take; [`Error::NotConverged`] and its like. The state is then as
+    /// before the step.
+    pub fn step_with(&mut self, method: &mut dyn Method, h: f64) -> Result<StepReport, Error> {
+        self.start_step(h)?;
+        capabilities::check(&self.system, &self.options, method.capabilities(), method.name())?;
+        self.open_account();
+        let (start, end) = (&self.start, &mut self.motion);
+        let taken = method.step(&mut self.system, start, h, end, &mut self.trace);
+        let result = taken.and_then(|()| self.finish_step(h));
+        if result.is_err() {
+            self.undo_contacts()?;
+            self.put_back()?;
+        }
+        result
+    }
+
+    /// Nothing has been found of the present step; its account opens at the energies of its start.
+    fn open_account(&mut self) {
+        self.trace.clear();
+        self.trace.scheme = self.scheme.clone();
+        let account = &mut self.trace.account;
+        account.open(&mut self.system, &self.motion, &self.scheme);
     }
 
     /// The state of before the step.

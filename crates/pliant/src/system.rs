@@ -1,6 +1,7 @@
 //! The system of a step: evaluation, assembly, factors, contact rows, and their scratch.
 
 mod accelerations;
+mod place;
 mod rows;
 pub(crate) mod treatments;
 
@@ -188,11 +189,6 @@ impl System {
             solver: self.solver.counters(),
             ..self.counters
         }
-    }
-
-    /// Which independent coordinates are fixed.
-    pub(crate) fn fixed(&self) -> &[bool] {
-        &self.assembler.system().fixed
     }
 
     /// Finds the change of velocity that fixed coordinates make over the step.

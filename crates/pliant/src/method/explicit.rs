@@ -3,10 +3,9 @@
 use super::{Capabilities, Method};
 use crate::Error;
 use crate::motion::Motion;
-use crate::observe::{DampingLaw, Trace};
-use crate::system::{System, gather};
+use crate::observe::Trace;
+use crate::system::System;
 use pliant_dense::{rotation, vec3};
-use pliant_kkt::Scheme;
 use pliant_model::{Model, Space};
 use pliant_solvers::SolveReport;
 use std::time::Instant;
@@ -27,7 +26,8 @@ pub(crate) struct Explicit {
     pub(crate) method: ExplicitMethod,
     /// Velocities at the start of the step.
     start: Vec<f64>,
-    /// Velocities, and displacements from the start, of the present stage.
+    /// Accelerations, velocities, and displacements from the start, of the present stage.
+    acceleration: Vec<f64>,
     velocity: Vec<f64>,
     displacement: Vec<f64>,
     /// Weighted sums of the stages' rates.
@@ -56,10 +56,8 @@ impl Method for Explicit {
         trace: &mut Trace,
     ) -> Result<(), Error> {
         let clock = Instant::now();
-        system.find_fixed_change(start);
         let n = system.model.dof_count();
         for list in [
-            &mut self.start,
             &mut self.velocity,
             &mut self.displacement,
             &mut self.velocity_sum,
@@ -68,50 +66,32 @@ impl Method for Explicit {
             list.clear();
             list.resize(n, 0.0);
         }
-        gather(&system.model, &start.state.velocities, &mut self.start);
-        let scheme = trace.scheme.with_weights(0.5, 0.5);
+        system.velocities(&start.state, &mut self.start);
         trace.solved = match self.method {
-            ExplicitMethod::SymplecticEuler => self.euler(system, &scheme, h, end)?,
-            ExplicitMethod::RungeKutta4 => self.runge_kutta(system, &scheme, start, h, end)?,
+            ExplicitMethod::SymplecticEuler => self.euler(system, start, h)?,
+            ExplicitMethod::RungeKutta4 => self.runge_kutta(system, start, h, end)?,
         };
-        system.set_row_motion(start.time, start.time + h);
-        self.place(system, start, end, Stage::End)?;
-        system.find_law_forces(&end.state, |m| m.end);
-        for group in system.model.row_groups() {
-            let rows = group.first_row..group.first_row + group.size * group.count;
-            end.multipliers[rows.clone()].copy_from_slice(&system.rows.law_force[rows]);
-        }
+        let held = Some(&end.controls.held[..]);
+        system.place(
+            &start.state,
+            &self.velocity,
+            &self.displacement,
+            held,
+            &mut end.state,
+        )?;
         trace.timings.solve = clock.elapsed();
         let clock = Instant::now();
-        system.take_rows_by_law();
-        trace.scheme = scheme;
-        trace.tally(system, start, end, h, DampingLaw::Mean);
-        end.integrator.forget();
+        system.finish_by_laws(start, h, end, trace);
         trace.timings.update = clock.elapsed();
         Ok(())
     }
 }
 
-/// Where a stage stands.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Stage {
-    Within,
-    /// Fixed coordinates have the velocities that they are held at.
-    End,
-}
-
 impl Explicit {
-    fn euler(
-        &mut self,
-        system: &mut System,
-        scheme: &Scheme,
-        h: f64,
-        end: &Motion,
-    ) -> Result<SolveReport, Error> {
-        system.set_row_motion(end.time, end.time);
-        let solved = accelerate(system, scheme, end, h)?;
+    fn euler(&mut self, system: &mut System, start: &Motion, h: f64) -> Result<SolveReport, Error> {
+        let solved = system.accelerations(start, start, start.time, h, &mut self.acceleration)?;
         for i in 0..self.start.len() {
-            self.velocity[i] = self.start[i] + h * system.solution.x[i];
+            self.velocity[i] = self.start[i] + h * self.acceleration[i];
             self.displacement[i] = h * self.velocity[i];
         }
         Ok(solved)
@@ -122,7 +102,6 @@ impl Explicit {
     fn runge_kutta(
         &mut self,
         system: &mut System,
-        scheme: &Scheme,
         start: &Motion,
         h: f64,
         end: &mut Motion,
@@ -133,19 +112,19 @@ impl Explicit {
             .into_iter()
             .enumerate()
         {
-            let at = start.time + reach * h;
-            system.set_row_motion(at, at);
             if stage > 0 {
-                self.place(system, start, end, Stage::Within)?;
+                let state = &mut end.state;
+                system.place(&start.state, &self.velocity, &self.displacement, None, state)?;
             }
-            let solved = accelerate(system, scheme, end, h)?;
+            let at = start.time + reach * h;
+            let solved = system.accelerations(start, end, at, h, &mut self.acceleration)?;
             if worst.is_none_or(|w| solved.residual.relative > w.residual.relative) {
                 worst = Some(solved);
             }
             turn_rates(&system.model, &self.velocity, &mut self.displacement);
             let next = if stage == 2 { h } else { 0.5 * h };
             for i in 0..self.start.len() {
-                let (rate, acceleration) = (self.displacement[i], system.solution.x[i]);
+                let (rate, acceleration) = (self.displacement[i], self.acceleration[i]);
                 self.displacement_sum[i] += h / 6.0 * weight * rate;
                 self.velocity_sum[i] += h / 6.0 * weight * acceleration;
                 self.displacement[i] = next * rate;
@@ -157,34 +136,6 @@ impl Explicit {
             self.velocity[i] = self.start[i] + self.velocity_sum[i];
         }
         Ok(worst.expect("the method has four stages"))
-    }
-
-    /// Puts the state of `end` where the stage is.
-    fn place(
-        &self,
-        system: &mut System,
-        start: &Motion,
-        end: &mut Motion,
-        stage: Stage,
-    ) -> Result<(), Error> {
-        let fixed = &system.assembler.system().fixed;
-        for node in system.model.nodes() {
-            let Some(first) = node.first_dof() else { continue };
-            let range = node.velocity_range();
-            for (k, v) in end.state.velocities[range.clone()].iter_mut().enumerate() {
-                let i = first + k;
-                *v = if stage == Stage::End && fixed[i] {
-                    end.controls.held[i]
-                } else {
-                    self.velocity[i]
-                };
-            }
-            let positions = &mut end.state.positions[node.position_range()];
-            positions.copy_from_slice(&start.state.positions[node.position_range()]);
-            node.space
-                .retract(positions, &self.displacement[first..first + range.len()]);
-        }
-        system.propagate(&mut end.state)
     }
 }
 
@@ -204,9 +155,4 @@ fn turn_rates(model: &Model, velocity: &[f64], displacement: &mut [f64]) {
             displacement[at + 3..at + 6].copy_from_slice(rate.as_slice());
         }
     }
-}
-
-fn accelerate(system: &mut System, scheme: &Scheme, motion: &Motion, h: f64) -> Result<SolveReport, Error> {
-    system.evaluate(motion, 0.0)?;
-    system.find_accelerations(scheme, motion, h)
 }

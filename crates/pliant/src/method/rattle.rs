@@ -308,16 +308,8 @@ impl Rattle {
         self.displacement.clear();
         self.displacement
             .extend(self.iterate.velocity.iter().map(|u| h * u));
-        for node in system.model.nodes() {
-            let Some(first) = node.first_dof() else { continue };
-            let range = node.velocity_range();
-            let own = first..first + range.len();
-            end.state.velocities[range].copy_from_slice(&self.iterate.velocity[own.clone()]);
-            let positions = &mut end.state.positions[node.position_range()];
-            positions.copy_from_slice(&start.state.positions[node.position_range()]);
-            node.space.retract(positions, &self.displacement[own]);
-        }
-        system.propagate(&mut end.state)
+        let velocity = &self.iterate.velocity;
+        system.place(&start.state, velocity, &self.displacement, None, &mut end.state)
     }
 
     /// The linear equations of the second half of a step from `time`; the change of velocity and its impulses are in the system's solution.

@@ -56,7 +56,7 @@ fn run(model: Arc<Model>, own: f64) -> (Vec<u64>, usize) {
     s.set_bounds(friction, -own, own).unwrap();
     for k in 0..40 {
         s.set_input(winch, 0, 1.0 - 0.01 * own * f64::from(k)).unwrap();
-        s.step(if k < 20 { 1e-3 } else { 0.1 * own }).unwrap();
+        s.step(if k < 20 { 1e-3 } else { 0.2 * own }).unwrap();
     }
     let state = s.state();
     let numbers = state.positions.iter().chain(&state.velocities);

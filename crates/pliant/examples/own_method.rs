@@ -1,6 +1,4 @@
 //! A method of your own: the explicit midpoint rule, checked by its order.
-//!
-//! `cargo run --release -p pliant --example own_method`
 
 use pliant::prelude::*;
 use pliant::{Method, Motion, System, Trace};

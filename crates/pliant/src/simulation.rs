@@ -1,6 +1,6 @@
 //! The public face: a model in motion.
 
-mod adaptive;
+pub(crate) mod adaptive;
 mod checkpoint;
 pub(crate) mod contact;
 mod drive;
@@ -44,14 +44,14 @@ pub struct Simulation {
     /// Treatments are not looked at again for now.
     keep_treatments: bool,
     adaptive: adaptive::Work,
-    gates: adaptive::Gates,
+    pub(crate) gates: adaptive::Gates,
 }
 
 /// Scratch of the methods.
 #[derive(Debug, Default)]
 pub(crate) struct Methods {
     pub(crate) parts: PartsWorkspace,
-    pub(crate) implicit: implicit::Scratch,
+    pub(crate) implicit: implicit::NewtonWorkspace,
     pub(crate) explicit: Explicit,
     pub(crate) rattle: Rattle,
 }

@@ -183,6 +183,11 @@ impl System {
             .advance_memory(state, elapsed, &mut self.scratch.internal_before)
     }
 
+    /// Whether the present step has contacts.
+    pub(crate) fn in_contact(&self) -> bool {
+        self.contacts.as_ref().is_some_and(|c| !c.is_empty())
+    }
+
     /// Work so far.
     pub(crate) fn counters(&self) -> Counters {
         Counters {

@@ -16,9 +16,7 @@ mod anderson;
 mod contacts;
 mod measure;
 mod newton;
-mod predict;
 mod residual;
-mod search;
 
 pub(crate) use anderson::Anderson;
 
@@ -26,11 +24,12 @@ use crate::Error;
 use crate::Simulation;
 use crate::integrator::{EndWeighted, Finished, ImplicitMethod, Integrator, Past, Relation, Start};
 use crate::method::sizes::{Missed, TermSizes};
-use crate::motion::clone_into_buffers;
+use crate::motion::{Motion, clone_into_buffers};
 use crate::observe::DampingLaw;
-use crate::report::{StepReport, Timings};
-use crate::system::gather;
-use pliant_kkt::Formulation;
+use crate::report::StepReport;
+use crate::simulation::adaptive::Gates;
+use crate::system::System;
+use pliant_kkt::{Formulation, Scheme};
 use pliant_sparse::CsrMatrix;
 use std::sync::Arc;
 use std::time::Instant;
@@ -61,62 +60,245 @@ clone_into_buffers!(IntegratorMemory {
     vectors,
 });
 
-/// Scratch of implicit steps.
+/// Room for implicit steps.
 #[derive(Debug, Default)]
-pub(crate) struct Scratch {
-    pub(crate) relation: Relation,
-    /// Length of the step, for force fields with a memory.
-    pub(crate) elapsed: f64,
-    /// Velocities of the independent coordinates at the start, at the iterate, and at the last one that was accepted.
-    pub(crate) start: Vec<f64>,
-    pub(crate) end: Vec<f64>,
-    pub(crate) accepted: Vec<f64>,
-    pub(crate) displacement: Vec<f64>,
+pub(crate) struct NewtonWorkspace {
+    relation: Relation,
+    /// Length of the step, for force fields with a memory (s).
+    elapsed: f64,
+    /// Velocities of the independent coordinates at the start.
+    start: Vec<f64>,
+    iterate: Iterate,
+    /// The last iterate that was accepted, and the best one.
+    accepted: Iterate,
+    best: Iterate,
+    equations: StartEquations,
+    residual: Residual,
+    contacts: ContactWorkspace,
+    displacement: Vec<f64>,
     /// Accelerations of the independent coordinates.
-    pub(crate) rate: Vec<f64>,
-    /// Impulses `lambda/g` of the iterate and of the last accepted one.
-    pub(crate) mu: Vec<f64>,
-    pub(crate) accepted_mu: Vec<f64>,
-    /// The best iterate.
-    pub(crate) best: Vec<f64>,
-    pub(crate) best_mu: Vec<f64>,
-    /// Impulses of the contacts: of the iterate, the last accepted and the best one, and as last solved for.
-    pub(crate) contacts: Vec<f64>,
-    pub(crate) accepted_contacts: Vec<f64>,
-    pub(crate) best_contacts: Vec<f64>,
-    pub(crate) new_contacts: Vec<f64>,
-    /// Whether the iterate, and the best one, came by a whole Newton step: then the contacts are as solved for.
-    pub(crate) whole: bool,
-    pub(crate) best_whole: bool,
-    /// Their scales in the merit, and the change of velocity since the start.
-    pub(crate) contact_scales: Vec<f64>,
-    pub(crate) change: Vec<f64>,
+    rate: Vec<f64>,
     /// On all nodes: accelerations; forces, then what they lack.
-    pub(crate) acceleration: Vec<f64>,
-    pub(crate) node_force: Vec<f64>,
-    /// The equations of the start of the step: masses, Jacobian, forces on the independent coordinates, deformations of the rows.
-    pub(crate) start_mass: Option<CsrMatrix>,
-    pub(crate) start_jacobian: Option<CsrMatrix>,
-    pub(crate) start_force: Vec<f64>,
-    pub(crate) start_deficit: Vec<f64>,
-    /// What the equations lack: impulses, deformations, and those as velocities.
-    pub(crate) primal: Vec<f64>,
-    pub(crate) deficit: Vec<f64>,
-    pub(crate) row_velocity: Vec<f64>,
+    acceleration: Vec<f64>,
+    node_force: Vec<f64>,
     /// `W_ii` of the first iterate: what a residual impulse is divided by in the merit.
-    pub(crate) inertia: Vec<f64>,
-    /// Sizes of terms, for the relative residual.
-    pub(crate) sizes: TermSizes,
+    inertia: Vec<f64>,
+    sizes: TermSizes,
 }
 
-impl Scratch {
-    /// What the iterate misses.
+/// An iterate of Newton's method.
+#[derive(Debug, Default)]
+struct Iterate {
+    /// Velocities of the independent coordinates at the end of the step.
+    velocity: Vec<f64>,
+    /// Impulses `lambda/g` of the rows, and of the contacts.
+    mu: Vec<f64>,
+    contacts: Vec<f64>,
+    /// It came by a whole Newton step: then the contacts are as solved for.
+    whole: bool,
+}
+
+/// The equations of the start of the step: masses, Jacobian, forces on the independent coordinates, deformations of the rows.
+#[derive(Debug, Default)]
+struct StartEquations {
+    mass: Option<CsrMatrix>,
+    jacobian: Option<CsrMatrix>,
+    force: Vec<f64>,
+    deficit: Vec<f64>,
+}
+
+/// The parts of the equations that an iterate misses: impulses, deformations, and those as velocities.
+#[derive(Debug, Default)]
+struct Residual {
+    primal: Vec<f64>,
+    deficit: Vec<f64>,
+    row_velocity: Vec<f64>,
+}
+
+/// Contacts in Newton's method.
+#[derive(Debug, Default)]
+struct ContactWorkspace {
+    /// Impulses as last solved for.
+    solved: Vec<f64>,
+    /// Scales in the merit.
+    scales: Vec<f64>,
+    /// The change of velocity since the start.
+    change: Vec<f64>,
+}
+
+impl NewtonWorkspace {
+    /// The parts of the equations that the iterate misses.
     fn missed(&self) -> Missed<'_> {
         Missed {
-            primal: &self.primal,
-            mu: &self.mu,
-            row_velocity: &self.row_velocity,
+            primal: &self.residual.primal,
+            mu: &self.iterate.mu,
+            row_velocity: &self.residual.row_velocity,
         }
+    }
+}
+
+/// Newton's method on the equations of one step.
+struct Iteration<'a> {
+    system: &'a mut System,
+    start: &'a Motion,
+    end: &'a mut Motion,
+    /// The scheme whose matrices are those of the equations: a step `1/g` with weights `w` and `k g`.
+    scheme: &'a Scheme,
+    guards: &'a Gates,
+    work: &'a mut NewtonWorkspace,
+}
+
+impl Iteration<'_> {
+    /// The first iterate: the velocities of the start, those of fixed coordinates at the end, the last multipliers.
+    fn guess(&mut self) -> Result<(), Error> {
+        let gain = self.work.relation.acceleration_gain;
+        let s = &mut *self.work;
+        s.iterate.velocity.clone_from(&s.start);
+        for (end, change) in s
+            .iterate
+            .velocity
+            .iter_mut()
+            .zip(&self.system.scratch.fixed_change)
+        {
+            *end += change;
+        }
+        s.iterate.mu.clear();
+        s.iterate
+            .mu
+            .extend(self.start.multipliers.iter().map(|l| l / gain));
+        s.iterate.whole = false;
+        self.place()
+    }
+
+    /// Puts the state where the velocities of the iterate lead.
+    fn place(&mut self) -> Result<(), Error> {
+        let s = &mut *self.work;
+        s.displacement.clone_from(&s.relation.displacement);
+        for (d, v) in s.displacement.iter_mut().zip(&s.iterate.velocity) {
+            *d += s.relation.displacement_gain * v;
+        }
+        let held = Some(&self.start.controls.held[..]);
+        let state = &mut self.end.state;
+        self.system.place(
+            &self.start.state,
+            &s.iterate.velocity,
+            &s.displacement,
+            held,
+            state,
+        )
+    }
+}
+
+impl NewtonWorkspace {
+    /// Prepares the memory of the method in `end`, if it is not its own or belongs to another motion.
+    fn start_method(
+        &mut self,
+        method: &dyn ImplicitMethod,
+        system: &mut System,
+        weights: &Scheme,
+        h: f64,
+        end: &mut Motion,
+    ) -> Result<(), Error> {
+        let n = system.model.dof_count();
+        system.velocities(&end.state, &mut self.start);
+        let known = !end.fresh && end.integrator.method == method.name();
+        if known && end.integrator.vectors.len() == method.memory() * n {
+            return Ok(());
+        }
+        if method.needs_acceleration() {
+            system.find_accelerations(weights, end, h)?;
+        }
+        end.integrator.method = method.name().to_owned();
+        end.integrator.previous = None;
+        end.integrator.vectors.clear();
+        end.integrator.vectors.resize(method.memory() * n, 0.0);
+        let start = Start {
+            h,
+            velocity: &self.start,
+            acceleration: if method.needs_acceleration() {
+                &system.solution.x
+            } else {
+                &[]
+            },
+        };
+        method.start(&start, &mut end.integrator.vectors);
+        Ok(())
+    }
+
+    /// The relations of the step. Returns the scheme that fills the matrices of its equations.
+    fn relate(
+        &mut self,
+        method: &dyn ImplicitMethod,
+        weights: &Scheme,
+        h: f64,
+        end: &Motion,
+    ) -> Result<Scheme, Error> {
+        let n = self.start.len();
+        self.relation.acceleration.resize(n, 0.0);
+        self.relation.displacement.resize(n, 0.0);
+        let past = Past {
+            h,
+            previous: end.integrator.previous,
+            velocity: &self.start,
+            memory: &end.integrator.vectors,
+        };
+        method.relate(&past, &mut self.relation);
+        let gain = self.relation.acceleration_gain;
+        let reach = self.relation.displacement_gain;
+        for (what, value) in [
+            ("the acceleration gain of an integrator", gain),
+            ("the displacement gain of an integrator", reach),
+        ] {
+            if !(value > 0.0 && value.is_finite()) {
+                let bound = "positive and finite";
+                return Err(Error::OutOfRange { what, value, bound });
+            }
+        }
+        Ok(Scheme {
+            h: gain.recip(),
+            alpha: method.weight(),
+            beta: reach * gain,
+            formulation: Formulation::VelocityChange,
+            velocity_rows: false,
+            ..weights.clone()
+        })
+    }
+
+    /// Multipliers of the rows, and the forces that held the fixed coordinates: the residual there.
+    fn read_forces(&self, system: &System, end: &mut Motion) {
+        let gain = self.relation.acceleration_gain;
+        for (lambda, mu) in end.multipliers.iter_mut().zip(&self.iterate.mu) {
+            *lambda = gain * mu;
+        }
+        let fixed = &system.assembler.system().fixed;
+        for ((support, primal), fixed) in end.supports.iter_mut().zip(&self.residual.primal).zip(fixed) {
+            *support = if *fixed { gain * primal } else { 0.0 };
+        }
+    }
+
+    /// Lets the method remember the step.
+    fn finish_method(&mut self, method: &dyn ImplicitMethod, system: &System, h: f64, end: &mut Motion) {
+        system.velocities(&end.state, &mut self.iterate.velocity);
+        self.rate.resize(self.start.len(), 0.0);
+        let relation = &self.relation;
+        for ((a, a_0), v) in self
+            .rate
+            .iter_mut()
+            .zip(&relation.acceleration)
+            .zip(&self.iterate.velocity)
+        {
+            *a = a_0 + relation.acceleration_gain * v;
+        }
+        let step = Finished {
+            h,
+            old_velocity: &self.start,
+            velocity: &self.iterate.velocity,
+            acceleration: &self.rate,
+            displacement: &self.displacement,
+            previous: end.integrator.previous,
+        };
+        method.finish(&step, &mut end.integrator.vectors);
+        end.integrator.previous = Some(h);
     }
 }
 
@@ -141,209 +323,73 @@ impl Simulation {
         };
         let method: &dyn ImplicitMethod = given.as_deref().unwrap_or(&weighted);
         method.check()?;
-        let mut timings = Timings::default();
+        let weights = self.scheme.clone();
         let clock = Instant::now();
-        self.system.set_row_motion(self.motion.time, self.motion.time + h);
+        let time = self.start.time;
+        self.system.set_row_motion(time, time + h);
         self.system.evaluate(&self.motion, 0.0)?;
         self.system.find_fixed_change(&self.motion);
-        self.start_method(method, h)?;
-        self.relate(method, h)?;
-        timings.fill += clock.elapsed();
+        let work = &mut self.methods.implicit;
+        work.start_method(method, &mut self.system, &weights, h, &mut self.motion)?;
+        let scheme = work.relate(method, &weights, h, &self.motion)?;
+        self.trace.timings.fill += clock.elapsed();
         let clock = Instant::now();
         self.find_contacts(h)?;
-        timings.contacts += clock.elapsed();
+        self.trace.timings.contacts += clock.elapsed();
         let clock = Instant::now();
-        self.start_contacts(h)?;
-        self.record_start(h, method.weight())?;
-        timings.fill += clock.elapsed();
-
-        let (solved, newton, clamped) = self.iterate_with_restitution(&mut timings)?;
-        let projected_tangents = self
-            .system
-            .evaluation
-            .projected_elements(&self.system.model, &self.motion.state);
-
+        self.add_stored_at_start();
+        let mut iteration = Iteration {
+            system: &mut self.system,
+            start: &self.start,
+            end: &mut self.motion,
+            scheme: &scheme,
+            guards: &self.gates,
+            work: &mut self.methods.implicit,
+        };
+        iteration.start_contacts(h)?;
+        iteration.record_start(h, method.weight())?;
+        self.trace.timings.fill += clock.elapsed();
+        let (solved, newton, clamped) = iteration.iterate_with_restitution(&mut self.trace.timings)?;
         let clock = Instant::now();
-        let gain = self.methods.implicit.relation.acceleration_gain;
-        for (lambda, mu) in self.motion.multipliers.iter_mut().zip(&self.methods.implicit.mu) {
-            *lambda = gain * mu;
+        let (model, state) = (&self.system.model, &self.motion.state);
+        let trace = &mut self.trace;
+        trace.projected_tangents = self.system.evaluation.projected_elements(model, state);
+        (trace.solved, trace.newton, trace.geometry_clamped) = (solved, newton, clamped);
+        let work = &self.methods.implicit;
+        work.read_forces(&self.system, &mut self.motion);
+        if let Some(c) = &mut self.system.contacts {
+            c.read_iterate(&work.iterate.velocity, &work.iterate.contacts, h, scheme.beta);
         }
-        self.read_supports(gain);
-        self.read_newton_contacts(h);
-        timings.update += clock.elapsed();
+        self.trace.timings.update += clock.elapsed();
         let clock = Instant::now();
         self.look_again(h)?;
-        timings.contacts += clock.elapsed();
+        self.trace.timings.contacts += clock.elapsed();
         let clock = Instant::now();
         self.system.take_rows_by_law();
         // The work of dampers is that of the mean force on the mean velocity.
         self.trace.account.forgotten += self.system.advance_memory(&mut self.motion.state, h);
-        self.scheme.h = h;
-        if method.weight() == 1.0 && self.options.integrator != Integrator::Nonlinear {
-            (self.scheme.alpha, self.scheme.beta) = (0.5, 0.5);
+        let of_end = method.weight() == 1.0 && self.options.integrator != Integrator::Nonlinear;
+        let (alpha, beta) = if of_end {
+            (0.5, 0.5)
         } else {
-            self.scheme.beta = self.options.beta;
-        }
+            (method.weight(), self.options.beta)
+        };
+        self.scheme = scheme.with_weights(alpha, beta).with_step(h);
         self.tally(h, DampingLaw::Mean);
-        timings.update += clock.elapsed();
+        self.trace.timings.update += clock.elapsed();
         let clock = Instant::now();
         self.find_contacts_after(h)?;
         self.trace.account.forgotten += self.system.advance_memory(&mut self.motion.state, 0.0);
-        timings.contacts += clock.elapsed();
+        self.trace.timings.contacts += clock.elapsed();
         let clock = Instant::now();
-        let trace = &mut self.trace;
-        trace.solved = solved;
-        trace.newton = newton;
-        trace.geometry_clamped = clamped;
-        trace.projected_tangents = projected_tangents;
         let mut report = self.report(h)?;
-        self.finish_method(method, h);
+        self.methods
+            .implicit
+            .finish_method(method, &self.system, h, &mut self.motion);
         self.commit(&report);
-        timings.update += clock.elapsed();
-        report.timings = timings;
+        report.timings = self.trace.timings;
+        report.timings.update += clock.elapsed();
         report.counters = self.system.counters();
         Ok(report)
-    }
-
-    fn memory_is_fresh(&self, method: &dyn ImplicitMethod) -> bool {
-        self.motion.fresh || self.motion.integrator.method != method.name()
-    }
-
-    /// Prepares the memory of the method, if it is not its own or belongs to another motion.
-    fn start_method(&mut self, method: &dyn ImplicitMethod, h: f64) -> Result<(), Error> {
-        let n = self.system.model.dof_count();
-        let s = &mut self.methods.implicit;
-        s.start.resize(n, 0.0);
-        gather(&self.system.model, &self.motion.state.velocities, &mut s.start);
-        if !self.memory_is_fresh(method) && self.motion.integrator.vectors.len() == method.memory() * n {
-            return Ok(());
-        }
-        if method.needs_acceleration() {
-            self.system.find_accelerations(&self.scheme, &self.motion, h)?;
-        }
-        self.motion.integrator.method = method.name().to_owned();
-        self.motion.integrator.previous = None;
-        self.motion.integrator.vectors.clear();
-        self.motion.integrator.vectors.resize(method.memory() * n, 0.0);
-        let start = Start {
-            h,
-            velocity: &self.methods.implicit.start,
-            acceleration: if method.needs_acceleration() {
-                &self.system.solution.x
-            } else {
-                &[]
-            },
-        };
-        method.start(&start, &mut self.motion.integrator.vectors);
-        Ok(())
-    }
-
-    /// The relations of the step, and the scheme that fills its matrices.
-    fn relate(&mut self, method: &dyn ImplicitMethod, h: f64) -> Result<(), Error> {
-        let n = self.system.model.dof_count();
-        let s = &mut self.methods.implicit;
-        s.relation.acceleration.resize(n, 0.0);
-        s.relation.displacement.resize(n, 0.0);
-        let past = Past {
-            h,
-            previous: self.motion.integrator.previous,
-            velocity: &s.start,
-            memory: &self.motion.integrator.vectors,
-        };
-        method.relate(&past, &mut s.relation);
-        let (gain, reach) = (s.relation.acceleration_gain, s.relation.displacement_gain);
-        for (what, value) in [
-            ("the acceleration gain of an integrator", gain),
-            ("the displacement gain of an integrator", reach),
-        ] {
-            if !(value > 0.0 && value.is_finite()) {
-                let bound = "positive and finite";
-                return Err(Error::OutOfRange { what, value, bound });
-            }
-        }
-        self.scheme.h = gain.recip();
-        self.scheme.alpha = method.weight();
-        self.scheme.beta = reach * gain;
-        self.scheme.formulation = Formulation::VelocityChange;
-        self.scheme.velocity_rows = false;
-        Ok(())
-    }
-
-    /// The first iterate: the velocities of the start, those of fixed coordinates at the end, the last multipliers.
-    fn guess(&mut self) -> Result<(), Error> {
-        let gain = self.methods.implicit.relation.acceleration_gain;
-        let s = &mut self.methods.implicit;
-        s.end.clone_from(&s.start);
-        for (end, change) in s.end.iter_mut().zip(&self.system.scratch.fixed_change) {
-            *end += change;
-        }
-        s.mu.clear();
-        s.mu.extend(self.start.multipliers.iter().map(|l| l / gain));
-        s.whole = false;
-        self.place()
-    }
-
-    /// Puts the state where the velocities of the iterate lead.
-    fn place(&mut self) -> Result<(), Error> {
-        let s = &mut self.methods.implicit;
-        s.displacement.clone_from(&s.relation.displacement);
-        for (d, v) in s.displacement.iter_mut().zip(&s.end) {
-            *d += s.relation.displacement_gain * v;
-        }
-        let fixed = &self.system.assembler.system().fixed;
-        for node in self.system.model.nodes() {
-            let Some(first) = node.first_dof() else { continue };
-            let range = node.velocity_range();
-            for (k, v) in self.motion.state.velocities[range.clone()].iter_mut().enumerate() {
-                // To the bit: v + (held - v) may differ from it by a rounding.
-                *v = if fixed[first + k] {
-                    self.motion.controls.held[first + k]
-                } else {
-                    s.end[first + k]
-                };
-            }
-            let positions = &mut self.motion.state.positions[node.position_range()];
-            positions.copy_from_slice(&self.start.state.positions[node.position_range()]);
-            node.space
-                .retract(positions, &s.displacement[first..first + range.len()]);
-        }
-        self.system
-            .evaluation
-            .propagate(&self.system.model, &mut self.motion.state)?;
-        Ok(())
-    }
-
-    /// What held the fixed coordinates: the residual there.
-    fn read_supports(&mut self, gain: f64) {
-        let fixed = &self.system.assembler.system().fixed;
-        for ((support, primal), fixed) in self
-            .motion
-            .supports
-            .iter_mut()
-            .zip(&self.methods.implicit.primal)
-            .zip(fixed)
-        {
-            *support = if *fixed { gain * primal } else { 0.0 };
-        }
-    }
-
-    fn finish_method(&mut self, method: &dyn ImplicitMethod, h: f64) {
-        let s = &mut self.methods.implicit;
-        let n = s.start.len();
-        gather(&self.system.model, &self.motion.state.velocities, &mut s.end);
-        s.rate.resize(n, 0.0);
-        for ((a, a_0), v) in s.rate.iter_mut().zip(&s.relation.acceleration).zip(&s.end) {
-            *a = a_0 + s.relation.acceleration_gain * v;
-        }
-        let step = Finished {
-            h,
-            old_velocity: &s.start,
-            velocity: &s.end,
-            acceleration: &s.rate,
-            displacement: &s.displacement,
-            previous: self.motion.integrator.previous,
-        };
-        method.finish(&step, &mut self.motion.integrator.vectors);
-        self.motion.integrator.previous = Some(h);
     }
 }

@@ -188,7 +188,7 @@ impl Simulation {
         );
         self.scheme.geometry = self.options.geometry;
         self.quieten_rows();
-        self.switch_gates_off();
+        self.gates.deactivate_rows(&mut self.system.assembler);
         self.system.find_soft_rows();
         timings.fill += lap();
         let prepared = if self.in_contact() {

@@ -29,7 +29,7 @@ use pliant_model::{NodeId, Problem, Space, State};
 use pliant_solvers::complementarity::{Cone, ConicSolver, IslandSolver, Outcome};
 use pliant_solvers::{KktSystem, Solution};
 use poisson::{Expansion, Missed};
-pub(crate) use solve::{in_words, last_impulses};
+pub(crate) use solve::{auto_options, gather_rows, in_words, last_impulses};
 
 /// Everything about contacts that a simulation holds.
 #[derive(Debug)]

@@ -5,157 +5,154 @@
 //! solves the linearised equations of motion with all cones, for the change of velocity and the whole impulses, so that after a whole Newton step the
 //! contacts miss their laws by no more than the solver says. In the merit they are their natural maps, beyond that tolerance.
 
+use super::Iteration;
 use crate::Error;
-use crate::Simulation;
-use crate::simulation::contact::{Contacts, in_words, last_impulses};
+use crate::simulation::contact::{auto_options, gather_rows, in_words, last_impulses};
+use crate::system::System;
 use pliant_kkt::Formulation;
 use pliant_solvers::SolveReport;
 
-impl Simulation {
+impl Iteration<'_> {
     /// Makes the rows of the contacts of the start of the step with the Jacobians of that state, which must be evaluated.
     pub(crate) fn start_contacts(&mut self, h: f64) -> Result<(), Error> {
-        self.add_stored_at_start();
-        let Some(mut c) = self.system.contacts.take() else {
+        self.work.iterate.contacts.clear();
+        let System {
+            model,
+            evaluation,
+            assembler,
+            contacts,
+            options,
+            ..
+        } = &mut *self.system;
+        let Some(c) = contacts.as_mut().filter(|c| !c.is_empty()) else {
             return Ok(());
         };
-        let started = self.make_rows(&mut c, h);
-        self.system.contacts = Some(c);
-        started
-    }
-
-    fn make_rows(&mut self, c: &mut Contacts, h: f64) -> Result<(), Error> {
-        self.methods.implicit.contacts.clear();
-        if c.is_empty() {
-            return Ok(());
-        }
-        self.system.assembler.fill_kinematics(
-            &self.system.model,
-            &mut self.system.evaluation,
-            &self.scheme,
-            &self.motion.state,
-        );
-        self.gather_rows(c, h)?;
-        c.take_laws(h, self.scheme.beta, self.options.contacts.overlap, 1.0);
-        self.methods.implicit.contacts.extend(last_impulses(c, h));
-        c.set_options(&self.options, self.auto_options());
+        assembler.fill_kinematics(model, evaluation, self.scheme, &self.end.state);
+        // Velocities of the rows are those of the system.
+        gather_rows(
+            c,
+            assembler,
+            (model, &self.end.state),
+            options.contacts.friction_coupling,
+            1.0,
+        )?;
+        c.take_laws(h, self.scheme.beta, options.contacts.overlap, 1.0);
+        self.work.iterate.contacts.extend(last_impulses(c, h));
+        c.set_options(options, auto_options(options));
         Ok(())
     }
 
-    /// Takes the impulses of the contacts out of what the equations of motion lack.
+    /// Takes the impulses of the contacts out of the impulses that are missing.
     pub(crate) fn add_contact_impulses(&mut self) {
-        if let (true, Some(c)) = (self.in_contact(), &self.system.contacts) {
-            let s = &mut self.methods.implicit;
-            c.add_impulses(&s.contacts, -1.0, &mut s.primal);
+        if let Some(c) = self.system.contacts.as_ref().filter(|c| !c.is_empty()) {
+            let s = &mut *self.work;
+            c.add_impulses(&s.iterate.contacts, -1.0, &mut s.residual.primal);
         }
     }
 
-    /// The system at the iterate with the rows of the contacts, factored.
-    pub(crate) fn prepare_newton_contacts(&mut self) -> Result<(), Error> {
-        let Some(mut c) = self.system.contacts.take() else {
-            return Ok(());
-        };
-        let prepared = self.fill_newton_contacts(&mut c).and_then(|()| c.prepare(self));
-        self.system.contacts = Some(c);
-        prepared
+    /// The change of velocity since the start.
+    fn find_change(&mut self) {
+        let s = &mut *self.work;
+        s.contacts.change.clear();
+        let ends = s.iterate.velocity.iter().zip(&s.start);
+        s.contacts.change.extend(ends.map(|(end, start)| end - start));
     }
 
-    fn fill_newton_contacts(&mut self, c: &mut Contacts) -> Result<(), Error> {
-        let s = &mut self.methods.implicit;
-        s.change.clear();
-        s.change
-            .extend(s.end.iter().zip(&s.start).map(|(end, start)| end - start));
+    /// Fills the system at the iterate with the rows of the contacts.
+    fn fill_contacts(&mut self) -> Result<(), Error> {
+        self.find_change();
+        let System {
+            model,
+            assembler,
+            contacts,
+            ..
+        } = &mut *self.system;
+        let Some(c) = contacts else { return Ok(()) };
         c.fill_iterate(
-            self.system.assembler.system(),
-            (&self.system.model, &self.motion.state),
+            assembler.system(),
+            (model, &self.end.state),
             (Formulation::VelocityChange, self.scheme.h),
-            &s.change,
-            &s.contacts,
+            &self.work.contacts.change,
+            &self.work.iterate.contacts,
         )
+    }
+
+    /// The system at the iterate with the rows of the contacts, factored.
+    pub(crate) fn prepare_contacts(&mut self) -> Result<(), Error> {
+        self.fill_contacts()?;
+        let System { model, contacts, .. } = &mut *self.system;
+        match contacts {
+            Some(c) => c.prepare(model, self.start.time),
+            None => Ok(()),
+        }
     }
 
     /// Scales of the rows of contacts, for the merit.
     pub(crate) fn weigh_contacts(&mut self) -> Result<(), Error> {
-        if !self.in_contact() {
+        if !self.system.in_contact() {
             return Ok(());
         }
-        let Some(mut c) = self.system.contacts.take() else {
-            return Ok(());
-        };
-        let filled = self.fill_newton_contacts(&mut c);
-        c.weigh(
-            self.system.assembler.system().m(),
-            &mut self.methods.implicit.contact_scales,
-        );
-        self.system.contacts = Some(c);
-        filled
+        self.fill_contacts()?;
+        let rows = self.system.assembler.system().m();
+        if let Some(c) = &self.system.contacts {
+            c.weigh(rows, &mut self.work.contacts.scales);
+        }
+        Ok(())
     }
 
-    /// Sum of the squares of what the contacts miss their laws by, as velocities beyond the tolerance of their solver.
+    /// Sum of the squares by which the contacts miss their laws, as velocities beyond the tolerance of their solver.
     pub(crate) fn contact_merit(&mut self) -> f64 {
-        let Some(c) = self.system.contacts.as_mut().filter(|c| !c.is_empty()) else {
+        if !self.system.in_contact() {
             return 0.0;
-        };
-        let s = &mut self.methods.implicit;
-        s.change.clear();
-        s.change
-            .extend(s.end.iter().zip(&s.start).map(|(end, start)| end - start));
-        c.merit(
-            &s.change,
-            &s.contacts,
-            &s.contact_scales,
-            self.options.contacts.tolerance,
-        )
+        }
+        self.find_change();
+        let tolerance = self.system.options.contacts.tolerance;
+        let s = &*self.work;
+        let change = &s.contacts.change;
+        let contacts = self.system.contacts.as_mut();
+        contacts.map_or(0.0, |c| {
+            c.merit(change, &s.iterate.contacts, &s.contacts.scales, tolerance)
+        })
     }
 
     /// Solves the prepared system; the impulses of the contacts go behind those of the model.
     pub(crate) fn solve_newton(&mut self) -> Result<SolveReport, Error> {
-        if !self.in_contact() {
-            let solved = self
-                .system
-                .solver
-                .solve(self.system.assembler.system(), &mut self.system.solution);
-            return solved.map_err(|e| Error::from_solver(e, &self.system.model, self.motion.time));
+        let System {
+            model,
+            assembler,
+            contacts,
+            solver,
+            solution,
+            ..
+        } = &mut *self.system;
+        let time = self.start.time;
+        match contacts.as_mut().filter(|c| !c.is_empty()) {
+            None => {
+                let solved = solver.solve(assembler.system(), solution);
+                solved.map_err(|e| Error::from_solver(e, model, time))
+            }
+            Some(c) => {
+                let (iterate, solved) = (&self.work.iterate, &mut self.work.contacts.solved);
+                let found = c.solve_iterate(&iterate.mu, &iterate.contacts, solution, solved);
+                found.map_err(|e| in_words(e, model, time))
+            }
         }
-        let Some(mut c) = self.system.contacts.take() else {
-            return Err(Error::Solve(pliant_solvers::SolveError::NotPrepared));
-        };
-        let s = &mut self.methods.implicit;
-        let found = c.solve_iterate(&s.mu, &s.contacts, &mut self.system.solution, &mut s.new_contacts);
-        let found = found.map_err(|e| in_words(e, self));
-        self.system.contacts = Some(c);
-        found
     }
 
     /// Whether contacts with different coefficients of restitution make energy in the step.
     pub(crate) fn restitution_makes_energy(&mut self) -> bool {
+        let tolerance = self.system.options.contacts.tolerance;
+        let iterate = &self.work.iterate;
         let contacts = self.system.contacts.as_mut().filter(|c| !c.is_empty());
-        let (s, tolerance) = (&self.methods.implicit, self.options.contacts.tolerance);
-        contacts.is_some_and(|c| c.makes_energy(&s.end, &s.contacts, tolerance))
+        contacts.is_some_and(|c| c.makes_energy(&iterate.velocity, &iterate.contacts, tolerance))
     }
 
     /// The laws of the contacts with a share of their restitution.
     pub(crate) fn share_restitution(&mut self, share: f64) {
+        let overlap = self.system.options.contacts.overlap;
         if let Some(c) = &mut self.system.contacts {
-            c.take_laws(
-                self.scheme.h,
-                self.scheme.beta,
-                self.options.contacts.overlap,
-                share,
-            );
+            c.take_laws(self.scheme.h, self.scheme.beta, overlap, share);
             c.report.restitution = share;
         }
-    }
-
-    /// After the last iteration: what the contacts did.
-    pub(crate) fn read_newton_contacts(&mut self, h: f64) {
-        let Some(c) = &mut self.system.contacts else {
-            return;
-        };
-        c.read_iterate(
-            &self.methods.implicit.end,
-            &self.methods.implicit.contacts,
-            h,
-            self.scheme.beta,
-        );
     }
 }

@@ -1,14 +1,14 @@
 //! How far an iterate is from solving its equations: the merit of the line search, and the relative residual that decides.
 
-use crate::Simulation;
+use super::Iteration;
 use crate::method::sizes::{Beside, IterateVelocities, Missed, row_miss};
 use pliant_solvers::KktResidual;
 
-impl Simulation {
+impl Iteration<'_> {
     /// Takes the weights of the merit from the filled system.
     pub(crate) fn weigh(&mut self) {
         let system = self.system.assembler.system();
-        let inertia = &mut self.methods.implicit.inertia;
+        let inertia = &mut self.work.inertia;
         inertia.clear();
         inertia.extend((0..system.n()).map(|i| system.w_diagonal(i).abs()));
     }
@@ -17,10 +17,10 @@ impl Simulation {
     /// force by the natural map, contacts too.
     pub(crate) fn merit(&mut self) -> f64 {
         self.find_row_velocities();
-        let s = &self.methods.implicit;
+        let s = &*self.work;
         let system = self.system.assembler.system();
         let mut sum = 0.0;
-        for ((p, w), fixed) in s.primal.iter().zip(&s.inertia).zip(&system.fixed) {
+        for ((p, w), fixed) in s.residual.primal.iter().zip(&s.inertia).zip(&system.fixed) {
             if !fixed && *w > 0.0 {
                 sum += (p / w) * (p / w);
             }
@@ -34,13 +34,13 @@ impl Simulation {
 
     /// What each row misses, as a velocity.
     fn find_row_velocities(&mut self) {
-        let s = &mut self.methods.implicit;
+        let s = &mut *self.work;
         self.system.assembler.velocities_of_deficits(
             &self.system.model,
             &self.system.evaluation,
             &self.scheme,
-            &s.deficit,
-            &mut s.row_velocity,
+            &s.residual.deficit,
+            &mut s.residual.row_velocity,
         );
     }
 
@@ -52,28 +52,29 @@ impl Simulation {
         // Beside contacts, rows of bounded force are solved with them, to their tolerance of the largest velocity without impulses.
         let contacts = self.system.contacts.as_ref().filter(|c| !c.is_empty());
         let beside = contacts.map(|c| Beside {
-            tolerances: (self.options.newton.tolerance / self.options.contacts.tolerance).min(1.0),
+            tolerances: (self.system.options.newton.tolerance / self.system.options.contacts.tolerance)
+                .min(1.0),
             free_velocity: c.free_velocity(),
         });
-        let s = &mut self.methods.implicit;
+        let s = &mut *self.work;
         let velocities = IterateVelocities {
             start: &s.start,
-            end: &s.end,
+            end: &s.iterate.velocity,
             acceleration: &s.relation.acceleration,
             acceleration_gain: s.relation.acceleration_gain,
             displacement_gain: s.relation.displacement_gain,
         };
         s.sizes
-            .find_speeds(&self.system.model, &self.motion.state, velocities);
+            .find_speeds(&self.system.model, &self.end.state, velocities);
         let missed = Missed {
-            primal: &s.primal,
-            mu: &s.mu,
-            row_velocity: &s.row_velocity,
+            primal: &s.residual.primal,
+            mu: &s.iterate.mu,
+            row_velocity: &s.residual.row_velocity,
         };
         s.sizes
             .measure(self.system.assembler.system(), missed, beside, |terms| {
                 if let Some(c) = contacts {
-                    c.add_sizes(&s.contacts, terms);
+                    c.add_sizes(&s.iterate.contacts, terms);
                 }
             })
     }

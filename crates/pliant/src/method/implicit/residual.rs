@@ -1,24 +1,24 @@
 //! What the equations of an implicit step lack at an iterate.
 
+use super::Iteration;
 use crate::Error;
-use crate::Simulation;
 use crate::system::gather;
 use pliant_model::{ComponentId, Level, RowGroup, RowLaw};
 
-impl Simulation {
+impl Iteration<'_> {
     /// Records the equations of the start of a step of length `h`; the state must be evaluated there. With weight 1 there is nothing to record but
     /// the velocities of impacts.
     pub(crate) fn record_start(&mut self, h: f64, weight: f64) -> Result<(), Error> {
         let (n, m) = (self.system.model.dof_count(), self.system.model.row_count());
         let all = self.system.model.velocity_count();
-        let s = &mut self.methods.implicit;
+        let s = &mut *self.work;
         s.elapsed = h;
         for (list, size) in [
-            (&mut s.start_force, n),
-            (&mut s.primal, n),
-            (&mut s.start_deficit, m),
-            (&mut s.deficit, m),
-            (&mut s.row_velocity, m),
+            (&mut s.equations.force, n),
+            (&mut s.residual.primal, n),
+            (&mut s.equations.deficit, m),
+            (&mut s.residual.deficit, m),
+            (&mut s.residual.row_velocity, m),
             (&mut s.acceleration, all),
             (&mut s.node_force, all),
         ] {
@@ -31,12 +31,12 @@ impl Simulation {
                 &self.system.model,
                 &mut self.system.evaluation,
                 &self.scheme,
-                &self.motion.state,
+                &self.end.state,
             );
             let system = self.system.assembler.system();
             for (kept, matrix) in [
-                (&mut self.methods.implicit.start_mass, &system.w),
-                (&mut self.methods.implicit.start_jacobian, &system.j),
+                (&mut self.work.equations.mass, &system.w),
+                (&mut self.work.equations.jacobian, &system.j),
             ] {
                 match kept {
                     Some(kept) if kept.values().len() == matrix.values().len() => {
@@ -45,12 +45,12 @@ impl Simulation {
                     _ => *kept = Some(matrix.clone()),
                 }
             }
-            self.system.find_law_forces(&self.motion.state, |m| m.start);
+            self.system.find_law_forces(&self.end.state, |m| m.start);
             self.add_forces_without_inertia(1.0 - weight);
             gather(
                 &self.system.model,
-                &self.methods.implicit.node_force,
-                &mut self.methods.implicit.start_force,
+                &self.work.node_force,
+                &mut self.work.equations.force,
             );
         }
         for index in 0..self.system.model.row_groups().len() {
@@ -72,7 +72,7 @@ impl Simulation {
     /// Writes `weight` times the forces of the present state, inertial ones that need no acceleration included, to the scratch of forces, and
     /// carries them to the independent nodes.
     fn add_forces_without_inertia(&mut self, weight: f64) {
-        let force = &mut self.methods.implicit.node_force;
+        let force = &mut self.work.node_force;
         force.copy_from_slice(self.system.evaluation.force());
         for (f, i) in force.iter_mut().zip(self.system.evaluation.inertial_force()) {
             *f += i;
@@ -83,7 +83,7 @@ impl Simulation {
                 let range = node.velocity_range();
                 attachment
                     .component
-                    .add_gyroscopic(&self.motion.state.velocities[range.clone()], &mut force[range]);
+                    .add_gyroscopic(&self.end.state.velocities[range.clone()], &mut force[range]);
             }
         }
         force.iter_mut().for_each(|f| *f *= weight);
@@ -94,11 +94,11 @@ impl Simulation {
     fn start_deficit(&mut self, group: &RowGroup) {
         let missing = 1.0 - self.scheme.alpha_of(group.component);
         let range = self.system.model.node(group.node).velocity_range();
-        let u = &self.motion.state.velocities[range.clone()];
+        let u = &self.end.state.velocities[range.clone()];
         for k in 0..group.size * group.count {
             let row = group.first_row + k;
             let motion = self.system.row_motion.get(row).copied().unwrap_or_default();
-            self.methods.implicit.start_deficit[row] = match group.component {
+            self.work.equations.deficit[row] = match group.component {
                 ComponentId::Constraint(i) => match self.system.model.constraints()[i].component.level {
                     Level::Restitution { coefficient } => {
                         coefficient * u[k] - (1.0 + coefficient) * motion.end.1
@@ -139,7 +139,7 @@ impl Simulation {
         let (g, first) = self.system.evaluation.group_of(i, group.size, k);
         let n = damping.width(g);
         let (c, d) = (self.system.evaluation.compliance(i).block(g), damping.block(g));
-        let u = &self.motion.state.velocities[self.system.model.node(group.node).velocity_range()];
+        let u = &self.end.state.velocities[self.system.model.node(group.node).velocity_range()];
         let relative = |l: usize| {
             let motion = self.system.row_motion.get(group.first_row + first + l);
             u[first + l] - motion.map_or(0.0, &rate)
@@ -150,19 +150,15 @@ impl Simulation {
 
     /// The residual at the iterate, whose state must be in place: impulses, and deformations of the rows.
     pub(crate) fn find_residual(&mut self) -> Result<(), Error> {
-        self.system
-            .evaluate(&self.motion, self.methods.implicit.elapsed)?;
+        self.system.evaluate(&self.end, self.work.elapsed)?;
         self.find_deficits();
-        let (gain, weight) = (
-            self.methods.implicit.relation.acceleration_gain,
-            self.scheme.alpha,
-        );
-        let s = &mut self.methods.implicit;
+        let (gain, weight) = (self.work.relation.acceleration_gain, self.scheme.alpha);
+        let s = &mut *self.work;
         // M a, on the nodes of the masses.
         for node in self.system.model.nodes() {
             let Some(first) = node.first_dof() else { continue };
             for (k, a) in s.acceleration[node.velocity_range()].iter_mut().enumerate() {
-                *a = s.relation.acceleration[first + k] + gain * s.end[first + k];
+                *a = s.relation.acceleration[first + k] + gain * s.iterate.velocity[first + k];
             }
         }
         self.system
@@ -181,7 +177,7 @@ impl Simulation {
             let (range, mass) = (node.velocity_range(), &attachment.component);
             if node.first_dof().is_some() && node.space == pliant_model::Space::Rigid3 {
                 mass.add_gyroscopic(
-                    &self.motion.state.velocities[range.clone()],
+                    &self.end.state.velocities[range.clone()],
                     &mut s.node_force[range.clone()],
                 );
             }
@@ -197,45 +193,42 @@ impl Simulation {
             let share = self.scheme.alpha_of(group.component) * gain;
             let first = self.system.model.node(group.node).first_velocity;
             for k in 0..group.size * group.count {
-                s.node_force[first + k] += share * s.mu[group.first_row + k];
+                s.node_force[first + k] += share * s.iterate.mu[group.first_row + k];
             }
         }
         self.system
             .evaluation
             .pull_back(&self.system.model, &mut s.node_force);
-        gather(&self.system.model, &s.node_force, &mut s.primal);
+        gather(&self.system.model, &s.node_force, &mut s.residual.primal);
         if !self.start_is_left_out() {
             self.add_start();
         }
-        self.methods.implicit.primal.iter_mut().for_each(|p| *p /= -gain);
+        self.work.residual.primal.iter_mut().for_each(|p| *p /= -gain);
         self.add_contact_impulses();
         Ok(())
     }
 
     /// What the start of the step adds to the forces: `(1 - w) (f - M a)` and the rows' share of their Jacobian there.
     fn add_start(&mut self) {
-        let (gain, weight) = (
-            self.methods.implicit.relation.acceleration_gain,
-            self.scheme.alpha,
-        );
-        let s = &mut self.methods.implicit;
-        let (Some(mass), Some(jacobian)) = (&s.start_mass, &s.start_jacobian) else {
+        let (gain, weight) = (self.work.relation.acceleration_gain, self.scheme.alpha);
+        let s = &mut *self.work;
+        let (Some(mass), Some(jacobian)) = (&s.equations.mass, &s.equations.jacobian) else {
             return;
         };
-        for (p, f) in s.primal.iter_mut().zip(&s.start_force) {
+        for (p, f) in s.residual.primal.iter_mut().zip(&s.equations.force) {
             *p += f;
         }
         s.rate.clear();
-        let relation = s.relation.acceleration.iter().zip(&s.end);
+        let relation = s.relation.acceleration.iter().zip(&s.iterate.velocity);
         s.rate.extend(relation.map(|(a_0, v)| a_0 + gain * v));
-        mass.symmetric_add_product(weight - 1.0, &s.rate, &mut s.primal);
+        mass.symmetric_add_product(weight - 1.0, &s.rate, &mut s.residual.primal);
         for group in self.system.model.row_groups() {
             let share = (1.0 - self.scheme.alpha_of(group.component)) * gain;
             for row in group.first_row..group.first_row + group.size * group.count {
-                s.row_velocity[row] = share * s.mu[row];
+                s.residual.row_velocity[row] = share * s.iterate.mu[row];
             }
         }
-        jacobian.add_transpose_product(1.0, &s.row_velocity, &mut s.primal);
+        jacobian.add_transpose_product(1.0, &s.residual.row_velocity, &mut s.residual.primal);
     }
 
     /// What every row is off by, as a deformation or a velocity, and as a velocity.
@@ -258,18 +251,18 @@ impl Simulation {
             let at_end = motion.iter().map(|m| m.end);
             self.system
                 .evaluation
-                .shift_compliance(&self.system.model, &self.motion.state, i, at_end);
+                .shift_compliance(&self.system.model, &self.end.state, i, at_end);
         }
         for k in 0..group.size * group.count {
             let row = group.first_row + k;
             let (target, rate) = self.system.row_motion.get(row).map_or((0.0, 0.0), |m| m.end);
-            let gap = self.motion.state.positions[node.first_position + k] - target;
-            let u = self.motion.state.velocities[range.start + k];
-            self.methods.implicit.deficit[row] = match group.component {
+            let gap = self.end.state.positions[node.first_position + k] - target;
+            let u = self.end.state.velocities[range.start + k];
+            self.work.residual.deficit[row] = match group.component {
                 ComponentId::Constraint(i) => match self.system.model.constraints()[i].component.level {
                     Level::Position | Level::CurvedPosition => gap,
                     Level::Velocity { .. } => u - rate,
-                    Level::Restitution { .. } => u + self.methods.implicit.start_deficit[row],
+                    Level::Restitution { .. } => u + self.work.equations.deficit[row],
                     Level::Baumgarte { rate: decay } => u - rate + decay * gap,
                 },
                 ComponentId::ForceField(i) => {
@@ -278,9 +271,7 @@ impl Simulation {
                     match (self.system.model.row_law(group) == RowLaw::Viscous, hard) {
                         (true, true) => u - rate,
                         (true, false) => {
-                            self.strain(group, i, k)
-                                + weight * (u - rate)
-                                + self.methods.implicit.start_deficit[row]
+                            self.strain(group, i, k) + weight * (u - rate) + self.work.equations.deficit[row]
                         }
                         (false, true) => gap + d * (u - rate),
                         (false, false) => {
@@ -297,7 +288,7 @@ impl Simulation {
 
     /// `C lambda`, coordinate `k` of a group of compliant rows, with what the start of the step adds to the deformation.
     fn strain(&self, group: &RowGroup, i: usize, k: usize) -> f64 {
-        let gain = self.methods.implicit.relation.acceleration_gain;
+        let gain = self.work.relation.acceleration_gain;
         let (g, first) = self.system.evaluation.group_of(i, group.size, k);
         let n = self.system.evaluation.compliance(i).width(g);
         let c = &self.system.evaluation.compliance(i).block(g)[(k - first) * n..][..n];
@@ -305,7 +296,7 @@ impl Simulation {
         let linear = self.system.model.force_fields()[i].component.law.is_linear();
         let viscous = self.system.model.row_law(group) == RowLaw::Viscous;
         let mut out = if linear && !viscous {
-            self.methods.implicit.start_deficit[entry(k - first)]
+            self.work.equations.deficit[entry(k - first)]
         } else {
             0.0
         };
@@ -313,9 +304,9 @@ impl Simulation {
             let law = if linear || viscous {
                 0.0
             } else {
-                self.methods.implicit.start_deficit[entry(l)]
+                self.work.equations.deficit[entry(l)]
             };
-            out += c * (gain * self.methods.implicit.mu[entry(l)] - law);
+            out += c * (gain * self.work.iterate.mu[entry(l)] - law);
         }
         out
     }

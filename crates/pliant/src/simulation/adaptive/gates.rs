@@ -7,6 +7,7 @@ use crate::contact::Contact;
 use crate::simulation::sleep::opening;
 use crate::{Error, Integrator};
 use pliant_dense::Vec3;
+use pliant_kkt::Assembler;
 use pliant_model::{ComponentId, Level, RowGroup};
 
 /// The rows that are left out.
@@ -19,6 +20,14 @@ pub(crate) struct Gates {
 }
 
 impl Gates {
+    /// Takes the rows that are left out out of the filled system.
+    pub(crate) fn deactivate_rows(&self, assembler: &mut Assembler) {
+        let bounds = assembler.row_bounds_mut();
+        for row in &self.rows {
+            bounds[*row] = (0.0, 0.0);
+        }
+    }
+
     pub(crate) fn are_shut(&self) -> bool {
         self.shut
     }
@@ -149,14 +158,6 @@ impl Simulation {
     pub(crate) fn empty_aside(&mut self) {
         if let Some(c) = &mut self.system.contacts {
             c.aside.clear();
-        }
-    }
-
-    /// Switches the rows off that are left out, in the filled system.
-    pub(crate) fn switch_gates_off(&mut self) {
-        let bounds = self.system.assembler.row_bounds_mut();
-        for row in &self.gates.rows {
-            bounds[*row] = (0.0, 0.0);
         }
     }
 

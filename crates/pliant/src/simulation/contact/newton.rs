@@ -6,7 +6,7 @@ use crate::contact::Overlap;
 use crate::simulation::Simulation;
 use crate::{Error, Options};
 use pliant_kkt::Formulation;
-use pliant_model::{Model, State};
+use pliant_model::{Model, Problem, State};
 use pliant_solvers::complementarity::{AutoOptions, ProblemError};
 use pliant_solvers::{KktSystem, Solution, SolveError, SolveReport};
 
@@ -60,12 +60,12 @@ impl Contacts {
         Ok(())
     }
 
-    pub(crate) fn prepare(&mut self, simulation: &Simulation) -> Result<(), Error> {
+    pub(crate) fn prepare(&mut self, model: &Problem, time: f64) -> Result<(), Error> {
         let Some(system) = self.extended.system() else {
             return Err(Error::Solve(SolveError::NotPrepared));
         };
         let prepared = self.solver.prepare(system, &self.cones);
-        prepared.map_err(|e| in_words(e, simulation))
+        prepared.map_err(|e| in_words(e, model, time))
     }
 
     /// The mean diagonal of the Delassus operator of each contact, by the diagonal of `W`, behind so many rows of the model.

@@ -1,6 +1,6 @@
 //! Overlap at the end of a step, and positions corrected because of it.
 
-use super::solve::in_words;
+use super::solve::{auto_options, in_words};
 use super::{Contacts, check, foresee};
 use crate::Error;
 use crate::contact::{Contact, ContactList, Overlap};
@@ -198,10 +198,10 @@ impl Simulation {
         let Some(system) = c.correction_system.system() else {
             return Ok(());
         };
-        c.correction_solver.options = self.auto_options();
+        c.correction_solver.options = auto_options(&self.options);
         c.correction_solver.only = self.options.contacts.solver;
         c.correction_solver.bounds.direct = self.options.solver;
-        let words = |e| in_words(e, self);
+        let words = |e| in_words(e, &self.system.model, self.motion.time);
         c.correction_solver
             .prepare(system, &c.correction_cones)
             .map_err(words)?;

@@ -148,7 +148,9 @@ impl Simulation {
                 (*torsion, *rolling) = (0.0, 0.0);
             }
         }
-        c.solver.set_cones(&c.cones).map_err(|e| in_words(e, self))?;
+        c.solver
+            .set_cones(&c.cones)
+            .map_err(|e| in_words(e, &self.system.model, self.motion.time))?;
         c.fill_impact(h, |_| 0.0);
         c.given.fill(0.0);
         self.solve_impact(c)?;
@@ -175,7 +177,9 @@ impl Simulation {
         }
         c.report.restitution = most;
         std::mem::swap(&mut scratch.cones, &mut c.cones);
-        c.solver.set_cones(&c.cones).map_err(|e| in_words(e, self))?;
+        c.solver
+            .set_cones(&c.cones)
+            .map_err(|e| in_words(e, &self.system.model, self.motion.time))?;
         std::mem::swap(&mut scratch.start, &mut c.solution.mu);
         c.scratch = scratch;
         Ok(())
@@ -236,7 +240,7 @@ impl Simulation {
         let found = c
             .solver
             .solve(system, &mut c.solution)
-            .map_err(|e| in_words(e, self))?;
+            .map_err(|e| in_words(e, &self.system.model, self.motion.time))?;
         c.report.iterations += found.iterations;
         if found.outcome != Outcome::Converged {
             c.missed = Some(Missed {

@@ -1,11 +1,14 @@
 //! Rows of the contacts behind those of the model, and their solution.
 
 use super::Contacts;
-use crate::Error;
+use crate::contact::FrictionCoupling;
 use crate::contact::{Impacts, Restitution};
 use crate::simulation::Simulation;
 use crate::system::per_force;
+use crate::{Error, Options};
 use pliant_dense::Vec3;
+use pliant_kkt::Assembler;
+use pliant_model::{Problem, State};
 use pliant_solvers::complementarity::{AutoOptions, Limits, Outcome, ProblemError};
 use pliant_solvers::{KktSystem, Solution, SolveError, SolveReport};
 
@@ -15,9 +18,9 @@ pub(crate) const AT_REST: f64 = 1e-6;
 pub(crate) const TOLERANCES_AT_REST: f64 = 10.0;
 
 /// A complementarity error in the model's words.
-pub(crate) fn in_words(error: ProblemError, simulation: &Simulation) -> Error {
+pub(crate) fn in_words(error: ProblemError, model: &Problem, time: f64) -> Error {
     match error {
-        ProblemError::Bilateral(e) => Error::from_solver(e, &simulation.system.model, simulation.motion.time),
+        ProblemError::Bilateral(e) => Error::from_solver(e, model, time),
         other => Error::Contacts(other),
     }
 }
@@ -31,6 +34,43 @@ pub(crate) fn last_impulses(c: &Contacts, per_force: f64) -> impl Iterator<Item 
         let (force, torque) = (Vec3::new(x, y, z), Vec3::new(tx, ty, tz));
         rows.along(per_force * force, per_force * torque)
     })
+}
+
+/// Options of the solver of contacts.
+pub(crate) fn auto_options(options: &Options) -> AutoOptions {
+    AutoOptions {
+        limits: Limits {
+            tolerance: options.contacts.tolerance,
+            max_iterations: options.contacts.max_iterations,
+            ..Limits::default()
+        },
+        ..AutoOptions::default()
+    }
+}
+
+/// The rows of the contacts and their cones, with the Jacobians that the assembler was last filled with. A velocity of the system is `unit` times that of the
+/// rows.
+pub(crate) fn gather_rows(
+    c: &mut Contacts,
+    assembler: &Assembler,
+    (model, state): (&Problem, &State),
+    coupling: FrictionCoupling,
+    unit: f64,
+) -> Result<(), Error> {
+    c.tail.clear();
+    let base = assembler.system();
+    let blocks = base.row_blocks().len() - 1;
+    c.cones.clear();
+    c.cones.resize(blocks, None);
+    c.expansions.clear();
+    c.missed = None;
+    for (i, rows) in c.rows.iter().enumerate() {
+        let supports = c.list.supports(i);
+        c.tail.push_both(rows.velocities(), rows.spins(), supports);
+        c.cones.push(Some(rows.cone));
+    }
+    assembler.project(model, state, &mut c.tail)?;
+    c.couple(coupling, blocks, unit)
 }
 
 impl Simulation {
@@ -47,18 +87,6 @@ impl Simulation {
         extended.unwrap_or_else(|| self.system.assembler.system())
     }
 
-    pub(crate) fn auto_options(&self) -> AutoOptions {
-        let options = &self.options.contacts;
-        AutoOptions {
-            limits: Limits {
-                tolerance: options.tolerance,
-                max_iterations: options.max_iterations,
-                ..Limits::default()
-            },
-            ..AutoOptions::default()
-        }
-    }
-
     /// Rows of the contacts behind the filled system, factored.
     pub(crate) fn prepare_contacts(&mut self) -> Result<(), Error> {
         let Some(mut c) = self.system.contacts.take() else {
@@ -69,30 +97,16 @@ impl Simulation {
         prepared
     }
 
-    /// The rows of the contacts and their cones, with the Jacobians that the assembler was last filled with.
-    pub(crate) fn gather_rows(&self, c: &mut Contacts, h: f64) -> Result<(), Error> {
-        c.tail.clear();
-        let base = self.system.assembler.system();
-        c.cones.clear();
-        c.cones.resize(base.row_blocks().len() - 1, None);
-        c.expansions.clear();
-        c.missed = None;
-        for (i, rows) in c.rows.iter().enumerate() {
-            let supports = c.list.supports(i);
-            c.tail.push_both(rows.velocities(), rows.spins(), supports);
-            c.cones.push(Some(rows.cone));
-        }
-        self.system
-            .assembler
-            .project(&self.system.model, &self.motion.state, &mut c.tail)?;
-        let unit = h / per_force(&self.scheme);
-        let blocks = base.row_blocks().len() - 1;
-        c.couple(self.options.contacts.friction_coupling, blocks, unit)
-    }
-
     fn fill_contacts(&mut self, c: &mut Contacts) -> Result<(), Error> {
         let (h, beta) = (self.scheme.h, self.scheme.beta);
-        self.gather_rows(c, h)?;
+        let unit = h / per_force(&self.scheme);
+        gather_rows(
+            c,
+            &self.system.assembler,
+            (&self.system.model, &self.motion.state),
+            self.options.contacts.friction_coupling,
+            unit,
+        )?;
         let base = self.system.assembler.system();
         let poisson = self.options.contacts.restitution == Restitution::Poisson;
         let hits = poisson && c.hits(h);
@@ -127,7 +141,7 @@ impl Simulation {
         c.solution
             .mu
             .resize(self.system.assembler.system().m() + c.tail.rows(), 0.0);
-        c.solver.options = self.auto_options();
+        c.solver.options = auto_options(&self.options);
         c.solver.only = self.options.contacts.solver;
         c.solver.bounds = self.options.bounds;
         c.solver.bounds.direct = self.options.solver;
@@ -136,7 +150,7 @@ impl Simulation {
         };
         c.solver
             .prepare(system, &c.cones)
-            .map_err(|e| in_words(e, self))?;
+            .map_err(|e| in_words(e, &self.system.model, self.motion.time))?;
         if hits {
             self.impacts_by_poisson(c)?;
             c.fill_laws(h, beta, self.options.contacts.overlap, 0.0);
@@ -231,7 +245,7 @@ impl Simulation {
         let found = c
             .solver
             .solve(system, &mut c.solution)
-            .map_err(|e| in_words(e, self))?;
+            .map_err(|e| in_words(e, &self.system.model, self.motion.time))?;
         self.system.solution.x.clone_from(&c.solution.x);
         self.system.solution.mu.clear();
         self.system.solution.mu.extend_from_slice(&c.solution.mu[..m]);

@@ -84,7 +84,7 @@ impl Simulation {
             .map(|s| (s * work.length).powi(2))
             .collect();
         let before = self.worth(work, &force);
-        let auto = self.auto_options();
+        let auto = crate::simulation::contact::auto_options(&self.options);
         let mut added = 0.0;
         for _ in 0..RISES {
             let more = *resistance - added;

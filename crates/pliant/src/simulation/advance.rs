@@ -3,7 +3,7 @@
 use super::Simulation;
 use crate::report::{StepReport, Timings};
 use crate::{Error, Gyroscopic, gyroscopic};
-use pliant_kkt::{Formulation, Geometry, StepInput};
+use pliant_kkt::{Geometry, StepInput};
 use pliant_model::{ComponentId, NodeKind};
 use pliant_solvers::{SolveReport, Status};
 use std::time::{Duration, Instant};
@@ -81,10 +81,7 @@ impl Simulation {
         self.whole_system().support_into(solution, &mut support);
         self.support_now = support;
         self.forget_sleeping_supports();
-        let per_force = self.per_force(h);
-        self.support_now.iter_mut().for_each(|s| *s /= per_force);
-        self.assembler
-            .interpret(&self.model, &self.scheme, &self.state, &mut self.solution);
+        self.support_now.iter_mut().for_each(|s| *s /= h);
         for (x, d) in self.solution.x.iter_mut().zip(&self.fixed_change) {
             *x += d;
         }
@@ -177,24 +174,13 @@ impl Simulation {
         timings: &mut Timings,
         lap: &mut impl FnMut() -> Duration,
     ) -> Result<SolveReport, Error> {
-        let mut solved = if self.in_contact() {
+        let solved = if self.in_contact() {
             self.solve_contacts()?
         } else {
             self.solve_without_contacts(timings, lap)?
         };
-        self.keep_sleeping_multipliers(self.per_force(self.scheme.h));
+        self.keep_sleeping_multipliers(self.scheme.h);
         timings.solve += lap();
-        // In the acceleration formulation rows and unknowns are per step.
-        if self.scheme.formulation == Formulation::Acceleration {
-            solved.residual.primal *= self.scheme.h;
-            solved.residual.row *= self.scheme.h;
-            solved.bounds.natural *= self.scheme.h;
-            match &mut solved.status {
-                Status::Incompatible { violation, .. } => *violation *= self.scheme.h,
-                Status::Unsettled { residual, .. } => *residual *= self.scheme.h,
-                _ => {}
-            }
-        }
         Ok(solved)
     }
 
@@ -224,12 +210,7 @@ impl Simulation {
         timings: &mut Timings,
         lap: &mut impl FnMut() -> Duration,
     ) -> Result<SolveReport, Error> {
-        let in_system = h * self.scheme.alpha
-            / if self.scheme.formulation == Formulation::Acceleration {
-                h
-            } else {
-                1.0
-            };
+        let weight = h * self.scheme.alpha;
         self.right_hand_side.clear();
         self.right_hand_side.extend_from_slice(&self.assembler.system().c);
         self.previous_change.clear();
@@ -237,8 +218,6 @@ impl Simulation {
         let spin = self.largest_free_velocity();
         for _ in 0..200 {
             self.change.clone_from(&self.solution);
-            self.assembler
-                .interpret(&self.model, &self.scheme, &self.state, &mut self.change);
             for (x, d) in self.change.x.iter_mut().zip(&self.fixed_change) {
                 *x += d;
             }
@@ -250,7 +229,7 @@ impl Simulation {
             self.previous_change.copy_from_slice(&self.change.x);
             let rhs = self.assembler.right_hand_side_mut();
             rhs.copy_from_slice(&self.right_hand_side);
-            gyroscopic::add_linearised(&self.model, &self.state, in_system, &self.previous_change, rhs);
+            gyroscopic::add_linearised(&self.model, &self.state, weight, &self.previous_change, rhs);
             solved = self.solve(timings, lap)?;
         }
         let what = "the bodies (linearly implicit)".to_owned();
@@ -258,15 +237,6 @@ impl Simulation {
             what,
             time: self.time,
         })
-    }
-
-    /// What a multiplier of the system is divided by to be a force.
-    pub(super) fn per_force(&self, h: f64) -> f64 {
-        if self.scheme.formulation == Formulation::Acceleration {
-            1.0
-        } else {
-            h
-        }
     }
 
     /// The change of velocity that held coordinates are to make.

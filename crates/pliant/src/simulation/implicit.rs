@@ -24,7 +24,6 @@ use super::anderson::Anderson;
 use crate::Error;
 use crate::integrator::{EndWeighted, Finished, ImplicitMethod, Integrator, Past, Relation, Start};
 use crate::report::{StepReport, Timings};
-use pliant_kkt::Formulation;
 use pliant_sparse::CsrMatrix;
 use std::sync::Arc;
 use std::time::Instant;
@@ -272,7 +271,6 @@ impl Simulation {
         self.scheme.h = gain.recip();
         self.scheme.alpha = method.weight();
         self.scheme.beta = reach * gain;
-        self.scheme.formulation = Formulation::VelocityChange;
         self.scheme.velocity_rows = false;
         Ok(())
     }

@@ -49,8 +49,7 @@ impl Simulation {
         if self.scheme.geometry.multipliers == GeometricStiffness::None {
             return false;
         }
-        let per_force = self.per_force(h);
-        let new = |row: usize| self.solution.mu[row] / per_force;
+        let new = |row: usize| self.solution.mu[row] / h;
         // Multipliers that are rounding of the other impulses have no geometric stiffness worth the name.
         let impulses = self
             .assembler
@@ -58,7 +57,7 @@ impl Simulation {
             .c
             .iter()
             .fold(0.0f64, |a, c| a.max(c.abs()));
-        let noise = 1e-9 * impulses / per_force;
+        let noise = 1e-9 * impulses / h;
         let mut changed = false;
         for group in self.model.row_groups() {
             let rows = group.first_row..group.first_row + group.size * group.count;
@@ -69,7 +68,7 @@ impl Simulation {
         if changed {
             for row in 0..self.lag_for_step.len() {
                 if !self.soft[row] {
-                    self.lag_for_step[row] = self.solution.mu[row] / per_force;
+                    self.lag_for_step[row] = self.solution.mu[row] / h;
                 }
             }
         }

@@ -21,7 +21,7 @@ use super::implicit::gather;
 use crate::Error;
 use crate::report::{NewtonReport, Timings};
 use pliant_dense::{Vec3, rotation, vec3};
-use pliant_kkt::{Formulation, Geometry, StepInput};
+use pliant_kkt::{Geometry, StepInput};
 use pliant_model::Model;
 use pliant_solvers::{KktResidual, SolveReport, Status};
 use std::time::Instant;
@@ -231,7 +231,6 @@ impl Simulation {
         self.lag_for_step.fill(0.0);
         // M + h/2 B.
         (self.scheme.h, self.scheme.alpha, self.scheme.beta) = (0.5 * h, 1.0, 0.0);
-        self.scheme.formulation = Formulation::VelocityChange;
         self.scheme.geometry = Geometry::NONE;
         let input = StepInput {
             state: &self.state,

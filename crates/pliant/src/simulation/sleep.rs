@@ -398,10 +398,10 @@ impl Simulation {
     }
 
     /// Rows among sleepers keep their multipliers, those of the system here.
-    pub(super) fn keep_sleeping_multipliers(&mut self, per_force: f64) {
+    pub(super) fn keep_sleeping_multipliers(&mut self, h: f64) {
         if self.sleep.asleep > 0 {
             for i in (0..self.sleep.rows.len()).filter(|i| self.sleep.rows[*i]) {
-                self.solution.mu[i] = self.multipliers[i] * per_force;
+                self.solution.mu[i] = self.multipliers[i] * h;
             }
         }
     }

@@ -21,19 +21,19 @@ pub(in crate::simulation) fn in_words(error: ProblemError, simulation: &Simulati
     }
 }
 
-/// The forces of the last step in the rows of the contacts, times `per_force`.
-pub(in crate::simulation) fn last_impulses(c: &Contacts, per_force: f64) -> impl Iterator<Item = f64> {
+/// The impulses of a step of length `h` in the rows of the contacts, with the forces of the last step.
+pub(in crate::simulation) fn last_impulses(c: &Contacts, h: f64) -> impl Iterator<Item = f64> {
     let contacts = c.list.contacts().iter().zip(&c.rows);
     contacts.flat_map(move |(contact, rows)| {
         let at = c.forces.binary_search_by_key(&contact.key, |f| f.0);
         let [x, y, z, tx, ty, tz] = at.map_or([0.0; 6], |at| c.forces[at].1);
         let (force, torque) = (Vec3::new(x, y, z), Vec3::new(tx, ty, tz));
-        rows.along(per_force * force, per_force * torque)
+        rows.along(h * force, h * torque)
     })
 }
 
 impl Simulation {
-    /// The solution of the step with the impulses of contacts, as the formulation has it.
+    /// The solution of the step with the impulses of contacts.
     pub(in crate::simulation) fn contact_solution(&self) -> Option<&Solution> {
         let c = self.contacts.as_ref().filter(|c| !c.list.is_empty());
         c.map(|c| &c.solution)
@@ -69,7 +69,7 @@ impl Simulation {
     }
 
     /// The rows of the contacts and their cones, with the Jacobians that the assembler was last filled with.
-    pub(in crate::simulation) fn gather_rows(&self, c: &mut Contacts, h: f64) -> Result<(), Error> {
+    pub(in crate::simulation) fn gather_rows(&self, c: &mut Contacts) -> Result<(), Error> {
         c.tail.clear();
         let base = self.assembler.system();
         c.cones.clear();
@@ -82,14 +82,13 @@ impl Simulation {
             c.cones.push(Some(rows.cone));
         }
         self.assembler.project(&self.model, &self.state, &mut c.tail)?;
-        let unit = h / self.per_force(h);
         let blocks = base.row_blocks().len() - 1;
-        c.couple(self.options.contacts.friction_coupling, blocks, unit)
+        c.couple(self.options.contacts.friction_coupling, blocks)
     }
 
     fn fill_contacts(&mut self, c: &mut Contacts) -> Result<(), Error> {
         let (h, beta) = (self.scheme.h, self.scheme.beta);
-        self.gather_rows(c, h)?;
+        self.gather_rows(c)?;
         let base = self.assembler.system();
         let poisson = self.options.contacts.restitution == Restitution::Poisson;
         let hits = poisson && c.hits(h);
@@ -111,13 +110,10 @@ impl Simulation {
         c.given.resize(c.tail.rows(), 0.0);
         self.fill_extended(c)?;
         // The start: forces of the last step.
-        let per_force = self.per_force(h);
         c.solution.mu.clear();
-        c.solution
-            .mu
-            .extend(self.multipliers.iter().map(|l| l * per_force));
+        c.solution.mu.extend(self.multipliers.iter().map(|l| l * h));
         let mut mu = std::mem::take(&mut c.solution.mu);
-        mu.extend(last_impulses(c, per_force));
+        mu.extend(last_impulses(c, h));
         c.solution.mu = mu;
         c.solution
             .mu
@@ -151,15 +147,9 @@ impl Simulation {
     }
 
     fn fill_extended(&self, c: &mut Contacts) -> Result<(), Error> {
-        c.extended.fill(
-            self.assembler.system(),
-            (&self.model, &self.state),
-            (self.scheme.formulation, self.scheme.h),
-            &self.fixed_change,
-            &c.tail,
-        )?;
-        let unit = self.scheme.h / self.per_force(self.scheme.h);
-        c.extended.add_impulses(&c.tail, &c.given, unit);
+        c.extended
+            .fill(self.assembler.system(), &self.fixed_change, &c.tail)?;
+        c.extended.add_impulses(&c.tail, &c.given, 1.0);
         Ok(())
     }
 
@@ -180,10 +170,7 @@ impl Simulation {
         let allowed = |c: &Contacts, s: &Simulation| {
             s.options.contacts.tolerance.max(1e-12) * c.exchanged(s.contact_impulses(&s.change))
         };
-        let gains = |c: &Contacts, s: &Simulation| {
-            let unit = s.scheme.h / s.per_force(s.scheme.h);
-            c.gain(s.contact_impulses(&s.change), unit) > allowed(c, s)
-        };
+        let gains = |c: &Contacts, s: &Simulation| c.gain(s.contact_impulses(&s.change)) > allowed(c, s);
         if bounces && gains(c, self) {
             // Different coefficients at once: the largest common share of them that makes no energy, to 1/64.
             let (mut least, mut most) = (0.0, 1.0);
@@ -215,8 +202,7 @@ impl Simulation {
         &solution.mu[self.assembler.system().m()..]
     }
 
-    /// One solve; leaves the change of velocity and the impulses of all rows in `self.change`, those of the model's rows, as the formulation
-    /// has them, in `self.solution`.
+    /// One solve; leaves the change of velocity and the impulses of all rows in `self.change`, those of the model's rows in `self.solution`.
     fn solve_once(&mut self, c: &mut Contacts) -> Result<SolveReport, Error> {
         self.fill_extended(c)?;
         let m = self.assembler.system().m();
@@ -231,8 +217,6 @@ impl Simulation {
         self.solution.mu.clear();
         self.solution.mu.extend_from_slice(&c.solution.mu[..m]);
         self.change.clone_from(&c.solution);
-        self.assembler
-            .interpret(&self.model, &self.scheme, &self.state, &mut self.change);
         for (x, d) in self.change.x.iter_mut().zip(&self.fixed_change) {
             *x += d;
         }
@@ -240,7 +224,6 @@ impl Simulation {
         for (after, u) in c.after.iter_mut().zip(c.tail.velocity()) {
             *after += u;
         }
-        let unit = self.scheme.h / self.per_force(self.scheme.h);
         c.outcome = found.outcome;
         let missed = c.missed.filter(|_| found.outcome == Outcome::Converged);
         let missed = missed.map_or((0.0, 0.0), |m| {
@@ -249,7 +232,7 @@ impl Simulation {
         });
         c.report.residual = found.residual.measure().max(missed.0);
         c.report.de_saxce = found.exact.max(missed.0);
-        c.report.velocity_residual = (found.residual.natural * unit).max(missed.1);
+        c.report.velocity_residual = found.residual.natural.max(missed.1);
         c.report.iterations += found.iterations;
         c.report.method = found.method;
         c.report.islands = found.islands;
@@ -259,7 +242,7 @@ impl Simulation {
         let free = &free[free.len() - c.tail.rows()..];
         let largest = free.iter().fold(0.0f64, |a, v| a.max(v.abs()));
         let share = AT_REST.max(TOLERANCES_AT_REST * self.options.contacts.tolerance);
-        c.noise = share * largest * unit;
+        c.noise = share * largest;
         Ok(found.linear)
     }
 }

@@ -9,7 +9,6 @@ use super::Simulation;
 use crate::Error;
 use crate::contact::{Impacts, Restitution};
 use crate::simulation::contact::{Contacts, in_words, last_impulses};
-use pliant_kkt::Formulation;
 use pliant_solvers::SolveReport;
 
 impl Simulation {
@@ -31,7 +30,7 @@ impl Simulation {
         }
         self.assembler
             .fill_kinematics(&self.model, &mut self.evaluation, &self.scheme, &self.state);
-        self.gather_rows(c, h)?;
+        self.gather_rows(c)?;
         c.take_laws(h, self.scheme.beta, self.options.contacts.overlap, 1.0);
         self.implicit.contacts.extend(last_impulses(c, h));
         c.set_options(&self.options, self.auto_options());
@@ -73,13 +72,7 @@ impl Simulation {
         s.change.clear();
         s.change
             .extend(s.end.iter().zip(&s.start).map(|(end, start)| end - start));
-        c.fill_iterate(
-            self.assembler.system(),
-            (&self.model, &self.state),
-            (Formulation::VelocityChange, self.scheme.h),
-            &s.change,
-            &s.contacts,
-        )
+        c.fill_iterate(self.assembler.system(), &s.change, &s.contacts)
     }
 
     /// Scales of the rows of contacts, for the merit.

@@ -106,7 +106,7 @@ impl Simulation {
                 }
             } else {
                 let solved = work.touching.solve_step(
-                    (&mut self.assembler, &self.model, &self.state),
+                    &mut self.assembler,
                     (&force, &deficit),
                     (&self.options, auto),
                     &mut work.step,

@@ -16,9 +16,9 @@ pub use stiffness::StiffnessRatio;
 
 use crate::jacobian::Place;
 use crate::plan::{Plan, Sizes};
-use crate::{Formulation, GeometricStiffness, Geometry, KktError, Scheme};
+use crate::{GeometricStiffness, Geometry, KktError, Scheme};
 use pliant_model::{ComponentId, Evaluation, NodeId, NodeKind, Problem, RowGroup, RowLaw, State};
-use pliant_solvers::{KktSystem, Solution};
+use pliant_solvers::KktSystem;
 use pliant_sparse::Threads;
 use response::Terms;
 
@@ -264,7 +264,6 @@ impl Assembler {
             w.symmetric_add_product(1.0, &self.shift, c);
             j.add_product(-1.0, &self.shift, b);
         }
-        self.change_unknown(problem, scheme, input.state);
     }
 
     /// Fills the system of a position correction: `min |dx|^2 / 2` in the metric, subject to `J dx = -phi` on the hard rows;
@@ -342,30 +341,6 @@ impl Assembler {
         100.0 * f64::EPSILON * largest.fold(0.0, f64::max)
     }
 
-    /// The velocity change and the impulses of a solution, whatever the formulation.
-    pub fn interpret(&self, problem: &Problem, scheme: &Scheme, state: &State, solution: &mut Solution) {
-        match scheme.formulation {
-            Formulation::VelocityChange => {}
-            Formulation::Acceleration => {
-                solution
-                    .x
-                    .iter_mut()
-                    .chain(&mut solution.mu)
-                    .for_each(|x| *x *= scheme.h);
-            }
-            Formulation::Velocity => {
-                for node in problem.nodes() {
-                    let Some(first) = node.first_dof() else { continue };
-                    for (k, v) in state.velocities[node.velocity_range()].iter().enumerate() {
-                        if !self.system.fixed[first + k] {
-                            solution.x[first + k] -= v;
-                        }
-                    }
-                }
-            }
-        }
-    }
-
     /// Total forces on all nodes that the geometric stiffness is made of, where there is any: by origin, or together if both enter alike.
     fn gather_gamma(
         &mut self,
@@ -428,32 +403,6 @@ impl Assembler {
                         row[i] = 1.0;
                     }
                 }
-            }
-        }
-    }
-
-    /// From the velocity-change form to the formulation asked for (docs/notation.md).
-    fn change_unknown(&mut self, problem: &Problem, scheme: &Scheme, state: &State) {
-        match scheme.formulation {
-            Formulation::VelocityChange => {}
-            Formulation::Acceleration => {
-                let KktSystem { c, b, b_rounding, .. } = &mut self.system;
-                c.iter_mut()
-                    .chain(b)
-                    .chain(b_rounding)
-                    .for_each(|x| *x /= scheme.h);
-            }
-            Formulation::Velocity => {
-                // Fixed coordinates keep their velocity: only the free part is shifted into the unknown.
-                for node in problem.nodes() {
-                    let Some(first) = node.first_dof() else { continue };
-                    for (k, v) in state.velocities[node.velocity_range()].iter().enumerate() {
-                        self.shift[first + k] = if self.system.fixed[first + k] { 0.0 } else { *v };
-                    }
-                }
-                let KktSystem { w, j, c, b, .. } = &mut self.system;
-                w.symmetric_add_product(1.0, &self.shift, c);
-                j.add_product(-1.0, &self.shift, b);
             }
         }
     }

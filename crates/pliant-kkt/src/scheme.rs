@@ -53,18 +53,6 @@ impl Geometry {
     }
 }
 
-/// The unknown of the linear system. All three give the same step to rounding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Formulation {
-    /// The velocity at the end of the step, and impulses.
-    Velocity,
-    /// The change of velocity, and impulses.
-    #[default]
-    VelocityChange,
-    /// The acceleration, and forces.
-    Acceleration,
-}
-
 /// One step of the two-parameter family of docs/notation.md.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scheme {
@@ -78,8 +66,6 @@ pub struct Scheme {
     pub own_alpha: Arc<[(ComponentId, f64)]>,
     /// Geometric stiffness.
     pub geometry: Geometry,
-    /// The unknown.
-    pub formulation: Formulation,
     /// Hard position rows become velocity rows, because stabilisation corrects positions.
     pub velocity_rows: bool,
 }
@@ -93,7 +79,6 @@ impl Scheme {
             beta: 1.0,
             own_alpha: Arc::default(),
             geometry: Geometry::default(),
-            formulation: Formulation::default(),
             velocity_rows: false,
         }
     }

@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::contact::{ContactOptions, FrictionCoupling, Impacts, Overlap, Restitution, Sleeping};
 use crate::integrator::{Integrator, NewtonOptions};
-use pliant_kkt::{Formulation, Geometry, Metric, Scheme};
+use pliant_kkt::{Geometry, Metric, Scheme};
 use pliant_model::{ComponentId, Level, Problem};
 use pliant_solvers::{BoxOptions, DirectOptions};
 use std::sync::Arc;
@@ -76,8 +76,6 @@ pub struct Options {
     /// Where the geometric stiffness makes `W` indefinite on the constraints (compression beyond what the mass carries in a
     /// step), replace it by its absolute value for that step, and say so in the report. Otherwise that is an error.
     pub clamp_geometry: bool,
-    /// The unknown of the linear system.
-    pub formulation: Formulation,
     /// Spinning bodies.
     pub gyroscopic: Gyroscopic,
     /// Correct positions before each step.
@@ -107,7 +105,6 @@ impl Default for Options {
             geometry: Geometry::default(),
             geometry_passes: 2,
             clamp_geometry: true,
-            formulation: Formulation::default(),
             gyroscopic: Gyroscopic::default(),
             pre_stabilisation: None,
             post_stabilisation: None,
@@ -276,7 +273,6 @@ impl Options {
             scheme.own_alpha = Arc::from(&self.own_alpha[..]);
         }
         scheme.geometry = self.geometry;
-        scheme.formulation = self.formulation;
         scheme.velocity_rows = self.pre_stabilisation.is_some() || self.post_stabilisation.is_some();
         Ok(())
     }

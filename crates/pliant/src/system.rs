@@ -6,7 +6,6 @@ mod rows;
 pub(crate) mod treatments;
 
 pub(crate) use accelerations::{gather, gather_forces};
-pub(crate) use rows::per_force;
 pub use treatments::TreatmentChoice;
 
 use crate::motion::{Controls, Motion};

@@ -1,7 +1,7 @@
 //! The law of each row: `R` and `b`.
 
 use super::{Assembler, StepInput};
-use crate::{Formulation, Scheme};
+use crate::Scheme;
 use pliant_model::{ComponentId, Evaluation, Level, Problem, RowGroup, RowLaw};
 
 /// What the rows of one group are filled from.
@@ -60,20 +60,14 @@ impl Assembler {
         }
     }
 
-    /// Bounds of the multipliers: of impulses, or of forces in the acceleration formulation.
+    /// Bounds of the multipliers, which are impulses.
     pub(super) fn fill_bounds(&mut self, problem: &Problem, scheme: &Scheme) {
-        let unit = if scheme.formulation == Formulation::Acceleration {
-            1.0
-        } else {
-            scheme.h
-        };
+        let h = scheme.h;
         for group in problem.row_groups() {
             let none = (f64::NEG_INFINITY, f64::INFINITY);
             let rows = group.first_row..group.first_row + group.size * group.count;
             // Steps backwards have none, which must not be turned round.
-            let bounds = problem
-                .bounds(group)
-                .map(|(lower, upper)| (lower * unit, upper * unit));
+            let bounds = problem.bounds(group).map(|(lower, upper)| (lower * h, upper * h));
             self.system.bounds[rows].fill(bounds.unwrap_or(none));
         }
     }

@@ -10,9 +10,9 @@ mod work;
 
 use build::{Build, build, build_with};
 use dense::{Dense, close, product, solve, symmetric};
-use pliant_kkt::{Assembler, Formulation, GeometricStiffness as G, Geometry, RowMotion, Scheme, StepInput};
+use pliant_kkt::{Assembler, GeometricStiffness as G, Geometry, RowMotion, Scheme, StepInput};
 use pliant_model::{At, ComponentId, Evaluation, Problem, Space, State, Treatment};
-use pliant_solvers::KktSystem;
+use pliant_solvers::{DirectSolver, KktSystem, Solution};
 
 const SEEDS: [u64; 5] = [1, 2, 3, 4, 5];
 
@@ -490,21 +490,20 @@ fn bias_of(own: f64, i: usize, bias: &[f64], m: &Problem) -> Vec<f64> {
     out
 }
 
-/// `c + W v`, `b - J v` in the velocity form, `c/h`, `b/h` in the acceleration form.
+/// The three forms of the unknown are one equation (docs/notation.md). With `c + W v` and `b - J v` instead of `c` and `b` the unknown is the velocity at the end of the
+/// step, with `c/h` and `b/h` it is the acceleration, and the multipliers are forces.
 #[test]
-fn formulations_of_random_graphs() {
+fn forms_of_the_unknown_are_the_same_equation() {
+    let solve = |system: &KktSystem| {
+        let (mut solver, mut solution) = (DirectSolver::default(), Solution::default());
+        solver.prepare(system).unwrap();
+        solver.solve(system, &mut solution).unwrap();
+        solution
+    };
     for seed in SEEDS {
         let mut case = Case::new(seed, true);
-        let scheme = case.scheme(0.05, 0.7, 0.6, Geometry::default());
-        let at = |case: &mut Case, formulation| {
-            case.assemble(&Scheme {
-                formulation,
-                ..scheme.clone()
-            })
-        };
-        let change = at(&mut case, Formulation::VelocityChange);
-        let velocity = at(&mut case, Formulation::Velocity);
-        let acceleration = at(&mut case, Formulation::Acceleration);
+        let h = 0.05;
+        let change = case.assemble(&case.scheme(h, 0.7, 0.6, Geometry::default().clamped()));
         let m = case.model();
         let n = m.dof_count();
         let mut v = vec![0.0; n];
@@ -515,15 +514,28 @@ fn formulations_of_random_graphs() {
             }
         }
         let w = full_w(&change);
-        let wv = (0..n).map(|i| change.c[i] + (0..n).map(|j| w[i * n + j] * v[j]).sum::<f64>());
-        close("c", &velocity.c, &wv.collect::<Vec<_>>(), 1e-13);
-        let jv =
-            (0..change.m()).map(|i| change.b[i] - (0..n).map(|j| change.j.get(i, j) * v[j]).sum::<f64>());
-        close("b", &velocity.b, &jv.collect::<Vec<_>>(), 1e-13);
-        for (found, from) in [(&acceleration.c, &change.c), (&acceleration.b, &change.b)] {
-            let scaled: Vec<f64> = from.iter().map(|x| x / 0.05).collect();
-            close("per h", found, &scaled, 1e-15);
+        let (mut velocity, mut acceleration) = (change.clone(), change.clone());
+        for i in 0..n {
+            velocity.c[i] += (0..n).map(|j| w[i * n + j] * v[j]).sum::<f64>();
+            acceleration.c[i] /= h;
         }
+        for i in 0..change.m() {
+            velocity.b[i] -= (0..n).map(|j| change.j.get(i, j) * v[j]).sum::<f64>();
+            acceleration.b[i] /= h;
+            acceleration.b_rounding[i] /= h;
+        }
+        let [change, velocity, acceleration] = [change, velocity, acceleration].map(|s| solve(&s));
+        let dv: Vec<f64> = velocity.x.iter().zip(&v).map(|(x, v)| x - v).collect();
+        let times_h = |list: &[f64]| list.iter().map(|x| h * x).collect::<Vec<_>>();
+        close("dv of velocities", &dv, &change.x, 1e-11);
+        close("impulses of velocities", &velocity.mu, &change.mu, 1e-11);
+        close("dv of accelerations", &times_h(&acceleration.x), &change.x, 1e-11);
+        close(
+            "impulses of forces",
+            &times_h(&acceleration.mu),
+            &change.mu,
+            1e-11,
+        );
     }
 }
 

@@ -8,7 +8,7 @@ mod graph;
 mod joints;
 mod tail;
 
-use pliant_kkt::{Assembler, Formulation, GeometricStiffness, Geometry, Scheme, StepInput};
+use pliant_kkt::{Assembler, GeometricStiffness, Geometry, Scheme, StepInput};
 use pliant_model::{
     Affine, AffineEntry, Damping, Dependency, Difference, Distance, End, Evaluation, Level, Mass, Model,
     NodeId, Pose, Problem, RelativeRotation, RigidMass, RigidPoints, Space, State, Subset, Treatment,
@@ -312,34 +312,5 @@ fn right_hand_side_is_force_and_predicted_change() {
             "{i}: {change} {}",
             kv[i]
         );
-    }
-}
-
-#[test]
-fn formulations_are_the_same_equation() {
-    let (m, _) = model();
-    let mut state = m.initial_state().unwrap();
-    for (k, v) in state.velocities.iter_mut().enumerate() {
-        *v = (k as f64).cos();
-    }
-    m.propagate(&mut state).unwrap();
-    let lambda = vec![1.0; m.row_count()];
-    let h = 0.02;
-    let at = |formulation, state: &mut State| {
-        assemble(
-            &m,
-            state,
-            &Scheme {
-                formulation,
-                ..Scheme::implicit_euler(h)
-            },
-            &lambda,
-        )
-    };
-    let change = at(Formulation::VelocityChange, &mut state);
-    let acceleration = at(Formulation::Acceleration, &mut state);
-    assert_eq!(change.system().w, acceleration.system().w);
-    for (a, b) in change.system().c.iter().zip(&acceleration.system().c) {
-        assert!((a - h * b).abs() <= 1e-15 * a.abs());
     }
 }

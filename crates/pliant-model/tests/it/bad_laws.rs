@@ -197,7 +197,9 @@ fn bad_parameters() {
         ),
     ];
     for (law, space, words) in cases {
-        let error = law.check("law", space, 2).unwrap_err().to_string();
+        let checked = law.check("law", space, 2);
+        let checked = checked.and_then(|()| law.check_inputs("law", law.inputs()));
+        let error = checked.unwrap_err().to_string();
         assert!(
             error.contains(words) && error.contains("`law`"),
             "{law:?}: {error}"

@@ -51,9 +51,8 @@ pub use nodes::{
 pub use parts::{Cable, CableEnd, MassMatrix, MeshPart, Net, Rod};
 pub use rods::{ElasticRod, SectionSpec};
 pub use run::{
-    ContactSolverSpec, FormulationSpec, FrictionCouplingSpec, GeneralisedAlphaSpec, GeometrySpec,
-    GyroscopicSpec, ImpactsSpec, IntegratorSpec, MetricSpec, NewmarkSpec, PartSpec, RestitutionLawSpec, Run,
-    StabilisationSpec,
+    ContactSolverSpec, FrictionCouplingSpec, GeneralisedAlphaSpec, GeometrySpec, GyroscopicSpec, ImpactsSpec,
+    IntegratorSpec, MetricSpec, NewmarkSpec, PartSpec, RestitutionLawSpec, Run, StabilisationSpec,
 };
 pub use sheets::{
     BendingSpec, ElasticSheet, SheetElements, SheetMaterial, SheetRectangle, SheetShape, WovenSpec,

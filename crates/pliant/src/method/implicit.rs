@@ -29,7 +29,7 @@ use crate::observe::DampingLaw;
 use crate::report::StepReport;
 use crate::simulation::adaptive::Gates;
 use crate::system::System;
-use pliant_kkt::{Formulation, Scheme};
+use pliant_kkt::Scheme;
 use pliant_sparse::CsrMatrix;
 use std::sync::Arc;
 use std::time::Instant;
@@ -258,7 +258,6 @@ impl NewtonWorkspace {
             h: gain.recip(),
             alpha: method.weight(),
             beta: reach * gain,
-            formulation: Formulation::VelocityChange,
             velocity_rows: false,
             ..weights.clone()
         })

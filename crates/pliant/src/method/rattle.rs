@@ -24,7 +24,7 @@ use crate::report::{NewtonReport, Timings};
 use crate::system::{System, gather, gather_forces};
 use parts::Composition;
 use pliant_dense::{Vec3, rotation, vec3};
-use pliant_kkt::{Formulation, Geometry, Scheme, StepInput};
+use pliant_kkt::{Geometry, Scheme, StepInput};
 use pliant_model::Model;
 use pliant_solvers::{KktResidual, SolveReport, Status};
 use std::time::Instant;
@@ -328,7 +328,6 @@ impl Rattle {
             h: 0.5 * h,
             alpha: 1.0,
             beta: 0.0,
-            formulation: Formulation::VelocityChange,
             geometry: Geometry::NONE,
             ..Scheme::implicit_euler(h)
         };

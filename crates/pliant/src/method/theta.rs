@@ -4,9 +4,8 @@ use crate::Simulation;
 use crate::method::gyroscopic;
 use crate::observe::{DampingLaw, LedgerMemory, find_parts};
 use crate::report::{StepReport, Timings};
-use crate::system::per_force;
 use crate::{Error, Gyroscopic};
-use pliant_kkt::{Formulation, Geometry, StepInput};
+use pliant_kkt::{Geometry, StepInput};
 use pliant_model::{ComponentId, NodeKind};
 use pliant_solvers::{SolveReport, Status};
 use std::time::{Duration, Instant};
@@ -90,14 +89,7 @@ impl Simulation {
         self.whole_system().support_into(solution, &mut supports);
         self.motion.supports = supports;
         self.forget_sleeping_supports();
-        let per_force = per_force(&self.scheme);
-        self.motion.supports.iter_mut().for_each(|s| *s /= per_force);
-        self.system.assembler.interpret(
-            &self.system.model,
-            &self.scheme,
-            &self.motion.state,
-            &mut self.system.solution,
-        );
+        self.motion.supports.iter_mut().for_each(|s| *s /= h);
         for (x, d) in self
             .system
             .solution
@@ -208,24 +200,13 @@ impl Simulation {
         timings: &mut Timings,
         lap: &mut impl FnMut() -> Duration,
     ) -> Result<SolveReport, Error> {
-        let mut solved = if self.in_contact() {
+        let solved = if self.in_contact() {
             self.solve_contacts()?
         } else {
             self.solve_without_contacts(timings, lap)?
         };
-        self.keep_sleeping_multipliers(per_force(&self.scheme));
+        self.keep_sleeping_multipliers(self.scheme.h);
         timings.solve += lap();
-        // In the acceleration formulation rows and unknowns are per step.
-        if self.scheme.formulation == Formulation::Acceleration {
-            solved.residual.primal *= self.scheme.h;
-            solved.residual.row *= self.scheme.h;
-            solved.bounds.natural *= self.scheme.h;
-            match &mut solved.status {
-                Status::Incompatible { violation, .. } => *violation *= self.scheme.h,
-                Status::Unsettled { residual, .. } => *residual *= self.scheme.h,
-                _ => {}
-            }
-        }
         Ok(solved)
     }
 
@@ -263,12 +244,7 @@ impl Simulation {
         timings: &mut Timings,
         lap: &mut impl FnMut() -> Duration,
     ) -> Result<SolveReport, Error> {
-        let in_system = h * self.scheme.alpha
-            / if self.scheme.formulation == Formulation::Acceleration {
-                h
-            } else {
-                1.0
-            };
+        let weight = h * self.scheme.alpha;
         self.system.scratch.right_hand_side.clear();
         self.system
             .scratch
@@ -282,12 +258,6 @@ impl Simulation {
         let spin = self.system.largest_free_velocity(&self.motion.state);
         for _ in 0..200 {
             self.system.change.clone_from(&self.system.solution);
-            self.system.assembler.interpret(
-                &self.system.model,
-                &self.scheme,
-                &self.motion.state,
-                &mut self.system.change,
-            );
             for (x, d) in self
                 .system
                 .change
@@ -316,7 +286,7 @@ impl Simulation {
             gyroscopic::add_linearised(
                 &self.system.model,
                 &self.motion.state,
-                in_system,
+                weight,
                 &self.system.scratch.previous_change,
                 rhs,
             );

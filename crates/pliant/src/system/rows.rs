@@ -2,7 +2,7 @@
 
 use super::System;
 use crate::motion::Motion;
-use pliant_kkt::{Formulation, GeometricStiffness, Geometry, RowMotion, Scheme, StepInput};
+use pliant_kkt::{GeometricStiffness, Geometry, RowMotion, Scheme, StepInput};
 use pliant_model::{At, ComponentId, RowGroup, State};
 
 /// A row whose compliance term is at least this share of its Delassus diagonal is soft: its force is that of its law, so that its
@@ -50,8 +50,7 @@ impl System {
         if scheme.geometry.multipliers == GeometricStiffness::None {
             return false;
         }
-        let per_force = per_force(scheme);
-        let new = |row: usize| self.solution.mu[row] / per_force;
+        let new = |row: usize| self.solution.mu[row] / scheme.h;
         // Multipliers that are rounding of the other impulses have no geometric stiffness worth the name.
         let impulses = self
             .assembler
@@ -59,7 +58,7 @@ impl System {
             .c
             .iter()
             .fold(0.0f64, |a, c| a.max(c.abs()));
-        let noise = 1e-9 * impulses / per_force;
+        let noise = 1e-9 * impulses / scheme.h;
         let mut changed = false;
         for group in self.model.row_groups() {
             let rows = group.first_row..group.first_row + group.size * group.count;
@@ -71,7 +70,7 @@ impl System {
         if changed {
             for row in 0..self.scratch.lag_for_step.len() {
                 if !self.rows.soft[row] {
-                    self.scratch.lag_for_step[row] = self.solution.mu[row] / per_force;
+                    self.scratch.lag_for_step[row] = self.solution.mu[row] / scheme.h;
                 }
             }
         }
@@ -205,14 +204,5 @@ impl System {
                 };
             }
         }
-    }
-}
-
-/// The number that a multiplier of the system is divided by to be a force.
-pub(crate) fn per_force(scheme: &Scheme) -> f64 {
-    if scheme.formulation == Formulation::Acceleration {
-        1.0
-    } else {
-        scheme.h
     }
 }

@@ -30,7 +30,7 @@ fn model() -> Model {
     m.add_force_field(
         "lengths",
         lengths,
-        Spring::linear(50.0).with_rest(0.5),
+        Spring::linear(500.0).with_rest(0.5),
         Treatment::Auto,
     )
     .unwrap();

@@ -3,13 +3,13 @@
 use super::values::{describe, owner};
 use super::{Builder, Result, RunPlan, Settings};
 use crate::scene::schema::{
-    ContactSolverSpec, FormulationSpec, FrictionCouplingSpec, GeometrySpec, GyroscopicSpec, ImpactsSpec,
-    IntegratorSpec, MetricSpec, PartSpec, RestitutionLawSpec, Run, StabilisationSpec,
+    ContactSolverSpec, FrictionCouplingSpec, GeometrySpec, GyroscopicSpec, ImpactsSpec, IntegratorSpec,
+    MetricSpec, PartSpec, RestitutionLawSpec, Run, StabilisationSpec,
 };
 use crate::scene::source::Where;
 use crate::scene::{Number, SceneError};
 use pliant::contact::{FrictionCoupling, Impacts, Restitution};
-use pliant::kkt::{Formulation, GeometricStiffness, Geometry, Metric};
+use pliant::kkt::{GeometricStiffness, Geometry, Metric};
 use pliant::solvers::complementarity::Method;
 use pliant::{Gyroscopic, Integrator, Stabilisation};
 
@@ -80,11 +80,6 @@ impl Builder<'_> {
             self.options.geometry_passes = self.whole(passes, 1, 100, Where::Key("geometry_passes"))?;
         }
         self.options.clamp_geometry = run.clamp_geometry;
-        self.options.formulation = match run.formulation {
-            FormulationSpec::Velocity => Formulation::Velocity,
-            FormulationSpec::VelocityChange => Formulation::VelocityChange,
-            FormulationSpec::Acceleration => Formulation::Acceleration,
-        };
         self.options.gyroscopic = match run.gyroscopic {
             GyroscopicSpec::None => Gyroscopic::None,
             GyroscopicSpec::Explicit => Gyroscopic::Explicit,

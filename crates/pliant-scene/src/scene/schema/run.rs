@@ -47,9 +47,6 @@ pub struct Run {
     /// an error; replaced by default.
     #[serde(default = "yes")]
     pub clamp_geometry: bool,
-    /// The unknown of the linear system; the same motion to rounding.
-    #[serde(default)]
-    pub formulation: FormulationSpec,
     /// Treatment of spinning bodies.
     #[serde(default)]
     pub gyroscopic: GyroscopicSpec,
@@ -255,19 +252,6 @@ pub enum PartSpec {
     PositivePart,
     /// Its absolute value: compression stiffens like tension.
     AbsoluteValue,
-}
-
-/// The unknown of the linear system.
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
-#[serde(rename = "formulation")]
-pub enum FormulationSpec {
-    /// The velocity at the end of the step.
-    Velocity,
-    /// The change of velocity.
-    #[default]
-    VelocityChange,
-    /// The acceleration.
-    Acceleration,
 }
 
 /// Treatment of spinning bodies.

@@ -9,7 +9,6 @@ use super::Iteration;
 use crate::Error;
 use crate::simulation::contact::{auto_options, gather_rows, in_words, last_impulses};
 use crate::system::System;
-use pliant_kkt::Formulation;
 use pliant_solvers::SolveReport;
 
 impl Iteration<'_> {
@@ -28,13 +27,11 @@ impl Iteration<'_> {
             return Ok(());
         };
         assembler.fill_kinematics(model, evaluation, self.scheme, &self.end.state);
-        // Velocities of the rows are those of the system.
         gather_rows(
             c,
             assembler,
             (model, &self.end.state),
             options.contacts.friction_coupling,
-            1.0,
         )?;
         c.take_laws(h, self.scheme.beta, options.contacts.overlap, 1.0);
         self.work.iterate.contacts.extend(last_impulses(c, h));
@@ -62,16 +59,11 @@ impl Iteration<'_> {
     fn fill_contacts(&mut self) -> Result<(), Error> {
         self.find_change();
         let System {
-            model,
-            assembler,
-            contacts,
-            ..
+            assembler, contacts, ..
         } = &mut *self.system;
         let Some(c) = contacts else { return Ok(()) };
         c.fill_iterate(
             assembler.system(),
-            (model, &self.end.state),
-            (Formulation::VelocityChange, self.scheme.h),
             &self.work.contacts.change,
             &self.work.iterate.contacts,
         )

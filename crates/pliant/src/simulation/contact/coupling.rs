@@ -6,13 +6,8 @@ use crate::contact::FrictionCoupling;
 use pliant_solvers::complementarity::Cone;
 
 impl Contacts {
-    /// Replaces Coulomb's laws, which stand behind so many row blocks of the model, by those of a coupling, in velocities of the system times `unit`.
-    pub(crate) fn couple(
-        &mut self,
-        coupling: FrictionCoupling,
-        mut block: usize,
-        unit: f64,
-    ) -> Result<(), Error> {
+    /// Replaces Coulomb's laws, which stand behind so many row blocks of the model, by those of a coupling.
+    pub(crate) fn couple(&mut self, coupling: FrictionCoupling, mut block: usize) -> Result<(), Error> {
         if coupling == FrictionCoupling::Exact {
             return Ok(());
         }
@@ -22,7 +17,7 @@ impl Contacts {
             match self.cones[block] {
                 Some(Cone::Coulomb { mu }) => {
                     let shift = match coupling {
-                        FrictionCoupling::Lagged => mu * u[row + 1].hypot(u[row + 2]) / unit,
+                        FrictionCoupling::Lagged => mu * u[row + 1].hypot(u[row + 2]),
                         _ => 0.0,
                     };
                     self.cones[block] = Some(Cone::Shifted { mu, shift });

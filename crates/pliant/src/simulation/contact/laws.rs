@@ -199,15 +199,15 @@ impl Contacts {
     }
 
     /// Energy that the impulses add to the motion without them, `r . u+ - r . A r / 2` (J), of a solution in impulses and changes of velocity. With one
-    /// coefficient of restitution for all it is not positive. `free` are velocities in the problem's unit times `unit`.
-    pub(crate) fn gain(&self, impulses: &[f64], unit: f64) -> f64 {
+    /// coefficient of restitution for all it is not positive.
+    pub(crate) fn gain(&self, impulses: &[f64]) -> f64 {
         let free = self.solver.free_velocities();
         let free = &free[free.len() - impulses.len()..];
         let mut gain = 0.0;
         for (k, r) in impulses.iter().enumerate() {
             let start = self.tail.velocity()[k];
             let w = self.after[k] - start + self.tail.r[k] * r + self.tail.b[k];
-            gain += r * (self.after[k] - 0.5 * (w - unit * free[k]));
+            gain += r * (self.after[k] - 0.5 * (w - free[k]));
         }
         gain
     }

@@ -3,10 +3,8 @@
 use super::Contacts;
 use super::solve::{AT_REST, TOLERANCES_AT_REST, in_words};
 use crate::contact::Overlap;
-use crate::simulation::Simulation;
 use crate::{Error, Options};
-use pliant_kkt::Formulation;
-use pliant_model::{Model, Problem, State};
+use pliant_model::Problem;
 use pliant_solvers::complementarity::{AutoOptions, ProblemError};
 use pliant_solvers::{KktSystem, Solution, SolveError, SolveReport};
 
@@ -45,8 +43,6 @@ impl Contacts {
     pub(crate) fn fill_iterate(
         &mut self,
         base: &KktSystem,
-        place: (&Model, &State),
-        form: (Formulation, f64),
         change: &[f64],
         impulses: &[f64],
     ) -> Result<(), Error> {
@@ -54,7 +50,7 @@ impl Contacts {
         for ((b, law), moved) in self.tail.b.iter_mut().zip(&self.laws).zip(&self.after) {
             *b = law + moved;
         }
-        self.extended.fill(base, place, form, &[], &self.tail)?;
+        self.extended.fill(base, &[], &self.tail)?;
         self.extended.add_impulses(&self.tail, impulses, -1.0);
         self.tail.b.copy_from_slice(&self.laws);
         Ok(())
@@ -156,7 +152,7 @@ impl Contacts {
     /// Whether the impulses of the last solve make energy by restitution, with these velocities at the end of the step.
     pub(crate) fn makes_energy(&mut self, end: &[f64], impulses: &[f64], tolerance: f64) -> bool {
         self.tail.product_into(end, &mut self.after);
-        self.bounces() && self.gain(impulses, 1.0) > tolerance.max(1e-12) * self.exchanged(impulses)
+        self.bounces() && self.gain(impulses) > tolerance.max(1e-12) * self.exchanged(impulses)
     }
 
     /// Velocities at the end of the step, then [`read`](Self::read).

@@ -5,7 +5,7 @@ use super::{Contacts, check, foresee};
 use crate::Error;
 use crate::contact::{Contact, ContactList, Overlap};
 use crate::simulation::Simulation;
-use pliant_kkt::{Formulation, Geometry, Metric, Quantity};
+use pliant_kkt::{Geometry, Metric, Quantity};
 use pliant_model::{RowLaw, Treatment};
 use pliant_solvers::complementarity::{Cone, Outcome};
 
@@ -188,13 +188,7 @@ impl Simulation {
             Some(Cone::NonNegative),
             c.correction_tail.rows(),
         ));
-        c.correction_system.fill(
-            base,
-            (&self.system.model, &self.motion.state),
-            (Formulation::VelocityChange, self.scheme.h),
-            &[],
-            &c.correction_tail,
-        )?;
+        c.correction_system.fill(base, &[], &c.correction_tail)?;
         let Some(system) = c.correction_system.system() else {
             return Ok(());
         };

@@ -6,7 +6,7 @@ use super::solve::in_words;
 use crate::Error;
 use crate::contact::{Contact, Impacts};
 use crate::simulation::Simulation;
-use pliant_kkt::{Formulation, Quantity};
+use pliant_kkt::Quantity;
 use pliant_solvers::complementarity::{Cone, IslandReport, Outcome, ProblemError};
 use pliant_solvers::{KktSystem, SolveError};
 
@@ -224,13 +224,7 @@ impl Simulation {
 
     /// Solves for the change of velocity since the start of the step, without forces, with what is given.
     fn solve_impact(&mut self, c: &mut Contacts) -> Result<IslandReport, Error> {
-        c.extended.fill(
-            self.system.assembler.system(),
-            (&self.system.model, &self.motion.state),
-            (Formulation::VelocityChange, self.scheme.h),
-            &[],
-            &c.tail,
-        )?;
+        c.extended.fill(self.system.assembler.system(), &[], &c.tail)?;
         c.extended.keep_impacts_only();
         c.extended.add_impulses(&c.tail, &c.given, 1.0);
         let Some(system) = c.extended.system() else {

@@ -4,7 +4,6 @@ use super::Contacts;
 use crate::contact::FrictionCoupling;
 use crate::contact::{Impacts, Restitution};
 use crate::simulation::Simulation;
-use crate::system::per_force;
 use crate::{Error, Options};
 use pliant_dense::Vec3;
 use pliant_kkt::Assembler;
@@ -48,14 +47,12 @@ pub(crate) fn auto_options(options: &Options) -> AutoOptions {
     }
 }
 
-/// The rows of the contacts and their cones, with the Jacobians that the assembler was last filled with. A velocity of the system is `unit` times that of the
-/// rows.
+/// The rows of the contacts and their cones, with the Jacobians that the assembler was last filled with.
 pub(crate) fn gather_rows(
     c: &mut Contacts,
     assembler: &Assembler,
     (model, state): (&Problem, &State),
     coupling: FrictionCoupling,
-    unit: f64,
 ) -> Result<(), Error> {
     c.tail.clear();
     let base = assembler.system();
@@ -70,7 +67,7 @@ pub(crate) fn gather_rows(
         c.cones.push(Some(rows.cone));
     }
     assembler.project(model, state, &mut c.tail)?;
-    c.couple(coupling, blocks, unit)
+    c.couple(coupling, blocks)
 }
 
 impl Simulation {
@@ -99,13 +96,11 @@ impl Simulation {
 
     fn fill_contacts(&mut self, c: &mut Contacts) -> Result<(), Error> {
         let (h, beta) = (self.scheme.h, self.scheme.beta);
-        let unit = h / per_force(&self.scheme);
         gather_rows(
             c,
             &self.system.assembler,
             (&self.system.model, &self.motion.state),
             self.options.contacts.friction_coupling,
-            unit,
         )?;
         let base = self.system.assembler.system();
         let poisson = self.options.contacts.restitution == Restitution::Poisson;
@@ -130,7 +125,7 @@ impl Simulation {
         c.given.resize(c.tail.rows(), 0.0);
         self.fill_extended(c)?;
         // The start: forces of the last step.
-        let per_force = per_force(&self.scheme);
+        let per_force = self.scheme.h;
         c.solution.mu.clear();
         c.solution
             .mu
@@ -172,13 +167,10 @@ impl Simulation {
     fn fill_extended(&self, c: &mut Contacts) -> Result<(), Error> {
         c.extended.fill(
             self.system.assembler.system(),
-            (&self.system.model, &self.motion.state),
-            (self.scheme.formulation, self.scheme.h),
             &self.system.scratch.fixed_change,
             &c.tail,
         )?;
-        let unit = self.scheme.h / per_force(&self.scheme);
-        c.extended.add_impulses(&c.tail, &c.given, unit);
+        c.extended.add_impulses(&c.tail, &c.given, 1.0);
         Ok(())
     }
 
@@ -199,10 +191,8 @@ impl Simulation {
         let allowed = |c: &Contacts, s: &Simulation| {
             s.options.contacts.tolerance.max(1e-12) * c.exchanged(s.contact_impulses(&s.system.change))
         };
-        let gains = |c: &Contacts, s: &Simulation| {
-            let unit = s.scheme.h / per_force(&s.scheme);
-            c.gain(s.contact_impulses(&s.system.change), unit) > allowed(c, s)
-        };
+        let gains =
+            |c: &Contacts, s: &Simulation| c.gain(s.contact_impulses(&s.system.change)) > allowed(c, s);
         if bounces && gains(c, self) {
             // Different coefficients at once: the largest common share of them that makes no energy, to 1/64.
             let (mut least, mut most) = (0.0, 1.0);
@@ -250,12 +240,6 @@ impl Simulation {
         self.system.solution.mu.clear();
         self.system.solution.mu.extend_from_slice(&c.solution.mu[..m]);
         self.system.change.clone_from(&c.solution);
-        self.system.assembler.interpret(
-            &self.system.model,
-            &self.scheme,
-            &self.motion.state,
-            &mut self.system.change,
-        );
         for (x, d) in self
             .system
             .change
@@ -269,7 +253,6 @@ impl Simulation {
         for (after, u) in c.after.iter_mut().zip(c.tail.velocity()) {
             *after += u;
         }
-        let unit = self.scheme.h / per_force(&self.scheme);
         c.outcome = found.outcome;
         let missed = c.missed.filter(|_| found.outcome == Outcome::Converged);
         let missed = missed.map_or((0.0, 0.0), |m| {
@@ -278,7 +261,7 @@ impl Simulation {
         });
         c.report.residual = found.residual.measure().max(missed.0);
         c.report.de_saxce = found.exact.max(missed.0);
-        c.report.velocity_residual = (found.residual.natural * unit).max(missed.1);
+        c.report.velocity_residual = found.residual.natural.max(missed.1);
         c.report.iterations += found.iterations;
         c.report.method = found.method;
         c.report.islands = found.islands;
@@ -288,7 +271,7 @@ impl Simulation {
         let free = &free[free.len() - c.tail.rows()..];
         let largest = free.iter().fold(0.0f64, |a, v| a.max(v.abs()));
         let share = AT_REST.max(TOLERANCES_AT_REST * self.options.contacts.tolerance);
-        c.noise = share * largest * unit;
+        c.noise = share * largest;
         Ok(found.linear)
     }
 }

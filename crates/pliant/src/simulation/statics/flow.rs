@@ -108,7 +108,7 @@ impl Simulation {
                 }
             } else {
                 let solved = work.touching.solve_step(
-                    (&mut self.system.assembler, &self.system.model, &self.motion.state),
+                    &mut self.system.assembler,
                     (&force, &deficit),
                     (&self.options, auto),
                     &mut work.step,

@@ -3,7 +3,7 @@
 use super::super::laws::used_friction;
 use super::RestContacts;
 use crate::Error;
-use pliant_kkt::{Assembler, Formulation};
+use pliant_kkt::Assembler;
 use pliant_model::{Model, State};
 use pliant_solvers::KktSystem;
 
@@ -70,9 +70,7 @@ impl RestContacts {
             return Ok(());
         }
         assembler.project(model, state, &mut self.acting)?;
-        let form = (Formulation::VelocityChange, 1.0);
-        self.tangent
-            .fill(assembler.system(), (model, state), form, &[], &self.acting)?;
+        self.tangent.fill(assembler.system(), &[], &self.acting)?;
         Ok(())
     }
 

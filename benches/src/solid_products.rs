@@ -4,7 +4,7 @@ use crate::solid_sizes::clamped;
 use pliant::continuum::{Mesh, Solid, StrainEnergy};
 use pliant::kkt::{Assembler, RowMotion, Scheme, StepInput};
 use pliant::model::{Evaluation, Problem, State};
-use pliant::solvers::krylov::{
+use pliant::krylov::{
     ConjugateGradient, KrylovOptions, KrylovSolver, LinearOperator, StaleFactor, SymmetricOperator,
 };
 use pliant::solvers::{DirectSolver, Solution};

@@ -4,6 +4,8 @@
 //! `cargo xtask bench contacts [--peers] [scene ...]`
 
 use pliant::solvers::complementarity::*;
+#[cfg(feature = "peers")]
+use pliant_lab::ClarabelOracle;
 use pliant_benches::families::stacks::Stack;
 use std::time::Instant;
 

@@ -3,8 +3,8 @@
 //! `cargo run --release -p pliant-benches --bin krylov [degrees of freedom ...]`. Everything is prepared once before; timed are new values on
 //! the old pattern and one solve, interleaved, minimum of all rounds.
 
-use pliant::solvers::krylov::{KktKrylov, KktKrylovOptions, KktMethod, PrimalPreconditioner};
-use pliant::solvers::{DirectSolver, KktSystem, LinearAuto, Solution, SolveError};
+use pliant::krylov::{KktKrylov, KktKrylovOptions, KktMethod, LinearAuto, PrimalPreconditioner};
+use pliant::solvers::{DirectSolver, KktSystem, Solution, SolveError};
 use pliant_benches::families::solid::Solid;
 use std::time::Instant;
 

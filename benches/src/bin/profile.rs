@@ -3,8 +3,8 @@
 //! `profile [--write]`: prints; with `--write` it draws the pictures anew.
 
 use pliant::solvers::complementarity::{Limits, Outcome, Problem};
-use pliant::solvers::exchange::{Expected, Record, Statement};
-use pliant::solvers::registry::COMPLEMENTARITY;
+use pliant_lab::exchange::{Expected, Record, Statement};
+use pliant_lab::registry::COMPLEMENTARITY;
 use pliant_benches::profile::{Costs, Profile, profiles, svg};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

@@ -5,7 +5,7 @@ use crate::progress::Watch;
 use crate::table::{Table, number, triple};
 use crate::{BAD_SCENE, FAILED, NOT_CONVERGED, NOT_WRITTEN, complain};
 use pliant::solvers::KktSystem;
-use pliant::solvers::exchange::{Layout, Record};
+use pliant_lab::exchange::{Layout, Record};
 use pliant_scene::problem::{WriteProblemError, write_problem};
 use pliant_scene::runner::{Energy, Outcome, Runner, StaticsSummary, Summary, TreatmentState, write_results};
 use pliant_scene::scene::{SceneError, SceneFile};

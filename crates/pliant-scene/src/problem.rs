@@ -1,10 +1,10 @@
 //! Files of problems for the solvers: a failing solve that is sent, a problem that is tried.
 //!
-//! The format is that of [`pliant::solvers::exchange`]; docs/solvers.md describes it.
+//! The format is that of [`pliant_lab::exchange`]; docs/solvers.md describes it.
 
 use crate::export::ExportError;
 use crate::export::atomic::write_atomically;
-use pliant::solvers::exchange::{ExchangeError, Layout, Record};
+use pliant_lab::exchange::{ExchangeError, Layout, Record};
 use std::io;
 use std::path::{Path, PathBuf};
 

@@ -36,7 +36,7 @@ use crate::scene::{BuiltScene, InputCourse, SceneError};
 use holds::Schedule;
 use joints::Joints;
 use pliant::model::NodeId;
-use pliant::solvers::exchange::Statement;
+use pliant_lab::exchange::Statement;
 use pliant::solvers::{KktResidual, KktSystem};
 use pliant::{Adaptive, Simulation, StepReport};
 use std::time::Instant;

@@ -55,6 +55,7 @@ pub use pliant_contact as collision;
 pub use pliant_continuum as continuum;
 pub use pliant_dense as dense;
 pub use pliant_kkt as kkt;
+pub use pliant_krylov as krylov;
 pub use pliant_model as model;
 pub use pliant_solvers as solvers;
 pub use pliant_sparse as sparse;

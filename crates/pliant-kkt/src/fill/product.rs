@@ -5,8 +5,7 @@ use super::geometry::{bodies, takes_shares};
 use super::{Assembler, StepInput};
 use crate::{GeometricStiffness, Scheme};
 use pliant_model::{ComponentId, Evaluation, NodeKind, Problem, State, Treatment};
-use pliant_solvers::krylov::LinearOperator;
-use pliant_sparse::Threads;
+use pliant_sparse::{LinearOperator, Threads};
 use std::cell::RefCell;
 use std::convert::Infallible;
 
@@ -46,7 +45,7 @@ impl Products {
     }
 }
 
-/// `W` of a step as an operator, `P W P + I - P` where `P` takes the fixed coordinates out, as [`SymmetricOperator`](pliant_solvers::krylov::SymmetricOperator)
+/// `W` of a step as an operator, `P W P + I - P` where `P` takes the fixed coordinates out, as `pliant_krylov::SymmetricOperator`
 /// has it of an assembled matrix: velocities are carried down the graph, forces back.
 ///
 /// **Equation.** `W x = J^T (M + h alpha B + h^2 alpha beta (K - G)) J x` with the Jacobians `J` of the nodes, which are never multiplied with each other.

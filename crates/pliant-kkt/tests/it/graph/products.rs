@@ -2,7 +2,7 @@
 
 use super::dense::close;
 use super::*;
-use pliant_solvers::krylov::{
+use pliant_krylov::{
     GeneralMinimalResidual, KktOperator, KrylovOptions, KrylovSolver, KrylovStatus, LinearOperator,
     StaleFactor, SymmetricOperator,
 };

@@ -128,7 +128,7 @@ fn verdicts_have_the_same_bits_for_any_number_of_threads() {
 #[test]
 fn a_solver_without_friction_is_refused_and_leaves_the_state() {
     let case = &cases()[0];
-    let mut run = run(case, STEPS[0], Some(Method::Murty), 1);
+    let mut run = run(case, STEPS[0], Some(Method::BlockPivoting), 1);
     let before = run.simulation().state().clone();
     let error = run.step().unwrap_err().to_string();
     assert!(error.contains("friction"), "{error}");

@@ -117,7 +117,7 @@ impl Simulation {
     }
 
     /// The complementarity problem of the island whose contacts had the largest residual in the last step that was tried, to be looked at or
-    /// written to a file (`pliant_solvers::exchange`).
+    /// written to a file (`pliant_lab::exchange`).
     pub fn contact_problem(&self) -> Option<&pliant_solvers::complementarity::Problem> {
         let contacts = self.system.contacts.as_ref()?;
         let failed = contacts.failed.as_ref().and_then(|solver| solver.problem());

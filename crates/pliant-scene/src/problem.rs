@@ -2,9 +2,9 @@
 //!
 //! The format is that of [`pliant::solvers::exchange`]; docs/solvers.md describes it.
 
-use crate::export::ExportError;
-use crate::export::atomic::write_atomically;
 use pliant::solvers::exchange::{ExchangeError, Layout, Record};
+use pliant_output::ExportError;
+use pliant_output::atomic::write_atomically;
 use std::io;
 use std::path::{Path, PathBuf};
 

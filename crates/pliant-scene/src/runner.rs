@@ -31,14 +31,14 @@ pub use joints::{JointCoordinate, JointState};
 pub use statics::{CriticalState, StaticsSummary};
 pub use summary::{Energy, NodeState, Residuals, Seconds, Sizes, Summary, TreatmentState, Work};
 
-use crate::recording::{Recording, Sample};
 use crate::scene::{BuiltScene, InputCourse, SceneError};
 use holds::Schedule;
 use joints::Joints;
 use pliant::model::NodeId;
 use pliant::solvers::exchange::Statement;
 use pliant::solvers::{KktResidual, KktSystem};
-use pliant::{Adaptive, Simulation, StepReport};
+use pliant::{Adaptive, Ledger, Simulation, StepReport};
+use pliant_output::recording::{LEDGER, Recording, Sample};
 use std::time::Instant;
 
 /// What a callback hears after each step.
@@ -67,6 +67,8 @@ pub struct Runner {
     /// Pictures at their times so far, where steps choose their length.
     pictures: usize,
     recording: Recording,
+    /// Sum of the ledgers of all steps so far.
+    ledger: Ledger,
     summary: Summary,
     started: Instant,
 }
@@ -178,6 +180,7 @@ impl Runner {
             schedule,
             pictures: 0,
             recording,
+            ledger: Ledger::default(),
             summary,
             started,
         })
@@ -275,12 +278,8 @@ impl Runner {
     }
 
     fn record(&mut self, report: &StepReport, picture: bool) {
-        let mut sample = sample(report);
-        if let Some(last) = self.recording.samples.last() {
-            let mut sum = last.ledger;
-            sum += report.ledger;
-            sample.ledger = sum;
-        }
+        self.ledger += report.ledger;
+        let sample = sample(report, &self.ledger);
         self.recording.samples.push(sample);
         self.summary.add(report);
         if picture {
@@ -345,10 +344,8 @@ impl Runner {
             self.recording.frames.push(frame);
             self.record_joints();
         }
-        if let Some(last) = self.recording.samples.last() {
-            self.summary.ledger = last.ledger.entries().into_iter().collect();
-            self.summary.numerical = last.ledger.parts.entries().into_iter().collect();
-        }
+        self.summary.ledger = self.ledger.entries().into_iter().collect();
+        self.summary.numerical = self.ledger.parts.entries().into_iter().collect();
         self.summary.joints = self.scene.joints.states(&self.simulation);
         self.summary
             .finish(&self.simulation, error.as_ref(), self.started.elapsed());
@@ -368,7 +365,8 @@ impl Runner {
     }
 }
 
-fn sample(report: &StepReport) -> Sample {
+/// The line of the energy table of a step, with the sum of the ledgers up to its end.
+fn sample(report: &StepReport, ledger: &Ledger) -> Sample {
     let KktResidual { relative, .. } = report.residual;
     Sample {
         time: report.time,
@@ -377,6 +375,30 @@ fn sample(report: &StepReport) -> Sample {
         dissipated: report.dissipated,
         residual: relative,
         violation: report.violation,
-        ledger: report.ledger,
+        ledger: sources(ledger),
+    }
+}
+
+/// The entries that bring in energy, in the order of [`LEDGER`]: the first two of a ledger are changes of stored energy.
+fn sources(ledger: &Ledger) -> [f64; LEDGER.len()] {
+    let (entries, parts) = (ledger.entries(), ledger.parts.entries());
+    let mut values = entries[2..].iter().chain(&parts).map(|(_, energy)| *energy);
+    std::array::from_fn(|_| values.next().unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_recorded_sources_are_those_of_a_ledger() {
+        let ledger = Ledger::default();
+        let entries = ledger.entries().map(|(name, _)| name.to_owned());
+        let parts = ledger
+            .parts
+            .entries()
+            .map(|(name, _)| format!("numerical_{name}"));
+        let names: Vec<String> = entries[2..].iter().cloned().chain(parts).collect();
+        assert_eq!(names, LEDGER);
     }
 }

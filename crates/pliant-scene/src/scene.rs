@@ -28,7 +28,7 @@
 //! # Ok::<(), pliant_scene::scene::SceneError>(())
 //! ```
 
-mod build;
+mod assemble;
 mod course;
 mod diagnostic;
 mod error;
@@ -40,8 +40,8 @@ pub mod schema;
 mod source;
 mod suggest;
 
-pub(crate) use build::InputCourse;
-pub use build::{BuiltScene, Hold, RunPlan, Settings, StaticsPlan};
+pub(crate) use assemble::InputCourse;
+pub use assemble::{BuiltScene, Hold, RunPlan, Settings, StaticsPlan};
 pub use course::Course;
 pub use diagnostic::{Diagnostic, Place};
 pub use error::SceneError;
@@ -135,6 +135,6 @@ impl SceneFile {
     /// # Errors
     /// [`SceneError`] of every kind but `Read`, `Extension` and `Syntax`.
     pub fn build(&self, settings: &Settings) -> Result<BuiltScene, SceneError> {
-        build::build(self, settings)
+        assemble::assemble(self, settings)
     }
 }

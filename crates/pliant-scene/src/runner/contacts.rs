@@ -1,11 +1,11 @@
 //! Contacts: the lines of their table, and the numbers of a whole run.
 
 use super::summary::{Residuals, Summary};
-use crate::recording::{ContactLine, ContactTable};
 use pliant::Simulation;
 use pliant::collision::World;
-use pliant::contact::{ContactFinder, ContactsReport, FrictionCoupling};
+use pliant::contact::{ContactFinder, ContactState, ContactsReport, FrictionCoupling};
 use pliant::model::NodeId;
+use pliant_output::recording::{ContactLine, ContactTable};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -159,7 +159,11 @@ pub(super) fn record(table: &mut ContactTable, simulation: &Simulation, time: f6
             force: reading.impulse.map(|x| x / h),
             torque: reading.torque_impulse.map(|x| x / h),
             velocity: reading.velocity,
-            state: reading.state,
+            state: match reading.state {
+                ContactState::Open => "open",
+                ContactState::Sticking => "sticking",
+                ContactState::Slipping => "slipping",
+            },
         });
     }
 }

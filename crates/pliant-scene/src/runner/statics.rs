@@ -1,9 +1,10 @@
 //! Scenes of statics: equilibria as pictures.
 
 use super::{Runner, contacts};
-use crate::recording::Sample;
 use crate::scene::StaticsPlan;
 use pliant::{CriticalKind, Error, Path, PathEnd, PathPoint, Simulation};
+use pliant_output::csv::PathLine;
+use pliant_output::recording::Sample;
 use serde::Serialize;
 
 /// What a scene of statics found.
@@ -42,6 +43,17 @@ pub struct CriticalState {
 }
 
 impl StaticsSummary {
+    /// The points as lines of `path.csv`.
+    pub(super) fn lines(&self) -> impl Iterator<Item = PathLine> {
+        self.load.iter().enumerate().map(|(k, load)| PathLine {
+            load: *load,
+            residual: self.residual[k],
+            negative_modes: self.negative_modes[k],
+            free_modes: self.free_modes[k],
+            iterations: self.iterations[k],
+        })
+    }
+
     /// Not one was found.
     fn none() -> Self {
         Self {

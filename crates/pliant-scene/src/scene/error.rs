@@ -1,8 +1,8 @@
 //! Why a scene cannot be used.
 
 use super::diagnostic::Diagnostic;
-use crate::import::MeshError;
 use pliant::model::ModelError;
+use pliant_mesh_io::MeshError;
 use std::io;
 use std::path::PathBuf;
 

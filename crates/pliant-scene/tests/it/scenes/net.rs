@@ -1,7 +1,7 @@
 //! The net.
 
 use super::{edited, points, pull, runner};
-use pliant_scene::import::read_mesh;
+use pliant_mesh_io::read_mesh;
 
 /// The two corners carry the weight of all knots but the held ones; no energy comes from nowhere; threads keep their length.
 #[test]

@@ -24,7 +24,7 @@ pub struct ContactSummary {
     /// Most groups of things that contacts and constraints connect.
     pub most_islands: usize,
     /// The law of friction that was solved.
-    pub friction_coupling: &'static str,
+    pub friction_coupling: FrictionCoupling,
     /// Residual of that law over the steps, relative.
     pub residual: Residuals,
     /// De Saxcé's residual of the steps, relative.
@@ -66,7 +66,6 @@ impl ContactSummary {
     pub(super) fn new() -> Self {
         Self {
             least_restitution: 1.0,
-            friction_coupling: "Exact",
             ..Self::default()
         }
     }
@@ -76,11 +75,7 @@ impl ContactSummary {
         self.most_active = self.most_active.max(report.active);
         self.most_slipping = self.most_slipping.max(report.slipping);
         self.most_islands = self.most_islands.max(report.islands);
-        self.friction_coupling = match report.friction_coupling {
-            FrictionCoupling::Exact => "Exact",
-            FrictionCoupling::Lagged => "Lagged",
-            FrictionCoupling::Convex => "Convex",
-        };
+        self.friction_coupling = report.friction_coupling;
         self.residual.add(report.residual);
         self.de_saxce.add(report.de_saxce);
         self.overlap.add(report.overlap);

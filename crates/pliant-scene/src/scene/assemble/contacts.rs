@@ -6,7 +6,9 @@ mod soft;
 use super::outlines::Outline;
 use super::{Builder, Result};
 use crate::scene::picture::DrawnCollider;
-use crate::scene::schema::{BodiesColliderSpec, ColliderSpec, OverlapSpec, Scene, SleepingSpec};
+use crate::scene::schema::{
+    BodiesColliderSpec, ColliderSpec, OverlapSpec, Scene, SleepingSpec, SurfaceContactSpec,
+};
 use crate::scene::source::Where;
 use crate::scene::{Number, SceneError, suggest};
 use pliant::collision::{Collider, ColliderId, ContactError, Groups, MaterialId, Place, Shape, World};
@@ -21,15 +23,6 @@ const DEFAULT: &str = "default";
 /// Groups that can be told apart, the default one included.
 const MOST_GROUPS: usize = 32;
 
-/// What all colliders have.
-struct Common<'a> {
-    name: &'a str,
-    material: &'a Option<String>,
-    margin: &'a Number,
-    groups: &'a [String],
-    collides_with: &'a Option<Vec<String>>,
-}
-
 /// The world in the making.
 struct Making<'a> {
     world: World,
@@ -40,26 +33,27 @@ struct Making<'a> {
     named: BTreeMap<&'a str, Vec<ColliderId>>,
 }
 
-macro_rules! common {
-    ($spec:expr, $name:expr) => {
-        Common {
-            name: $name,
-            material: &$spec.material,
-            margin: &$spec.margin,
-            groups: &$spec.groups,
-            collides_with: &$spec.collides_with,
-        }
+/// The name of a collider: its own or that of its node.
+fn name(spec: &ColliderSpec) -> &str {
+    let (own, node) = match spec {
+        ColliderSpec::Body(s) => return &s.name,
+        ColliderSpec::Fixed(s) => return &s.name,
+        ColliderSpec::Bodies(s) => (&s.name, &s.node),
+        ColliderSpec::Points(s) => (&s.name, &s.node),
+        ColliderSpec::Cable(s) => (&s.name, &s.node),
+        ColliderSpec::Cloth(s) => (&s.name, &s.node),
     };
+    own.as_ref().unwrap_or(node)
 }
 
-fn common(spec: &ColliderSpec) -> Common<'_> {
+fn surface(spec: &ColliderSpec) -> &SurfaceContactSpec {
     match spec {
-        ColliderSpec::Bodies(s) => common!(s, s.name.as_deref().unwrap_or(&s.node)),
-        ColliderSpec::Body(s) => common!(s, &s.name),
-        ColliderSpec::Fixed(s) => common!(s, &s.name),
-        ColliderSpec::Points(s) => common!(s, s.name.as_deref().unwrap_or(&s.node)),
-        ColliderSpec::Cable(s) => common!(s, s.name.as_deref().unwrap_or(&s.node)),
-        ColliderSpec::Cloth(s) => common!(s, s.name.as_deref().unwrap_or(&s.node)),
+        ColliderSpec::Bodies(s) => &s.surface,
+        ColliderSpec::Body(s) => &s.surface,
+        ColliderSpec::Fixed(s) => &s.surface,
+        ColliderSpec::Points(s) => &s.surface,
+        ColliderSpec::Cable(s) => &s.surface,
+        ColliderSpec::Cloth(s) => &s.surface,
     }
 }
 
@@ -82,17 +76,16 @@ impl Builder<'_> {
         self.materials(scene, &mut making)?;
         self.groups(scene, &mut making)?;
         for spec in &scene.colliders {
-            let common = common(spec);
-            if making.named.contains_key(common.name) {
-                let message = format!("the name `{}` is used twice among the colliders", common.name);
+            let name = name(spec);
+            if making.named.contains_key(name) {
+                let message = format!("the name `{name}` is used twice among the colliders");
                 let help = "give one of them a `name`".to_owned();
-                return self.wrong(&[Where::Thing(common.name)], message, Some(help));
+                return self.wrong(&[Where::Thing(name)], message, Some(help));
             }
-            let made = self.colliders(spec, &common)?;
-            let name = common.name;
+            let made = self.colliders(spec, name)?;
             let mut ids = Vec::with_capacity(made.len());
             for collider in made {
-                let collider = self.with_common(collider, &common, &making)?;
+                let collider = self.with_surface(collider, name, surface(spec), &making)?;
                 let added = making.world.add(collider);
                 ids.push(added.map_err(|e| self.contact_error(name, &e))?);
             }
@@ -105,8 +98,8 @@ impl Builder<'_> {
     /// All groups that colliders are in.
     fn groups<'a>(&self, scene: &'a Scene, making: &mut Making<'a>) -> Result<()> {
         for spec in &scene.colliders {
-            let Common { name, groups, .. } = common(spec);
-            for group in groups {
+            let name = name(spec);
+            for group in &surface(spec).groups {
                 if !making.groups.contains(&group.as_str()) {
                     making.groups.push(group);
                 }
@@ -135,14 +128,19 @@ impl Builder<'_> {
         Ok(bits)
     }
 
-    fn with_common(&self, collider: Collider, common: &Common<'_>, making: &Making<'_>) -> Result<Collider> {
-        let Common {
-            name,
+    fn with_surface(
+        &self,
+        collider: Collider,
+        name: &str,
+        surface: &SurfaceContactSpec,
+        making: &Making<'_>,
+    ) -> Result<Collider> {
+        let SurfaceContactSpec {
             material,
             margin,
             groups,
             collides_with,
-        } = common;
+        } = surface;
         let material = self.material_named(material.as_deref().unwrap_or(DEFAULT), name, making)?;
         let margin = self.not_negative(margin, Where::Used(name, "margin"))?;
         let membership = if groups.is_empty() {
@@ -161,8 +159,7 @@ impl Builder<'_> {
             .with_groups(groups))
     }
 
-    fn colliders(&mut self, spec: &ColliderSpec, common: &Common<'_>) -> Result<Vec<Collider>> {
-        let name = common.name;
+    fn colliders(&mut self, spec: &ColliderSpec, name: &str) -> Result<Vec<Collider>> {
         Ok(match spec {
             ColliderSpec::Bodies(spec) => self.bodies_collider(spec, name)?,
             ColliderSpec::Body(spec) => {

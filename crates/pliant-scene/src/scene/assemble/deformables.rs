@@ -2,13 +2,13 @@
 
 use super::{Builder, Result, Skin};
 use crate::scene::picture::PointRef;
-use crate::scene::schema::{Rotation, SolidFile, SymmetrySpec, TreatmentSpec, Triple};
+use crate::scene::schema::{Rotation, SolidFile, SymmetrySpec, Triple};
 use crate::scene::source::Where;
 use crate::scene::{Number, SceneError};
 use pliant::continuum::{ContinuumError, SymmetryPlane};
 use pliant::dense::Vec3;
 use pliant::dense::rotation::{self, Quaternion};
-use pliant::model::{NodeId, Treatment};
+use pliant::model::NodeId;
 use pliant_mesh_io::Mesh as FileMesh;
 
 /// Which nodes of a mesh do not move, in the user's words; `key` is that of the boxes.
@@ -18,15 +18,6 @@ pub(super) struct Held<'a> {
     pub(super) fix: &'a [Number],
     pub(super) boxes: &'a [(Triple, Triple)],
     pub(super) groups: &'a [String],
-}
-
-/// What a word for a treatment means.
-pub(super) fn treatment(spec: TreatmentSpec) -> Treatment {
-    match spec {
-        TreatmentSpec::Stiffness => Treatment::Stiffness,
-        TreatmentSpec::Compliance => Treatment::Compliance,
-        TreatmentSpec::Auto => Treatment::Auto,
-    }
 }
 
 /// Where a mesh is put, and how it moves.

@@ -1,6 +1,5 @@
 //! Elastic rods.
 
-use super::deformables::treatment;
 use super::ends::ParentList;
 use super::nodes::evenly;
 use super::outlines::Outline;
@@ -34,7 +33,7 @@ impl Builder<'_> {
             rod = rod.with_viscoelasticity(series);
         }
         if let Some(given) = spec.treatment {
-            rod = rod.with_treatment(treatment(given));
+            rod = rod.with_treatment(given);
         }
         let mut curve = RodCurve::through(&points).with_twist(self.number(&spec.twist, field("twist"))?);
         if spec.closed {

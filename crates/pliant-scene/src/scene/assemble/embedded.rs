@@ -2,11 +2,11 @@
 
 use super::{Builder, Result};
 use crate::scene::picture::PointRef;
-use crate::scene::schema::{EmbeddedSurface as Spec, OutsideSpec};
+use crate::scene::schema::EmbeddedSurface as Spec;
 use crate::scene::source::Where;
 use crate::scene::suggest;
 use pliant::continuum::{Element, ElementKind};
-use pliant::model::{Barycentric, Cell, MeshError, NodeId, Outside};
+use pliant::model::{Barycentric, Cell, MeshError, NodeId};
 
 impl Builder<'_> {
     pub(super) fn embedded_surface(&mut self, spec: &Spec) -> Result<()> {
@@ -22,11 +22,7 @@ impl Builder<'_> {
         let points: Vec<[f64; 3]> = file.vertices.iter().map(|x| place.put(*x)).collect();
         self.grow(name, points.len())?;
         let nodes = self.initial_positions(solid)?.as_chunks::<3>().0.to_vec();
-        let outside = match spec.outside {
-            OutsideSpec::Refuse => Outside::Refuse,
-            OutsideSpec::Extrapolate => Outside::Extrapolate,
-        };
-        let mapping = Barycentric::embed(&nodes, &cells, &points, outside);
+        let mapping = Barycentric::embed(&nodes, &cells, &points, spec.outside);
         let mapping = mapping.or_else(|error| self.does_not_fit(spec, &error))?;
         let node = self.model.add_mapped(name, &[solid], mapping);
         let node = node.map_err(|e| self.model_error(e))?;

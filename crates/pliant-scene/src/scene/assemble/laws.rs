@@ -3,8 +3,7 @@
 use super::{Builder, InputCourse, Result};
 use crate::scene::expression::Program;
 use crate::scene::schema::{
-    BodyForceSpec, CurveSpec, ForceFieldSpec, Law, MatrixSpec, MuscleSpec, SpringLawSpec, TreatmentSpec,
-    Triple,
+    BodyForceSpec, CurveSpec, ForceFieldSpec, Law, MatrixSpec, MuscleSpec, SpringLawSpec, Triple,
 };
 use crate::scene::source::Where;
 use crate::scene::{Number, OneOrMany};
@@ -32,9 +31,7 @@ impl Builder<'_> {
         }
         let series = self.prony(name, &spec.viscoelastic)?;
         let treatment = match spec.treatment {
-            Some(TreatmentSpec::Compliance) => Treatment::Compliance,
-            Some(TreatmentSpec::Stiffness) => Treatment::Stiffness,
-            Some(TreatmentSpec::Auto) => Treatment::Auto,
+            Some(given) => given,
             None if spring && series.is_none() => Treatment::Compliance,
             None => Treatment::Stiffness,
         };

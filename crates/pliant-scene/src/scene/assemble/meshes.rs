@@ -2,9 +2,10 @@
 
 use super::{Builder, Result, Skin};
 use crate::scene::picture::PointRef;
-use crate::scene::schema::{MassMatrix, MeshPart, Net, Triple};
+use crate::scene::schema::{MeshPart, Net, Triple};
 use crate::scene::source::Where;
 use crate::scene::{Number, OneOrMany, SceneError, suggest};
+use pliant::continuum::MassMatrix;
 use pliant::model::{End, Mass, ModelError, NodeId};
 use pliant_mesh_io::{Mesh, MeshGroup, read_mesh};
 

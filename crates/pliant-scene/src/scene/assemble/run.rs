@@ -2,16 +2,12 @@
 
 use super::values::{describe, owner};
 use super::{Builder, Result, RunPlan, Settings};
-use crate::scene::schema::{
-    ContactSolverSpec, FormulationSpec, FrictionCouplingSpec, GeometrySpec, GyroscopicSpec, ImpactsSpec,
-    IntegratorSpec, MetricSpec, PartSpec, RestitutionLawSpec, Run, StabilisationSpec,
-};
+use crate::scene::schema::{FormulationSpec, GeometrySpec, IntegratorSpec, Run, StabilisationSpec};
 use crate::scene::source::Where;
 use crate::scene::{Number, SceneError};
 use pliant::contact::{FrictionCoupling, Impacts, Restitution};
-use pliant::kkt::{Formulation, GeometricStiffness, Geometry, Metric};
-use pliant::solvers::complementarity::Method;
-use pliant::{Gyroscopic, Integrator, Stabilisation};
+use pliant::kkt::{Formulation, GeometricStiffness, Geometry};
+use pliant::{Integrator, Stabilisation};
 
 /// Every step leaves a line in the energy table.
 const MOST_STEPS: f64 = 1e7;
@@ -23,27 +19,15 @@ const MOST_RECORDED: usize = (1 << 30) / 8;
 impl Builder<'_> {
     /// Laws of impact and the coupling of friction, before the materials that depend on it.
     pub(super) fn laws_of_contact(&mut self, run: &Run) -> Result<()> {
-        self.options.contacts.impacts = match run.impacts {
-            ImpactsSpec::Together => Impacts::Together,
-            ImpactsSpec::InSequence => Impacts::InSequence,
-        };
-        self.options.contacts.restitution = match run.restitution_law {
-            RestitutionLawSpec::Newton => Restitution::Newton,
-            RestitutionLawSpec::Poisson if matches!(run.impacts, ImpactsSpec::Together) => {
-                Restitution::Poisson
-            }
-            RestitutionLawSpec::Poisson => {
-                let message = "`impacts: InSequence` are by Newton's law only".to_owned();
-                let help = Some("take them together, or leave `restitution_law` out".to_owned());
-                return self.wrong(&[Where::Key("restitution_law"), Where::Key("run")], message, help);
-            }
-        };
+        self.options.contacts.impacts = run.impacts;
+        if (run.restitution_law, run.impacts) == (Restitution::Poisson, Impacts::InSequence) {
+            let message = "`impacts: InSequence` are by Newton's law only".to_owned();
+            let help = Some("take them together, or leave `restitution_law` out".to_owned());
+            return self.wrong(&[Where::Key("restitution_law"), Where::Key("run")], message, help);
+        }
+        self.options.contacts.restitution = run.restitution_law;
         let contacts = &mut self.options.contacts;
-        contacts.friction_coupling = match run.friction_coupling {
-            FrictionCouplingSpec::Exact => FrictionCoupling::Exact,
-            FrictionCouplingSpec::Lagged => FrictionCoupling::Lagged,
-            FrictionCouplingSpec::Convex => FrictionCoupling::Convex,
-        };
+        contacts.friction_coupling = run.friction_coupling;
         let wants_exact = match (contacts.impacts, contacts.restitution) {
             (Impacts::InSequence, _) => Some("`impacts: InSequence` are"),
             (_, Restitution::Poisson) => Some("`restitution_law: Poisson` is"),
@@ -85,13 +69,7 @@ impl Builder<'_> {
             FormulationSpec::VelocityChange => Formulation::VelocityChange,
             FormulationSpec::Acceleration => Formulation::Acceleration,
         };
-        self.options.gyroscopic = match run.gyroscopic {
-            GyroscopicSpec::None => Gyroscopic::None,
-            GyroscopicSpec::Explicit => Gyroscopic::Explicit,
-            GyroscopicSpec::LinearlyImplicit => Gyroscopic::LinearlyImplicit,
-            GyroscopicSpec::Momentum => Gyroscopic::Momentum,
-            GyroscopicSpec::BodyPredictor => Gyroscopic::BodyPredictor,
-        };
+        self.options.gyroscopic = run.gyroscopic;
         self.options.pre_stabilisation = self.stabilisation(run.pre_stabilisation.as_ref())?;
         self.options.post_stabilisation = self.stabilisation(run.post_stabilisation.as_ref())?;
         if let Some(tolerance) = &run.tolerance {
@@ -108,19 +86,7 @@ impl Builder<'_> {
             let at = Where::Key("contact_halvings");
             self.options.contacts.halvings = self.whole(halvings, 0, 20, at)?;
         }
-        self.options.contacts.solver = run.contact_solver.map(|solver| match solver {
-            ContactSolverSpec::GaussSeidel => Method::GaussSeidel,
-            ContactSolverSpec::Jacobi => Method::Jacobi,
-            ContactSolverSpec::NonlinearCg => Method::NonlinearCg,
-            ContactSolverSpec::ModulusSplitting => Method::ModulusSplitting,
-            ContactSolverSpec::AcceleratedGradient => Method::AcceleratedGradient,
-            ContactSolverSpec::BarzilaiBorwein => Method::BarzilaiBorwein,
-            ContactSolverSpec::Admm => Method::Admm,
-            ContactSolverSpec::Newton => Method::Newton,
-            ContactSolverSpec::InteriorPoint => Method::InteriorPoint,
-            ContactSolverSpec::CentralPath => Method::CentralPath,
-            ContactSolverSpec::Lemke => Method::Lemke,
-        });
+        self.options.contacts.solver = run.contact_solver;
         if let Some(overlap) = &run.overlap {
             self.options.contacts.overlap = self.overlap(overlap)?;
         }
@@ -238,13 +204,8 @@ impl Builder<'_> {
 
     fn stabilisation(&self, spec: Option<&StabilisationSpec>) -> Result<Option<Stabilisation>> {
         let Some(spec) = spec else { return Ok(None) };
-        let metric = match spec.metric {
-            MetricSpec::Mass => Metric::Mass,
-            MetricSpec::Response => Metric::Response,
-            MetricSpec::Elastic => Metric::Elastic,
-        };
         let mut stabilisation = Stabilisation {
-            metric,
+            metric: spec.metric,
             ..Stabilisation::default()
         };
         if let Some(iterations) = &spec.iterations {
@@ -258,25 +219,17 @@ impl Builder<'_> {
 }
 
 fn geometry(spec: GeometrySpec) -> Geometry {
-    let part = |part| match part {
-        PartSpec::Full => GeometricStiffness::Full,
-        PartSpec::None => GeometricStiffness::None,
-        PartSpec::WhereNeeded => GeometricStiffness::WhereNeeded,
-        PartSpec::JustEnough => GeometricStiffness::JustEnough,
-        PartSpec::PositivePart => GeometricStiffness::PositivePart,
-        PartSpec::AbsoluteValue => GeometricStiffness::AbsoluteValue,
-    };
-    let (forces, multipliers) = match spec {
-        GeometrySpec::Full => (PartSpec::Full, PartSpec::Full),
-        GeometrySpec::None => (PartSpec::None, PartSpec::None),
-        GeometrySpec::WhereNeeded => (PartSpec::WhereNeeded, PartSpec::WhereNeeded),
-        GeometrySpec::JustEnough => (PartSpec::JustEnough, PartSpec::JustEnough),
-        GeometrySpec::PositivePart => (PartSpec::PositivePart, PartSpec::PositivePart),
-        GeometrySpec::AbsoluteValue => (PartSpec::AbsoluteValue, PartSpec::AbsoluteValue),
-        GeometrySpec::Each { forces, multipliers } => (forces, multipliers),
+    let part = match spec {
+        GeometrySpec::Full => GeometricStiffness::Full,
+        GeometrySpec::None => GeometricStiffness::None,
+        GeometrySpec::WhereNeeded => GeometricStiffness::WhereNeeded,
+        GeometrySpec::JustEnough => GeometricStiffness::JustEnough,
+        GeometrySpec::PositivePart => GeometricStiffness::PositivePart,
+        GeometrySpec::AbsoluteValue => GeometricStiffness::AbsoluteValue,
+        GeometrySpec::Each { forces, multipliers } => return Geometry { forces, multipliers },
     };
     Geometry {
-        forces: part(forces),
-        multipliers: part(multipliers),
+        forces: part,
+        multipliers: part,
     }
 }

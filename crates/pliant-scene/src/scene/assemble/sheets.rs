@@ -1,6 +1,6 @@
 //! Elastic sheets.
 
-use super::deformables::{Held, treatment};
+use super::deformables::Held;
 use super::{Builder, Result};
 use crate::scene::schema::{BendingSpec, ElasticSheet as Spec, SheetElements, SheetMaterial, SheetShape};
 use crate::scene::source::Where;
@@ -125,7 +125,7 @@ impl Builder<'_> {
         };
         Ok(match spec.treatment {
             None => sheet,
-            Some(given) => sheet.with_treatment(treatment(given)),
+            Some(given) => sheet.with_treatment(given),
         })
     }
 }

@@ -1,17 +1,14 @@
 //! Solids of finite elements.
 
-use super::deformables::{Held, Place, treatment};
+use super::deformables::{Held, Place};
 use super::{Builder, Result};
 use crate::scene::Number;
 use crate::scene::schema::{
-    IncompressibilitySpec, MassMatrix as MatrixSpec, PlasticSpec, PronyTermSpec, Solid as Spec,
-    SolidElements, SolidMaterial, SolidShape, TangentSpec, TreatmentSpec, YoungSpec,
+    PlasticSpec, PronyTermSpec, Solid as Spec, SolidElements, SolidMaterial, SolidShape, YoungSpec,
 };
 use crate::scene::source::Where;
-use pliant::continuum::{
-    Element, Incompressibility, MassMatrix, Mesh, Plasticity, PronySeries, PronyTerm, Solid, StrainEnergy,
-    Tangent,
-};
+use pliant::continuum::{Element, Mesh, Plasticity, PronySeries, PronyTerm, Solid, StrainEnergy};
+use pliant::model::Treatment;
 use pliant_mesh_io::Mesh as FileMesh;
 
 /// A mesh at each of some places, one after the other: with the velocities of its nodes, and those that do not move.
@@ -238,25 +235,12 @@ impl Builder<'_> {
             }
         };
         let solid = self.with_past(solid, spec)?;
-        let treatment = treatment(spec.treatment.unwrap_or(TreatmentSpec::Stiffness));
-        let rows = match spec.incompressibility {
-            IncompressibilitySpec::None => Incompressibility::None,
-            IncompressibilitySpec::PerElement => Incompressibility::PerElement,
-            IncompressibilitySpec::PerNode => Incompressibility::PerNode,
-        };
-        let matrix = match spec.mass_matrix {
-            MatrixSpec::Lumped => MassMatrix::Lumped,
-            MatrixSpec::Consistent => MassMatrix::Consistent,
-        };
         Ok(solid
             .with_density(self.positive(&spec.density, Where::Field(name, "density"))?)
-            .with_mass(matrix)
-            .with_treatment(treatment)
-            .with_incompressibility(rows)
-            .with_tangent(match spec.tangent {
-                TangentSpec::Exact => Tangent::Exact,
-                TangentSpec::PositiveSemidefinite => Tangent::PositiveSemidefinite,
-            })
+            .with_mass(spec.mass_matrix)
+            .with_treatment(spec.treatment.unwrap_or(Treatment::Stiffness))
+            .with_incompressibility(spec.incompressibility)
+            .with_tangent(spec.tangent)
             .with_relaxation_time(
                 self.not_negative(&spec.relaxation_time, Where::Field(name, "relaxation_time"))?,
             ))

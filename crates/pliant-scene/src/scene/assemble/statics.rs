@@ -1,11 +1,11 @@
 //! Equilibria instead of motion.
 
 use super::{Builder, Result};
-use crate::scene::schema::{ControlSpec, Run, StaticMethodSpec, StaticsSpec};
+use crate::scene::schema::{Run, StaticsSpec};
 use crate::scene::source::Where;
 use crate::scene::{Number, suggest};
 use pliant::model::ComponentId;
-use pliant::{Continuation, Control, Equilibrium, Loads, StaticMethod};
+use pliant::{Continuation, Equilibrium, Loads, StaticMethod};
 
 /// What of statics a scene asks for.
 #[derive(Clone, Debug, PartialEq)]
@@ -104,11 +104,7 @@ impl Builder<'_> {
                 default.largest_step,
                 "largest_step",
             )?,
-            control: match spec.control {
-                Some(ControlSpec::Load) => Control::Load,
-                Some(ControlSpec::ArcLength) => Control::ArcLength,
-                None => default.control,
-            },
+            control: spec.control.unwrap_or(default.control),
             max_points,
             tolerance,
             ..default
@@ -131,12 +127,11 @@ impl Builder<'_> {
         }
         let newton = Equilibrium::default();
         let how = match spec.method {
-            None | Some(StaticMethodSpec::Newton) => newton,
-            Some(StaticMethodSpec::PseudoStatic) => Equilibrium {
-                method: StaticMethod::PseudoStatic,
+            Some(StaticMethod::DynamicRelaxation) => Equilibrium::relaxation(),
+            given => Equilibrium {
+                method: given.unwrap_or(newton.method),
                 ..newton
             },
-            Some(StaticMethodSpec::DynamicRelaxation) => Equilibrium::relaxation(),
         };
         Ok(StaticsPlan::Equilibrium(Equilibrium { tolerance, ..how }))
     }

@@ -1,6 +1,7 @@
 //! Masses, force fields, constraints and what is held.
 
 use super::{Course, Law, Number, OneOrMany, PronyTermSpec, zero};
+use pliant::model::Treatment;
 use serde::Deserialize;
 
 /// A further mass, for instance on a mapped node.
@@ -33,7 +34,7 @@ pub struct ForceFieldSpec {
     pub viscoelastic: Vec<PronyTermSpec>,
     /// How it enters the system: springs as compliances, other forces as stiffnesses by default.
     #[serde(default)]
-    pub treatment: Option<TreatmentSpec>,
+    pub treatment: Option<Treatment>,
     /// An alpha of its own.
     #[serde(default)]
     pub alpha: Option<Number>,
@@ -67,18 +68,6 @@ pub struct RayleighSpec {
     /// Time in s that the stiffnesses are multiplied by.
     #[serde(default = "zero")]
     pub stiffness: Number,
-}
-
-/// How a force enters the system.
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(rename = "treatment")]
-pub enum TreatmentSpec {
-    /// As a compliance.
-    Compliance,
-    /// As a stiffness.
-    Stiffness,
-    /// As what suits the stiffness, the masses and the step.
-    Auto,
 }
 
 /// A node that is held at zero.

@@ -2,6 +2,7 @@
 
 use super::{Triple, one, zero};
 use crate::scene::{Number, OneOrMany};
+use pliant::continuum::MassMatrix;
 use serde::Deserialize;
 
 /// A chain of particles: nodes `name`, `name.lengths`; its tension is `name.tension`, its mass `name.mass`.
@@ -126,17 +127,6 @@ pub struct Net {
     /// Groups of the mesh whose vertices do not move.
     #[serde(default)]
     pub fix_groups: Vec<String>,
-}
-
-/// How a density becomes a mass matrix.
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
-#[serde(rename = "mass_matrix")]
-pub enum MassMatrix {
-    /// The mass of each cell in equal parts at its corners.
-    #[default]
-    Lumped,
-    /// That of velocities linear in each cell, which couples its corners.
-    Consistent,
 }
 
 /// Particles at the vertices of a mesh and nothing between them: the node `name`; its mass is `name.mass`.

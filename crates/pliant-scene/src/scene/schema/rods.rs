@@ -1,6 +1,7 @@
 //! Elastic rods.
 
-use super::{Course, Formula, Line, Number, PronyTermSpec, TreatmentSpec, Triple, zero};
+use super::{Course, Formula, Line, Number, PronyTermSpec, Triple, zero};
+use pliant::model::Treatment;
 use serde::Deserialize;
 
 /// A rod with stretch, shear, twist and bending: bodies at points of a curve, axis 0 along it. Nodes `name`, `name.strains`, `name.points` (the
@@ -47,7 +48,7 @@ pub struct ElasticRod {
     pub inextensible: bool,
     /// The treatment of its strains; a compliance by default.
     #[serde(default)]
-    pub treatment: Option<TreatmentSpec>,
+    pub treatment: Option<Treatment>,
     /// Damping by a relaxation time in s.
     #[serde(default = "zero")]
     pub relaxation_time: Number,

@@ -1,6 +1,7 @@
 //! Elastic sheets.
 
-use super::{Number, PronyTermSpec, Rotation, SolidFile, SymmetrySpec, TreatmentSpec, Triple, one, zero};
+use super::{Number, PronyTermSpec, Rotation, SolidFile, SymmetrySpec, Triple, one, zero};
+use pliant::model::Treatment;
 use serde::Deserialize;
 
 /// A sheet of triangles or quadrangles with stretch, shear and bending: particles at the nodes of a mesh, as the node `name`; its mass is `name.mass`, its stretch
@@ -41,7 +42,7 @@ pub struct ElasticSheet {
     pub stretch: Number,
     /// The treatment of its strains; a stiffness by default, where none is hard.
     #[serde(default)]
-    pub treatment: Option<TreatmentSpec>,
+    pub treatment: Option<Treatment>,
     /// Damping by a relaxation time in s.
     #[serde(default = "zero")]
     pub relaxation_time: Number,

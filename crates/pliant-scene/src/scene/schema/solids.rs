@@ -1,6 +1,8 @@
 //! Solids of finite elements.
 
-use super::{Letter, MassMatrix, Number, OutsideSpec, Rotation, TreatmentSpec, Triple, zero};
+use super::{Letter, Number, Rotation, Triple, zero};
+use pliant::continuum::{Incompressibility, MassMatrix, Tangent};
+use pliant::model::{Outside, Treatment};
 use serde::Deserialize;
 
 /// A solid: particles at the nodes of a mesh of finite elements, as the node `name`; its mass is `name.mass`, its material `name.material` on
@@ -31,7 +33,7 @@ pub struct Solid {
     pub material: SolidMaterial,
     /// What is made of the tangent of a hyperelastic material where it is indefinite; nothing by default.
     #[serde(default)]
-    pub tangent: TangentSpec,
+    pub tangent: Tangent,
     /// Density in kg/m^3.
     pub density: Number,
     /// How a density becomes a mass matrix.
@@ -39,10 +41,10 @@ pub struct Solid {
     pub mass_matrix: MassMatrix,
     /// The treatment of a law of strains; a stiffness by default.
     #[serde(default)]
-    pub treatment: Option<TreatmentSpec>,
+    pub treatment: Option<Treatment>,
     /// Compliant rows for the volume instead of a part of the material; none by default.
     #[serde(default)]
-    pub incompressibility: IncompressibilitySpec,
+    pub incompressibility: Incompressibility,
     /// Damping of a law of strains by a relaxation time in s.
     #[serde(default = "zero")]
     pub relaxation_time: Number,
@@ -185,7 +187,7 @@ pub struct EmbeddedSurface {
     pub rotation: Option<Rotation>,
     /// What becomes of points outside of the solid; an error by default.
     #[serde(default)]
-    pub outside: OutsideSpec,
+    pub outside: Outside,
 }
 
 /// The elements of a solid.
@@ -301,28 +303,4 @@ pub struct PlasticSpec {
     /// Rate of that over the plastic strain; zero by default.
     #[serde(default = "zero")]
     pub rate: Number,
-}
-
-/// What is made of an indefinite tangent.
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
-#[serde(rename = "tangent")]
-pub enum TangentSpec {
-    /// Nothing.
-    #[default]
-    Exact,
-    /// Its positive part is taken, and counted.
-    PositiveSemidefinite,
-}
-
-/// Where the volume has rows of its own.
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
-#[serde(rename = "incompressibility")]
-pub enum IncompressibilitySpec {
-    /// Nowhere: it is part of the material.
-    #[default]
-    None,
-    /// In each element: hexahedra, quadratic elements.
-    PerElement,
-    /// About each corner of the mesh: linear tetrahedra.
-    PerNode,
 }

@@ -2,41 +2,24 @@
 
 use super::super::{Builder, Result};
 use super::{DEFAULT, Making};
-use crate::scene::schema::{AxesSpec, FrictionModelSpec, FrictionRuleSpec, Scene};
+use crate::scene::schema::{AxesSpec, ContactLawSpec, FrictionModelSpec, Scene};
 use crate::scene::source::Where;
 use crate::scene::{Number, suggest};
-use pliant::collision::{Direction, FrictionModel, FrictionRule, Material, MaterialId};
+use pliant::collision::{Direction, FrictionModel, Material, MaterialId};
 use pliant::contact::FrictionCoupling;
 use pliant::dense::Vec3;
 
-/// The keys of a material: its numbers in the order of [`KEYS`], and the model of friction.
-struct Law<'a>([&'a Number; 7], &'a FrictionModelSpec);
-
-const KEYS: [&str; 7] = [
-    "friction",
-    "restitution",
-    "compliance",
-    "relaxation_time",
-    "dissipation",
-    "torsional_friction",
-    "rolling_friction",
-];
-
-macro_rules! law_of {
-    ($spec:expr) => {
-        Law(
-            [
-                &$spec.friction,
-                &$spec.restitution,
-                &$spec.compliance,
-                &$spec.relaxation_time,
-                &$spec.dissipation,
-                &$spec.torsional_friction,
-                &$spec.rolling_friction,
-            ],
-            &$spec.friction_model,
-        )
-    };
+/// The numbers of a law of contact with their keys.
+fn numbers(law: &ContactLawSpec) -> [(&'static str, &Number); 7] {
+    [
+        ("friction", &law.friction),
+        ("restitution", &law.restitution),
+        ("compliance", &law.compliance),
+        ("relaxation_time", &law.relaxation_time),
+        ("dissipation", &law.dissipation),
+        ("torsional_friction", &law.torsional_friction),
+        ("rolling_friction", &law.rolling_friction),
+    ]
 }
 
 impl Builder<'_> {
@@ -51,7 +34,7 @@ impl Builder<'_> {
                 };
                 return self.wrong(&[Where::Thing(name)], message, None);
             }
-            let material = self.material(name, law_of!(spec), |key| Where::Field(name, key))?;
+            let material = self.material(name, &spec.law, |key| Where::Field(name, key))?;
             let added = making.world.add_material(material);
             let id = added.map_err(|e| self.contact_error(name, &e))?;
             making.materials.insert(name, id);
@@ -59,29 +42,22 @@ impl Builder<'_> {
         for pair in &scene.material_pairs {
             let (first, second) = (pair.between.0.as_str(), pair.between.1.as_str());
             let [a, b] = [first, second].map(|name| self.material_named(name, first, making));
-            let material = self.material(first, law_of!(pair), |key| Where::Used("between", key))?;
+            let material = self.material(first, &pair.law, |key| Where::Used("between", key))?;
             let set = making.world.set_pair(a?, b?, material);
             set.map_err(|e| self.contact_error(first, &e))?;
         }
-        making.world.set_friction_rule(match scene.friction_rule {
-            FrictionRuleSpec::GeometricMean => FrictionRule::GeometricMean,
-            FrictionRuleSpec::Minimum => FrictionRule::Minimum,
-            FrictionRuleSpec::Maximum => FrictionRule::Maximum,
-            FrictionRuleSpec::Product => FrictionRule::Product,
-            FrictionRuleSpec::Mean => FrictionRule::Mean,
-        });
+        making.world.set_friction_rule(scene.friction_rule);
         Ok(())
     }
 
     fn material<'a>(
         &self,
         name: &str,
-        law: Law<'_>,
+        law: &ContactLawSpec,
         at: impl Fn(&'static str) -> Where<'a>,
     ) -> Result<Material> {
-        let mut numbers = [0.0; 7];
-        let Law(given, model) = law;
-        for ((value, number), key) in numbers.iter_mut().zip(given).zip(KEYS) {
+        let mut values = [0.0; 7];
+        for (value, (key, number)) in values.iter_mut().zip(numbers(law)) {
             *value = self.number(number, at(key))?;
             let (fine, range) = match key {
                 "restitution" => ((0.0..=1.0).contains(value), "from 0 to 1"),
@@ -104,8 +80,8 @@ impl Builder<'_> {
             dissipation,
             torsional_friction,
             rolling_friction,
-        ] = numbers;
-        let (friction_model, direction) = self.friction_model(name, model, friction, &at)?;
+        ] = values;
+        let (friction_model, direction) = self.friction_model(name, &law.friction_model, friction, &at)?;
         Ok(Material {
             friction,
             friction_model,

@@ -2,15 +2,15 @@
 
 use super::{Builder, ParentList, Result, Spec};
 use crate::scene::schema::{
-    AreaSpec, BarycentricSpec, DihedralSpec, HingesSpec, OutsideSpec, PairingSpec, PairsSpec,
-    SafeDistanceSpec, SegmentAngleSpec, VolumeSpec,
+    AreaSpec, BarycentricSpec, DihedralSpec, HingesSpec, PairingSpec, PairsSpec, SafeDistanceSpec,
+    SegmentAngleSpec, VolumeSpec,
 };
 use crate::scene::source::Where;
 use crate::scene::{EndSpec, Number, OneOrMany};
 use pliant::model::{
     Addition, Area, Barycentric, Cell, CentreOfMass, CurvatureBinormal, Dependency, DihedralAngle,
-    DotProduct, End, Mapping, MeshError, Normalization, Outside, Pairing, SafeDistance, SegmentAngle,
-    SquareDistance, Volume, quadratic_bending,
+    DotProduct, End, Mapping, MeshError, Normalization, Pairing, SafeDistance, SegmentAngle, SquareDistance,
+    Volume, quadratic_bending,
 };
 
 /// Pairs of a `Pairing`: its second derivatives are one dense block.
@@ -167,11 +167,8 @@ impl Builder<'_> {
                     places.push(self.triple(point, Where::Field(name, "points"))?);
                 }
                 let nodes = self.rest_points(parents)?;
-                let outside = match spec.outside {
-                    OutsideSpec::Refuse => Outside::Refuse,
-                    OutsideSpec::Extrapolate => Outside::Extrapolate,
-                };
-                Barycentric::embed(&nodes, &cells, &places, outside).or_else(|e| self.bad_mesh(name, e))?
+                Barycentric::embed(&nodes, &cells, &places, spec.outside)
+                    .or_else(|e| self.bad_mesh(name, e))?
             }
             _ => {
                 let message = format!("`{name}` needs either `cells` and `points`, or `groups`");

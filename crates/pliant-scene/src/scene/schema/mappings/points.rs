@@ -1,6 +1,7 @@
 //! Mappings of several points.
 
 use super::super::{EndSpec, Number, OneOrMany, Triple};
+use pliant::model::Outside;
 use serde::Deserialize;
 
 /// Areas of triangles.
@@ -26,21 +27,10 @@ pub struct BarycentricSpec {
     pub points: Option<Vec<Triple>>,
     /// What becomes of points outside of all cells.
     #[serde(default)]
-    pub outside: OutsideSpec,
+    pub outside: Outside,
     /// Elements and weights of each point, which add up to one.
     #[serde(default)]
     pub groups: Option<Vec<Vec<(EndSpec, Number)>>>,
-}
-
-/// What becomes of points outside a mesh.
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
-#[serde(rename = "outside")]
-pub enum OutsideSpec {
-    /// They are an error.
-    #[default]
-    Refuse,
-    /// They follow the nearest cell.
-    Extrapolate,
 }
 
 /// Weighted means.

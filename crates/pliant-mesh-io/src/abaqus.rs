@@ -15,14 +15,18 @@ use sets::{Entry, Set, Sets};
 
 /// Reads the mesh of an Abaqus input file: `*NODE`, `*ELEMENT`, `*NSET` and `*ELSET` of one part.
 ///
-/// Solids (`C3D4`, `C3D5`, `C3D6`, `C3D8`, `C3D10`, `C3D20` with any letters behind), membranes, shells and surfaces (`S3`, `S4`, `S8R`,
-/// `STRI65`, `M3D4`, `SFM3D3`, `R3D4`, `CPS3`, ...) and lines (`T3D2`, `B31`) are read. Sets of nodes and of elements become groups of their names in
-/// the spelling of their first mention; capitals make no difference. What says nothing about the mesh (materials, steps, surfaces) is passed over.
+/// Solids (`C3D4`, `C3D5`, `C3D6`, `C3D8`, `C3D10`, `C3D20` with any letters behind), membranes,
+/// shells and surfaces (`S3`, `S4`, `S8R`, `STRI65`, `M3D4`, `SFM3D3`, `R3D4`, `CPS3`, ...) and
+/// lines (`T3D2`, `B31`) are read. Sets of nodes and of elements become groups of their names in
+/// the spelling of their first mention; capitals make no difference. What says nothing about the
+/// mesh (materials, steps, surfaces) is passed over.
 ///
 /// # Errors
-/// [`MeshError::Syntax`], [`MeshError::BadIndex`], [`MeshError::UnsupportedElement`], [`MeshError::DuplicateNode`], [`MeshError::Empty`] and
-/// [`MeshError::TooLarge`]. Keywords that make nodes or elements of others (`*NGEN`, `*ELGEN`, ...), `*INCLUDE`, `*SYSTEM`, a second part with nodes and an
-/// instance that is moved would give another mesh than the file means: they are errors as well.
+/// [`MeshError::Syntax`], [`MeshError::BadIndex`], [`MeshError::UnsupportedElement`],
+/// [`MeshError::DuplicateNode`], [`MeshError::Empty`] and [`MeshError::TooLarge`]. Keywords that
+/// make nodes or elements of others (`*NGEN`, `*ELGEN`, ...), `*INCLUDE`, `*SYSTEM`, a second part
+/// with nodes and an instance that is moved would give another mesh than the file means: they are
+/// errors as well.
 pub fn parse_abaqus(text: &str) -> Result<Mesh, MeshError> {
     let mut reader = Reader::default();
     // A keyword line that ends with a comma goes on.

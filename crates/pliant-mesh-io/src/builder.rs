@@ -6,8 +6,8 @@ use super::elements::Kind;
 use super::error::MeshError;
 use super::{Mesh, MeshGroup, VolumeCell};
 
-/// Most groups that one cell may be in. Without a bound, a small file of many groups times many cells asks
-/// for the product in memory.
+/// Most groups that one cell may be in. Without a bound, a small file of many groups times many
+/// cells asks for the product in memory.
 pub(super) const MAX_GROUPS_PER_CELL: usize = 64;
 
 #[derive(Default)]
@@ -21,7 +21,8 @@ impl Builder {
         self.mesh.vertices.len()
     }
 
-    /// Index of the group of that name, made if new; [`Builder::finish`] drops those that stay without cells.
+    /// Index of the group of that name, made if new; [`Builder::finish`] drops those that stay
+    /// without cells.
     pub(super) fn group(&mut self, name: &str) -> usize {
         if let Some(&id) = self.by_name.get(name) {
             return id;
@@ -56,7 +57,8 @@ impl Builder {
         Ok(())
     }
 
-    /// Adds a polygon of at least three corners as a fan about its first one; fewer corners add nothing.
+    /// Adds a polygon of at least three corners as a fan about its first one; fewer corners add
+    /// nothing.
     pub(super) fn polygon(&mut self, corners: &[u32], groups: &[usize]) -> Result<(), MeshError> {
         let [first, rest @ ..] = corners else {
             return Ok(());
@@ -97,8 +99,8 @@ impl Builder {
         Ok(())
     }
 
-    /// Adds a cell of these nodes, as many as the kind has and in its order. Lines and faces with nodes in the middle of their edges become
-    /// pieces between all of their nodes.
+    /// Adds a cell of these nodes, as many as the kind has and in its order. Lines and faces with
+    /// nodes in the middle of their edges become pieces between all of their nodes.
     pub(super) fn cell(&mut self, kind: Kind, nodes: &[u32], groups: &[usize]) -> Result<(), MeshError> {
         match (kind, nodes) {
             (Kind::Point, [a, ..]) => {
@@ -183,8 +185,8 @@ impl Builder {
     }
 }
 
-/// The index of an entry appended to a list of `len`; `u32::MAX` itself stays free, so that the length fits
-/// too.
+/// The index of an entry appended to a list of `len`; `u32::MAX` itself stays free, so that the
+/// length fits too.
 fn next_index(len: usize, what: &'static str) -> Result<u32, MeshError> {
     match u32::try_from(len) {
         Ok(index) if index < u32::MAX => Ok(index),

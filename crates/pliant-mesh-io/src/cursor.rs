@@ -1,4 +1,5 @@
-//! Reads words and numbers from a section of an MSH file or a legacy VTK file, text or binary alike.
+//! Reads words and numbers from a section of an MSH file or a legacy VTK file, text or binary
+//! alike.
 
 use super::error::{Location, MeshError, excerpt};
 
@@ -9,8 +10,8 @@ pub(super) enum Encoding {
     Binary { big_endian: bool },
 }
 
-/// A position in a section. All positions are offsets into the whole file, so that errors can say where they
-/// are.
+/// A position in a section. All positions are offsets into the whole file, so that errors can say
+/// where they are.
 pub(super) struct Cursor<'a> {
     bytes: &'a [u8],
     position: usize,
@@ -174,10 +175,11 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// `count` as a length, if that many entries of `ints`, `sizes` and `reals` numbers each can still
-    /// follow.
+    /// `count` as a length, if that many entries of `ints`, `sizes` and `reals` numbers each can
+    /// still follow.
     ///
-    /// Nothing is reserved or looped over before this check: a count in a damaged file can be any number.
+    /// Nothing is reserved or looped over before this check: a count in a damaged file can be any
+    /// number.
     pub(super) fn fits(
         &self,
         count: u64,

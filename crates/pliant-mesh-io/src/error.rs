@@ -71,7 +71,8 @@ pub enum MeshError {
     NonFinite {
         /// Where.
         place: Location,
-        /// The vertex in the file's own numbers: from one (OBJ, STL), from zero (PLY, VTK), or the number of the node.
+        /// The vertex in the file's own numbers: from one (OBJ, STL), from zero (PLY, VTK), or the
+        /// number of the node.
         vertex: i64,
     },
     /// Two nodes have the same tag.

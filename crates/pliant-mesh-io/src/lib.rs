@@ -1,9 +1,9 @@
-//! Mesh readers: Gmsh MSH (2.2 and 4.1), VTK (legacy, VTU, VTP), Abaqus and TetGen for volumes and surfaces; Wavefront OBJ, STL and PLY for
-//! surfaces. Text and binary, where a format has both.
+//! Mesh readers: Gmsh MSH (2.2 and 4.1), VTK (legacy, VTU, VTP), Abaqus and TetGen for volumes and
+//! surfaces; Wavefront OBJ, STL and PLY for surfaces. Text and binary, where a format has both.
 //!
-//! A [`Mesh`] is what a file says, with no unit conversion: coordinates are in the file's unit of length. The
-//! readers take anything a user can feed them: they never panic, and never reserve memory for more than the
-//! file can hold.
+//! A [`Mesh`] is what a file says, with no unit conversion: coordinates are in the file's unit of
+//! length. The readers take anything a user can feed them: they never panic, and never reserve
+//! memory for more than the file can hold.
 
 use pliant_continuum::{Element, ElementKind};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -62,16 +62,19 @@ pub struct Mesh {
     pub volumes: Vec<VolumeCell>,
     /// Named groups that have at least one cell, in order of first mention.
     pub groups: Vec<MeshGroup>,
-    /// Sides of triangles that the fan of a polygon made up, as pairs (triangle, side): side `k` goes from
-    /// corner `k` to corner `(k + 1) % 3`. They are not edges of the file. Empty for a mesh of triangles.
+    /// Sides of triangles that the fan of a polygon made up, as pairs (triangle, side): side `k`
+    /// goes from corner `k` to corner `(k + 1) % 3`. They are not edges of the file. Empty for a
+    /// mesh of triangles.
     pub diagonals: Vec<[u32; 2]>,
 }
 
-/// A named set of cells: a physical group of Gmsh, a group or object of Wavefront, a set of Abaqus, a value of a whole number that
-/// VTK has for each cell, a region or marker of TetGen, a solid of STL. Its lists are sorted and have each index once.
+/// A named set of cells: a physical group of Gmsh, a group or object of Wavefront, a set of Abaqus,
+/// a value of a whole number that VTK has for each cell, a region or marker of TetGen, a solid of
+/// STL. Its lists are sorted and have each index once.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MeshGroup {
-    /// The name in the file; `physical_<dimension>d_<tag>` for a physical group without a name, `<array>_<value>` for whole numbers of cells.
+    /// The name in the file; `physical_<dimension>d_<tag>` for a physical group without a name,
+    /// `<array>_<value>` for whole numbers of cells.
     pub name: String,
     /// Point cells, as indices into [`Mesh::vertices`].
     pub vertices: Vec<u32>,
@@ -86,12 +89,12 @@ pub struct MeshGroup {
 }
 
 impl Mesh {
-    /// All distinct edges: line cells, sides of polygons as in the file, and the edges of each tetrahedron and volume, from corner to
-    /// corner.
+    /// All distinct edges: line cells, sides of polygons as in the file, and the edges of each
+    /// tetrahedron and volume, from corner to corner.
     ///
-    /// Each edge has its smaller index first; the list is sorted. Diagonals of split polygons are left out
-    /// (unless another cell has the same edge), and so are edges from a vertex to itself. Cost: `O(n log n)`
-    /// in the number of cells.
+    /// Each edge has its smaller index first; the list is sorted. Diagonals of split polygons are
+    /// left out (unless another cell has the same edge), and so are edges from a vertex to itself.
+    /// Cost: `O(n log n)` in the number of cells.
     pub fn unique_edges(&self) -> Vec<[u32; 2]> {
         const SIDES: [(usize, usize); 6] = [(0, 1), (1, 2), (2, 0), (0, 3), (1, 3), (2, 3)];
         let diagonals: HashSet<[u32; 2]> = self.diagonals.iter().copied().collect();
@@ -120,10 +123,12 @@ impl Mesh {
         edges
     }
 
-    /// Triangles and quadrangles, as far as they are those of the file: polygons of more sides stay cut into triangles.
+    /// Triangles and quadrangles, as far as they are those of the file: polygons of more sides stay
+    /// cut into triangles.
     pub fn faces(&self) -> (Vec<[u32; 3]>, Vec<[u32; 4]>) {
         let diagonals: HashSet<[u32; 2]> = self.diagonals.iter().copied().collect();
-        // Sides of a triangle that its polygon does not have: a quadrangle is one with its last, then one with its first.
+        // Sides of a triangle that its polygon does not have: a quadrangle is one with its last,
+        // then one with its first.
         let inner = |t: usize| [0, 1, 2].map(|side| diagonals.contains(&[t as u32, side]));
         let (mut triangles, mut quadrangles) = (Vec::new(), Vec::new());
         let mut rest = self.triangles.iter().enumerate().peekable();
@@ -185,7 +190,8 @@ impl Mesh {
         found.into_iter().collect()
     }
 
-    /// The cells of these groups alone, with the vertices that they have and the diagonals of the polygons among them. All groups stay, as the vertices of theirs that are left.
+    /// The cells of these groups alone, with the vertices that they have and the diagonals of the
+    /// polygons among them. All groups stay, as the vertices of theirs that are left.
     pub fn selection(&self, chosen: &[&MeshGroup]) -> Self {
         fn pick<T: Clone>(from: &[T], lists: Vec<&Vec<u32>>) -> Vec<T> {
             let which: BTreeSet<u32> = lists.into_iter().flatten().copied().collect();
@@ -237,7 +243,8 @@ impl Mesh {
         out
     }
 
-    /// The volumes as a mesh of finite elements, tetrahedra first, with all vertices times `scale`, in m.
+    /// The volumes as a mesh of finite elements, tetrahedra first, with all vertices times `scale`,
+    /// in m.
     pub fn solid(&self, scale: f64) -> pliant_continuum::Mesh {
         let indices = |nodes: &[u32]| nodes.iter().map(|n| *n as usize).collect::<Vec<_>>();
         let tetrahedra = self.tetrahedra.iter();
@@ -253,13 +260,15 @@ impl Mesh {
     }
 }
 
-/// Reads a mesh file in the format that its extension names, see [`MESH_EXTENSIONS`] (upper or lower case).
+/// Reads a mesh file in the format that its extension names, see [`MESH_EXTENSIONS`] (upper or
+/// lower case).
 ///
-/// A TetGen mesh has several files: of `x.ele` or `x.node`, both are read, and `x.face` if it is there.
+/// A TetGen mesh has several files: of `x.ele` or `x.node`, both are read, and `x.face` if it is
+/// there.
 ///
 /// # Errors
-/// [`MeshError::UnknownExtension`], [`MeshError::Io`] if a file cannot be read, and the errors of the `parse_` function of the format,
-/// which do not name the file.
+/// [`MeshError::UnknownExtension`], [`MeshError::Io`] if a file cannot be read, and the errors of
+/// the `parse_` function of the format, which do not name the file.
 pub fn read_mesh(path: &Path) -> Result<Mesh, MeshError> {
     let extension = path
         .extension()
@@ -267,7 +276,8 @@ pub fn read_mesh(path: &Path) -> Result<Mesh, MeshError> {
         .unwrap_or_default();
     // Names and comments in some 8-bit encoding must not make the geometry unreadable.
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    // The format is settled before the file is opened: a wrong extension is the clearer complaint of the two.
+    // The format is settled before the file is opened: a wrong extension is the clearer complaint
+    // of the two.
     match extension.as_str() {
         "obj" => parse_obj(&text(&read(path)?)),
         "msh" => parse_msh(&read(path)?),

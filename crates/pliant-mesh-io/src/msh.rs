@@ -11,12 +11,13 @@ use super::{Mesh, msh2, msh4};
 
 /// Reads a Gmsh mesh file of version 2.2 or 4.1, ASCII or binary of either byte order.
 ///
-/// Nodes keep the file's order; their tags need not be contiguous. Points, lines, triangles, quadrangles (as
-/// two triangles) of first order and the volumes of [`ElementKind`](pliant_continuum::ElementKind) are read; their physical groups become [`Mesh::groups`],
-/// where groups of the same name in several dimensions are one. Version 2.2 repeats an element for each of
-/// its groups: that is one cell here. Sections other than `$MeshFormat`, `$PhysicalNames`, `$Entities`,
-/// `$Nodes` and `$Elements` are skipped; so elements on partitioned entities (`$PartitionedEntities`) are in
-/// no group.
+/// Nodes keep the file's order; their tags need not be contiguous. Points, lines, triangles,
+/// quadrangles (as two triangles) of first order and the volumes of
+/// [`ElementKind`](pliant_continuum::ElementKind) are read; their physical groups become
+/// [`Mesh::groups`], where groups of the same name in several dimensions are one. Version 2.2
+/// repeats an element for each of its groups: that is one cell here. Sections other than
+/// `$MeshFormat`, `$PhysicalNames`, `$Entities`, `$Nodes` and `$Elements` are skipped; so elements
+/// on partitioned entities (`$PartitionedEntities`) are in no group.
 ///
 /// # Errors
 /// All of [`MeshError`] but those of opening the file.
@@ -36,7 +37,8 @@ pub fn parse_msh(bytes: &[u8]) -> Result<Mesh, MeshError> {
     };
     let mut sections = Vec::new();
     while let Some(section) = next_section(bytes, &mut position, header.encoding)? {
-        // The only way in which 2.2 can have nodes but no `$Nodes`: "no vertices" would be a riddle.
+        // The only way in which 2.2 can have nodes but no `$Nodes`: "no vertices" would be a
+        // riddle.
         if section.name == b"ParametricNodes" {
             return Err(MeshError::Syntax {
                 place: place(bytes, section.body.start.saturating_sub(1), header.encoding),
@@ -73,8 +75,8 @@ pub fn parse_msh(bytes: &[u8]) -> Result<Mesh, MeshError> {
     msh.builder.finish()
 }
 
-/// No section of Gmsh has a name half as long. The bound keeps the search for the end linear in the size of
-/// the file.
+/// No section of Gmsh has a name half as long. The bound keeps the search for the end linear in the
+/// size of the file.
 const LONGEST_NAME: usize = 64;
 
 /// A section, without the lines `$Name` and `$EndName`.

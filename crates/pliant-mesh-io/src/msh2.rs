@@ -29,8 +29,8 @@ pub(super) fn read_nodes(cursor: &mut Cursor<'_>, msh: &mut Msh) -> Result<(), M
     Ok(())
 }
 
-/// Text: `tag type tags... nodes...` per element; binary: blocks of one type and number of tags. The first
-/// tag is the physical group.
+/// Text: `tag type tags... nodes...` per element; binary: blocks of one type and number of tags.
+/// The first tag is the physical group.
 pub(super) fn read_elements(cursor: &mut Cursor<'_>, msh: &mut Msh) -> Result<(), MeshError> {
     let total = read_count(cursor, "the number of elements")?;
     let mut left = cursor.fits(total, "elements", [1, 0, 0])? as u64;

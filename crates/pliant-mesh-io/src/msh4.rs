@@ -4,8 +4,8 @@ use super::cursor::Cursor;
 use super::error::MeshError;
 use super::msh::{Msh, element_kind};
 
-/// Per dimension, entities with bounds, physical tags and bounding entities; only the physical tags matter
-/// here.
+/// Per dimension, entities with bounds, physical tags and bounding entities; only the physical tags
+/// matter here.
 pub(super) fn read_entities(cursor: &mut Cursor<'_>, msh: &mut Msh) -> Result<(), MeshError> {
     let mut counts = [0; 4];
     for count in &mut counts {

@@ -6,15 +6,15 @@ use super::error::{Location, MeshError, excerpt};
 
 /// Reads the geometry of a Wavefront OBJ file: `v`, `p`, `l`, `f`, `o` and `g`.
 ///
-/// Corners of faces may be `v`, `v/vt`, `v/vt/vn` or `v//vn`, with absolute (from one) or negative indices
-/// (-1 is the latest vertex so far); absolute indices may point forward. Only the first three numbers of a
-/// `v` count (no weight, no colour). Comments, continued lines (`\`) and CRLF are understood; all other
-/// statements (normals, materials, free-form curves and surfaces, ...) are skipped. A cell is in the group of
-/// its object's name and of all names of the last `g`.
+/// Corners of faces may be `v`, `v/vt`, `v/vt/vn` or `v//vn`, with absolute (from one) or negative
+/// indices (-1 is the latest vertex so far); absolute indices may point forward. Only the first
+/// three numbers of a `v` count (no weight, no colour). Comments, continued lines (`\`) and CRLF
+/// are understood; all other statements (normals, materials, free-form curves and surfaces, ...)
+/// are skipped. A cell is in the group of its object's name and of all names of the last `g`.
 ///
 /// # Errors
-/// [`MeshError::Syntax`], [`MeshError::BadIndex`], [`MeshError::NonFinite`], each with the line on which the
-/// statement begins, [`MeshError::Empty`] and [`MeshError::TooLarge`].
+/// [`MeshError::Syntax`], [`MeshError::BadIndex`], [`MeshError::NonFinite`], each with the line on
+/// which the statement begins, [`MeshError::Empty`] and [`MeshError::TooLarge`].
 pub fn parse_obj(text: &str) -> Result<Mesh, MeshError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut reader = Reader {
@@ -37,7 +37,8 @@ pub fn parse_obj(text: &str) -> Result<Mesh, MeshError> {
     reader.builder.finish()
 }
 
-/// Calls `visit` with each statement and the number of its first line: comments cut, continued lines joined.
+/// Calls `visit` with each statement and the number of its first line: comments cut, continued
+/// lines joined.
 fn each_statement(
     text: &str,
     mut visit: impl FnMut(usize, &str) -> Result<(), MeshError>,

@@ -9,12 +9,14 @@ use data::{Data, Format, Scalar};
 
 /// Reads a PLY file: text, or binary of either byte order.
 ///
-/// Of the element `vertex` the properties `x`, `y`, `z` are read, of `face` the list `vertex_indices` (or `vertex_index`), of `edge`
-/// the properties `vertex1` and `vertex2`; all other properties and elements are passed over. There are no groups.
+/// Of the element `vertex` the properties `x`, `y`, `z` are read, of `face` the list
+/// `vertex_indices` (or `vertex_index`), of `edge` the properties `vertex1` and `vertex2`; all
+/// other properties and elements are passed over. There are no groups.
 ///
 /// # Errors
-/// [`MeshError::Syntax`], [`MeshError::BadIndex`], [`MeshError::NonFinite`], [`MeshError::Empty`] and [`MeshError::TooLarge`]; strips of
-/// triangles (`tristrips`) are not read, which is an error too.
+/// [`MeshError::Syntax`], [`MeshError::BadIndex`], [`MeshError::NonFinite`], [`MeshError::Empty`]
+/// and [`MeshError::TooLarge`]; strips of triangles (`tristrips`) are not read, which is an error
+/// too.
 pub fn parse_ply(bytes: &[u8]) -> Result<Mesh, MeshError> {
     let (mut data, elements) = read_header(bytes)?;
     let mut builder = Builder::default();
@@ -33,7 +35,7 @@ pub fn parse_ply(bytes: &[u8]) -> Result<Mesh, MeshError> {
     builder.finish()
 }
 
-/// What the header says of one kind of thing.
+/// The header's description of one kind of element.
 struct Element {
     /// The line in the header.
     line: usize,
@@ -139,7 +141,8 @@ fn read_header(bytes: &[u8]) -> Result<(Data<'_>, Vec<Element>), MeshError> {
     Ok((data, elements))
 }
 
-/// Reads one thing: the numbers of all its properties that are none of a list, and the items of the list asked for.
+/// Reads one element: the numbers of all its properties that are none of a list, and the items of the
+/// list asked for.
 fn read_one(
     data: &mut Data<'_>,
     element: &Element,

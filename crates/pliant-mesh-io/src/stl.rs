@@ -14,12 +14,15 @@ const FACET: usize = 50;
 
 /// Reads an STL file, text or binary.
 ///
-/// The format has no shared vertices: corners that are exactly equal (`-0` and `0` are) become one, all others stay apart. Normals and
-/// the attribute bytes of binary files are left out; the order of the corners says where the outside is. The solids of a text file
-/// become groups of their names. A file whose length is that of the number of triangles in its header is binary, whatever it begins with.
+/// The format has no shared vertices: corners that are exactly equal (`-0` and `0` are) become one,
+/// all others stay apart. Normals and the attribute bytes of binary files are left out; the order
+/// of the corners says where the outside is. The solids of a text file become groups of their
+/// names. A file whose length is that of the number of triangles in its header is binary, whatever
+/// it begins with.
 ///
 /// # Errors
-/// [`MeshError::Syntax`], [`MeshError::NonFinite`], [`MeshError::Empty`] and [`MeshError::TooLarge`].
+/// [`MeshError::Syntax`], [`MeshError::NonFinite`], [`MeshError::Empty`] and
+/// [`MeshError::TooLarge`].
 pub fn parse_stl(bytes: &[u8]) -> Result<Mesh, MeshError> {
     let mut welder = Welder::default();
     let count = bytes.get(HEADER - 4..HEADER).map(|count| {
@@ -76,7 +79,8 @@ fn binary(
     Ok(())
 }
 
-/// `solid name`, `facet normal ...`, `outer loop`, three times `vertex x y z`, `endloop`, `endfacet`, `endsolid`.
+/// `solid name`, `facet normal ...`, `outer loop`, three times `vertex x y z`, `endloop`,
+/// `endfacet`, `endsolid`.
 fn text(text: &str, welder: &mut Welder) -> Result<(), MeshError> {
     let mut groups: Option<Vec<usize>> = None;
     // Corners of the facet that is being read.

@@ -21,10 +21,12 @@ pub struct TetgenFiles<'a> {
     pub faces: Option<&'a str>,
 }
 
-/// Reads a TetGen mesh: nodes, tetrahedra of 4 or 10 nodes, and faces of 3 or 6 nodes as triangles of their corners.
+/// Reads a TetGen mesh: nodes, tetrahedra of 4 or 10 nodes, and faces of 3 or 6 nodes as triangles
+/// of their corners.
 ///
-/// Nodes are numbered from zero or one, as the first of them says. The first attribute of an element becomes the group
-/// `region_<value>`, the marker of a face `boundary_<value>`, the marker of a node `marker_<value>`; a marker of zero is none.
+/// Nodes are numbered from zero or one, as the first of them says. The first attribute of an
+/// element becomes the group `region_<value>`, the marker of a face `boundary_<value>`, the marker
+/// of a node `marker_<value>`; a marker of zero is none.
 ///
 /// # Errors
 /// [`MeshError::InFile`], which says in which of the files, with any other one.
@@ -135,7 +137,8 @@ impl Reader {
         Ok(())
     }
 
-    /// `count markers`, then `number nodes... [marker] ...` per face; whether it has three nodes or six, its line says.
+    /// `count markers`, then `number nodes... [marker] ...` per face; whether it has three nodes or
+    /// six, its line says.
     fn faces(&mut self, text: &str) -> Result<(), MeshError> {
         let mut lines = lines(text, "#");
         let (line, header) = lines.next().ok_or_else(|| cut_off(text, "the number of faces"))?;
@@ -164,7 +167,8 @@ impl Reader {
         Ok(())
     }
 
-    /// The nodes of a cell. Which of those behind the corners is in the middle of which edge, their places say: TetGen puts them there.
+    /// The nodes of a cell. Which of those behind the corners is in the middle of which edge, their
+    /// places say: TetGen puts them there.
     fn cell(&self, words: &mut Words<'_>, kind: Kind, edges: &[[usize; 2]]) -> Result<Vec<u32>, MeshError> {
         let nodes: Vec<u32> = (0..kind.nodes())
             .map(|_| self.node(words))

@@ -56,7 +56,8 @@ impl<'a> Words<'a> {
     }
 }
 
-/// The lines that hold something once what follows a comment mark is cut, with their numbers from one.
+/// The lines that hold something once what follows a comment mark is cut, with their numbers from
+/// one.
 pub(super) fn lines<'a>(text: &'a str, comment: &'a str) -> impl Iterator<Item = (usize, &'a str)> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let numbered = text.lines().enumerate();

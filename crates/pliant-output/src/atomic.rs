@@ -15,8 +15,8 @@ struct Partial {
 impl Drop for Partial {
     fn drop(&mut self) {
         if !self.renamed {
-            // Nobody is left to tell; a leftover `.partial` file is recognisable and is overwritten by the
-            // next run.
+            // Nobody is left to tell; a leftover `.partial` file is recognisable and is overwritten
+            // by the next run.
             let _ = fs::remove_file(&self.path);
         }
     }
@@ -24,10 +24,11 @@ impl Drop for Partial {
 
 /// Writes a file through `fill` so that `path` never holds half of it.
 ///
-/// The bytes go to the sibling `.<name>.partial`, which is flushed, synced to the disk and then renamed to
-/// `path`, replacing what was there. On any error (and on a panic of `fill`) the sibling is removed and
-/// `path` stays as it was. The directory of `path` must exist. Two processes must not write the same `path`
-/// at the same time: they would share the sibling. If `path` is a symbolic link, the link itself is replaced.
+/// The bytes go to the sibling `.<name>.partial`, which is flushed, synced to the disk and then
+/// renamed to `path`, replacing what was there. On any error (and on a panic of `fill`) the sibling
+/// is removed and `path` stays as it was. The directory of `path` must exist. Two processes must
+/// not write the same `path` at the same time: they would share the sibling. If `path` is a
+/// symbolic link, the link itself is replaced.
 ///
 /// # Errors
 /// [`ExportError::Io`] with `path` and what the system or `fill` said.

@@ -7,16 +7,16 @@ use super::ExportError;
 use super::atomic::write_atomically;
 use crate::recording::Recording;
 
-/// First line of the table: names with units; `residual` is relative, `violation` is in m or rad. The last ones are the
-/// energies of [`LEDGER`](crate::recording::LEDGER), by source.
+/// First line of the table: names with units; `residual` is relative, `violation` is in m or rad.
+/// The last ones are the energies of [`LEDGER`](crate::recording::LEDGER), by source.
 pub const ENERGY_HEADER: &str = "time_s,kinetic_J,potential_J,dissipated_J,total_J,residual,violation,\
     forces_J,motion_J,motors_J,inputs_J,damping_J,friction_J,impacts_J,corrections_J,numerical_J,\
     numerical_inertia_J,numerical_stiffness_J,numerical_geometry_J,numerical_rows_J,numerical_undivided_J,numerical_rest_J";
 
 /// Writes one line per sample of the recording under [`ENERGY_HEADER`].
 ///
-/// `total_J` is kinetic plus potential energy. Numbers are the shortest decimals that read back to the same
-/// `f64` (`NaN`, `inf` and `-inf` as such); lines end with a line feed.
+/// `total_J` is kinetic plus potential energy. Numbers are the shortest decimals that read back to
+/// the same `f64` (`NaN`, `inf` and `-inf` as such); lines end with a line feed.
 ///
 /// # Errors
 /// [`ExportError::Io`] if the file cannot be written.
@@ -24,7 +24,8 @@ pub fn write_energy_csv(path: &Path, recording: &Recording) -> Result<(), Export
     write_atomically(path, |out| {
         writeln!(out, "{ENERGY_HEADER}")?;
         for s in &recording.samples {
-            // `{:?}` and not `{}`: both round-trip, but only the first writes 1e-300 without 300 zeros.
+            // `{:?}` and not `{}`: both round-trip, but only the first writes 1e-300 without 300
+            // zeros.
             write!(
                 out,
                 "{:?},{:?},{:?},{:?},{:?},{:?},{:?}",
@@ -110,7 +111,8 @@ pub struct PathLine {
     pub iterations: usize,
 }
 
-/// Writes the table of a path of equilibria: a line per point, which begins with its number from zero.
+/// Writes the table of a path of equilibria: a line per point, which begins with its number from
+/// zero.
 ///
 /// # Errors
 /// [`ExportError::Io`] if the file cannot be written.

@@ -1,8 +1,10 @@
-//! Recorded motions, and the files that are written of them: ParaView collections, tables, plots and a page that plays.
+//! Recorded motions, and the files that are written of them: ParaView collections, tables, plots
+//! and a page that plays.
 //!
-//! Every file is written beside its final place and renamed when complete (see [`atomic`]), so that an
-//! interrupted run leaves either the old file or the new one. The writers read nothing but the recording,
-//! check it first, and return an [`ExportError`] that names the frame or cell that is wrong.
+//! Every file is written beside its final place and renamed when complete (see [`atomic`]), so that
+//! an interrupted run leaves either the old file or the new one. The writers read nothing but the
+//! recording, check it first, and return an [`ExportError`] that names the frame or cell that is
+//! wrong.
 
 use std::io;
 use std::path::PathBuf;
@@ -58,7 +60,8 @@ pub enum ExportError {
     },
 }
 
-/// Checks that all frames fit the fixed topology, so that the writers can index without asking again.
+/// Checks that all frames fit the fixed topology, so that the writers can index without asking
+/// again.
 ///
 /// # Errors
 /// [`ExportError::WrongLength`] or [`ExportError::BadIndex`], for the first misfit.

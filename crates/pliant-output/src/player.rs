@@ -1,18 +1,20 @@
-//! One self-contained HTML page that plays a [`Recording`]: our own WebGL2 script, no network, nothing to
-//! install.
+//! One self-contained HTML page that plays a [`Recording`]: our own WebGL2 script, no network,
+//! nothing to install.
 //!
-//! [`player_html`] checks the recording, packs its numbers as base64 and puts them with the script and the style
-//! into one template. What the user wrote (title, names) travels as JSON with `<`, `>` and `&` escaped and is shown
-//! through `textContent` only; the title also stands in the page as escaped text. So no name can inject markup.
+//! [`player_html`] checks the recording, packs its numbers as base64 and puts them with the script
+//! and the style into one template. What the user wrote (title, names) travels as JSON with `<`,
+//! `>` and `&` escaped and is shown through `textContent` only; the title also stands in the page
+//! as escaped text. So no name can inject markup.
 //!
-//! The page understands `#t=1.25&paused` (start time in seconds, standing still), also `speed=0.5`, `once` (no
-//! loop) and `forces` (of contacts). It reports in `<output id="status">` either `ready frames=120 time=0.350 drawn=17` (`drawn`: points +
-//! segments + triangles + bodies of the last picture) or `error: ...`; `scripts/check_player.sh PAGE.html` tests a
-//! page by these.
+//! The page understands `#t=1.25&paused` (start time in seconds, standing still), also `speed=0.5`,
+//! `once` (no loop) and `forces` (of contacts). It reports in `<output id="status">` either
+//! `ready frames=120 time=0.350 drawn=17` (`drawn`: points + segments + triangles + bodies of the
+//! last picture) or `error: ...`; `scripts/check_player.sh PAGE.html` tests a page by these.
 //!
 //! # The data of the page
 //!
-//! The JSON in `<script id="data">` holds the names and these base64 texts of little-endian numbers:
+//! The JSON in `<script id="data">` holds the names and these base64 texts of little-endian
+//! numbers:
 //!
 //! | key         | numbers | layout                                                               |
 //! |-------------|---------|----------------------------------------------------------------------|
@@ -23,7 +25,7 @@
 //! | `triangles` | u32     | three point indices each                                             |
 //! | `arrow_starts` | u32  | per frame the first of its contact forces, then their number              |
 //! | `arrows`    | f32     | point and force of each contact force                                |
-//! | `mesh`      | f32     | of a body drawn with triangles: position, over four times the largest reach, and normal of each corner |
+//! | `mesh`      | f32     | position of each corner, over four times the largest reach, and normal   |
 
 mod check;
 mod encode;
@@ -222,8 +224,9 @@ struct BodyData<'a> {
     mesh: String,
 }
 
-/// Three times position and normal of every triangle; those without an area or a corner are left out. Positions are over four times
-/// the largest reach, so that they stay away from the edges of the cube, which are drawn as lines.
+/// Three times position and normal of every triangle; those without an area or a corner are left
+/// out. Positions are over four times the largest reach, so that they stay away from the edges of
+/// the cube, which are drawn as lines.
 fn faces(surface: &Surface) -> String {
     let reach = surface.reach().iter().fold(0.0f64, |m, x| m.max(*x));
     let mut numbers = Vec::with_capacity(18 * surface.triangles.len());
@@ -268,12 +271,12 @@ impl<'a> From<&'a BodyTrack> for BodyData<'a> {
     }
 }
 
-/// The page that plays `recording`, with `up` pointing up on the screen: against gravity, of any length, usually
-/// `[0.0, 1.0, 0.0]`.
+/// The page that plays `recording`, with `up` pointing up on the screen: against gravity, of any
+/// length, usually `[0.0, 1.0, 0.0]`.
 ///
-/// Numbers are stored in single precision, so a scene more than about 1000 times its size away from the origin
-/// looks coarse. Velocities and the fine samples are left out. A recording without points and bodies gives a page
-/// with the ground only.
+/// Numbers are stored in single precision, so a scene more than about 1000 times its size away from
+/// the origin looks coarse. Velocities and the fine samples are left out. A recording without
+/// points and bodies gives a page with the ground only.
 ///
 /// # Errors
 ///
@@ -281,7 +284,8 @@ impl<'a> From<&'a BodyTrack> for BodyData<'a> {
 ///
 /// # Cost
 ///
-/// One pass over the frames; the page takes about 16 bytes per point and frame, and 37 per body and frame.
+/// One pass over the frames; the page takes about 16 bytes per point and frame, and 37 per body and
+/// frame.
 pub fn player_html(recording: &Recording, up: [f64; 3]) -> Result<String, PlayerError> {
     check::recording(recording)?;
     let up = check::unit(up)?;
@@ -335,8 +339,8 @@ pub fn player_html(recording: &Recording, up: [f64; 3]) -> Result<String, Player
     ))
 }
 
-/// Where the contact forces of each frame start, with their number at the end; point and force of each. What does not fit into single
-/// precision is left out.
+/// Where the contact forces of each frame start, with their number at the end; point and force of
+/// each. What does not fit into single precision is left out.
 fn arrows(recording: &Recording) -> (Vec<u32>, Vec<f32>) {
     let (mut starts, mut numbers) = (Vec::with_capacity(recording.frames.len() + 1), Vec::new());
     let mut lines = recording.contacts.lines.iter().peekable();
@@ -364,7 +368,8 @@ fn pack(bytes: impl Iterator<Item = u8>) -> String {
 ///
 /// # Errors
 ///
-/// [`ExportError::Player`] if it cannot be drawn; then no file was touched. [`ExportError::Io`] with `path`.
+/// [`ExportError::Player`] if it cannot be drawn; then no file was touched. [`ExportError::Io`]
+/// with `path`.
 pub fn write_player(path: &Path, recording: &Recording, up: [f64; 3]) -> Result<(), ExportError> {
     let page = player_html(recording, up)?;
     write_atomically(path, |file| file.write_all(page.as_bytes()))

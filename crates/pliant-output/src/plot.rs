@@ -1,7 +1,7 @@
 //! The energies of a run over time as a self-contained SVG picture.
 //!
-//! A white ground and dark ink whatever the viewer's theme, no scripts, no fonts of its own. The file stays
-//! small: each line has at most about 1500 points, chosen so that peaks survive.
+//! A white ground and dark ink whatever the viewer's theme, no scripts, no fonts of its own. The
+//! file stays small: each line has at most about 1500 points, chosen so that peaks survive.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -37,7 +37,8 @@ struct Series {
     value: fn(&Sample) -> f64,
 }
 
-/// Colours of Okabe and Ito, which colour-blind readers can tell apart. The total is drawn last, on top.
+/// Colours of Okabe and Ito, which colour-blind readers can tell apart. The total is drawn last, on
+/// top.
 const SERIES: [Series; 4] = [
     Series {
         name: "kinetic",
@@ -65,10 +66,11 @@ const SERIES: [Series; 4] = [
     },
 ];
 
-/// Plots kinetic, potential, dissipated and total (kinetic plus potential) energy (J) over time (s), as SVG.
+/// Plots kinetic, potential, dissipated and total (kinetic plus potential) energy (J) over time
+/// (s), as SVG.
 ///
-/// A sample with a number that is not finite (or above 1e300 in size) is left out: the curves have a gap
-/// there, and the picture says how many samples that were. Without samples, it says so.
+/// A sample with a number that is not finite (or above 1e300 in size) is left out: the curves have
+/// a gap there, and the picture says how many samples that were. Without samples, it says so.
 ///
 /// # Errors
 /// [`ExportError::Io`] if the file cannot be written.
@@ -133,8 +135,8 @@ fn is_drawable(sample: &Sample) -> bool {
     drawable(sample.time) && SERIES.iter().all(|series| drawable((series.value)(sample)))
 }
 
-/// The text of an SVG in the making. Writing to a `String` cannot fail, so the results of `write!` are
-/// dropped.
+/// The text of an SVG in the making. Writing to a `String` cannot fail, so the results of `write!`
+/// are dropped.
 struct Picture(String);
 
 impl Picture {
@@ -252,7 +254,8 @@ impl Picture {
     }
 }
 
-/// Text as XML content: markup characters as entities, control characters, which XML forbids, as blanks.
+/// Text as XML content: markup characters as entities, control characters, which XML forbids, as
+/// blanks.
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {

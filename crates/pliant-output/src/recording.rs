@@ -1,4 +1,5 @@
-//! What a run leaves for pictures and files: a fixed topology and one [`Frame`] per recorded instant.
+//! What a run leaves for pictures and files: a fixed topology and one [`Frame`] per recorded
+//! instant.
 //!
 //! It is plain data and the writers read nothing else, so a recording can come from anywhere.
 
@@ -65,7 +66,8 @@ pub struct Frame {
     pub sample: Sample,
 }
 
-/// Names of the sources in [`Sample::ledger`]; those that begin with `numerical_` sum to `numerical`.
+/// Names of the sources in [`Sample::ledger`]; those that begin with `numerical_` sum to
+/// `numerical`.
 pub const LEDGER: [&str; 15] = [
     "forces",
     "motion",
@@ -99,7 +101,8 @@ pub struct Sample {
     pub residual: f64,
     /// Largest violation of a hard constraint (m or rad).
     pub violation: f64,
-    /// Energy brought in since the start, by source (J): the entries that [`LEDGER`] names, in its order.
+    /// Energy brought in since the start, by source (J): the entries that [`LEDGER`] names, in its
+    /// order.
     pub ledger: [f64; LEDGER.len()],
 }
 
@@ -112,20 +115,21 @@ pub struct JointTable {
     pub lines: Vec<Vec<f64>>,
 }
 
-/// A contact at a recorded instant: where it was at the start of the step that ended there, and what it did over it.
+/// A contact at a recorded instant: where it was at the start of the step that ended there, and
+/// what it did over it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ContactLine {
     /// Time at the end of the step (s).
     pub time: f64,
-    /// The two things, by their places in [`ContactTable::names`].
+    /// The two colliders, by their positions in [`ContactTable::names`].
     pub sides: [u32; 2],
     /// Where (m).
     pub point: [f64; 3],
-    /// Unit vector from the first thing to the second.
+    /// Unit vector from the first collider to the second.
     pub normal: [f64; 3],
     /// Distance along the normal (m).
     pub gap: f64,
-    /// Average force over the step on the second thing (N).
+    /// Average force over the step on the second collider (N).
     pub force: [f64; 3],
     /// Torque of its resistance to spin and rolling (N m).
     pub torque: [f64; 3],

@@ -1,8 +1,8 @@
-//! ParaView files: one unstructured grid of particles and one surface mesh of bodies per frame, and two
-//! collections.
+//! ParaView files: one unstructured grid of particles and one surface mesh of bodies per frame, and
+//! two collections.
 //!
-//! XML files of VTK 1.0 with inline base64 data (little-endian, 64-bit lengths), which ParaView 5, VTK 9 and
-//! meshio read. All coordinates are world coordinates in metres.
+//! XML files of VTK 1.0 with inline base64 data (little-endian, 64-bit lengths), which ParaView 5,
+//! VTK 9 and meshio read. All coordinates are world coordinates in metres.
 
 use rayon::prelude::*;
 use std::io::{self, Write};
@@ -25,20 +25,21 @@ const FRAMES: &str = "frames";
 
 /// Writes the recording for ParaView into the directory `dir` (created if missing).
 ///
-/// - `particles.pvd` and `frames/particles_0000.vtu`, ...: segments as lines, triangles, and a vertex for
-///   each point that is in no cell; point data `velocity` (m/s) and `node` (index into [`Recording::groups`],
-///   -1 outside all).
-/// - `bodies.pvd` and `frames/bodies_0000.vtp`, ...: boxes as 6 quads, spheres as 12 x 8 latitude-longitude
-///   meshes, axes as 3 lines; cell data `body` (index into [`Recording::bodies`]) and, for axes, `axis` (0,
-///   1, 2; else -1).
+/// - `particles.pvd` and `frames/particles_0000.vtu`, ...: segments as lines, triangles, and a
+///   vertex for each point that is in no cell; point data `velocity` (m/s) and `node` (index into
+///   [`Recording::groups`], -1 outside all).
+/// - `bodies.pvd` and `frames/bodies_0000.vtp`, ...: boxes as 6 quads, spheres as 12 x 8
+///   latitude-longitude meshes, axes as 3 lines; cell data `body` (index into
+///   [`Recording::bodies`]) and, for axes, `axis` (0, 1, 2; else -1).
 ///
-/// The time (s) of each frame is in the collections. A recording without points has no particle files, one
-/// without bodies no body files. Each collection is written after its frames; frames of an earlier, longer
-/// run in `dir` are left but not listed. Returns the written files in order of writing.
+/// The time (s) of each frame is in the collections. A recording without points has no particle
+/// files, one without bodies no body files. Each collection is written after its frames; frames of
+/// an earlier, longer run in `dir` are left but not listed. Returns the written files in order of
+/// writing.
 ///
 /// # Errors
-/// [`ExportError::WrongLength`] or [`ExportError::BadIndex`] if a frame does not fit the topology (before
-/// anything is written), [`ExportError::Io`] if a file cannot be written.
+/// [`ExportError::WrongLength`] or [`ExportError::BadIndex`] if a frame does not fit the topology
+/// (before anything is written), [`ExportError::Io`] if a file cannot be written.
 pub fn write_vtk(dir: &Path, recording: &Recording) -> Result<Vec<PathBuf>, ExportError> {
     check_topology(recording)?;
     create_directory(&dir.join(FRAMES))?;
@@ -73,8 +74,9 @@ fn write_series(
     // Collections want forward slashes on every system.
     let name = |index: usize| format!("{FRAMES}/{stem}_{index:0digits$}.{extension}");
     let names: Vec<String> = (0..recording.frames.len()).map(name).collect();
-    // Frames are independent files: encoding and syncing them side by side is what a run's end waits for. The first error in
-    // the order of the frames is the one reported, whichever came first.
+    // Frames are independent files: encoding and syncing them side by side is what a run's end
+    // waits for. The first error in the order of the frames is the one reported, whichever came
+    // first.
     let results: Vec<Result<PathBuf, ExportError>> = recording
         .frames
         .par_iter()

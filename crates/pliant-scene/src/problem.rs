@@ -58,8 +58,9 @@ pub enum WriteProblemError {
     Content(#[from] ExchangeError),
 }
 
-/// Writes a problem into the directory `dir` (created if missing) as `<name>.json` and its matrices, and returns the path of the former. Each file is
-/// complete or absent; the matrices come first, so that a header never lacks one.
+/// Writes a problem into the directory `dir` (created if missing) as `<name>.json` and its
+/// matrices, and returns the path of the former. Each file is complete or absent; the matrices come
+/// first, so that a header never lacks one.
 ///
 /// # Errors
 /// [`WriteProblemError`].

@@ -29,7 +29,7 @@ pub use contacts::ContactSummary;
 pub use files::{WriteError, write_results};
 pub use joints::{JointCoordinate, JointState};
 pub use statics::{CriticalState, StaticsSummary};
-pub use summary::{Energy, NodeState, Residuals, Seconds, Sizes, Summary, TreatmentState, Work};
+pub use summary::{Energy, NodeState, Residuals, Seconds, Sizes, Summary, TreatmentState, WorkCounters};
 
 use crate::scene::{BuiltScene, InputCourse, SceneError};
 use holds::Schedule;
@@ -56,9 +56,10 @@ pub struct Progress<'a> {
 
 /// A scene in motion.
 ///
-/// Steps have the scene's length; if the duration is no multiple of it, the last step is shorter. A timed hold starts and
-/// ends at the first beginning of a step that is not before its time; where several fall on one, ends come first. Steps that choose their length
-/// end at the times of pictures and of holds, and the run ends where everything is at rest, if the scene asks for that.
+/// Steps have the scene's length; if the duration is no multiple of it, the last step is shorter. A
+/// timed hold starts and ends at the first beginning of a step that is not before its time; where
+/// several fall on one, ends come first. Steps that choose their length end at the times of
+/// pictures and of holds, and the run ends where everything is at rest, if the scene asks for that.
 #[derive(Debug)]
 pub struct Runner {
     simulation: Simulation,
@@ -125,7 +126,8 @@ impl Runner {
     /// Puts a scene into its initial state.
     ///
     /// # Errors
-    /// [`SceneError::Model`] or [`SceneError::Simulation`] if the initial state or an option is not possible.
+    /// [`SceneError::Model`] or [`SceneError::Simulation`] if the initial state or an option is not
+    /// possible.
     pub fn new(mut scene: BuiltScene) -> Result<Self, SceneError> {
         let started = Instant::now();
         let up = scene.up();
@@ -210,10 +212,12 @@ impl Runner {
         }
     }
 
-    /// Takes one step; after the last one further steps have the same length (where they choose it, go on as before).
+    /// Takes one step; after the last one further steps have the same length (where they choose it,
+    /// go on as before).
     ///
     /// # Errors
-    /// As [`Simulation::step`] or [`Simulation::step_adaptively`]; the state stays as before the step.
+    /// As [`Simulation::step`] or [`Simulation::step_adaptively`]; the state stays as before the
+    /// step.
     pub fn step(&mut self) -> Result<StepReport, pliant::Error> {
         let plan = self.scene.plan;
         self.schedule.apply(&mut self.simulation, plan.step)?;
@@ -299,7 +303,8 @@ impl Runner {
         }
     }
 
-    /// Takes all steps that are left, and calls `watch` after each. Finds the equilibria of a scene of statics.
+    /// Takes all steps that are left, and calls `watch` after each. Finds the equilibria of a scene
+    /// of statics.
     pub fn run(mut self, mut watch: impl FnMut(Progress<'_>)) -> Outcome {
         if let Some(plan) = self.scene.statics.take() {
             let error = self.find_statics(&plan);
@@ -331,7 +336,7 @@ impl Runner {
         self.finish(error)
     }
 
-    /// Closes the books, after [`run`](Self::run) or after steps of one's own.
+    /// Completes the summary, after [`run`](Self::run) or after steps of one's own.
     pub fn finish(mut self, error: Option<pliant::Error>) -> Outcome {
         // A run that failed between two pictures shows where it stopped.
         if let (Some(sample), Some(frame)) = (self.recording.samples.last(), self.recording.frames.last())
@@ -379,7 +384,8 @@ fn sample(report: &StepReport, ledger: &Ledger) -> Sample {
     }
 }
 
-/// The entries that bring in energy, in the order of [`LEDGER`]: the first two of a ledger are changes of stored energy.
+/// The entries that bring in energy, in the order of [`LEDGER`]: the first two of a ledger are
+/// changes of stored energy.
 fn sources(ledger: &Ledger) -> [f64; LEDGER.len()] {
     let (entries, parts) = (ledger.entries(), ledger.parts.entries());
     let mut values = entries[2..].iter().chain(&parts).map(|(_, energy)| *energy);

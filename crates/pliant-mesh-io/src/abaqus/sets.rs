@@ -53,8 +53,8 @@ impl Sets {
         }
     }
 
-    /// The labels of all sets, each once and in order. `size` is how many nodes and elements there are: so many times
-    /// [`MAX_GROUPS_PER_CELL`] may all sets name together.
+    /// The labels of all sets, each once and in order. `size` is how many nodes and elements there
+    /// are: so many times [`MAX_GROUPS_PER_CELL`] may all sets name together.
     pub(super) fn resolve(
         self,
         known: impl Fn(&Set, i64) -> bool,

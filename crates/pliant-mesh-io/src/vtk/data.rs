@@ -79,7 +79,8 @@ impl Scalar {
             u64::from_le_bytes(low)
         });
         match self {
-            // Beyond the largest signed number, none is an index or a group: the largest stands for it and is refused as one.
+            // Beyond the largest signed number, none is an index or a group: the largest stands for
+            // it and is refused as one.
             Self::Unsigned(_) => Values::Whole(bits.map(|b| i64::try_from(b).unwrap_or(i64::MAX)).collect()),
             // Shifted up and down again, so that the sign fills what is above.
             Self::Int(_) => Values::Whole(bits.map(|b| ((b << shift) as i64) >> shift).collect()),

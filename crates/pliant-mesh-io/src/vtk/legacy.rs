@@ -7,14 +7,17 @@ use super::super::error::{Location, MeshError, excerpt};
 use super::data::{Scalar, Values};
 use super::grid::{CellData, Cells, POLY_LINE, POLY_VERTEX, POLYGON, STRIP, add_cells};
 
-/// Reads a legacy file of VTK: text or binary, `UNSTRUCTURED_GRID` or `POLYDATA`, with cells as before version 5 or since 5.1.
+/// Reads a legacy file of VTK: text or binary, `UNSTRUCTURED_GRID` or `POLYDATA`, with cells as
+/// before version 5 or since 5.1.
 ///
-/// Points, lines, polygons, strips and the volumes of [`ElementKind`](pliant_continuum::ElementKind) are read. Whole numbers of cells (scalars, or a field of one
-/// component) become groups `<array>_<value>`, unless they have more than 1000 different values. All other data are passed over.
+/// Points, lines, polygons, strips and the volumes of
+/// [`ElementKind`](pliant_continuum::ElementKind) are read. Whole numbers of cells (scalars, or a
+/// field of one component) become groups `<array>_<value>`, unless they have more than 1000
+/// different values. All other data are passed over.
 ///
 /// # Errors
-/// [`MeshError::Syntax`], [`MeshError::BadIndex`], [`MeshError::NonFinite`], [`MeshError::UnsupportedElement`], [`MeshError::Empty`] and
-/// [`MeshError::TooLarge`].
+/// [`MeshError::Syntax`], [`MeshError::BadIndex`], [`MeshError::NonFinite`],
+/// [`MeshError::UnsupportedElement`], [`MeshError::Empty`] and [`MeshError::TooLarge`].
 pub fn parse_vtk(bytes: &[u8]) -> Result<Mesh, MeshError> {
     let mut reader = Reader {
         cursor: Cursor::new(bytes, 0..bytes.len(), Encoding::Text, 8),
@@ -132,7 +135,8 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// `cells size` and the cells one by one, each behind its number of nodes; or since version 5.1 `offsets size`, and the arrays of both.
+    /// `cells size` and the cells one by one, each behind its number of nodes; or since version 5.1
+    /// `offsets size`, and the arrays of both.
     fn cells(&mut self, place: Location, kind: Option<i64>) -> Result<(), MeshError> {
         let first: u64 = self.cursor.text("the number of cells")?;
         let size: u64 = self.cursor.text("the number of their numbers")?;

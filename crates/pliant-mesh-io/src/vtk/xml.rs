@@ -14,12 +14,13 @@ use arrays::Arrays;
 
 /// Reads an XML file of VTK: `UnstructuredGrid` or `PolyData`, of one or several pieces.
 ///
-/// Arrays may be text, base64 or appended (raw or base64), of either byte order, with lengths of 32 or 64 bits, as they are or compressed by
-/// `vtkZLibDataCompressor`. Cells and groups are those of [`parse_vtk`](super::parse_vtk).
+/// Arrays may be text, base64 or appended (raw or base64), of either byte order, with lengths of 32
+/// or 64 bits, as they are or compressed by `vtkZLibDataCompressor`. Cells and groups are those of
+/// [`parse_vtk`](super::parse_vtk).
 ///
 /// # Errors
-/// [`MeshError::Syntax`], [`MeshError::BadIndex`], [`MeshError::NonFinite`], [`MeshError::UnsupportedElement`], [`MeshError::Empty`] and
-/// [`MeshError::TooLarge`].
+/// [`MeshError::Syntax`], [`MeshError::BadIndex`], [`MeshError::NonFinite`],
+/// [`MeshError::UnsupportedElement`], [`MeshError::Empty`] and [`MeshError::TooLarge`].
 pub fn parse_vtk_xml(bytes: &[u8]) -> Result<Mesh, MeshError> {
     let (text, appended) = split(bytes);
     let document = Document::parse(&text).map_err(|error| MeshError::Syntax {

@@ -77,7 +77,8 @@ fn abaqus_faces_and_lines() {
     assert_eq!(mesh.group("rod").unwrap().edges, [0]);
 }
 
-/// Flat cells of second order become several triangles each: sets name those of theirs, and cover their areas. A range without a step has the step one.
+/// Flat cells of second order become several triangles each: sets name those of theirs, and cover
+/// their areas. A range without a step has the step one.
 #[test]
 fn abaqus_faces_of_second_order() {
     let places = "0,0 2,0 0,2 1,0 1,1 0,1 5,0 7,0 7,2 5,2 6,0 7,1 6,2 5,1 6,1";
@@ -263,7 +264,8 @@ fn tetgen_meshes() {
     }
 }
 
-/// Several attributes of nodes are passed over; the two tetrahedra behind the marker of a face make it no face of six nodes.
+/// Several attributes of nodes are passed over; the two tetrahedra behind the marker of a face make
+/// it no face of six nodes.
 #[test]
 fn tetgen_columns_behind_what_is_read() {
     let files = TetgenFiles {

@@ -79,7 +79,8 @@ fn files_are_read_by_extension() {
 
 #[test]
 fn edges_are_distinct_and_sorted_and_without_diagonals() {
-    // Two squares side by side, and a triangle that has the diagonal of the first one as a true side.
+    // Two squares side by side, and a triangle that has the diagonal of the first one as a true
+    // side.
     let squares = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nv 2 0 0\nv 2 1 0\nf 1 2 3 4\nf 2 5 6 3\n";
     let mesh = parse_obj(squares).unwrap();
     assert_eq!(mesh.triangles.len(), 4);

@@ -45,8 +45,8 @@ fn all_element_kinds_and_groups_are_the_same_in_every_flavour() {
     }
 }
 
-/// Written by hand after the manual, so that the writer and the reader of these tests cannot agree on a
-/// mistake.
+/// Written by hand after the manual, so that the writer and the reader of these tests cannot agree
+/// on a mistake.
 #[test]
 fn hand_written_text_of_version_2() {
     let text = "$MeshFormat\r\n2.2 0 8\r\n$EndMeshFormat\r\n$Nodes\r\n3\r\n10 0 0 0\r\n20 1 0 0\r\n5 .5 1e0 -0\r\n\
@@ -72,7 +72,8 @@ fn hand_written_text_of_version_4() {
     }
 }
 
-/// Gmsh writes an element of several groups several times in 2.2, turned round where the group holds it so.
+/// Gmsh writes an element of several groups several times in 2.2, turned round where the group
+/// holds it so.
 #[test]
 fn repeated_elements_of_version_2_are_one_cell_in_several_groups() {
     let text = "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n\
@@ -146,7 +147,8 @@ fn wrong_nodes_are_named() {
     }
 }
 
-/// Volumes of second order, their nodes as the manual of Gmsh draws them: corners, then middles of these edges, then of faces.
+/// Volumes of second order, their nodes as the manual of Gmsh draws them: corners, then middles of
+/// these edges, then of faces.
 #[test]
 fn volumes_of_all_kinds_are_read_in_the_order_of_the_library() {
     use pliant_continuum::ElementKind;

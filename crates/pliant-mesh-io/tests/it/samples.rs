@@ -203,8 +203,8 @@ fn cube_nodes() -> Vec<(i32, [f64; 3])> {
 /// The unit cube as six tetrahedra about a diagonal.
 pub(crate) fn cube(flavour: Flavour) -> Vec<u8> {
     let tag = |corner: i32| 1000 - 7 * corner;
-    // From corner 0 to corner 7 along the axes in each order; odd orders are turned to keep the volume
-    // positive.
+    // From corner 0 to corner 7 along the axes in each order; odd orders are turned to keep the
+    // volume positive.
     let paths = [
         [0, 1, 3, 7],
         [0, 2, 6, 7],
@@ -222,8 +222,8 @@ pub(crate) fn cube(flavour: Flavour) -> Vec<u8> {
     writer.bytes
 }
 
-/// A point, a line, a triangle, a quadrangle and a tetrahedron on the corners of the cube, in named groups,
-/// with sections that the reader does not know.
+/// A point, a line, a triangle, a quadrangle and a tetrahedron on the corners of the cube, in named
+/// groups, with sections that the reader does not know.
 pub(crate) fn mixed(flavour: Flavour) -> Vec<u8> {
     let mut writer = Writer::new(flavour);
     writer.line("$Comments\nnothing $of $EndCommentsX note\n$EndComments");

@@ -306,7 +306,8 @@ fn xml_files_hold_all_cells_in_every_flavour() {
     }
 }
 
-/// Cells of surfaces, of second order, and those that count along the axes; by hand after the manual.
+/// Cells of surfaces, of second order, and those that count along the axes; by hand after the
+/// manual.
 #[test]
 fn other_types_of_cells() {
     let text = "# vtk DataFile Version 2.0\nvoxel\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS 8 float\n\
@@ -322,7 +323,8 @@ fn other_types_of_cells() {
         "by the node in the middle, which is the last"
     );
 
-    // Two flat cells of second order: a triangle of area 2 and a quadrangle of area 4, whose middles must be on the outside.
+    // Two flat cells of second order: a triangle of area 2 and a quadrangle of area 4, whose
+    // middles must be on the outside.
     let text = "# vtk DataFile Version 2.0\nfaces\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS 15 float\n\
                 0 0 0 2 0 0 0 2 0 1 0 0 1 1 0 0 1 0\n5 0 0 7 0 0 7 2 0 5 2 0 6 0 0 7 1 0 6 2 0 5 1 0 6 1 0\n\
                 CELLS 3 26\n6 0 1 2 3 4 5\n8 6 7 8 9 10 11 12 13\n9 6 7 8 9 10 11 12 13 14\nCELL_TYPES 3\n22 23 28\n";

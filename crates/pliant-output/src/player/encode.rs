@@ -11,7 +11,8 @@ pub(super) fn script_json(value: &impl Serialize) -> Result<String, PlayerError>
     let mut safe = String::with_capacity(json.len());
     for c in json.chars() {
         match c {
-            // Within JSON these occur inside strings only, where the escape means the same character.
+            // Within JSON these occur inside strings only, where the escape means the same
+            // character.
             '<' => safe.push_str("\\u003c"),
             '>' => safe.push_str("\\u003e"),
             '&' => safe.push_str("\\u0026"),
@@ -30,8 +31,8 @@ pub(super) fn escape_html(text: &str) -> String {
         .replace('>', "&gt;")
 }
 
-/// `template` with every `{{key}}` replaced by its value. Values are never scanned, so they may contain `{{...}}`
-/// themselves.
+/// `template` with every `{{key}}` replaced by its value. Values are never scanned, so they may
+/// contain `{{...}}` themselves.
 pub(super) fn fill(template: &str, values: &[(&str, &str)]) -> String {
     let mut page =
         String::with_capacity(template.len() + values.iter().map(|(_, value)| value.len()).sum::<usize>());

@@ -5,9 +5,9 @@ const MOST: usize = 1500;
 
 /// Cuts a curve at its missing points into runs, and thins it to about [`MOST`] points.
 ///
-/// A curve of more points is cut into stretches of equally many samples; each stretch is stood for by its
-/// lowest and its highest point, in their order. A missing point anywhere in a stretch makes a gap behind the
-/// stretch.
+/// A curve of more points is cut into stretches of equally many samples; each stretch is stood for
+/// by its lowest and its highest point, in their order. A missing point anywhere in a stretch makes
+/// a gap behind the stretch.
 pub(super) fn decimate(points: &[Option<(f64, f64)>]) -> Vec<Vec<(f64, f64)>> {
     let length = if points.len() <= MOST {
         1

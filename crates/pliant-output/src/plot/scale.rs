@@ -11,7 +11,8 @@ pub(super) struct Axis {
 }
 
 impl Axis {
-    /// Just the range of `values`; all must be finite with a finite difference, and there must be one.
+    /// Just the range of `values`; all must be finite with a finite difference, and there must be
+    /// one.
     pub(super) fn fit(
         values: impl Iterator<Item = f64>,
         low_pixel: f64,
@@ -22,8 +23,8 @@ impl Axis {
             (low.min(x), high.max(x))
         });
         let size = low.abs().max(high.abs());
-        // A constant up to rounding must not be blown up to a noise picture, and tiny spans would underflow
-        // below.
+        // A constant up to rounding must not be blown up to a noise picture, and tiny spans would
+        // underflow below.
         let (low, high) = if high - low > (1e-12 * size).max(1e-290) {
             (low, high)
         } else {
@@ -39,7 +40,8 @@ impl Axis {
         }
     }
 
-    /// The range of `values` and a twentieth more on either side, so that no curve runs along the frame.
+    /// The range of `values` and a twentieth more on either side, so that no curve runs along the
+    /// frame.
     pub(super) fn fit_with_margin(
         values: impl Iterator<Item = f64>,
         low_pixel: f64,
@@ -68,7 +70,8 @@ impl Axis {
         let step = step.unwrap_or(10.0 * power);
         let first = (self.low / step - 1e-9).ceil();
         let last = (self.high / step + 1e-9).floor();
-        // At most `room + 1` by the choice of the step; the bound guards against surprises of rounding.
+        // At most `room + 1` by the choice of the step; the bound guards against surprises of
+        // rounding.
         let count = ((last - first).clamp(0.0, 2.0 * self.room as f64)) as usize + 1;
         // Adding zero turns a negative zero, which would be shown as "-0", into zero.
         (0..count).map(|i| (first + i as f64) * step + 0.0).collect()

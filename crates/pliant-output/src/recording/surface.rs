@@ -25,8 +25,8 @@ impl From<Surface> for Shape {
 }
 
 impl Surface {
-    /// A profile of points (distance from the z axis, height), from the lowest to the highest, turned about the z axis. The
-    /// first and the last lie on the axis.
+    /// A profile of points (distance from the z axis, height), from the lowest to the highest,
+    /// turned about the z axis. The first and the last lie on the axis.
     pub fn turned(profile: &[[f64; 2]]) -> Self {
         let mut out = Self::default();
         let mut below: Vec<u32> = Vec::new();

@@ -10,7 +10,8 @@ use crate::recording::{BodyTrack, Frame, Shape, Surface};
 const MERIDIANS: usize = 12;
 const PARALLELS: usize = 8;
 
-/// Corners of the faces of a box, outward; corner `i` is at `+half` on axis `k` if bit `k` of `i` is set.
+/// Corners of the faces of a box, outward; corner `i` is at `+half` on axis `k` if bit `k` of `i`
+/// is set.
 const BOX_FACES: [[usize; 4]; 6] = [
     [0, 4, 6, 2],
     [1, 3, 7, 5],
@@ -177,8 +178,8 @@ impl BodyMesh {
     }
 }
 
-/// Takes the body-fixed point `p` \[m\] to world coordinates: `x + p + 2 w (q x p) + 2 q x (q x p)` for the
-/// pose `(x, w, q)`, the quaternion being of unit length.
+/// Takes the body-fixed point `p` \[m\] to world coordinates: `x + p + 2 w (q x p) + 2 q x (q x p)`
+/// for the pose `(x, w, q)`, the quaternion being of unit length.
 fn place(pose: &[f64; 7], p: [f64; 3]) -> [f64; 3] {
     let [x, y, z, w, qx, qy, qz] = *pose;
     let q = [qx, qy, qz];

@@ -19,8 +19,8 @@ fn names_in(dir: &Path) -> Vec<String> {
     names
 }
 
-/// Six points: a cable of three, a triangle that shares none of them, and no free point; then one free point
-/// more.
+/// Six points: a cable of three, a triangle that shares none of them, and no free point; then one
+/// free point more.
 fn recording() -> Recording {
     let points: Vec<[f64; 3]> = (0..7)
         .map(|i| [f64::from(i), 0.1 * f64::from(i), -1.0 / 3.0])

@@ -142,8 +142,8 @@ fn bodies_are_closed_meshes_at_their_poses() {
     assert_eq!((body.len(), offsets.len()), (105, 102));
     assert_eq!((&body[..4], body[104]), (&[1, 1, 1, 0][..], 2));
     assert_eq!((&axis[..4], axis[104]), (&[0, 1, 2, -1][..], -1));
-    // Closed and outward: the fans of all faces seen from the body's own centre enclose its volume. With the
-    // polyhedron a bit smaller than the ball.
+    // Closed and outward: the fans of all faces seen from the body's own centre enclose its volume.
+    // With the polyhedron a bit smaller than the ball.
     let mut volumes = [0.0; 3];
     let mut start = 0;
     for (polygon, &end) in offsets.iter().enumerate() {

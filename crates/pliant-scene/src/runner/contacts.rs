@@ -21,7 +21,7 @@ pub struct ContactSummary {
     pub most_active: usize,
     /// Most of these that slipped.
     pub most_slipping: usize,
-    /// Most groups of things that contacts and constraints connect.
+    /// Most islands: groups of nodes that contacts and constraints connect.
     pub most_islands: usize,
     /// The law of friction that was solved.
     pub friction_coupling: FrictionCoupling,
@@ -33,10 +33,11 @@ pub struct ContactSummary {
     pub overlap: Residuals,
     /// Iterations, all together.
     pub iterations: usize,
-    /// Steps that were taken in halves because their contacts did not converge, halves of halves counted too.
+    /// Steps that were taken in halves because their contacts did not converge, halves of halves
+    /// counted too.
     pub halvings: usize,
-    /// Contacts that were not foreseen, with which steps were taken again, all together.
-    pub unforeseen: usize,
+    /// Contacts that were missed, with which steps were taken again, all together.
+    pub missed: usize,
     /// Corrections of positions, all together.
     pub corrections: usize,
     /// Most elements that slept at once.
@@ -53,10 +54,11 @@ pub struct ContactSummary {
     pub lifted: f64,
     /// What of it was taken from motion (J).
     pub paid: f64,
-    /// The most that a correction would have brought in beyond what motion could pay and its step lost (J): it went less far instead.
+    /// The most that a correction would have brought in beyond what motion could pay and its step
+    /// lost (J): it went less far instead.
     pub held_back: f64,
-    /// By node that collides, of each element: the sum of its contact forces over the last step (N), then for bodies their torque about the
-    /// centre of mass (N m), in world axes.
+    /// By node that collides, of each element: the sum of its contact forces over the last step
+    /// (N), then for bodies their torque about the centre of mass (N m), in world axes.
     pub forces: BTreeMap<String, Vec<Vec<f64>>>,
     /// Contacts that `contacts.csv` leaves out.
     pub lines_left_out: usize,
@@ -81,7 +83,7 @@ impl ContactSummary {
         self.overlap.add(report.overlap);
         self.iterations += report.iterations;
         self.halvings += report.halvings;
-        self.unforeseen += report.unforeseen;
+        self.missed += report.unforeseen;
         self.corrections += report.corrections;
         self.most_asleep = self.most_asleep.max(report.asleep);
         self.asleep = report.asleep;

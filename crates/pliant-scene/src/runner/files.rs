@@ -19,9 +19,11 @@ pub struct WriteError {
     pub errors: Vec<ExportError>,
 }
 
-/// Writes everything that a run leaves into the directory `dir` (created if missing): `result.json`, `energy.csv`, `joints.csv` (if
-/// there are joints), `contacts.csv` (if anything collides), `path.csv` (of statics), `energy.svg`, `particles.pvd`, `bodies.pvd`, `frames/`, `play.html`. Each file is complete or absent; one that cannot be
-/// written does not keep the others from being written. Returns the files to look at, without the frames.
+/// Writes everything that a run leaves into the directory `dir` (created if missing):
+/// `result.json`, `energy.csv`, `joints.csv` (if there are joints), `contacts.csv` (if anything
+/// collides), `path.csv` (of statics), `energy.svg`, `particles.pvd`, `bodies.pvd`, `frames/`,
+/// `play.html`. Each file is complete or absent; one that cannot be written does not keep the
+/// others from being written. Returns the files to look at, without the frames.
 ///
 /// # Errors
 /// [`WriteError`] with all that went wrong.

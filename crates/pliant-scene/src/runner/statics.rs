@@ -10,14 +10,15 @@ use serde::Serialize;
 /// What a scene of statics found.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct StaticsSummary {
-    /// How it ended: `equilibrium` of a single one; of a path `reached`, `points` if they ran out, `stuck`.
-    /// Of one that was not found, `none`.
+    /// How it ended: `equilibrium` of a single one; of a path `reached`, `points` if they ran out,
+    /// `stuck`. Of one that was not found, `none`.
     pub end: &'static str,
     /// Load factor of each point.
     pub load: Vec<f64>,
     /// Largest force that is missing there, over the size of its terms.
     pub residual: Vec<f64>,
-    /// Negative eigenvalues of the tangent on the constraints: 0 where it is stable; `null` after dynamic relaxation.
+    /// Negative eigenvalues of the tangent on the constraints: 0 where it is stable; `null` after
+    /// dynamic relaxation.
     pub negative_modes: Vec<Option<usize>>,
     /// Directions in which nothing resists.
     pub free_modes: Vec<usize>,
@@ -95,7 +96,8 @@ impl StaticsSummary {
 }
 
 impl Runner {
-    /// Finds what is asked for. The pictures are those of the points, spread over the duration; the state of the file is not among those of a path.
+    /// Finds what is asked for. The pictures are those of the points, spread over the duration; the
+    /// state of the file is not among those of a path.
     pub(super) fn find_statics(&mut self, plan: &StaticsPlan) -> Option<Error> {
         match plan {
             StaticsPlan::Equilibrium(how) => match self.simulation.find_equilibrium(how) {

@@ -321,7 +321,7 @@ fn model_error(source: &SourceText, error: ModelError) -> SceneError {
             places.push(Where::Field(owner, "law"));
         }
     }
-    places.extend([name, longer, part].map(Where::Thing));
+    places.extend([name, longer, part].map(Where::Name));
     let diagnostic = Box::new(source.about(&places, error.to_string(), None));
     SceneError::Model {
         diagnostic,

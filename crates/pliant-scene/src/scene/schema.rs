@@ -1,7 +1,8 @@
 //! What a scene file says, word by word. Unknown keys are errors everywhere.
 //!
-//! Lengths are in metres, masses in kilograms, times in seconds, forces in newtons, compliances in metres per newton (of
-//! angles: radians per newton metre). Every [`Number`] may be an expression in quotes.
+//! Lengths are in metres, masses in kilograms, times in seconds, forces in newtons, compliances in
+//! metres per newton (of angles: radians per newton metre). Every [`Number`] may be an expression
+//! in quotes.
 
 #[macro_use]
 mod shared;

@@ -49,7 +49,8 @@ impl<'a> Stream<'a> {
         Some(out)
     }
 
-    /// Reads four letters. Padding ends a run of bytes, and another may follow it: lengths and blocks are written so.
+    /// Reads four letters. Padding ends a run of bytes, and another may follow it: lengths and
+    /// blocks are written so.
     fn group(&mut self) -> Option<()> {
         let mut letters = self
             .bytes

@@ -1,4 +1,5 @@
-//! Small files by hand, after the manual: types of arrays, what is passed over, and lists that do not fit together.
+//! Small files by hand, after the manual: types of arrays, what is passed over, and lists that do
+//! not fit together.
 
 use super::{Flavour, Mesh, base64, parse_vtk, parse_vtk_xml};
 
@@ -27,7 +28,8 @@ fn other_data_are_passed_over() {
     assert_eq!(groups(&mesh), ["part_8", "part_9"]);
 }
 
-/// Widths of types in a binary file: an `int` and a `vtkIdType` have four bytes, a `long` has eight, colours have one each.
+/// Widths of types in a binary file: an `int` and a `vtkIdType` have four bytes, a `long` has
+/// eight, colours have one each.
 #[test]
 fn binary_types_have_their_widths() {
     let reals = |list: &[f32]| list.iter().flat_map(|x| x.to_be_bytes()).collect::<Vec<u8>>();
@@ -101,7 +103,8 @@ fn lists_that_do_not_fit_together_are_refused() {
     }
 }
 
-/// A surface of 25 points up and down along x: a point, and a strip of 23 triangles. The points are `points`, an array of another kind of file.
+/// A surface of 25 points up and down along x: a point, and a strip of 23 triangles. The points are
+/// `points`, an array of another kind of file.
 fn strip(head: &str, points: &str) -> String {
     let strip: Vec<String> = (0..25).map(|k| k.to_string()).collect();
     format!(
@@ -117,7 +120,8 @@ fn strip(head: &str, points: &str) -> String {
     )
 }
 
-/// Lengths have four bytes if the file does not say; an array of whole blocks has none that is shorter (300 bytes are three of 100).
+/// Lengths have four bytes if the file does not say; an array of whole blocks has none that is
+/// shorter (300 bytes are three of 100).
 #[test]
 fn surfaces_of_points_and_strips_in_whole_blocks() {
     let flavour = Flavour {

@@ -80,7 +80,7 @@ impl Builder<'_> {
             if making.named.contains_key(name) {
                 let message = format!("the name `{name}` is used twice among the colliders");
                 let help = "give one of them a `name`".to_owned();
-                return self.wrong(&[Where::Thing(name)], message, Some(help));
+                return self.wrong(&[Where::Name(name)], message, Some(help));
             }
             let made = self.colliders(spec, name)?;
             let mut ids = Vec::with_capacity(made.len());
@@ -120,7 +120,7 @@ impl Builder<'_> {
         for name in names {
             let Some(bit) = making.groups.iter().position(|g| g == name) else {
                 let help = suggest::hint(name, "groups", making.groups.iter().copied());
-                let places = [Where::Literal(user, name), Where::Thing(user)];
+                let places = [Where::Literal(user, name), Where::Name(user)];
                 return self.wrong(&places, format!("no collider is in the group `{name}`"), help);
             };
             bits |= 1 << bit;
@@ -189,7 +189,7 @@ impl Builder<'_> {
         if entry.space != Space::Rigid3 {
             let message = format!("`{}` has {}, not bodies", spec.node, entry.space);
             let help = "colliders of points are `Points`, `Cable` and `Cloth`".to_owned();
-            let places = [Where::Used(name, "node"), Where::Thing(name)];
+            let places = [Where::Used(name, "node"), Where::Name(name)];
             return self.wrong(&places, message, Some(help));
         }
         let elements = match &spec.elements {
@@ -239,7 +239,7 @@ impl Builder<'_> {
                     _ => "has no shape that could collide",
                 };
                 let help = "give it a collider of its own: `Body(name: .., body: (\"node\", 0), shape: ..)`";
-                let places = [Where::Used(name, "node"), Where::Thing(name)];
+                let places = [Where::Used(name, "node"), Where::Name(name)];
                 self.wrong(&places, format!("a body of `{name}` {what}"), Some(help.into()))
             }
         }
@@ -385,7 +385,7 @@ impl Builder<'_> {
             Where::Used(name, key),
             Where::Field(name, key),
             Where::Field(name, "shape"),
-            Where::Thing(name),
+            Where::Name(name),
         ];
         let message = error.to_string();
         let message = if message.contains(&format!("`{name}`")) {

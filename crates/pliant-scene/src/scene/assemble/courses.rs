@@ -20,7 +20,8 @@ pub(crate) struct InputCourse {
 const SAMPLES: usize = 100;
 
 impl Builder<'_> {
-    /// A number that may depend on the time `$t`. Looked at over the whole run, as what has no value shall be found before it.
+    /// A number that may depend on the time `$t`. Looked at over the whole run, as what has no
+    /// value shall be found before it.
     pub(super) fn program(&self, number: &Number, at: Where<'_>) -> Result<Program> {
         let text = match number {
             Number::Value(_) => return Ok(Program::number(self.number(number, at)?)),

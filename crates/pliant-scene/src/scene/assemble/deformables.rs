@@ -1,4 +1,5 @@
-//! What solids and sheets have in common: nodes that do not move, their place in the scene, their surface, and complaints.
+//! What solids and sheets have in common: nodes that do not move, their place in the scene, their
+//! surface, and complaints.
 
 use super::{Builder, Result, Skin};
 use crate::scene::picture::PointRef;
@@ -21,13 +22,13 @@ pub(super) struct Held<'a> {
 }
 
 /// Where a mesh is put, and how it moves.
-pub(super) struct Place {
+pub(super) struct Placement {
     origin: [f64; 3],
     turn: Quaternion,
     velocity: [f64; 3],
 }
 
-impl Place {
+impl Placement {
     /// A vector in the axes of the shape, in those of the scene.
     pub(super) fn turned(&self, vector: [f64; 3]) -> [f64; 3] {
         rotation::rotate(self.turn, Vec3::from(vector)).into()
@@ -46,34 +47,36 @@ impl Place {
 }
 
 impl Builder<'_> {
-    /// The place that `position`, `rotation` and `velocity` say: the origin, not turned, at rest by default.
+    /// The place that `position`, `rotation` and `velocity` say: the origin, not turned, at rest by
+    /// default.
     pub(super) fn placement(
         &self,
         name: &str,
         position: Option<&Triple>,
         turn: Option<&Rotation>,
         velocity: Option<&Triple>,
-    ) -> Result<Place> {
+    ) -> Result<Placement> {
         let triple = |value: Option<&Triple>, key| match value {
             Some(value) => self.triple(value, Where::Field(name, key)),
             None => Ok([0.0; 3]),
         };
-        Ok(Place {
+        Ok(Placement {
             origin: triple(position, "position")?,
             turn: self.rotation(name, turn)?,
             velocity: triple(velocity, "velocity")?,
         })
     }
 
-    /// Planes of symmetry of a part at its place: across axes of the scene, and the part does not move through them.
+    /// Planes of symmetry of a part at its place: across axes of the scene, and the part does not
+    /// move through them.
     pub(super) fn symmetry(
         &self,
         name: &str,
         planes: &[SymmetrySpec],
-        place: &Place,
+        place: &Placement,
     ) -> Result<Vec<SymmetryPlane>> {
         let at = Where::Field(name, "symmetry");
-        let wrong = |message: String| self.wrong(&[at, Where::Thing(name)], message, None);
+        let wrong = |message: String| self.wrong(&[at, Where::Name(name)], message, None);
         let mut out = Vec::new();
         for spec in planes {
             let mut point = [0.0; 3];
@@ -97,7 +100,12 @@ impl Builder<'_> {
     }
 
     /// Moves the nodes of a mesh to their place, and adds them as points.
-    pub(super) fn add_placed(&mut self, name: &str, place: &Place, nodes: &mut [[f64; 3]]) -> Result<NodeId> {
+    pub(super) fn add_placed(
+        &mut self,
+        name: &str,
+        place: &Placement,
+        nodes: &mut [[f64; 3]],
+    ) -> Result<NodeId> {
         for x in nodes.iter_mut() {
             *x = place.put(*x);
         }
@@ -154,7 +162,7 @@ impl Builder<'_> {
             if fixed.len() == before {
                 let message = format!("no node of `{name}` lies in one of its `{key}`");
                 let help = "the corners are in the axes of the shape, the least one first".to_owned();
-                return self.wrong(&[at, Where::Thing(name)], message, Some(help));
+                return self.wrong(&[at, Where::Name(name)], message, Some(help));
             }
         }
         let empty = FileMesh::default();
@@ -209,7 +217,7 @@ impl Builder<'_> {
         let places = [
             Where::Field(name, field),
             Where::Field(name, key),
-            Where::Thing(name),
+            Where::Name(name),
         ];
         let message = format!("`{name}`: {error}");
         SceneError::Value(Box::new(self.source.about(&places, message, help)))

@@ -57,7 +57,7 @@ impl Builder<'_> {
                 .set_motion(parts.elasticity, Some(parts.growth(&share)));
             driven.map_err(|e| self.model_error(e))?;
         }
-        self.draw_rod(name, (parts.frames, points.len()), &parts.lengths, thickness)?;
+        self.draw_rod(name, parts.frames, points.len(), &parts.lengths, thickness)?;
         if !fixed.is_empty() {
             self.fix_always(parts.frames, fixed);
         }
@@ -77,7 +77,7 @@ impl Builder<'_> {
             (None, None, Some(formula)) => {
                 if formula.velocity.is_some() {
                     let message = format!("`{name}` starts at rest: its `formula` has no `velocity`");
-                    return self.wrong(&[field("formula"), Where::Thing(name)], message, None);
+                    return self.wrong(&[field("formula"), Where::Name(name)], message, None);
                 }
                 let count = self.count(&formula.count, 2, field("count"))?;
                 (0..count)
@@ -86,7 +86,7 @@ impl Builder<'_> {
             }
             _ => {
                 let message = format!("`{name}` needs exactly one of `points`, `line` and `formula`");
-                self.wrong(&[Where::Thing(name)], message, None)
+                self.wrong(&[Where::Name(name)], message, None)
             }
         }
     }
@@ -114,7 +114,8 @@ impl Builder<'_> {
     fn draw_rod(
         &mut self,
         name: &str,
-        (bodies, count): (NodeId, usize),
+        bodies: NodeId,
+        count: usize,
         lengths: &[f64],
         thickness: [f64; 2],
     ) -> Result<()> {

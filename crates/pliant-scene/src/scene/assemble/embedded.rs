@@ -15,7 +15,7 @@ impl Builder<'_> {
         let file = self.file_mesh(name, &spec.shape)?;
         if file.triangles.is_empty() {
             let message = format!("{} has no triangles", spec.shape.file);
-            let places = [Where::Field(name, "shape"), Where::Thing(name)];
+            let places = [Where::Field(name, "shape"), Where::Name(name)];
             return self.wrong(&places, message, None);
         }
         let place = self.placement(name, spec.position.as_ref(), spec.rotation.as_ref(), None)?;
@@ -67,7 +67,7 @@ impl Builder<'_> {
 
     fn does_not_fit<T>(&self, spec: &Spec, error: &MeshError) -> Result<T> {
         let (name, solid) = (spec.name.as_str(), spec.solid.as_str());
-        let places = [Where::Field(name, "shape"), Where::Thing(name)];
+        let places = [Where::Field(name, "shape"), Where::Name(name)];
         let help = matches!(error, MeshError::Outside { .. }).then(|| {
             "`outside: Extrapolate` carries points that lie a little outside with the nearest element"
                 .to_owned()

@@ -19,11 +19,7 @@ impl Builder<'_> {
     pub(super) fn parents<'a>(&self, user: &'a str, names: &'a [String]) -> Result<ParentList<'a>> {
         if names.is_empty() {
             let message = format!("`{user}` has no parents");
-            return self.wrong(
-                &[Where::Field(user, "parents"), Where::Thing(user)],
-                message,
-                None,
-            );
+            return self.wrong(&[Where::Field(user, "parents"), Where::Name(user)], message, None);
         }
         let nodes = names
             .iter()
@@ -42,7 +38,7 @@ impl Builder<'_> {
                 let Some(parent) = parents.names.iter().position(|n| n == node) else {
                     let help = suggest::hint(node, "its parents", parents.names.iter().map(String::as_str));
                     let message = format!("`{node}` is no parent of `{}`", parents.user);
-                    let places = [Where::Literal(parents.user, node), Where::Thing(parents.user)];
+                    let places = [Where::Literal(parents.user, node), Where::Name(parents.user)];
                     return self.wrong(&places, message, help);
                 };
                 Ok(End::element(parent, element))
@@ -57,7 +53,7 @@ impl Builder<'_> {
             End::Point(_) => {
                 let message = format!("`{}` needs elements here, not a fixed point", parents.user);
                 self.wrong(
-                    &[Where::Field(parents.user, "mapping"), Where::Thing(parents.user)],
+                    &[Where::Field(parents.user, "mapping"), Where::Name(parents.user)],
                     message,
                     None,
                 )
@@ -85,7 +81,8 @@ impl Builder<'_> {
         }
     }
 
-    /// Where an end is at the start; zeros for an element that does not exist, which the model will complain of.
+    /// Where an end is at the start; zeros for an element that does not exist, which the model will
+    /// complain of.
     pub(super) fn place(&mut self, parents: &ParentList<'_>, end: End) -> Result<Vec<f64>> {
         match end {
             End::Point(point) => Ok(point.to_vec()),

@@ -44,7 +44,7 @@ impl Builder<'_> {
         let field = |key| Where::Field(name, key);
         if scene.joints[..index].iter().any(|other| other.name == name) {
             let message = format!("the name `{name}` is used twice");
-            return self.wrong(&[Where::Thing(name)], message, None);
+            return self.wrong(&[Where::Name(name)], message, None);
         }
         let kind = self.kind(spec)?;
         let sides = [self.side(name, "a", &spec.a)?, self.side(name, "b", &spec.b)?];
@@ -57,7 +57,7 @@ impl Builder<'_> {
             let message = format!("`{name}` joins {what} to itself");
             let help = "sides are `World` (if `a` or `b` is left out), `Body(\"node\", 0)` or `Frame(..)`";
             return self.wrong(
-                &[field("b"), field("a"), Where::Thing(name)],
+                &[field("b"), field("a"), Where::Name(name)],
                 message,
                 Some(help.into()),
             );
@@ -68,7 +68,7 @@ impl Builder<'_> {
         let soft = spec.compliance.is_some() || matches!(spec.kind, JointKindSpec::Bushing(_));
         if soft && !matches!(spec.level, LevelSpec::Position) {
             let message = format!("`{name}` has compliances, so what it holds is not kept at a `level`");
-            return self.wrong(&[field("level"), Where::Thing(name)], message, None);
+            return self.wrong(&[field("level"), Where::Name(name)], message, None);
         }
         let mut joint = Joint::new(kind, sides[0], sides[1])
             .at(self.joint_pose(spec)?)
@@ -77,7 +77,7 @@ impl Builder<'_> {
         joint = match (&spec.kind, &spec.compliance) {
             (JointKindSpec::Bushing(_), Some(_)) => {
                 let message = format!("`{name}` is a bushing, whose `compliances` are its own");
-                return self.wrong(&[field("compliance"), Where::Thing(name)], message, None);
+                return self.wrong(&[field("compliance"), Where::Name(name)], message, None);
             }
             (JointKindSpec::Bushing(bushing), None) => {
                 let list = self.numbers(&bushing.compliances, field("compliances"))?;
@@ -167,7 +167,7 @@ impl Builder<'_> {
         let places = [
             Where::Literal(name, node),
             Where::Field(name, key),
-            Where::Thing(name),
+            Where::Name(name),
         ];
         let target = self.model.node(id);
         if target.space != Space::Rigid3 {
@@ -200,7 +200,7 @@ impl Builder<'_> {
             let across = x - z * x.dot(&z);
             if across.norm() < 1e-9 {
                 let message = format!("`x_axis` of `{name}` is parallel to its axis");
-                return self.wrong(&[field("x_axis"), Where::Thing(name)], message, None);
+                return self.wrong(&[field("x_axis"), Where::Name(name)], message, None);
             }
             let now = rotate(rotation, Vec3::x());
             let angle = z.dot(&now.cross(&across)).atan2(now.dot(&across));
@@ -262,7 +262,7 @@ impl Builder<'_> {
             if lower > upper {
                 let message =
                     format!("the limits of `{name}` are {lower} and {upper}: nothing is between them");
-                return self.wrong(&[field("limits"), Where::Thing(name)], message, None);
+                return self.wrong(&[field("limits"), Where::Name(name)], message, None);
             }
             joint = joint.with_limits(axis, lower, upper);
         }
@@ -280,12 +280,12 @@ impl Builder<'_> {
                 0 => {
                     let message =
                         format!("`{name}` is a {what}: it leaves nothing free that `{key}` could act on");
-                    self.wrong(&[field, Where::Thing(name)], message, None)
+                    self.wrong(&[field, Where::Name(name)], message, None)
                 }
                 _ => {
                     let message = format!("`{key}` of `{name}` must say `on` which coordinate they act");
                     let help = suggest::hint("", "free coordinates", names.iter().copied());
-                    self.wrong(&[field, Where::Thing(name)], message, help)
+                    self.wrong(&[field, Where::Name(name)], message, help)
                 }
             };
         };
@@ -295,7 +295,7 @@ impl Builder<'_> {
         let help = suggest::hint(on, "free coordinates", names.iter().copied());
         let message = format!("`{name}` is a {what}: it has no free coordinate `{on}`");
         self.wrong(
-            &[Where::Literal(name, on), field, Where::Thing(name)],
+            &[Where::Literal(name, on), field, Where::Name(name)],
             message,
             help,
         )
@@ -308,7 +308,7 @@ impl Builder<'_> {
         let ratio = self.number(&spec.ratio, Where::Field(name, "ratio"))?;
         if first == second {
             let message = format!("`{name}` gears `{}` to itself", spec.first);
-            return self.wrong(&[Where::Field(name, "second"), Where::Thing(name)], message, None);
+            return self.wrong(&[Where::Field(name, "second"), Where::Name(name)], message, None);
         }
         self.grow(name, 1)?;
         self.model
@@ -330,7 +330,8 @@ impl Builder<'_> {
     }
 }
 
-/// The shortest rotation that takes one unit vector to another; a half turn is about an axis perpendicular to both.
+/// The shortest rotation that takes one unit vector to another; a half turn is about an axis
+/// perpendicular to both.
 pub(super) fn shortest(from: Vec3, to: Vec3) -> Quaternion {
     let across = from.cross(&to);
     let q = [1.0 + from.dot(&to), across.x, across.y, across.z];

@@ -90,7 +90,7 @@ impl Builder<'_> {
                 let message = format!(
                     "`{name}` cannot relax: that is for `Compliance`, `Stiffness` and `Diagonal` with a number for each coordinate of one element"
                 );
-                return self.wrong(&[at, law, Where::Thing(name)], message, None);
+                return self.wrong(&[at, law, Where::Name(name)], message, None);
             }
         };
         match made {
@@ -142,7 +142,7 @@ impl Builder<'_> {
                         "the torque of `{name}` has {} numbers, needed are 3",
                         torque.len()
                     );
-                    return self.wrong(&[at, Where::Thing(name)], message, None);
+                    return self.wrong(&[at, Where::Name(name)], message, None);
                 }
             },
             Law::BodyForce(load) => Box::new(self.body_force(name, load, inputs)?),
@@ -159,7 +159,8 @@ impl Builder<'_> {
         })
     }
 
-    /// The value at the start of a number that may depend on time; if it does, it is one of the inputs.
+    /// The value at the start of a number that may depend on time; if it does, it is one of the
+    /// inputs.
     fn timed(&self, number: &Number, at: Where<'_>, input: usize, inputs: &mut Inputs) -> Result<f64> {
         let program = self.program(number, at)?;
         let value = program.jet(0.0).value;
@@ -229,7 +230,7 @@ impl Builder<'_> {
             _ => {
                 let message =
                     format!("the matrix of `{name}` needs exactly one of `compliance` and `stiffness`");
-                return self.wrong(&[at("law"), Where::Thing(name)], message, None);
+                return self.wrong(&[at("law"), Where::Name(name)], message, None);
             }
         };
         if spec.whole_node {

@@ -198,7 +198,7 @@ impl Builder<'_> {
             } else {
                 let message = format!("`{}` needs pairs of bodies, not fixed points", parents.user);
                 return self.wrong(
-                    &[Where::Field(parents.user, "pairs"), Where::Thing(parents.user)],
+                    &[Where::Field(parents.user, "pairs"), Where::Name(parents.user)],
                     message,
                     None,
                 );
@@ -228,7 +228,7 @@ impl Builder<'_> {
                         parents.user, node.name, node.space
                     );
                     return self.wrong(
-                        &[Where::Field(parents.user, "parents"), Where::Thing(parents.user)],
+                        &[Where::Field(parents.user, "parents"), Where::Name(parents.user)],
                         message,
                         None,
                     );

@@ -24,7 +24,7 @@ impl Builder<'_> {
             let message = format!("{} holds a solid", spec.mesh);
             let help =
                 "a `Net` takes meshes of lines, triangles and polygons; a `Solid` takes volumes".to_owned();
-            let places = [Where::Field(name, "mesh"), Where::Thing(name)];
+            let places = [Where::Field(name, "mesh"), Where::Name(name)];
             return self.wrong(&places, message, Some(help));
         }
         let points = self.vertices(name, &mesh, &spec.scale, spec.position.as_ref())?;
@@ -108,20 +108,20 @@ impl Builder<'_> {
             (Some(_), None) if spec.matrix == MassMatrix::Consistent => {
                 let message = format!("`{name}` has a mass for each vertex, which couples nothing");
                 let help = "a consistent matrix is made of a `density`".to_owned();
-                return self.wrong(&[field("mass_matrix"), Where::Thing(name)], message, Some(help));
+                return self.wrong(&[field("mass_matrix"), Where::Name(name)], message, Some(help));
             }
             (Some(OneOrMany::One(number)), None) => Mass::Uniform(self.number(number, field("mass"))?),
             (Some(OneOrMany::Many(list)), None) => Mass::PerElement(self.numbers(list, field("mass"))?),
             (None, Some(density)) => {
                 let density = self.positive(density, field("density"))?;
                 mass_of_cells(mesh, points, density, spec.matrix).or_else(|error| {
-                    let places = [field("density"), Where::Thing(name)];
+                    let places = [field("density"), Where::Name(name)];
                     self.wrong(&places, format!("`{name}`: {error}"), None)
                 })?
             }
             _ => {
                 let message = format!("`{name}` needs exactly one of `mass` and `density`");
-                return self.wrong(&[field("density"), Where::Thing(name)], message, None);
+                return self.wrong(&[field("density"), Where::Name(name)], message, None);
             }
         };
         self.add_mass(&format!("{name}.mass"), node, mass)
@@ -180,7 +180,7 @@ impl Builder<'_> {
         let places = [
             Where::Field(name, key),
             Where::Literal(name, file),
-            Where::Thing(name),
+            Where::Name(name),
         ];
         read_mesh(&path).map_err(|source| {
             let text = source.to_string();

@@ -36,7 +36,7 @@ impl Builder<'_> {
             }
             _ => {
                 let message = format!("`{name}` needs exactly one of `positions`, `line` and `formula`");
-                return self.wrong(&[Where::Thing(name)], message, None);
+                return self.wrong(&[Where::Name(name)], message, None);
             }
         };
         if let Some(list) = &spec.velocities {
@@ -180,7 +180,7 @@ impl Builder<'_> {
                 if size == 0.0 {
                     let message = format!("a rotation of `{name}` is about an axis of length zero");
                     return self.wrong(
-                        &[Where::Literal(name, "around"), at, Where::Thing(name)],
+                        &[Where::Literal(name, "around"), at, Where::Name(name)],
                         message,
                         None,
                     );
@@ -209,7 +209,7 @@ impl Builder<'_> {
             None => {
                 let message = format!("a rotation of `{name}` is none: its quaternion has length zero");
                 self.wrong(
-                    &[Where::Field(name, "rotation"), Where::Thing(name)],
+                    &[Where::Field(name, "rotation"), Where::Name(name)],
                     message,
                     None,
                 )

@@ -1,4 +1,4 @@
-//! What things look like to what touches them.
+//! Shapes of bodies and colliders, as collision geometry and as pictures.
 
 use super::{Builder, Result};
 use crate::scene::schema::{HeightFieldSpec, HullSpec, OutlineSpec, PartShapeSpec};
@@ -107,8 +107,8 @@ impl Outline {
             Self::Surface(s) | Self::Sheet(s) => Drawn::Mesh(s.clone()),
             Self::Hull(_) | Self::HeightField { .. } => {
                 let surface = self.shape().and_then(std::result::Result::ok);
-                match surface.and_then(|s| s.surface()) {
-                    Some(surface) => drawn(surface).into(),
+                match surface.and_then(|s| drawn(&s)) {
+                    Some(surface) => surface.into(),
                     None => Drawn::Axes { size: 0.0 },
                 }
             }
@@ -116,12 +116,13 @@ impl Outline {
     }
 }
 
-/// A surface of collision geometry as one to draw.
-fn drawn((vertices, triangles): (Vec<[f64; 3]>, Vec<[usize; 3]>)) -> Surface {
-    Surface {
+/// The surface of a collision shape as one to draw, if it has one.
+fn drawn(shape: &Shape) -> Option<Surface> {
+    let (vertices, triangles) = shape.surface()?;
+    Some(Surface {
         vertices,
         triangles: triangles.iter().map(|t| t.map(|v| v as u32)).collect(),
-    }
+    })
 }
 
 impl Builder<'_> {
@@ -156,14 +157,14 @@ impl Builder<'_> {
                 if hull.density.is_some() || !hull.centred {
                     let message = format!("the hull of the collider `{name}` has no mass");
                     let help = "`density` and `centred` are for the shape of a body".to_owned();
-                    return self.wrong(&[at, Where::Thing(name)], message, Some(help));
+                    return self.wrong(&[at, Where::Name(name)], message, Some(help));
                 }
                 Outline::Hull(self.hull_points(name, hull)?)
             }
             OutlineSpec::Surface(spec) => {
                 if spec.density.is_some() {
                     let message = format!("the surface of the collider `{name}` has no `density`");
-                    return self.wrong(&[at, Where::Thing(name)], message, None);
+                    return self.wrong(&[at, Where::Name(name)], message, None);
                 }
                 Outline::Surface(self.surface(name, &spec.file, &spec.scale)?.into())
             }
@@ -185,7 +186,7 @@ impl Builder<'_> {
                     "row {k} of the heights of `{name}` has {} numbers, the first has {columns}",
                     row.len()
                 );
-                return self.wrong(&[at, Where::Thing(name)], message, None);
+                return self.wrong(&[at, Where::Name(name)], message, None);
             }
             heights.extend(self.numbers(row, at)?);
         }
@@ -201,7 +202,7 @@ impl Builder<'_> {
         for part in parts {
             if matches!(part.shape, OutlineSpec::Compound(_)) {
                 let message = format!("a part of the compound `{name}` is a compound");
-                return self.wrong(&[Where::Field(name, "shape"), Where::Thing(name)], message, None);
+                return self.wrong(&[Where::Field(name, "shape"), Where::Name(name)], message, None);
             }
             let pose = self.frame_pose(name, part.position.as_ref(), part.rotation.as_ref())?;
             list.push((pose, self.outline(name, &part.shape)?));
@@ -217,7 +218,7 @@ impl Builder<'_> {
             (None, Some(file)) => self.mesh(name, "file", file)?.vertices,
             _ => {
                 let message = format!("the hull of `{name}` needs exactly one of `points` and `file`");
-                return self.wrong(&[Where::Field(name, "shape"), Where::Thing(name)], message, None);
+                return self.wrong(&[Where::Field(name, "shape"), Where::Name(name)], message, None);
             }
         };
         Ok(points.iter().map(|p| p.map(|x| scale * x)).collect())
@@ -227,6 +228,6 @@ impl Builder<'_> {
     pub(super) fn hull_surface(&self, name: &str, spec: &HullSpec) -> Result<Surface> {
         let shape = Shape::convex_hull(&self.hull_points(name, spec)?);
         let shape = shape.map_err(|error| self.contact_error(name, &error))?;
-        Ok(shape.surface().map(drawn).unwrap_or_default())
+        Ok(drawn(&shape).unwrap_or_default())
     }
 }

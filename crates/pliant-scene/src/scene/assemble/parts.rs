@@ -63,7 +63,7 @@ impl Builder<'_> {
         match point {
             Some(point) => self.triple(point, Where::Field(name, key)),
             None => self.wrong(
-                &[Where::Thing(name)],
+                &[Where::Name(name)],
                 format!("missing key `{key}` in `{name}`"),
                 None,
             ),
@@ -81,11 +81,11 @@ impl Builder<'_> {
                 target.space
             );
             let help = "map a point of the body first: `RigidPoints`".to_owned();
-            return self.wrong(&[at, Where::Thing(name)], message, Some(help));
+            return self.wrong(&[at, Where::Name(name)], message, Some(help));
         }
         if target.count == 0 {
             return self.wrong(
-                &[at, Where::Thing(name)],
+                &[at, Where::Name(name)],
                 format!("`{node}` has no elements"),
                 None,
             );
@@ -110,7 +110,8 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// Distances of pairs of one node as `name.lengths`, at rest as they are, with the spring or constraint `name.tension`.
+    /// Distances of pairs of one node as `name.lengths`, at rest as they are, with the spring or
+    /// constraint `name.tension`.
     pub(super) fn lengths(
         &mut self,
         name: &str,

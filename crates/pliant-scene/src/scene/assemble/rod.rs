@@ -33,7 +33,7 @@ impl Builder<'_> {
         let length = along.norm();
         if !(length > 0.0 && length.is_finite()) {
             let message = format!("`{name}` has the length {length}");
-            return self.wrong(&[field("to"), Where::Thing(name)], message, None);
+            return self.wrong(&[field("to"), Where::Name(name)], message, None);
         }
         let link = length / segments as f64;
 

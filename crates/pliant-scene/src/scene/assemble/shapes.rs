@@ -50,12 +50,12 @@ impl Builder<'_> {
             }
             (_, None) => {
                 let message = format!("missing key `mass` in a body of `{name}`");
-                return self.wrong(&[Where::Field(name, "bodies"), Where::Thing(name)], message, None);
+                return self.wrong(&[Where::Field(name, "bodies"), Where::Name(name)], message, None);
             }
             (None, Some(mass)) => {
                 let Some(moments) = &body.inertia else {
                     let message = format!("a body of `{name}` has neither `shape` nor `inertia`");
-                    return self.wrong(&[Where::Field(name, "bodies"), Where::Thing(name)], message, None);
+                    return self.wrong(&[Where::Field(name, "bodies"), Where::Name(name)], message, None);
                 };
                 let moments = self.triple(moments, Where::Field(name, "inertia"))?;
                 let size = (2.0 * moments.iter().sum::<f64>() / (3.0 * mass)).sqrt();
@@ -77,7 +77,7 @@ impl Builder<'_> {
         Ok(solid)
     }
 
-    /// A positive size of the shape of a thing.
+    /// A positive size of a shape.
     pub(super) fn size(&self, name: &str, number: &Number, what: &str) -> Result<f64> {
         let value = self.number(number, Where::Field(name, "shape"))?;
         if value > 0.0 {
@@ -175,7 +175,7 @@ impl Builder<'_> {
             _ => {
                 let message = format!("a body of `{name}` needs exactly one of `mass` and `density`");
                 return self.wrong(
-                    &[field("density"), field("shape"), Where::Thing(name)],
+                    &[field("density"), field("shape"), Where::Name(name)],
                     message,
                     None,
                 );
@@ -206,7 +206,7 @@ impl Builder<'_> {
         let places = [
             Where::Literal(name, file),
             Where::Field(name, "shape"),
-            Where::Thing(name),
+            Where::Name(name),
         ];
         let message = format!("{file} of `{name}` is not the surface of a solid: {error}");
         SceneError::Model {
@@ -217,6 +217,6 @@ impl Builder<'_> {
 
     pub(super) fn bad_shape<T>(&self, name: &str, what: &str) -> Result<T> {
         let message = format!("{what} of the shape of `{name}` must be positive");
-        self.wrong(&[Where::Field(name, "shape"), Where::Thing(name)], message, None)
+        self.wrong(&[Where::Field(name, "shape"), Where::Name(name)], message, None)
     }
 }

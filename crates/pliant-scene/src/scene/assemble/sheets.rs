@@ -22,7 +22,8 @@ impl Builder<'_> {
         let fixed = self.held_nodes(&fixed, &mesh.nodes, file.as_ref(), None)?;
         let clamped = held("clamp_boxes", &[], &spec.clamp_boxes, &[]);
         let clamped = self.held_nodes(&clamped, &mesh.nodes, file.as_ref(), None)?;
-        // Nodes, triangles twice, and edges twice: half as many more than triangles; four strains of a quadrangle.
+        // Nodes, triangles twice, and edges twice: half as many more than triangles; four strains
+        // of a quadrangle.
         let parts = 5 * mesh.triangles.len() + 4 * mesh.quadrangles.len();
         self.grow(name, mesh.nodes.len() + parts)?;
 

@@ -1,6 +1,6 @@
 //! Solids of finite elements.
 
-use super::deformables::{Held, Place};
+use super::deformables::{Held, Placement};
 use super::{Builder, Result};
 use crate::scene::Number;
 use crate::scene::schema::{
@@ -11,8 +11,9 @@ use pliant::continuum::{Element, Mesh, Plasticity, PronySeries, PronyTerm, Solid
 use pliant::model::Treatment;
 use pliant_mesh_io::Mesh as FileMesh;
 
-/// A mesh at each of some places, one after the other: with the velocities of its nodes, and those that do not move.
-fn at_places(mesh: &Mesh, fixed: &[usize], places: &[Place]) -> (Mesh, Vec<[f64; 3]>, Vec<usize>) {
+/// A mesh at each of some places, one after the other: with the velocities of its nodes, and those
+/// that do not move.
+fn at_places(mesh: &Mesh, fixed: &[usize], places: &[Placement]) -> (Mesh, Vec<[f64; 3]>, Vec<usize>) {
     let mut all = Mesh::default();
     let (mut velocities, mut held) = (Vec::new(), Vec::new());
     for place in places {
@@ -76,7 +77,7 @@ impl Builder<'_> {
     }
 
     /// Where the solid is, once or as often as it is repeated; `elements` are those of one.
-    fn places(&mut self, spec: &Spec, elements: usize) -> Result<Vec<Place>> {
+    fn places(&mut self, spec: &Spec, elements: usize) -> Result<Vec<Placement>> {
         let name = spec.name.as_str();
         let indices: Vec<Option<usize>> = match &spec.repeat {
             None => vec![None],
@@ -84,7 +85,7 @@ impl Builder<'_> {
                 let at = Where::Field(name, "repeat");
                 if !spec.symmetry.is_empty() {
                     let message = format!("`{name}` is repeated, so it has no planes of symmetry");
-                    return self.wrong(&[at, Where::Thing(name)], message, None);
+                    return self.wrong(&[at, Where::Name(name)], message, None);
                 }
                 let count = self.count(count, 1, at)?;
                 self.check_size(name, count.saturating_mul(elements))?;
@@ -180,7 +181,7 @@ impl Builder<'_> {
                 let message = format!(
                     "a term of `{name}` has a `share` of all moduli, so it has no `shear` and `bulk`"
                 );
-                return self.wrong(&[at, Where::Thing(name)], message, None);
+                return self.wrong(&[at, Where::Name(name)], message, None);
             }
             if t.share.is_some() {
                 return Ok(PronyTerm::new(time, share(&t.share)?));

@@ -77,7 +77,7 @@ impl Builder<'_> {
 
     pub(super) fn expression_error(&self, text: &str, at: Where<'_>, error: ExpressionError) -> SceneError {
         let name = match at {
-            Where::Thing(name) | Where::Field(name, _) | Where::Used(name, _) | Where::Literal(name, _) => {
+            Where::Name(name) | Where::Field(name, _) | Where::Used(name, _) | Where::Literal(name, _) => {
                 name
             }
             Where::Key(_) => "",
@@ -180,7 +180,7 @@ impl Builder<'_> {
         let places = [
             Where::Literal(user, name),
             Where::Field(user, key),
-            Where::Thing(user),
+            Where::Name(user),
         ];
         self.wrong(&places, format!("unknown node `{name}`"), help)
     }
@@ -191,7 +191,7 @@ impl Builder<'_> {
             return Ok(());
         }
         let message = format!("with `{name}`, the scene has more than {MOST_ELEMENTS} elements");
-        self.wrong(&[Where::Thing(name)], message, None)
+        self.wrong(&[Where::Name(name)], message, None)
     }
 
     /// Counts elements of new nodes against the largest allowed number.
@@ -212,10 +212,10 @@ impl Builder<'_> {
     }
 }
 
-/// The thing that a value belongs to.
+/// The name that a value belongs to.
 pub(super) fn owner(at: Where<'_>) -> Where<'_> {
     match at {
-        Where::Field(name, _) | Where::Used(name, _) | Where::Literal(name, _) => Where::Thing(name),
+        Where::Field(name, _) | Where::Used(name, _) | Where::Literal(name, _) => Where::Name(name),
         other => other,
     }
 }
@@ -224,7 +224,7 @@ pub(super) fn owner(at: Where<'_>) -> Where<'_> {
 pub(super) fn describe(at: Where<'_>) -> String {
     match at {
         Where::Key(key) => format!("`{key}`"),
-        Where::Thing(name) => format!("a number of `{name}`"),
+        Where::Name(name) => format!("a number of `{name}`"),
         Where::Field(name, key) | Where::Used(name, key) => format!("`{key}` of `{name}`"),
         Where::Literal(name, text) => format!("\"{text}\" of `{name}`"),
     }

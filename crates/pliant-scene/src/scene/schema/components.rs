@@ -29,7 +29,8 @@ pub struct ForceFieldSpec {
     /// Relaxation time of springs: damping is stiffness times this.
     #[serde(default = "zero")]
     pub relaxation_time: Number,
-    /// How springs relax, whose stiffness is that of fast motion then: the terms of a Prony series; none by default.
+    /// How springs relax, whose stiffness is that of fast motion then: the terms of a Prony series;
+    /// none by default.
     #[serde(default)]
     pub viscoelastic: Vec<PronyTermSpec>,
     /// How it enters the system: springs as compliances, other forces as stiffnesses by default.
@@ -147,7 +148,8 @@ pub struct FixedSpec {
     /// The coordinates; all by default.
     #[serde(default)]
     pub axes: Option<Vec<Axis>>,
-    /// Velocity of each coordinate of an element; zero by default. Of bodies, three numbers or six, angular in body axes.
+    /// Velocity of each coordinate of an element; zero by default. Of bodies, three numbers or six,
+    /// angular in body axes.
     #[serde(default)]
     pub velocity: Option<Vec<Number>>,
     /// When it starts; 0 by default.

@@ -71,7 +71,8 @@ pub struct PyramidSpec {
     /// Whether it is around the circle and not within.
     #[serde(default)]
     pub outer: bool,
-    /// Where the first corner is, of an outer one the middle of the first side; anywhere by default.
+    /// Where the first corner is, of an outer one the middle of the first side; anywhere by
+    /// default.
     #[serde(default)]
     pub direction: Option<Triple>,
     /// Axes of the direction.
@@ -143,7 +144,8 @@ shared! {
     pub struct BodiesColliderSpec {
         /// The node.
         pub node: String,
-        /// Its name, if not that of the node; with more than one body, each is `name 0`, `name 1`, ...
+        /// Its name, if not that of the node; with more than one body, each is `name 0`, `name 1`,
+        /// ...
         #[serde(default)]
         pub name: Option<String>,
         /// Which bodies; all by default.
@@ -217,7 +219,8 @@ shared! {
         /// Pairs of points; by default the edges of a net, of other nodes each point and the next.
         #[serde(default)]
         pub segments: Option<Vec<[Number; 2]>>,
-        /// It collides with itself where points are more than this many segments apart; without, it does not.
+        /// It collides with itself where points are more than this many segments apart; without, it
+        /// does not.
         #[serde(default)]
         pub self_contact: Option<Number>,
     }
@@ -235,7 +238,8 @@ shared! {
         /// Triples of points; by default the triangles of the mesh of the node.
         #[serde(default)]
         pub triangles: Option<Vec<Triple>>,
-        /// It collides with itself where points are more than this many edges apart; without, it does not.
+        /// It collides with itself where points are more than this many edges apart; without, it
+        /// does not.
         #[serde(default)]
         pub self_contact: Option<Number>,
     }

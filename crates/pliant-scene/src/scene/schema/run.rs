@@ -35,7 +35,8 @@ pub struct Run {
     /// How often a step is halved in which Newton's method does not converge; 0 by default.
     #[serde(default)]
     pub newton_halvings: Option<Number>,
-    /// Weight of the end of the step in forces: 1 is implicit Euler (the default), 0.5 with `beta: 0.5` is trapezoidal.
+    /// Weight of the end of the step in forces: 1 is implicit Euler (the default), 0.5 with
+    /// `beta: 0.5` is trapezoidal.
     #[serde(default = "one")]
     pub alpha: Number,
     /// Weight of the end of the step in velocities.
@@ -44,11 +45,12 @@ pub struct Run {
     /// Which part of the geometric stiffness enters the step.
     #[serde(default)]
     pub geometric_stiffness: GeometrySpec,
-    /// Linear solves per step at most, where the forces that the geometric stiffness is made of change much; 2 by default.
+    /// Linear solves per step at most, where the forces that the geometric stiffness is made of
+    /// change much; 2 by default.
     #[serde(default)]
     pub geometry_passes: Option<Number>,
-    /// Whether a geometric stiffness that makes the system indefinite is replaced by its absolute value for that step, or is
-    /// an error; replaced by default.
+    /// Whether a geometric stiffness that makes the system indefinite is replaced by its absolute
+    /// value for that step, or is an error; replaced by default.
     #[serde(default = "yes")]
     pub clamp_geometry: bool,
     /// The unknown of the linear system; the same motion to rounding.
@@ -66,7 +68,8 @@ pub struct Run {
     /// Largest relative residual of a converged step.
     #[serde(default)]
     pub tolerance: Option<Number>,
-    /// Largest residual of a step with contacts, relative to the velocities without contact impulses; 1e-8 by default.
+    /// Largest residual of a step with contacts, relative to the velocities without contact
+    /// impulses; 1e-8 by default.
     #[serde(default)]
     pub contact_tolerance: Option<Number>,
     /// Iterations of the last resort for contacts.
@@ -75,7 +78,8 @@ pub struct Run {
     /// How often a step is halved whose contacts do not converge; 3 by default.
     #[serde(default)]
     pub contact_halvings: Option<Number>,
-    /// The one method that solves contacts; the program chooses, and falls back on others, by default.
+    /// The one method that solves contacts; the program chooses, and falls back on others, by
+    /// default.
     #[serde(default)]
     pub contact_solver: Option<Method>,
     /// What becomes of overlap.

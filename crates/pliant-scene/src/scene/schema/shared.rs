@@ -2,8 +2,9 @@
 
 /// Declares a description and the structs that have its keys beside their own.
 ///
-/// In a scene file the keys of the description stand among the others; in Rust they are a field. The keys are listed once,
-/// and an unknown one is refused with the names of all (which `#[serde(flatten)]` would not do).
+/// In a scene file the keys of the description stand among the others; in Rust they are a field.
+/// The keys are listed once, and an unknown one is refused with the names of all (which
+/// `#[serde(flatten)]` would not do).
 macro_rules! shared {
     (
         $(#[doc = $shared_doc:literal])*

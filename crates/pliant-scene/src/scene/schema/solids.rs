@@ -5,8 +5,9 @@ use pliant::continuum::{Incompressibility, MassMatrix, Tangent};
 use pliant::model::{Outside, Treatment};
 use serde::Deserialize;
 
-/// A solid: particles at the nodes of a mesh of finite elements, as the node `name`; its mass is `name.mass`, its material `name.material` on
-/// `name.strains` or `name.gradients`, and its volume rows, if any, are `name.volume`.
+/// A solid: particles at the nodes of a mesh of finite elements, as the node `name`; its mass is
+/// `name.mass`, its material `name.material` on `name.strains` or `name.gradients`, and its volume
+/// rows, if any, are `name.volume`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Solid {
@@ -26,12 +27,14 @@ pub struct Solid {
     /// Velocity of all its nodes; at rest by default.
     #[serde(default)]
     pub velocity: Option<Triple>,
-    /// So many solids of one kind, side by side in the node, whose place and velocity may depend on `$i` = 0, 1, ...; one by default, without `$i`.
+    /// So many solids of one kind, side by side in the node, whose place and velocity may depend on
+    /// `$i` = 0, 1, ...; one by default, without `$i`.
     #[serde(default)]
     pub repeat: Option<Number>,
     /// The material.
     pub material: SolidMaterial,
-    /// What is made of the tangent of a hyperelastic material where it is indefinite; nothing by default.
+    /// What is made of the tangent of a hyperelastic material where it is indefinite; nothing by
+    /// default.
     #[serde(default)]
     pub tangent: Tangent,
     /// Density in kg/m^3.
@@ -48,13 +51,15 @@ pub struct Solid {
     /// Damping of a law of strains by a relaxation time in s.
     #[serde(default = "zero")]
     pub relaxation_time: Number,
-    /// How moduli relax, which are those of fast strains then: the terms of a Prony series; none by default.
+    /// How moduli relax, which are those of fast strains then: the terms of a Prony series; none by
+    /// default.
     #[serde(default)]
     pub viscoelastic: Vec<PronyTermSpec>,
     /// When a law of strains yields; never by default.
     #[serde(default)]
     pub plastic: Option<PlasticSpec>,
-    /// Put elements right that are inside out, and leave out nodes of no element; an error otherwise.
+    /// Put elements right that are inside out, and leave out nodes of no element; an error
+    /// otherwise.
     #[serde(default)]
     pub repair: bool,
     /// Planes at which its mirror image begins, in the axes of the shape.
@@ -63,7 +68,8 @@ pub struct Solid {
     /// Nodes that do not move, counted from zero.
     #[serde(default)]
     pub fix: Vec<Number>,
-    /// Boxes in the axes of the shape, from the least corner to the largest: nodes inside do not move.
+    /// Boxes in the axes of the shape, from the least corner to the largest: nodes inside do not
+    /// move.
     #[serde(default)]
     pub fix_boxes: Vec<(Triple, Triple)>,
     /// Groups of the mesh file whose nodes do not move.
@@ -168,8 +174,9 @@ pub struct SolidFile {
     pub groups: Vec<String>,
 }
 
-/// A surface of triangles that rides in a solid: points at its vertices, each in the tetrahedron or hexahedron that it lies in at the start. It is drawn
-/// in the place of the solid, and collides as the node `name`.
+/// A surface of triangles that rides in a solid: points at its vertices, each in the tetrahedron or
+/// hexahedron that it lies in at the start. It is drawn in the place of the solid, and collides as
+/// the node `name`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EmbeddedSurface {

@@ -8,7 +8,8 @@ use serde::Deserialize;
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename = "statics", deny_unknown_fields)]
 pub struct StaticsSpec {
-    /// Force fields whose force, and driven components whose motion the load factor scales; none by default.
+    /// Force fields whose force, and driven components whose motion the load factor scales; none by
+    /// default.
     #[serde(default)]
     pub loads: Vec<String>,
     /// Whether it scales gravity.

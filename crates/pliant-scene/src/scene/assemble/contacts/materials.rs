@@ -32,7 +32,7 @@ impl Builder<'_> {
                 } else {
                     format!("the name `{name}` is used twice among the materials")
                 };
-                return self.wrong(&[Where::Thing(name)], message, None);
+                return self.wrong(&[Where::Name(name)], message, None);
             }
             let material = self.material(name, &spec.law, |key| Where::Field(name, key))?;
             let added = making.world.add_material(material);
@@ -66,7 +66,7 @@ impl Builder<'_> {
             if !fine {
                 let message = format!("`{key}` of the material `{name}` is {value}, but must be {range}");
                 return self.wrong(
-                    &[at(key), Where::Field(name, key), Where::Thing(name)],
+                    &[at(key), Where::Field(name, key), Where::Name(name)],
                     message,
                     None,
                 );
@@ -123,7 +123,7 @@ impl Builder<'_> {
             }
         };
         let direction = direction.map(|d| self.triple(d, at("direction"))).transpose()?;
-        let places = |key| [at(key), Where::Field(name, key), Where::Thing(name)];
+        let places = |key| [at(key), Where::Field(name, key), Where::Name(name)];
         if direction.is_some_and(|d| Vec3::from(d).amax() == 0.0) {
             let message = format!("the direction of friction of the material `{name}` is zero");
             return self.wrong(&places("direction"), message, None);
@@ -151,7 +151,7 @@ impl Builder<'_> {
             return Ok(*id);
         }
         let help = suggest::hint(name, "materials", making.materials.keys().copied());
-        let places = [Where::Literal(user, name), Where::Thing(user)];
+        let places = [Where::Literal(user, name), Where::Name(user)];
         self.wrong(&places, format!("unknown material `{name}`"), help)
     }
 }

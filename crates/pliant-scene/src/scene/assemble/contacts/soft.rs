@@ -25,7 +25,7 @@ impl Builder<'_> {
         }
         let message = format!("`{node}` has {}, not points of space", entry.space);
         let help = "rigid bodies collide as `Bodies` or `Body`".to_owned();
-        let places = [Where::Used(name, "node"), Where::Thing(name)];
+        let places = [Where::Used(name, "node"), Where::Name(name)];
         self.wrong(&places, message, Some(help))
     }
 
@@ -94,7 +94,7 @@ impl Builder<'_> {
             (None, None) => {
                 let message = format!("`{}` is no mesh, so `{name}` needs its `triangles`", spec.node);
                 let help = "lines of points collide as `Cable`".to_owned();
-                let places = [Where::Used(name, "node"), Where::Thing(name)];
+                let places = [Where::Used(name, "node"), Where::Name(name)];
                 return self.wrong(&places, message, Some(help));
             }
         };

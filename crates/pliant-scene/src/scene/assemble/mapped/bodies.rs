@@ -61,11 +61,12 @@ impl Builder<'_> {
             "`{}` needs bodies, but `{}` has {}",
             parents.user, node.name, node.space
         );
-        let places = [Where::Field(parents.user, "parents"), Where::Thing(parents.user)];
+        let places = [Where::Field(parents.user, "parents"), Where::Name(parents.user)];
         self.wrong(&places, message, None)
     }
 
-    /// Where a body is at the start; at the origin if there is no such element, of which the model will complain.
+    /// Where a body is at the start; at the origin if there is no such element, of which the model
+    /// will complain.
     fn initial_pose(&mut self, parents: &ParentList<'_>, at: Option<Dependency>) -> Result<Pose> {
         let Some(at) = at else {
             return Ok(Pose::default());
@@ -83,7 +84,7 @@ impl Builder<'_> {
             let frame = self.frame(parents, frame)?;
             let Some(on) = frame.on else {
                 let message = format!("a frame of `{}` has no `body` to ride on", parents.user);
-                let places = [Where::Field(parents.user, "frames"), Where::Thing(parents.user)];
+                let places = [Where::Field(parents.user, "frames"), Where::Name(parents.user)];
                 return self.wrong(&places, message, None);
             };
             frames.push((on, frame.pose));
@@ -177,7 +178,7 @@ impl Builder<'_> {
         let [p, q] = [a.at(&poses[0]), b.at(&poses[1])].map(|pose| vec3(&pose.position, 0));
         if (p - q).norm() == 0.0 {
             let message = format!("a segment of `{}` has length zero at the start", parents.user);
-            let places = [Where::Field(parents.user, "segments"), Where::Thing(parents.user)];
+            let places = [Where::Field(parents.user, "segments"), Where::Name(parents.user)];
             return self.wrong(&places, message, None);
         }
         Ok(BeamSegment::at_rest(a, b, &poses[0], &poses[1]))
@@ -231,7 +232,7 @@ impl Builder<'_> {
                 "a rope of `{name}` has {} points, more than {MOST_POINTS}",
                 spec.points.len()
             );
-            return self.wrong(&[Where::Field(name, "points"), Where::Thing(name)], message, None);
+            return self.wrong(&[Where::Field(name, "points"), Where::Name(name)], message, None);
         }
         let points = spec.points.iter().map(|end| self.end(parents, end));
         let points = points.collect::<Result<Vec<_>>>()?;

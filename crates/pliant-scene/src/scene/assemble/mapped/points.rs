@@ -172,7 +172,7 @@ impl Builder<'_> {
             }
             _ => {
                 let message = format!("`{name}` needs either `cells` and `points`, or `groups`");
-                return self.wrong(&[at, Where::Thing(name)], message, None);
+                return self.wrong(&[at, Where::Name(name)], message, None);
             }
         };
         let mapping = mapping.in_dimension(self.dimension(parents));
@@ -180,7 +180,7 @@ impl Builder<'_> {
     }
 
     fn bad_mesh<T>(&self, name: &str, error: MeshError) -> Result<T> {
-        let places = [Where::Field(name, "mapping"), Where::Thing(name)];
+        let places = [Where::Field(name, "mapping"), Where::Name(name)];
         self.wrong(
             &places,
             format!("`{name}` cannot be made of its mesh: {error}"),
@@ -196,7 +196,7 @@ impl Builder<'_> {
                 "`{}` needs points of space, but `{}` has {}",
                 parents.user, node.name, node.space
             );
-            let places = [Where::Field(parents.user, "parents"), Where::Thing(parents.user)];
+            let places = [Where::Field(parents.user, "parents"), Where::Name(parents.user)];
             return self.wrong(&places, message, None);
         }
         Ok(self
@@ -219,7 +219,7 @@ impl Builder<'_> {
                     "a cell of `{name}` has {} elements: 2, 3, 4 or 8 make one",
                     nodes.len()
                 );
-                self.wrong(&[at, Where::Thing(name)], message, None)
+                self.wrong(&[at, Where::Name(name)], message, None)
             }
         }
     }
@@ -270,7 +270,7 @@ impl Builder<'_> {
             let message = format!("`{name}` has {} pairs, more than {MOST_PAIRS}", pairs.len());
             let help = "keep one of the two in an `Affine` mapping".to_owned();
             return self.wrong(
-                &[Where::Field(name, "mapping"), Where::Thing(name)],
+                &[Where::Field(name, "mapping"), Where::Name(name)],
                 message,
                 Some(help),
             );
@@ -312,11 +312,7 @@ impl Builder<'_> {
             }
             _ => {
                 let message = format!("`{name}` needs exactly one of `tetrahedra` and `surface`");
-                return self.wrong(
-                    &[Where::Field(name, "mapping"), Where::Thing(name)],
-                    message,
-                    None,
-                );
+                return self.wrong(&[Where::Field(name, "mapping"), Where::Name(name)], message, None);
             }
         };
         let rests = match (&spec.rest, &spec.surface) {

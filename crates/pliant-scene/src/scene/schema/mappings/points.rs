@@ -19,7 +19,8 @@ pub struct AreaSpec {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "Barycentric", deny_unknown_fields)]
 pub struct BarycentricSpec {
-    /// Elements of the first parent: 2 of a segment, 3 of a triangle, 4 of a tetrahedron, 8 of a hexahedron.
+    /// Elements of the first parent: 2 of a segment, 3 of a triangle, 4 of a tetrahedron, 8 of a
+    /// hexahedron.
     #[serde(default)]
     pub cells: Option<Vec<Vec<Number>>>,
     /// Where the points are at the start.
@@ -114,7 +115,8 @@ pub struct VolumeSpec {
     /// Triangles of elements of the first parent, each with the origin as fourth corner.
     #[serde(default)]
     pub surface: Option<Vec<[Number; 3]>>,
-    /// Rest volumes, one for all or one each; by default those of tetrahedra at the start, and zero of a surface.
+    /// Rest volumes, one for all or one each; by default those of tetrahedra at the start, and zero
+    /// of a surface.
     #[serde(default)]
     pub rest: Option<OneOrMany>,
 }

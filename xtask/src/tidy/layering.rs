@@ -42,6 +42,11 @@ const TABLE: &[(&str, Allowed)] = &[
         ]),
     ),
     (
+        "pliant-mesh-io",
+        These(&["pliant-dense", "pliant-model", "pliant-continuum"]),
+    ),
+    ("pliant-output", These(&[])),
+    (
         "pliant-scene",
         These(&[
             "pliant-dense",
@@ -54,6 +59,8 @@ const TABLE: &[(&str, Allowed)] = &[
             "pliant-kkt",
             "pliant-contact",
             "pliant",
+            "pliant-mesh-io",
+            "pliant-output",
         ]),
     ),
     ("pliant-cli", These(&["pliant-lab", "pliant", "pliant-scene"])),
@@ -94,6 +101,10 @@ const NEVER_REACHES: &[(&str, &str)] = &[
     ("pliant-model", "pliant-kkt"),
     ("pliant-continuum", "pliant-solvers"),
     ("pliant-contact", "pliant-solvers"),
+    // The readers and writers compile beside the facade.
+    ("pliant-mesh-io", "pliant"),
+    ("pliant-mesh-io", "pliant-solvers"),
+    ("pliant-output", "pliant-model"),
 ];
 
 /// Whether a crate belongs to the libraries that neither print nor touch files.

@@ -35,6 +35,7 @@ impl Default for Limits {
 
 /// The methods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename = "contact_solver"))]
 #[non_exhaustive]
 pub enum Method {
     /// Block projected Gauss-Seidel.

@@ -39,7 +39,8 @@ fn the_draw_force_is_the_derivative_of_the_energy() {
     assert!((force.abs() - slope).abs() < 1e-3 * slope, "{force} {slope}");
 }
 
-/// Without damping and with the trapezoidal rule, what the limbs lose the arrow, string and limbs gain.
+/// Without damping and with the trapezoidal rule, what the limbs lose the arrow, string and limbs
+/// gain.
 #[test]
 fn the_release_keeps_the_energy() {
     let loss = |h: f64| {

@@ -4,7 +4,7 @@
 //! `cargo xtask ci` and nothing else, so what passes here passes there.
 //!
 //! What it is not: a place for mechanics. It knows files, manifests and the output of `cargo metadata`; figures and
-//! reference cases are computed by the programs in `benches/`, which `verify` and `bench` start.
+//! reference cases are computed by the program in `benches/`, which `verify` and `bench` start.
 
 mod bench;
 mod catalogue;
@@ -37,7 +37,7 @@ struct Task {
 const TASKS: &[Task] = &[
     Task {
         name: "ci",
-        summary: "every gate: fmt, clippy, test, examples, doc, tidy, verify  [--keep-going]",
+        summary: "every gate: fmt, clippy, test, examples, doc, tidy, bench, verify  [--keep-going]",
         run: ci::run,
     },
     Task {
@@ -52,12 +52,12 @@ const TASKS: &[Task] = &[
     },
     Task {
         name: "verify",
-        summary: "run the reference cases in release mode  [arguments of the program `verify`]",
+        summary: "run the reference cases in release mode  [--all]",
         run: verify::run,
     },
     Task {
         name: "bench",
-        summary: "time the benchmark scenes in release mode, or `bench solvers`, `contacts`, `contact-scenes`, `delassus`, `corpus`  [--quick, --peers, ... --help]",
+        summary: "time the benchmark scenes in release mode, or a benchmark by its name  [name, its arguments; --help lists the names]",
         run: bench::run,
     },
     Task {

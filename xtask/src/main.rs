@@ -17,8 +17,8 @@ mod generate;
 mod metadata;
 mod metrics;
 mod process;
-mod rust_text;
 mod sources;
+mod text;
 mod tidy;
 mod verify;
 

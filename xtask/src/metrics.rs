@@ -3,8 +3,8 @@
 use crate::error::Error;
 use crate::flags;
 use crate::metadata::Metadata;
-use crate::rust_text::{code_only, test_lines};
 use crate::sources::Sources;
+use crate::text::code_lines;
 
 /// Counts of one crate, or of all.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -58,13 +58,9 @@ fn count(sources: &Sources, folder: &str) -> Counts {
             continue;
         };
         counts.files += 1;
-        let code = code_only(&file.text);
-        let in_test = test_lines(&code);
-        for (line, in_test) in code.lines().zip(in_test) {
-            let line = line.trim();
-            counts.tests += usize::from(line.starts_with("#[test]"));
-            if line.is_empty() {
-            } else if in_test || inner.starts_with("tests/") {
+        for line in code_lines(&file.text).iter().filter(|line| !line.code.is_empty()) {
+            counts.tests += usize::from(line.code == "# [ test ]");
+            if line.in_test || inner.starts_with("tests/") {
                 counts.test_code += 1;
             } else {
                 counts.code += 1;

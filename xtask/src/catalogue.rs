@@ -118,7 +118,7 @@ fn write(page: &mut String, component: &Component, all: &[Component], sources: &
         let is_one = |path: &str| {
             KINDS
                 .iter()
-                .find(|(_, folder)| path.contains(folder))
+                .find(|(_, mark)| path.contains(mark))
                 .is_some_and(|(of, _)| *of == kind)
         };
         let files = sources
@@ -144,9 +144,9 @@ fn write(page: &mut String, component: &Component, all: &[Component], sources: &
     *page += &format!("\n{}\n", wrap(&places, WIDTH).join("\n"));
 }
 
-/// Kinds of files that use components: the first whose folder is part of the path.
+/// Kinds of files that use components: the first whose mark is part of the path.
 const KINDS: [(&str, &str); 5] = [
-    ("scenes", "scenes/"),
+    ("scenes", ".ron"),
     ("examples", "/examples/"),
     ("reference cases", "benches/src/verify/"),
     ("timed scenes", "benches/src/"),

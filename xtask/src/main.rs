@@ -17,6 +17,7 @@ mod generate;
 mod metadata;
 mod metrics;
 mod process;
+mod shapes;
 mod sources;
 mod text;
 mod tidy;
@@ -42,7 +43,7 @@ const TASKS: &[Task] = &[
     },
     Task {
         name: "tidy",
-        summary: "layering, sizes, source rules, documents, manifests, licences, generated files, catalogue",
+        summary: "layering, sizes, words, comments, source rules, documents, manifests, licences, generated files, catalogue",
         run: tidy::run,
     },
     Task {
@@ -77,7 +78,7 @@ const TASKS: &[Task] = &[
     },
     Task {
         name: "metrics",
-        summary: "lines and tests per crate",
+        summary: "lines and tests per crate, largest types, types in many files, long functions",
         run: metrics::run,
     },
     Task {

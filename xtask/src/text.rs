@@ -45,7 +45,7 @@ pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
 /// A line of a Rust file without its comments.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct CodeLine {
-    /// Tokens that begin on the line, with spaces between; literals are `_`.
+    /// Tokens that begin on the line, with spaces between; literals are `_` on each of their lines.
     pub(crate) code: String,
     /// Whether it belongs to an item under `#[cfg(test)]`.
     pub(crate) in_test: bool,
@@ -101,7 +101,11 @@ fn add_tokens(tokens: TokenStream, lines: &mut [CodeLine]) {
                 add_tokens(group.stream(), lines);
                 push(lines, group.span_close().start().line, ends[1]);
             }
-            TokenTree::Literal(_) => push(lines, span.start().line, "_"),
+            TokenTree::Literal(_) => {
+                for line in span.start().line..=span.end().line {
+                    push(lines, line, "_");
+                }
+            }
             other => push(lines, span.start().line, &other.to_string()),
         }
         let ends_item = match token {

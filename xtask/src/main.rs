@@ -17,6 +17,7 @@ mod generate;
 mod metadata;
 mod metrics;
 mod process;
+mod reflow;
 mod shapes;
 mod sources;
 mod text;
@@ -75,6 +76,11 @@ const TASKS: &[Task] = &[
         name: "catalogue",
         summary: "write docs/catalogue.md from the documentation of the components  [--check]",
         run: catalogue::run,
+    },
+    Task {
+        name: "reflow",
+        summary: "wrap the comments of Rust files at 100 columns  [paths, --check]",
+        run: reflow::run,
     },
     Task {
         name: "metrics",

@@ -12,31 +12,49 @@ pub(crate) fn find_word(line: &str, word: &str) -> Option<usize> {
     })
 }
 
-/// Lines of at most `width` characters where words allow it; code between backquotes and links are not broken.
+/// Code and links of at most so many characters are not broken.
+const WHOLE: usize = 60;
+
+/// Whether a line that began with this word would be a list item, a heading or the like in Markdown.
+fn begins_block(word: &str) -> bool {
+    let number = word.trim_start_matches(|c: char| c.is_ascii_digit());
+    ["-", "+", "*", "="].contains(&word)
+        || word.starts_with(['#', '|', '>'])
+        || number.len() < word.len() && [".", ")"].contains(&number)
+}
+
+/// Lines of at most `width` characters where words allow it; short code between backquotes and links are not broken.
 pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
-    let mut units: Vec<String> = Vec::new();
-    let (mut in_code, mut brackets) = (false, 0_usize);
-    for word in text.split_whitespace() {
-        match units.last_mut().filter(|_| in_code || brackets > 0) {
-            Some(unit) => *unit += &format!(" {word}"),
-            None => units.push(word.to_owned()),
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    // Up to where spaces are no places to break, and up to where marks have been understood.
+    let (mut whole, mut known) = (0, 0);
+    let mut units: Vec<&str> = Vec::new();
+    let mut start = 0;
+    for (at, c) in text.char_indices() {
+        let closing = match c {
+            '`' => Some('`'),
+            '[' => Some(']'),
+            _ => None,
+        };
+        if let Some(closing) = closing.filter(|_| at >= known)
+            && let Some(length) = text[at + 1..].find(closing)
+        {
+            known = at + length + 2;
+            whole = if length <= WHOLE { known } else { whole };
         }
-        for c in word.chars() {
-            match c {
-                '`' => in_code = !in_code,
-                '[' if !in_code => brackets += 1,
-                ']' if !in_code => brackets = brackets.saturating_sub(1),
-                _ => {}
-            }
+        if c == ' ' && at >= whole && !begins_block(text[at + 1..].split(' ').next().unwrap_or_default()) {
+            units.push(&text[start..at]);
+            start = at + 1;
         }
     }
+    units.push(&text[start..]);
     let mut lines: Vec<String> = Vec::new();
     for unit in units {
         match lines.last_mut() {
             Some(line) if line.chars().count() + 1 + unit.chars().count() <= width => {
                 *line += &format!(" {unit}");
             }
-            _ => lines.push(unit),
+            _ => lines.push(unit.to_owned()),
         }
     }
     lines
@@ -59,6 +77,34 @@ pub(crate) fn code_lines(text: &str) -> Vec<CodeLine> {
     }
     lines.pop();
     lines
+}
+
+/// For each line whether it begins inside of a literal.
+pub(crate) fn lines_in_literals(source: &str) -> Vec<bool> {
+    let mut found = vec![false; source.lines().count() + 1];
+    walk(source.parse().unwrap_or_default(), &mut |token| {
+        let span = token.span();
+        for line in span.start().line..span.end().line {
+            found[line] |= matches!(token, TokenTree::Literal(_));
+        }
+    });
+    found
+}
+
+/// Calls the function with every token that is no bracket.
+pub(crate) fn walk(tokens: TokenStream, visit: &mut impl FnMut(&TokenTree)) {
+    for token in tokens {
+        match token {
+            TokenTree::Group(group) => {
+                visit(&TokenTree::Group(proc_macro2::Group::new(
+                    group.delimiter(),
+                    TokenStream::new(),
+                )));
+                walk(group.stream(), visit);
+            }
+            other => visit(&other),
+        }
+    }
 }
 
 /// Whether a token is the bracket of an attribute that the predicate selects by its text.

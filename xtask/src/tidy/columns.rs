@@ -2,6 +2,7 @@
 
 use super::Finding;
 use crate::sources::Sources;
+use crate::text::lines_in_literals;
 
 /// Longer lines are an error, where they can be broken.
 const MOST_COLUMNS: usize = 110;
@@ -10,8 +11,10 @@ pub(super) fn check(sources: &Sources) -> Vec<Finding> {
     let mut findings = Vec::new();
     for file in sources.ending(".rs") {
         let mut in_code = false;
+        let in_literal = lines_in_literals(&file.text);
         for (index, line) in file.text.lines().enumerate() {
-            let Some(text) = line.trim_start().strip_prefix("//") else {
+            let comment = line.trim_start().strip_prefix("//");
+            let Some(text) = comment.filter(|_| !in_literal[index]) else {
                 in_code = false;
                 continue;
             };

@@ -1,7 +1,8 @@
 //! Every complementarity solver on the contact problems of the corpus: tables, and the pictures of docs/pictures.
 //!
-//! `profile [--write]`: prints; with `--write` it draws the pictures anew.
+//! `cargo xtask bench corpus [--write]`: prints; with `--write` it draws the pictures anew.
 
+use super::{Ended, write_picture};
 use pliant::solvers::complementarity::{Limits, Outcome, Problem};
 use pliant_lab::exchange::{Expected, Record, Statement};
 use pliant_lab::registry::COMPLEMENTARITY;
@@ -21,23 +22,17 @@ const ROWS: usize = 12;
 /// Seconds below which times are not told apart.
 const LEAST: f64 = 2e-6;
 
-fn main() -> ExitCode {
-    let write = match std::env::args().nth(1).as_deref() {
+pub(super) fn run(arguments: &[String]) -> Ended {
+    let write = match arguments.first().map(String::as_str) {
         None => false,
         Some("--write") => true,
         Some(other) => {
             eprintln!("unknown argument `{other}`; there is `--write`");
-            return ExitCode::from(2);
+            return Ok(ExitCode::from(2));
         }
     };
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let problems = match contacts(&root.join("crates/pliant-solvers/tests/corpus")) {
-        Ok(problems) => problems,
-        Err(error) => {
-            eprintln!("{error}");
-            return ExitCode::FAILURE;
-        }
-    };
+    let problems = contacts(&root.join("crates/pliant-solvers/tests/corpus"))?;
     let (mut time, mut work) = (Vec::new(), Vec::new());
     for tolerance in TOLERANCES {
         let (seconds, iterations) = measure(&problems, tolerance);
@@ -56,14 +51,10 @@ fn main() -> ExitCode {
     ] {
         summary(title, panels);
         if write {
-            let path = root.join("docs/pictures").join(file);
-            if let Err(error) = std::fs::write(&path, svg(title, panels)) {
-                eprintln!("cannot write {}: {error}", path.display());
-                return ExitCode::FAILURE;
-            }
+            write_picture(file, &svg(title, panels))?;
         }
     }
-    ExitCode::SUCCESS
+    Ok(ExitCode::SUCCESS)
 }
 
 /// The problems with friction that may have a solution, condensed.

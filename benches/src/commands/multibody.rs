@@ -1,43 +1,36 @@
 //! Multibody benchmark problems: errors against known answers, energies and times, at steps that halve.
 //!
-//! `multibody [--quick] [--write] [--only TEXT]`: prints; `--quick` takes two steps instead of four, `--only` the problems whose names hold the text; with `--write` it draws
+//! `cargo xtask bench multibody [--quick] [--write] [--only TEXT]`: prints; `--quick` takes two steps instead of four, `--only` the problems whose names hold the text; with `--write` it draws
 //! `docs/pictures/multibody.svg` anew.
 
+use super::{Ended, write_picture};
 use pliant_benches::multibody::{Failure, PROBLEMS, Problem};
 use pliant_benches::orders::{Errors, Method, Table, methods, svg};
-use std::path::Path;
 use std::process::ExitCode;
 
-fn main() -> ExitCode {
+pub(super) fn run(arguments: &[String]) -> Ended {
     let (mut quick, mut write, mut only) = (false, false, String::new());
-    let mut arguments = std::env::args().skip(1);
+    let mut arguments = arguments.iter();
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
             "--quick" => quick = true,
             "--write" => write = true,
-            "--only" => only = arguments.next().unwrap_or_default(),
+            "--only" => only = arguments.next().cloned().unwrap_or_default(),
             other => {
                 eprintln!("unknown argument `{other}`; there are `--quick`, `--write` and `--only TEXT`");
-                return ExitCode::from(2);
+                return Ok(ExitCode::from(2));
             }
         }
     }
     let mut tables = Vec::new();
     for problem in PROBLEMS.iter().filter(|p| p.name.contains(&only)) {
-        match show(problem, if quick { 2 } else { 4 }) {
-            Ok(table) => tables.push(table),
-            Err(error) => {
-                eprintln!("{}: {error}", problem.name);
-                return ExitCode::FAILURE;
-            }
-        }
+        let table = show(problem, if quick { 2 } else { 4 });
+        tables.push(table.map_err(|error| format!("{}: {error}", problem.name))?);
     }
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/pictures/multibody.svg");
-    if write && let Err(error) = std::fs::write(&path, svg("Multibody benchmark problems", &tables)) {
-        eprintln!("cannot write {}: {error}", path.display());
-        return ExitCode::FAILURE;
+    if write {
+        write_picture("multibody.svg", &svg("Multibody benchmark problems", &tables))?;
     }
-    ExitCode::SUCCESS
+    Ok(ExitCode::SUCCESS)
 }
 
 fn show(problem: &Problem, halvings: i32) -> Result<Table, Failure> {

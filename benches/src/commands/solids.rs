@@ -1,38 +1,41 @@
 //! The stiff beam at every stiffness, and where the time of a step of a solid goes.
 //!
-//! `cargo run --release -p pliant-benches --bin solids`. The first table is that of `benches/reference/beam.txt`: a beam of 39 x 3 x 3
+//! `cargo xtask bench solids`. The first table is that of `benches/reference/beam.txt`: a beam of 39 x 3 x 3
 //! hexahedra under its weight, steps of 0.01 s, then brought to rest. The second has solids of about 3,000 and 30,000 degrees of freedom.
-//! Least times of eight steps after two from rest, which have neither stress nor speed. `-- --times` prints the second alone, `-- --threads N` lets
-//! the filling and the factor share so many threads. `-- --products` times products with the response matrix, assembled and not, instead. `-- --sizes` prints the tables of solids of 3,000 to 300,000 degrees of freedom instead, on one thread and on two, with memory and
-//! what the machine could do; `--most N` leaves out larger ones. With the feature `peers`, `-- --peers` prints the beam in tetrahedra alone, beside Rapier's soft bodies.
+//! Least times of eight steps after two from rest, which have neither stress nor speed. `--times` prints the second alone, `--threads N` lets
+//! the filling and the factor share so many threads. `--products` times products with the response matrix, assembled and not, instead. `--sizes` prints the tables of solids of 3,000 to 300,000 degrees of freedom instead, on one thread and on two, with memory and
+//! what the machine could do; `--most N` leaves out larger ones. With the feature `peers`, `--peers` prints the beam in tetrahedra alone, beside Rapier's soft bodies.
 
+use super::Ended;
 use pliant::continuum::{Mesh, Solid, StrainEnergy};
 use pliant::prelude::*;
 use pliant_benches::solid_products;
 use pliant_benches::solid_sizes::{self, clamped, least_times};
+use std::process::ExitCode;
 
 const BEAM: &str = include_str!("../../reference/beam.txt");
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+pub(super) fn run(arguments: &[String]) -> Ended {
     let mut threads = 1;
     let (mut beam, mut sizes, mut products, mut most) = (true, false, false, usize::MAX);
-    let mut arguments = std::env::args().skip(1);
+    let mut arguments = arguments.iter();
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
             "--times" => beam = false,
             "--sizes" => sizes = true,
             "--products" => products = true,
-            "--most" => most = arguments.next().unwrap_or_default().parse()?,
+            "--most" => most = number(arguments.next())?,
             "--one" => {
                 let numbers: Result<Vec<usize>, _> = arguments.map(|a| a.parse()).collect();
                 let numbers = numbers?;
                 let [solid, size, threads] = numbers[..] else {
                     return Err("`--one` takes a solid, a size and a number of threads".into());
                 };
-                return solid_sizes::measure_one(solid, size, threads);
+                return done(solid_sizes::measure_one(solid, size, threads));
             }
-            "--peers" => return peers(),
-            "--threads" => threads = arguments.next().unwrap_or_default().parse()?,
+            #[cfg(feature = "peers")]
+            "--peers" => return done(peers()),
+            "--threads" => threads = number(arguments.next())?,
             other => {
                 return Err(format!(
                     "unknown argument `{other}`; there are `--times`, `--threads N`, `--products`, `--sizes`, `--most N`, `--peers`"
@@ -42,10 +45,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
     }
     if products {
-        return solid_products::table(threads);
+        return done(solid_products::table(threads));
     }
     if sizes {
-        return solid_sizes::tables(most);
+        return done(solid_sizes::tables(most));
     }
     if beam {
         stiff_beams()?;
@@ -72,7 +75,17 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             timed(name, &solid, mesh, threads)?;
         }
     }
-    Ok(())
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The exit code of a part that did what was asked of it.
+fn done(part: Result<(), Box<dyn std::error::Error>>) -> Ended {
+    part.map(|()| ExitCode::SUCCESS)
+}
+
+/// The number behind a flag.
+fn number(text: Option<&String>) -> Result<usize, std::num::ParseIntError> {
+    text.map_or("", String::as_str).parse()
 }
 
 fn stiff_beams() -> Result<(), Box<dyn std::error::Error>> {
@@ -128,11 +141,6 @@ fn peers() -> Result<(), Box<dyn std::error::Error>> {
         }
     }
     Ok(())
-}
-
-#[cfg(not(feature = "peers"))]
-fn peers() -> Result<(), Box<dyn std::error::Error>> {
-    Err("`--peers` needs the feature of that name: cargo run --release -p pliant-benches --features peers --bin solids -- --peers".into())
 }
 
 /// A beam that was dropped and then brought to rest.

@@ -3,11 +3,13 @@
 //!
 //! `cargo xtask bench delassus [threads]`
 
+use super::Ended;
 use pliant::solvers::KktSystem;
 use pliant::solvers::complementarity::{Delassus, DelassusChoice, SaddleDelassus};
 use pliant::sparse::PatternBuilder;
 use pliant_benches::families::{links, stacks::Stack};
 use std::error::Error;
+use std::process::ExitCode;
 use std::time::Instant;
 
 const COMPLIANCE: f64 = 1e-7;
@@ -69,8 +71,8 @@ fn wall(side: usize) -> Result<(KktSystem, Vec<usize>), Box<dyn Error>> {
     Ok((system, rows))
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let threads: usize = match std::env::args().nth(1) {
+pub(super) fn run(arguments: &[String]) -> Ended {
+    let threads: usize = match arguments.first() {
         Some(text) => text.parse()?,
         None => 2,
     };
@@ -110,5 +112,5 @@ fn main() -> Result<(), Box<dyn Error>> {
             one / many
         );
     }
-    Ok(())
+    Ok(ExitCode::SUCCESS)
 }

@@ -1,8 +1,9 @@
 //! Times the factor by fronts on one and on two threads beside faer's factor and the factor by blocks, on nets and solids.
 //!
-//! `cargo run --release -p pliant-benches --bin fronts [part of a name ...]`. All factor the same matrix in the same order (minimum degree of
+//! `cargo xtask bench fronts [part of a name ...]`. All factor the same matrix in the same order (minimum degree of
 //! the block graph), in turns; least of all rounds. Filling counts for blocks and fronts: the factor takes the place of the matrix.
 
+use super::Ended;
 use pliant::solvers::{KktSystem, SolveError};
 use pliant::sparse::{
     BlockPattern, BlockSymbolic, CsrMatrix, FrontFactor, FrontSymbolic, Graph, PatternBuilder, PivotRule,
@@ -10,6 +11,7 @@ use pliant::sparse::{
 };
 use pliant_benches::families::solid::Solid;
 use pliant_benches::families::{assembled, net};
+use std::process::ExitCode;
 use std::time::Instant;
 
 /// Operations from which the factor by blocks is left out: it would take the whole run.
@@ -20,8 +22,7 @@ const BUDGET: f64 = 6.0;
 /// A name and how to make the system.
 type Case = (&'static str, fn() -> Result<KktSystem, SolveError>);
 
-fn main() -> Result<(), SolveError> {
-    let wanted: Vec<String> = std::env::args().skip(1).collect();
+pub(super) fn run(arguments: &[String]) -> Ended {
     let cases: [Case; 10] = [
         ("net 32", || net::stiffness(32)),
         ("net 32, compliance", || net::compliance(32)),
@@ -40,11 +41,11 @@ fn main() -> Result<(), SolveError> {
     );
     println!("|---|---|---|---|---|---|---|---|---|---|---|---|---|---|");
     for (name, make) in cases {
-        if wanted.is_empty() || wanted.iter().any(|w| name.contains(w.as_str())) {
+        if arguments.is_empty() || arguments.iter().any(|w| name.contains(w.as_str())) {
             compare(name, &make()?)?;
         }
     }
-    Ok(())
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Milliseconds that something takes.

@@ -1,18 +1,17 @@
 //! Times one right-hand side on elastic solids: factor and solve against preconditioned conjugate gradients.
 //!
-//! `cargo run --release -p pliant-benches --bin krylov [degrees of freedom ...]`. Everything is prepared once before; timed are new values on
+//! `cargo xtask bench krylov [degrees of freedom ...]`. Everything is prepared once before; timed are new values on
 //! the old pattern and one solve, interleaved, minimum of all rounds.
 
 use pliant::krylov::{KktKrylov, KktKrylovOptions, KktMethod, LinearAuto, PrimalPreconditioner};
 use pliant::solvers::{DirectSolver, KktSystem, Solution, SolveError};
+use super::Ended;
 use pliant_benches::families::solid::Solid;
+use std::process::ExitCode;
 use std::time::Instant;
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let sizes: Vec<usize> = std::env::args()
-        .skip(1)
-        .map(|a| a.parse())
-        .collect::<Result<_, _>>()?;
+pub(super) fn run(arguments: &[String]) -> Ended {
+    let sizes: Vec<usize> = arguments.iter().map(|a| a.parse()).collect::<Result<_, _>>()?;
     let sizes = if sizes.is_empty() {
         vec![3_000, 30_000]
     } else {
@@ -34,7 +33,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             &Solid::cube(small).compliance()?,
         )?;
     }
-    Ok(())
+    Ok(ExitCode::SUCCESS)
 }
 
 fn compare(name: &str, system: &KktSystem) -> Result<(), SolveError> {

@@ -1,42 +1,33 @@
 //! A clamped beam that swings freely: its energy over many periods.
 //!
-//! `vibrations [--quick] [--write]`: prints; `--quick` takes 20 periods instead of 1000; with `--write` it draws `docs/pictures/vibrations.svg` anew.
+//! `cargo xtask bench vibrations [--quick] [--write]`: prints; `--quick` takes 20 periods instead of 1000; with `--write` it draws `docs/pictures/vibrations.svg` anew.
 
+use super::{Ended, write_picture};
 use pliant::prelude::*;
 use pliant_benches::orders::{self, energies_svg};
 use pliant_benches::vibrations::{Mode, materials, swing};
-use std::path::Path;
 use std::process::ExitCode;
 
 /// Largest displacement of the tip (m) of the beam of 1 m.
 const AMPLITUDE: f64 = 0.1;
 
-fn main() -> ExitCode {
+pub(super) fn run(arguments: &[String]) -> Ended {
     let (mut quick, mut write) = (false, false);
-    for argument in std::env::args().skip(1) {
+    for argument in arguments {
         match argument.as_str() {
             "--quick" => quick = true,
             "--write" => write = true,
             other => {
                 eprintln!("unknown argument `{other}`; there are `--quick` and `--write`");
-                return ExitCode::from(2);
+                return Ok(ExitCode::from(2));
             }
         }
     }
-    let done = run(if quick { 20 } else { 1000 }).and_then(|picture| {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/pictures/vibrations.svg");
-        if write {
-            std::fs::write(path, picture)?;
-        }
-        Ok(())
-    });
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("{error}");
-            ExitCode::FAILURE
-        }
+    let picture = compare(if quick { 20 } else { 1000 })?;
+    if write {
+        write_picture("vibrations.svg", &picture)?;
     }
+    Ok(ExitCode::SUCCESS)
 }
 
 fn methods() -> [(&'static str, Options); 3] {
@@ -55,7 +46,7 @@ fn methods() -> [(&'static str, Options); 3] {
     ]
 }
 
-fn run(periods: usize) -> Result<String, Box<dyn std::error::Error>> {
+fn compare(periods: usize) -> Result<String, Box<dyn std::error::Error>> {
     let mode = Mode::first([8, 1, 1])?;
     println!(
         "Energy error of a clamped beam of 8 hexahedra over {periods} periods of {:.2} s, let go at {AMPLITUDE} m of 1 m, as a share of its energy\n",

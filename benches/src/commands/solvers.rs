@@ -4,6 +4,7 @@ mod cases;
 mod dump;
 mod figures;
 
+use super::Ended;
 use figures::{Figures, measure};
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -18,7 +19,7 @@ Times the direct solver on families of systems (docs/benchmarks.md), one thread 
   --only TEXT   only cases whose name contains TEXT
   --json FILE   writes the figures as JSON too
   --dump DIR    writes the matrices in Matrix Market format instead of timing
-  --peers       compares with other solvers (needs the feature `peers`)";
+  --peers       compares with other solvers";
 
 /// What was asked for.
 struct Arguments {
@@ -31,7 +32,7 @@ struct Arguments {
     dump: Option<PathBuf>,
 }
 
-fn arguments() -> Result<Option<Arguments>, String> {
+fn parse(arguments: &[String]) -> Result<Option<Arguments>, String> {
     let mut out = Arguments {
         quick: false,
         large: false,
@@ -41,7 +42,7 @@ fn arguments() -> Result<Option<Arguments>, String> {
         json: None,
         dump: None,
     };
-    let mut words = std::env::args().skip(1);
+    let mut words = arguments.iter();
     while let Some(word) = words.next() {
         let mut value = || words.next().ok_or(format!("{word} wants a value"));
         match word.as_str() {
@@ -51,38 +52,37 @@ fn arguments() -> Result<Option<Arguments>, String> {
             "--threads" => {
                 out.threads = value()?.parse().map_err(|e| format!("--threads: {e}"))?;
             }
-            "--only" => out.only.push(value()?),
+            "--only" => out.only.push(value()?.clone()),
             "--json" => out.json = Some(value()?.into()),
             "--dump" => out.dump = Some(value()?.into()),
             "--help" | "-h" => return Ok(None),
             other => return Err(format!("unknown argument {other}\n{HELP}")),
         }
     }
-    if out.peers && !cfg!(feature = "peers") {
-        return Err("--peers: this program was compiled without the feature `peers`".to_owned());
-    }
     Ok(Some(out))
 }
 
-fn main() -> ExitCode {
-    let done = match arguments() {
-        Ok(Some(arguments)) => run(&arguments),
-        Ok(None) => {
-            let _ = writeln!(std::io::stdout(), "{HELP}");
-            Ok(())
-        }
-        Err(error) => Err(error),
+/// The direct solvers with all arguments; then, unless the arguments ask for a part, the iterative ones and (with peers) the products.
+pub(super) fn run(arguments: &[String]) -> Ended {
+    let Some(asked) = parse(arguments)? else {
+        let _ = writeln!(std::io::stdout(), "{HELP}");
+        return Ok(ExitCode::SUCCESS);
     };
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::FAILURE
+    direct(&asked)?;
+    if asked.only.is_empty() && asked.dump.is_none() {
+        let sizes: &[String] = if asked.quick { &["3000".to_owned()] } else { &[] };
+        println!();
+        super::krylov::run(sizes)?;
+        #[cfg(feature = "peers")]
+        if asked.peers {
+            println!();
+            super::products::run(sizes)?;
         }
     }
+    Ok(ExitCode::SUCCESS)
 }
 
-fn run(arguments: &Arguments) -> Result<(), String> {
+fn direct(arguments: &Arguments) -> Result<(), String> {
     let wanted = |name: &str| arguments.only.is_empty() || arguments.only.iter().any(|o| name.contains(o));
     let cases = cases::all()
         .into_iter()

@@ -1,5 +1,6 @@
 //! Times the chain that engines are compared on and prints what it costs and how well it holds.
 
+use super::Ended;
 use pliant::continuum::Solid;
 use pliant::prelude::*;
 use pliant_benches::chain::{Chain, Pose};
@@ -18,8 +19,8 @@ struct Run {
     steps: usize,
 }
 
-fn main() -> ExitCode {
-    let quick = std::env::args().any(|a| a == "--quick");
+pub(super) fn run(arguments: &[String]) -> Ended {
+    let quick = arguments.iter().any(|a| a == "--quick");
     let swing = |links, last_mass, steps| Run {
         links,
         last_mass,
@@ -63,21 +64,13 @@ fn main() -> ExitCode {
         "solves"
     );
     for run in runs {
-        if let Err(e) = time(&run) {
-            eprintln!("{} links, last {} kg: {e}", run.links, run.last_mass);
-            return ExitCode::FAILURE;
-        }
+        time(&run).map_err(|e| format!("{} links, last {} kg: {e}", run.links, run.last_mass))?;
     }
     variants();
     stiff_springs();
-    let rest = linkages(scale).map_err(Into::into);
-    match rest.and_then(|()| numerical_parts(scale)) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(e) => {
-            eprintln!("{e}");
-            ExitCode::FAILURE
-        }
-    }
+    linkages(scale)?;
+    numerical_parts(scale)?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// What taking the numerical part of the ledger apart costs: the same motion with and without, a step of each in turn.

@@ -1,5 +1,6 @@
 //! Times the scalar and the block factor on the matrices of chains of bodies and of grids of particles, in turns: least of many.
 
+use super::Ended;
 use pliant::sparse::{
     BlockFactor, BlockPattern, BlockSymbolic, CsrMatrix, FactorReport, Graph, PatternBuilder, PivotRule,
     SparseError, Symbolic,
@@ -8,7 +9,7 @@ use std::io::Write as _;
 use std::process::ExitCode;
 use std::time::Instant;
 
-fn main() -> ExitCode {
+pub(super) fn run(_: &[String]) -> Ended {
     let _ = writeln!(
         std::io::stdout(),
         "Factor and triangular solves, us per link of a chain or particle of a grid (docs/benchmarks.md).\n\
@@ -19,16 +20,6 @@ fn main() -> ExitCode {
         "solve: the same",
         "difference"
     );
-    match run() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(e) => {
-            eprintln!("{e}");
-            ExitCode::FAILURE
-        }
-    }
-}
-
-fn run() -> Result<(), SparseError> {
     for (name, rows, sparse) in [("ball", 3, false), ("hinge", 5, false), ("sparse", 3, true)] {
         for links in [10, 100, 1000, 10_000] {
             compare(name, links, chain(links, rows, sparse)?)?;
@@ -37,7 +28,7 @@ fn run() -> Result<(), SparseError> {
     for side in [10, 20, 30, 40, 50] {
         compare("grid", side * side, grid(side)?)?;
     }
-    Ok(())
+    Ok(ExitCode::SUCCESS)
 }
 
 /// A block matrix in the order of elimination: the lower triangle of `a`.

@@ -3,10 +3,12 @@
 //! `cargo xtask bench contact-scenes [--peers] [--quick] [--split] [--exact] [--lagged] [--convex] [--steps=N] [scene ...]`: of the couplings of friction those that are named, else all for
 //! what falls and Coulomb's law for what stands; the first `N` steps of each scene, else all.
 
+use super::Ended;
 use pliant::contact::FrictionCoupling;
 use pliant::prelude::*;
 use pliant_benches::heaps::{Heap, Judge, moment, speed};
 use pliant_benches::timing::clock;
+use std::process::ExitCode;
 use std::time::Duration;
 
 const H: f64 = 1.0 / 60.0;
@@ -103,7 +105,7 @@ impl Row {
 }
 
 /// Runs something step by step, with the judge outside of what is timed.
-fn run(
+fn simulate(
     scene: &Scene,
     program: &str,
     mut step: impl FnMut(&mut Row) -> Result<pliant_benches::heaps::Moment, Error>,
@@ -151,7 +153,7 @@ fn ours(scene: &Scene, coupling: FrictionCoupling, split: bool) -> Result<Row, E
         FrictionCoupling::Lagged => "pliant, lagged",
         FrictionCoupling::Convex => "pliant, convex",
     };
-    let row = run(scene, name, |row| {
+    let row = simulate(scene, name, |row| {
         let (time, report) = clock(|| s.step(H));
         row.time += Duration::from_secs_f64(time);
         let report = report?;
@@ -204,7 +206,7 @@ fn peers(scene: &Scene) -> Result<(), Error> {
             continue;
         }
         let mut peer = Peer::new(&heap, setting);
-        let row = run(scene, setting.name, |row| {
+        let row = simulate(scene, setting.name, |row| {
             row.time += Duration::from_secs_f64(clock(|| peer.advance()).0);
             Ok(peer.moment())
         })?;
@@ -218,16 +220,15 @@ fn peers(_: &Scene) -> Result<(), Error> {
     Ok(())
 }
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let wanted: Vec<String> = std::env::args().skip(1).collect();
-    let (flags, names): (Vec<_>, Vec<_>) = wanted.into_iter().partition(|w| w.starts_with("--"));
+pub(super) fn run(arguments: &[String]) -> Ended {
+    let (flags, names): (Vec<_>, Vec<_>) = arguments.iter().partition(|w| w.starts_with("--"));
     for name in &names {
-        if SCENES.iter().all(|s| s.name != name) {
+        if SCENES.iter().all(|s| s.name != name.as_str()) {
             let known = SCENES.map(|s| s.name).join(", ");
             return Err(format!("there is no scene {name}; there are {known}").into());
         }
     }
-    let has = |flag: &str| flags.iter().any(|f| f == flag);
+    let has = |flag: &str| flags.iter().any(|f| *f == flag);
     println!(
         "| scene | program | ms per 1/60 s | slowest | iterations | islands | contacts | overlap m | deepest m | moved m | speed m/s | rise of energy | residual | De Saxce, median |"
     );
@@ -241,7 +242,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let chosen = if names.is_empty() {
             scene.quick || !has("--quick")
         } else {
-            names.iter().any(|n| n == scene.name)
+            names.iter().any(|n| n.as_str() == scene.name)
         };
         if chosen {
             let couplings = [
@@ -260,5 +261,5 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             peers(&scene)?;
         }
     }
-    Ok(())
+    Ok(ExitCode::SUCCESS)
 }

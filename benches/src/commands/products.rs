@@ -1,19 +1,22 @@
 //! Times products of symmetric stiffness matrices: by 3x3 blocks, by entries, and faer's product by columns.
 //!
-//! `cargo run --release -p pliant-benches --bin products [degrees of freedom ...]`. Interleaved rounds, minimum of all; figures are
+//! `cargo xtask bench products [degrees of freedom ...]`. Interleaved rounds, minimum of all; figures are
 //! Gflop/s of useful work (2 per entry of the whole matrix) and ratios to faer.
 
+use super::Ended;
 use faer::sparse::linalg::matmul::sparse_dense_matmul;
 use faer::sparse::{SparseColMatRef, SymbolicSparseColMatRef};
 use faer::{Accum, MatMut, MatRef, Par};
 use pliant::sparse::{CsrMatrix, PatternBuilder, SymmetricBlockMatrix};
 use pliant_benches::families::solid::Solid;
 use std::hint::black_box;
+use std::process::ExitCode;
 use std::time::Instant;
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let sizes: Vec<usize> = std::env::args()
-        .skip(1)
+pub(super) fn run(arguments: &[String]) -> Ended {
+    let sizes: Vec<usize> = arguments
+        .iter()
+        .filter(|a| *a != "--peers")
         .map(|a| a.parse())
         .collect::<Result<_, _>>()?;
     let sizes = if sizes.is_empty() {
@@ -64,7 +67,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             .collect();
         println!("| {n} | {} | {} |", full.pattern().len(), rates.join(" | "));
     }
-    Ok(())
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Both triangles.

@@ -1,6 +1,6 @@
 //! The measurement of one case, and how it is written down.
 
-use crate::cases::Case;
+use super::cases::Case;
 use pliant::solvers::KktSystem;
 use pliant_benches::candidates::{self, Analysed, Task};
 use pliant_benches::timing::clock;

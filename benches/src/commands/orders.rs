@@ -2,52 +2,38 @@
 //!
 //! `orders [--quick] [--write]`: prints; `--quick` takes 20 periods instead of 1000; with `--write` it draws `docs/pictures/orders.svg` and `energies.svg` anew.
 
+use super::{Ended, write_picture};
 use pliant::Error;
 use pliant_benches::orders::{
     Course, Method, Table, WINDOWS, energies_svg, energy_course, methods, pendulum, svg, swaying_chain,
     tables,
 };
-use std::path::Path;
 use std::process::ExitCode;
 
 /// Periods of the slowest motion (s): of the pendulum from the horizontal; of the swaying chain, that of a hanging chain of 1 m.
 const PERIODS: [f64; 2] = [2.367841947576237, 1.67];
 
-fn main() -> ExitCode {
+pub(super) fn run(arguments: &[String]) -> Ended {
     let (mut quick, mut write) = (false, false);
-    for argument in std::env::args().skip(1) {
+    for argument in arguments {
         match argument.as_str() {
             "--quick" => quick = true,
             "--write" => write = true,
             other => {
                 eprintln!("unknown argument `{other}`; there are `--quick` and `--write`");
-                return ExitCode::from(2);
+                return Ok(ExitCode::from(2));
             }
         }
     }
-    match run(if quick { 20.0 } else { 1000.0 }) {
-        Ok((found, energies)) => {
-            let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/pictures");
-            for (name, picture) in [
-                ("orders.svg", svg("Orders of the integrators", &found)),
-                ("energies.svg", energies),
-            ] {
-                let path = folder.join(name);
-                if write && let Err(error) = std::fs::write(&path, picture) {
-                    eprintln!("cannot write {}: {error}", path.display());
-                    return ExitCode::FAILURE;
-                }
-            }
-            ExitCode::SUCCESS
-        }
-        Err(error) => {
-            eprintln!("{error}");
-            ExitCode::FAILURE
-        }
+    let (found, energies) = compare(if quick { 20.0 } else { 1000.0 })?;
+    if write {
+        write_picture("orders.svg", &svg("Orders of the integrators", &found))?;
+        write_picture("energies.svg", &energies)?;
     }
+    Ok(ExitCode::SUCCESS)
 }
 
-fn run(periods: f64) -> Result<(Vec<Table>, String), Error> {
+fn compare(periods: f64) -> Result<(Vec<Table>, String), Error> {
     let tables = tables()?;
     for table in &tables {
         println!("{}\n", table.problem);

@@ -3,10 +3,12 @@
 //!
 //! `cargo xtask bench contacts [--peers] [scene ...]`
 
+use super::Ended;
 use pliant::solvers::complementarity::*;
 #[cfg(feature = "peers")]
 use pliant_lab::ClarabelOracle;
 use pliant_benches::families::stacks::Stack;
+use std::process::ExitCode;
 use std::time::Instant;
 
 /// The number of unknowns of a stack with friction 0.5 and a compliance of 1e-7, and its problem with the operator as the solvers make it of the saddle-point system.
@@ -104,14 +106,14 @@ const SCENES: [Scene; 7] = [
     ("wall20", || Stack::wall(20).pushed()),
 ];
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let wanted: Vec<String> = std::env::args().skip(1).collect();
-    if let Some(unknown) = wanted.iter().find(|w| SCENES.iter().all(|(name, _)| name != w)) {
+pub(super) fn run(arguments: &[String]) -> Ended {
+    let wanted: Vec<&String> = arguments.iter().filter(|a| *a != "--peers").collect();
+    if let Some(unknown) = wanted.iter().find(|w| SCENES.iter().all(|(name, _)| name != *w)) {
         let names = SCENES.map(|(name, _)| name).join(", ");
         return Err(format!("there is no scene {unknown}; there are {names}").into());
     }
     for (name, make) in SCENES {
-        if !wanted.is_empty() && !wanted.iter().any(|w| w == name) {
+        if !wanted.is_empty() && !wanted.iter().any(|w| *w == name) {
             continue;
         }
         let start = Instant::now();
@@ -131,5 +133,5 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             }
         }
     }
-    Ok(())
+    Ok(ExitCode::SUCCESS)
 }

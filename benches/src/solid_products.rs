@@ -3,10 +3,10 @@
 use crate::solid_sizes::clamped;
 use pliant::continuum::{Mesh, Solid, StrainEnergy};
 use pliant::kkt::{Assembler, RowMotion, Scheme, StepInput};
-use pliant::model::{Evaluation, Problem, State};
 use pliant::krylov::{
     ConjugateGradient, KrylovOptions, KrylovSolver, LinearOperator, StaleFactor, SymmetricOperator,
 };
+use pliant::model::{Evaluation, Problem, State};
 use pliant::solvers::{DirectSolver, Solution};
 use std::error::Error;
 use std::time::Instant;

@@ -5,9 +5,9 @@
 
 use super::Ended;
 use pliant::solvers::complementarity::*;
+use pliant_benches::families::stacks::Stack;
 #[cfg(feature = "peers")]
 use pliant_lab::ClarabelOracle;
-use pliant_benches::families::stacks::Stack;
 use std::process::ExitCode;
 use std::time::Instant;
 

@@ -4,9 +4,9 @@
 
 use super::{Ended, write_picture};
 use pliant::solvers::complementarity::{Limits, Outcome, Problem};
+use pliant_benches::profile::{Costs, Profile, profiles, svg};
 use pliant_lab::exchange::{Expected, Record, Statement};
 use pliant_lab::registry::COMPLEMENTARITY;
-use pliant_benches::profile::{Costs, Profile, profiles, svg};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;

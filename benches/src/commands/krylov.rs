@@ -3,9 +3,9 @@
 //! `cargo xtask bench krylov [degrees of freedom ...]`. Everything is prepared once before; timed are new values on
 //! the old pattern and one solve, interleaved, minimum of all rounds.
 
+use super::Ended;
 use pliant::krylov::{KktKrylov, KktKrylovOptions, KktMethod, LinearAuto, PrimalPreconditioner};
 use pliant::solvers::{DirectSolver, KktSystem, Solution, SolveError};
-use super::Ended;
 use pliant_benches::families::solid::Solid;
 use std::process::ExitCode;
 use std::time::Instant;

@@ -1,14 +1,14 @@
 //! D07, F: the complementarity and the Krylov solvers on problems with known answers.
 
 use super::Checks;
-use pliant::prelude::Error;
-use pliant::solvers::KktSystem;
-use pliant::solvers::complementarity::*;
-use pliant_lab::Murty;
 use pliant::krylov::{
     ConjugateGradient, FnOperator, Jacobi as InverseDiagonal, KktOperator, KrylovOptions, KrylovSolver,
     LinearOperator, MinimalResidual, SchurOperator,
 };
+use pliant::prelude::Error;
+use pliant::solvers::KktSystem;
+use pliant::solvers::complementarity::*;
+use pliant_lab::Murty;
 
 pub(super) fn run(checks: &mut Checks) -> Result<(), Error> {
     one_contact(checks)?;

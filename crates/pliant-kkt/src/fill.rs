@@ -48,7 +48,11 @@ pub struct RowMotion {
 
 /// The metric of a position correction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename = "metric"))]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename = "metric")
+)]
 pub enum Metric {
     /// The mass matrix.
     #[default]

@@ -5,7 +5,11 @@ use std::sync::Arc;
 
 /// Which part of the geometric stiffness `-G` enters `W`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename = "geometric_stiffness"))]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename = "geometric_stiffness")
+)]
 pub enum GeometricStiffness {
     /// None of it: transverse motion of taut things is explicit, limited to `h omega <= 2`.
     None,

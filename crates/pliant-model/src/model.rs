@@ -38,7 +38,11 @@ pub enum ComponentId {
 /// **Use.** `Auto` where the stiffness may become large, or is not known beforehand; `Compliance` for what is nearly or quite hard, and for
 /// what is driven or bounded; `Stiffness` for fields over many degrees of freedom and for what has no compliance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename = "treatment"))]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename = "treatment")
+)]
 pub enum Treatment {
     /// As a stiffness in the response matrix: cheap for soft springs.
     Stiffness,

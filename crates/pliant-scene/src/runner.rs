@@ -35,9 +35,9 @@ use crate::scene::{BuiltScene, InputCourse, SceneError};
 use holds::Schedule;
 use joints::Joints;
 use pliant::model::NodeId;
-use pliant_lab::exchange::Statement;
 use pliant::solvers::{KktResidual, KktSystem};
 use pliant::{Adaptive, Ledger, Simulation, StepReport};
+use pliant_lab::exchange::Statement;
 use pliant_output::recording::{LEDGER, Recording, Sample};
 use std::time::Instant;
 

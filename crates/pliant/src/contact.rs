@@ -269,7 +269,11 @@ pub enum Overlap {
 
 /// How impacts at the same time are taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename = "impacts"))]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename = "impacts")
+)]
 pub enum Impacts {
     /// All at once: Newton's law `u_n+ >= -e u_n` holds on all closed contacts. In a row of balls that touch all of them move.
     #[default]
@@ -281,7 +285,11 @@ pub enum Impacts {
 
 /// The law of impacts with a coefficient of restitution `e`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename = "restitution_law"))]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename = "restitution_law")
+)]
 pub enum Restitution {
     /// Of velocities: `u_n+ >= -e u_n-`. With friction it may make energy where a contact slides before it turns back; then the share of `e` is taken that does not
     /// ([`ContactsReport::restitution`]).
@@ -303,7 +311,11 @@ pub enum Restitution {
 /// **Use.** `Exact` as long as it converges: it is Coulomb's law, but not a convex problem, and steps of some heaps have no answer that a solver finds. The other two are convex: each step has an answer, which is found.
 /// What sticks is the same in all three. They take circles and ellipses of friction without resistance to spin or rolling, and Newton's law of simultaneous impacts. Nothing changes from one to another by itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename = "friction_coupling"))]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename = "friction_coupling")
+)]
 pub enum FrictionCoupling {
     /// `s = mu |u_t|` at the end of the step (De Saxcé): Coulomb's law, `u_n = 0` where it slips.
     #[default]

@@ -14,7 +14,11 @@ use std::sync::Arc;
 ///
 /// **Use.** `BodyPredictor` unless a free body must keep its angular momentum to rounding (`Momentum`); the others are to compare with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename = "gyroscopic"))]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename = "gyroscopic")
+)]
 pub enum Gyroscopic {
     /// Left out, `w* = w`: bodies keep their body-axes angular velocity. Wrong for spinning bodies; for comparison only.
     None,

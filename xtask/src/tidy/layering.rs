@@ -20,7 +20,10 @@ const TABLE: &[(&str, Allowed)] = &[
     ("pliant-sparse", These(&["pliant-dense"])),
     ("pliant-solvers", These(&["pliant-dense", "pliant-sparse"])),
     ("pliant-krylov", These(&["pliant-sparse", "pliant-solvers"])),
-    ("pliant-lab", These(&["pliant-sparse", "pliant-solvers", "pliant-krylov"])),
+    (
+        "pliant-lab",
+        These(&["pliant-sparse", "pliant-solvers", "pliant-krylov"]),
+    ),
     ("pliant-model", These(&["pliant-dense", "pliant-sparse"])),
     ("pliant-continuum", These(&["pliant-dense", "pliant-model"])),
     (

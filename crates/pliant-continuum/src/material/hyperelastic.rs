@@ -11,7 +11,11 @@ use std::ops::Range;
 
 /// What is made of the tangent of a material where it is indefinite.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename = "tangent"))]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename = "tangent")
+)]
 pub enum Tangent {
     /// Nothing: it is exact.
     #[default]

@@ -99,7 +99,7 @@ impl Case {
             alpha,
             beta,
             geometry,
-            own_alpha: vec![(self.built.own_alpha, 0.9)],
+            own_alpha: [(self.built.own_alpha, 0.9)].into(),
             ..Scheme::implicit_euler(h)
         }
     }
@@ -283,7 +283,7 @@ fn stiffness_is_the_derivative_of_the_pulled_back_forces() {
         let (h, alpha, beta) = (0.1, 1.0, 0.8);
         let mut case = Case::new(seed, false);
         let mut scheme = case.scheme(h, alpha, beta, Geometry::default());
-        scheme.own_alpha.clear();
+        scheme.own_alpha = [].into();
         let system = case.assemble(&scheme);
         let m = case.model();
         let n = m.dof_count();
@@ -448,7 +448,7 @@ fn right_hand_sides_of_random_graphs() {
         // Damping in proportion to the stiffness; K without weights.
         let plain = Scheme {
             alpha: 1.0,
-            own_alpha: Vec::new(),
+            own_alpha: [].into(),
             ..scheme.clone()
         };
         let (_, k, _) = node_matrices(&case, &plain);

@@ -54,9 +54,7 @@ pub use nodes::{
 };
 pub use parts::{Cable, CableEnd, MeshPart, Net, Rod};
 pub use rods::{ElasticRod, SectionSpec};
-pub use run::{
-    GeneralisedAlphaSpec, GeometrySpec, IntegratorSpec, NewmarkSpec, Run, StabilisationSpec,
-};
+pub use run::{GeneralisedAlphaSpec, GeometrySpec, IntegratorSpec, NewmarkSpec, Run, StabilisationSpec};
 pub use sheets::{
     BendingSpec, ElasticSheet, SheetElements, SheetMaterial, SheetRectangle, SheetShape, WovenSpec,
 };

@@ -35,7 +35,11 @@ impl Default for Limits {
 
 /// The methods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename = "contact_solver"))]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename = "contact_solver")
+)]
 #[non_exhaustive]
 pub enum Method {
     /// Block projected Gauss-Seidel.
@@ -65,7 +69,8 @@ pub enum Method {
     /// Several of them, until the residual holds.
     Auto,
     /// A solver from elsewhere, by its name.
-    Other(&'static str),
+    #[cfg_attr(feature = "serde", serde(skip))]
+    Other(#[cfg_attr(feature = "serde", serde(skip))] &'static str),
 }
 
 impl Method {

@@ -156,7 +156,7 @@ impl Assembler {
         if self.plan.bundles.is_empty() || threads == self.threads.count() {
             return Ok(());
         }
-        self.threads = Threads::new(threads)?;
+        self.threads = Threads::new(threads).map_err(pliant_sparse::SparseError::from)?;
         let slots = if threads > 1 { bundle::SIDE_BY_SIDE } else { 1 };
         let one = self.slots[0].clone();
         self.slots.resize(slots, one);

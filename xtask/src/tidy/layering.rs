@@ -17,9 +17,10 @@ use Allowed::{Anything, These};
 /// One line per crate of the workspace: a new crate is given its place here, deliberately.
 const TABLE: &[(&str, Allowed)] = &[
     ("pliant-dense", These(&[])),
-    ("pliant-sparse", These(&["pliant-dense"])),
+    ("pliant-threads", These(&[])),
+    ("pliant-sparse", These(&["pliant-dense", "pliant-threads"])),
     ("pliant-solvers", These(&["pliant-dense", "pliant-sparse"])),
-    ("pliant-model", These(&["pliant-dense", "pliant-sparse"])),
+    ("pliant-model", These(&["pliant-dense", "pliant-threads"])),
     ("pliant-continuum", These(&["pliant-dense", "pliant-model"])),
     (
         "pliant-kkt",
@@ -59,6 +60,7 @@ const TABLE: &[(&str, Allowed)] = &[
 /// Crates that do no input or output, and so need none of these.
 const LIBRARIES: &[&str] = &[
     "pliant-dense",
+    "pliant-threads",
     "pliant-sparse",
     "pliant-solvers",
     "pliant-model",
@@ -78,6 +80,7 @@ const NEVER_REACHES: &[(&str, &str)] = &[
     ("pliant-solvers", "pliant-model"),
     ("pliant-solvers", "pliant-kkt"),
     ("pliant-solvers", "pliant"),
+    ("pliant-model", "pliant-sparse"),
     ("pliant-model", "pliant-solvers"),
     ("pliant-model", "pliant-kkt"),
     ("pliant-continuum", "pliant-solvers"),

@@ -14,9 +14,9 @@ mod work;
 pub use product::ResponseOperator;
 pub use stiffness::StiffnessRatio;
 
-use crate::jacobian::Place;
+use crate::jacobian::ColumnSource;
 use crate::plan::{Plan, Sizes};
-use crate::{GeometricStiffness, Geometry, KktError, Scheme};
+use crate::{GeometricStiffness, GeometricTerms, KktError, Scheme};
 use pliant_model::{ComponentId, Evaluation, NodeId, NodeKind, Problem, RowGroup, RowLaw, State};
 use pliant_solvers::KktSystem;
 use pliant_sparse::Threads;
@@ -112,7 +112,7 @@ impl Assembler {
             .nodes()
             .iter()
             .enumerate()
-            .flat_map(|(index, node)| (0..node.count).map(move |e| Place::Element(index, e)));
+            .flat_map(|(index, node)| (0..node.count).map(move |e| ColumnSource::Element(index, e)));
         for place in places.chain(plan.coupled.iter().map(|c| c.site.place)) {
             width = width.max(plan.jacobians.width_of(place));
             stack = stack.max(plan.jacobians.stack_height(place));
@@ -199,7 +199,7 @@ impl Assembler {
 
     /// The first independent coordinate of every element that an element of a node depends on, itself if it is independent; none if there
     /// is no such element.
-    pub fn carriers(&self, node: NodeId, element: usize) -> impl Iterator<Item = usize> {
+    pub fn support_dofs(&self, node: NodeId, element: usize) -> impl Iterator<Item = usize> {
         let columns = self.plan.jacobians.known_columns(node.index(), element);
         columns.iter().map(|c| c.dof)
     }
@@ -349,7 +349,7 @@ impl Assembler {
         scheme: &Scheme,
         multipliers: &[f64],
     ) {
-        let Geometry {
+        let GeometricTerms {
             forces,
             multipliers: rows,
         } = scheme.geometry;

@@ -24,14 +24,14 @@ pub enum GeometricStiffness {
 
 /// Geometric stiffness by the origin of the force.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub struct Geometry {
+pub struct GeometricTerms {
     /// Of forces: springs treated as stiffness, gravity on mapped masses.
     pub forces: GeometricStiffness,
     /// Of multipliers: compliant rows and hard constraints, with the multipliers of the last step.
     pub multipliers: GeometricStiffness,
 }
 
-impl Geometry {
+impl GeometricTerms {
     /// No geometric stiffness at all.
     pub const NONE: Self = Self {
         forces: GeometricStiffness::None,
@@ -64,7 +64,7 @@ pub struct Scheme {
     /// Components with an alpha of their own (a very stiff compliant row wants 1 where the rest has 1/2).
     pub own_alpha: Vec<(ComponentId, f64)>,
     /// Geometric stiffness.
-    pub geometry: Geometry,
+    pub geometry: GeometricTerms,
     /// Hard position rows become velocity rows, because stabilisation corrects positions.
     pub velocity_rows: bool,
 }
@@ -77,7 +77,7 @@ impl Scheme {
             alpha: 1.0,
             beta: 1.0,
             own_alpha: Vec::new(),
-            geometry: Geometry::default(),
+            geometry: GeometricTerms::default(),
             velocity_rows: false,
         }
     }

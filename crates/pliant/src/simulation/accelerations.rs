@@ -67,7 +67,7 @@ impl Simulation {
                     self.assembler.row_right_hand_side_mut()[row] =
                         self.evaluation.bias()[first + k] - change / h;
                 } else {
-                    self.assembler.silence_row(row);
+                    self.assembler.deactivate_row(row);
                 }
             }
         }

@@ -3,7 +3,7 @@
 use super::Simulation;
 use crate::report::{StepReport, Timings};
 use crate::{Error, Gyroscopic, gyroscopic};
-use pliant_kkt::{Geometry, StepInput};
+use pliant_kkt::{GeometricTerms, StepInput};
 use pliant_model::{ComponentId, NodeKind};
 use pliant_solvers::{SolveReport, Status};
 use std::time::{Duration, Instant};
@@ -60,7 +60,9 @@ impl Simulation {
         let solved = loop {
             let mut solved = match self.prepare_and_solve(clamped, &mut timings, &mut lap) {
                 Err(Error::NotPositiveDefinite { .. })
-                    if !clamped && self.options.clamp_geometry && self.scheme.geometry != Geometry::NONE =>
+                    if !clamped
+                        && self.options.clamp_geometry
+                        && self.scheme.geometry != GeometricTerms::NONE =>
                 {
                     clamped = true;
                     self.prepare_and_solve(clamped, &mut timings, &mut lap)?

@@ -1,7 +1,7 @@
 //! The multipliers that the geometric stiffness of rows is made of.
 
 use super::Simulation;
-use pliant_kkt::{GeometricStiffness, Geometry, RowMotion, StepInput};
+use pliant_kkt::{GeometricStiffness, GeometricTerms, RowMotion, StepInput};
 use pliant_model::{At, ComponentId};
 
 /// A row whose compliance term is at least this share of its Delassus diagonal is soft: its force is that of its law, so that its
@@ -78,7 +78,7 @@ impl Simulation {
     /// Before the first step from a state or a plan: the law for soft rows; the others keep what is known of them, which is zero in a
     /// new state, and learn theirs in the first solve.
     pub(super) fn first_multipliers(&mut self) {
-        let geometry = std::mem::replace(&mut self.scheme.geometry, Geometry::NONE);
+        let geometry = std::mem::replace(&mut self.scheme.geometry, GeometricTerms::NONE);
         let input = StepInput {
             state: &self.state,
             multipliers: &self.lagged,

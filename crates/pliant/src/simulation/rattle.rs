@@ -21,7 +21,7 @@ use super::implicit::gather;
 use crate::Error;
 use crate::report::{NewtonReport, Timings};
 use pliant_dense::{Vec3, rotation, vec3};
-use pliant_kkt::{Geometry, StepInput};
+use pliant_kkt::{GeometricTerms, StepInput};
 use pliant_model::Model;
 use pliant_solvers::{KktResidual, SolveReport, Status};
 use std::time::Instant;
@@ -231,7 +231,7 @@ impl Simulation {
         self.lag_for_step.fill(0.0);
         // M + h/2 B.
         (self.scheme.h, self.scheme.alpha, self.scheme.beta) = (0.5 * h, 1.0, 0.0);
-        self.scheme.geometry = Geometry::NONE;
+        self.scheme.geometry = GeometricTerms::NONE;
         let input = StepInput {
             state: &self.state,
             multipliers: &self.lag_for_step,
@@ -313,7 +313,7 @@ impl Simulation {
             let group = self.model.row_groups()[index];
             for k in 0..group.size * group.count {
                 if !self.row_is_hard(&group, k) {
-                    self.assembler.silence_row(group.first_row + k);
+                    self.assembler.deactivate_row(group.first_row + k);
                 }
             }
         }

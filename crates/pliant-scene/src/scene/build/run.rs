@@ -9,7 +9,7 @@ use crate::scene::schema::{
 use crate::scene::source::Where;
 use crate::scene::{Number, SceneError};
 use pliant::contact::{FrictionCoupling, Impacts, Restitution};
-use pliant::kkt::{GeometricStiffness, Geometry, Metric};
+use pliant::kkt::{GeometricStiffness, GeometricTerms, Metric};
 use pliant::solvers::complementarity::Method;
 use pliant::{Gyroscopic, Integrator, Stabilisation};
 
@@ -252,7 +252,7 @@ impl Builder<'_> {
     }
 }
 
-fn geometry(spec: GeometrySpec) -> Geometry {
+fn geometry(spec: GeometrySpec) -> GeometricTerms {
     let part = |part| match part {
         PartSpec::Full => GeometricStiffness::Full,
         PartSpec::None => GeometricStiffness::None,
@@ -270,7 +270,7 @@ fn geometry(spec: GeometrySpec) -> Geometry {
         GeometrySpec::AbsoluteValue => (PartSpec::AbsoluteValue, PartSpec::AbsoluteValue),
         GeometrySpec::Each { forces, multipliers } => (forces, multipliers),
     };
-    Geometry {
+    GeometricTerms {
         forces: part(forces),
         multipliers: part(multipliers),
     }

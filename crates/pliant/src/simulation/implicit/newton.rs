@@ -4,7 +4,7 @@ use super::Simulation;
 use super::search::Watch;
 use crate::Error;
 use crate::report::{NewtonReport, Timings};
-use pliant_kkt::{GeometricStiffness, Geometry, StepInput};
+use pliant_kkt::{GeometricStiffness, GeometricTerms, StepInput};
 use pliant_solvers::{KktResidual, SolveReport, Status};
 use std::time::Instant;
 
@@ -104,7 +104,7 @@ impl Simulation {
 
     /// Fills the matrices at the iterate.
     pub(super) fn fill_newton(&mut self, clamped: bool) {
-        let full = Geometry {
+        let full = GeometricTerms {
             forces: GeometricStiffness::Full,
             multipliers: GeometricStiffness::Full,
         };

@@ -117,10 +117,10 @@ impl Simulation {
             connect(&mut system.j.pattern().row(i).iter().map(index), self.drives(i));
         }
         for (_, supports) in self.contacts.iter().flat_map(|c| c.listed()) {
-            let carriers = supports
+            let dofs = supports
                 .iter()
-                .flat_map(|s| self.assembler.carriers(s.node, s.element));
-            connect(&mut carriers.into_iter(), false);
+                .flat_map(|s| self.assembler.support_dofs(s.node, s.element));
+            connect(&mut dofs.into_iter(), false);
         }
         // A block that is partly fixed and moves, or has not been slow for long enough, keeps its island awake.
         free.clear();
@@ -191,7 +191,7 @@ impl Simulation {
                 [false, true] => {
                     let dofs = supports
                         .iter()
-                        .flat_map(|s| assembler.carriers(s.node, s.element));
+                        .flat_map(|s| assembler.support_dofs(s.node, s.element));
                     let mut islands = dofs.map(|d| sleep.memory.island[sleep.of_dof[d] as usize]);
                     islands.find(|i| *i != NONE)
                 }

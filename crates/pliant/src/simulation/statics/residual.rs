@@ -225,7 +225,7 @@ impl Simulation {
             .fill_rest(&self.model, &mut self.evaluation, &self.state, &work.lambda);
         for (row, side) in work.sides.iter().enumerate() {
             if *side != 0 {
-                self.assembler.silence_row(row);
+                self.assembler.deactivate_row(row);
             }
         }
         if !work.flowing {

@@ -35,7 +35,7 @@ fn assembly(c: &mut Criterion) {
     for (name, mut simulation) in scenes {
         // At rest there is nothing to turn and nothing to pull on.
         simulation.step(0.01).unwrap();
-        let (model, state) = (simulation.model(), simulation.state());
+        let (model, state) = (simulation.problem(), simulation.state());
         let mut evaluation = Evaluation::new(model);
         evaluation.propagate(model, &mut state.clone()).unwrap();
         evaluation.evaluate(model, state).unwrap();

@@ -3,7 +3,7 @@
 #[cfg(feature = "peers")]
 pub mod peer;
 
-use pliant::collision::{Collider, Material, Place, Shape, World};
+use pliant::collision::{Collider, Material, Placement, Shape, World};
 use pliant::dense::{Vec3, rotation};
 use pliant::prelude::*;
 
@@ -184,15 +184,15 @@ impl Heap {
             ..Material::default()
         })?;
         let ground = Shape::half_space([0.0, 0.0, 1.0])?;
-        let ground = Collider::new("ground", ground, Place::Fixed(Pose::default()));
+        let ground = Collider::new("ground", ground, Placement::Fixed(Pose::default()));
         world.add(ground.with_material(material))?;
         for (k, piece) in self.fixed.iter().enumerate() {
-            let place = Place::Fixed(piece.pose());
+            let place = Placement::Fixed(piece.pose());
             let wall = Collider::new(&format!("wall {k}"), piece.shape()?, place);
             world.add(wall.with_material(material))?;
         }
         for (element, piece) in self.bodies.iter().enumerate() {
-            let place = Place::Body {
+            let place = Placement::Body {
                 node,
                 element,
                 pose: Pose::default(),

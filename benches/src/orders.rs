@@ -59,7 +59,7 @@ pub fn methods() -> Vec<Method> {
         1.0,
         true,
     );
-    bare.options.geometry = Geometry::NONE;
+    bare.options.geometry = GeometricTerms::NONE;
     vec![
         of("linear (1, 1)", Integrator::Linear, 1.0, true),
         bare,

@@ -192,7 +192,7 @@ fn variants() {
             (curved, GeometricStiffness::PositivePart, 2),
             (curved, GeometricStiffness::None, 2),
         ] {
-            let geometry = Geometry {
+            let geometry = GeometricTerms {
                 forces: mode,
                 multipliers: mode,
             };

@@ -36,7 +36,7 @@ fn methods() -> [(&'static str, Options); 3] {
         ..Options::trapezoidal()
     };
     let bare = Options {
-        geometry: Geometry::NONE,
+        geometry: GeometricTerms::NONE,
         ..of(Integrator::Linear)
     };
     [

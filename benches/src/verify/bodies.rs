@@ -4,7 +4,7 @@ use super::{Checks, distance};
 use pliant::dense::{Vec3, rotation};
 use pliant::prelude::*;
 
-const NO_GEOMETRY: Geometry = Geometry {
+const NO_GEOMETRY: GeometricTerms = GeometricTerms {
     forces: GeometricStiffness::Full,
     multipliers: GeometricStiffness::None,
 };

@@ -3,7 +3,7 @@
 use super::{Checks, distance};
 use pliant::prelude::*;
 
-const NO_GEOMETRY: Geometry = Geometry {
+const NO_GEOMETRY: GeometricTerms = GeometricTerms {
     forces: GeometricStiffness::Full,
     multipliers: GeometricStiffness::None,
 };
@@ -219,9 +219,9 @@ fn taut_bead(checks: &mut Checks) -> Result<(), Error> {
             UniformCompliance::from_stiffness(1e7),
             Treatment::Compliance,
         )?;
-        let geometry = Geometry {
+        let geometry = GeometricTerms {
             multipliers,
-            ..Geometry::default()
+            ..GeometricTerms::default()
         };
         Ok((
             Simulation::with_options(

@@ -1,7 +1,7 @@
 //! D: contact and dry friction of real shapes, from geometry to force.
 
 use super::Checks;
-use pliant::collision::{Collider, Material, MaterialId, Place, Shape, World};
+use pliant::collision::{Collider, Material, MaterialId, Placement, Shape, World};
 use pliant::prelude::*;
 use pliant::solvers::complementarity::{Cone, Lemke, Problem, Solver};
 
@@ -30,7 +30,7 @@ fn grounded(material: Material) -> Result<(World, MaterialId), Error> {
     let mut world = World::new();
     let id = world.add_material(material)?;
     let plane = Shape::half_space([0.0, 0.0, 1.0])?;
-    let ground = Collider::new("ground", plane, Place::Fixed(Pose::default()));
+    let ground = Collider::new("ground", plane, Placement::Fixed(Pose::default()));
     world.add(ground.with_material(id))?;
     Ok((world, id))
 }
@@ -61,7 +61,7 @@ impl Single {
         model.add_mass("mass", body, Mass::Rigid(vec![self.mass]))?;
         model.set_body_velocity(body, 0, self.velocity, [0.0; 3])?;
         let (mut world, id) = grounded(self.material)?;
-        let place = Place::Body {
+        let place = Placement::Body {
             node: body,
             element: 0,
             pose: Pose::at(self.offset),
@@ -83,7 +83,7 @@ fn point(angle: f64, velocity: f64) -> Result<(Simulation, NodeId), Error> {
     model.add_mass("mass", node, Mass::Uniform(2.0))?;
     let (mut world, id) = grounded(rough(0.5))?;
     let shape = Shape::soft_points(&[0], radius)?;
-    world.add(Collider::new("block", shape, Place::Points(node)).with_material(id))?;
+    world.add(Collider::new("block", shape, Placement::Points(node)).with_material(id))?;
     let mut s = Simulation::with_options(model, exactly())?;
     let mut state = s.state().clone();
     state.velocities[0] = velocity;
@@ -282,7 +282,7 @@ fn tower(compliance: f64, steps: usize) -> Result<Vec<f64>, Error> {
         ..rough(0.5)
     })?;
     for element in 0..3 {
-        let place = Place::Body {
+        let place = Placement::Body {
             node,
             element,
             pose: Pose::default(),
@@ -326,10 +326,10 @@ fn rope(n: usize, pull: f64) -> Result<(f64, usize), Error> {
     let (mut world, id) = (World::new(), MaterialId::default());
     world.set_pair(id, id, rough(0.3))?;
     let shape = Shape::cylinder(0.5, cylinder)?;
-    world.add(Collider::new("cylinder", shape, Place::Fixed(Pose::default())))?;
+    world.add(Collider::new("cylinder", shape, Placement::Fixed(Pose::default())))?;
     let all: Vec<usize> = (0..n).collect();
     let shape = Shape::soft_points(&all, radius)?;
-    world.add(Collider::new("rope", shape, Place::Points(node)))?;
+    world.add(Collider::new("rope", shape, Placement::Points(node)))?;
     let mut s = Simulation::with_options(model, exactly())?;
     s.set_contacts(world)?;
     // The ends leave along the next chords.

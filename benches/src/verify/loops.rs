@@ -53,7 +53,7 @@ fn hinged_rod(checks: &mut Checks) -> Result<(), Error> {
 /// Position rows without geometric stiffness of the multipliers: the scheme of the reference errors.
 fn plain() -> Options {
     Options {
-        geometry: Geometry {
+        geometry: GeometricTerms {
             forces: GeometricStiffness::Full,
             multipliers: GeometricStiffness::None,
         },

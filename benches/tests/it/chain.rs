@@ -9,7 +9,7 @@ fn chain(links: usize, last_mass: f64, pose: Pose) -> MovingChain {
 
 /// Largest gap and largest rise of the energy in one step, relative to the reference energy.
 fn swing(links: usize, last_mass: f64, steps: usize, mode: GeometricStiffness) -> (f64, f64) {
-    let geometry = Geometry {
+    let geometry = GeometricTerms {
         forces: mode,
         multipliers: mode,
     };
@@ -50,7 +50,7 @@ fn geometric_stiffness_where_needed_is_enough() {
 #[test]
 fn without_geometric_stiffness_the_same_chain_flies_apart() {
     let mut c = chain(10, 1e3, Pose::Swing);
-    c.simulation.options.geometry = Geometry::NONE;
+    c.simulation.options.geometry = GeometricTerms::NONE;
     let broken = (0..500).any(|_| c.simulation.step(0.01).is_err() || c.gap() > 0.05);
     assert!(broken);
 }

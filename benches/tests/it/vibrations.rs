@@ -75,7 +75,7 @@ fn the_nonlinear_trapezoidal_rule_keeps_the_energy_of_a_deflected_beam() {
 fn the_linear_step_drifts_on_nonlinear_materials() {
     let mode = mode();
     let bare = Options {
-        geometry: Geometry::NONE,
+        geometry: GeometricTerms::NONE,
         ..Options::trapezoidal()
     };
     for material in [1, 2] {

@@ -5,31 +5,31 @@ use pliant_model::{Model, NodeId, Pose, Space};
 use crate::shape::{Kind, check_pose};
 use crate::{ContactError, Shape};
 
-/// Place in [`World::colliders`](crate::World::colliders).
+/// Index in [`World::colliders`](crate::World::colliders).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ColliderId(pub(crate) u32);
 
 impl ColliderId {
-    /// Place in [`World::colliders`](crate::World::colliders).
+    /// Index in [`World::colliders`](crate::World::colliders).
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// Place in [`World::materials`](crate::World::materials).
+/// Index in [`World::materials`](crate::World::materials).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct MaterialId(pub(crate) u32);
 
 impl MaterialId {
-    /// Place in [`World::materials`](crate::World::materials); 0 is the default material.
+    /// Index in [`World::materials`](crate::World::materials); 0 is the default material.
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// What moves a shape.
+/// The way a shape is placed, and so moved.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Place {
+pub enum Placement {
     /// Nothing: it stands in the world at this pose.
     Fixed(Pose),
     /// An element of a node of rigid bodies; the pose is in the axes of the body, from its centre of mass.
@@ -103,7 +103,7 @@ pub struct Collider {
     /// What it looks like.
     pub shape: Shape,
     /// What moves it.
-    pub place: Place,
+    pub placement: Placement,
     /// With what it collides.
     pub groups: Groups,
     /// Its surface.
@@ -117,11 +117,11 @@ pub struct Collider {
 
 impl Collider {
     /// Default groups and material, a margin of 0.1 mm, no contact with itself.
-    pub fn new(name: &str, shape: Shape, place: Place) -> Self {
+    pub fn new(name: &str, shape: Shape, placement: Placement) -> Self {
         Self {
             name: name.into(),
             shape,
-            place,
+            placement,
             groups: Groups::default(),
             material: MaterialId::default(),
             margin: 1e-4,
@@ -167,7 +167,7 @@ impl Collider {
             })
         };
         let soft = matches!(self.shape.kind, Kind::Soft(_));
-        if soft != matches!(self.place, Place::Points(_)) {
+        if soft != matches!(self.placement, Placement::Points(_)) {
             return wrong("soft shapes are on points of a node, all others on a body or fixed");
         }
         if self.self_contact.is_some() && !soft {
@@ -176,18 +176,18 @@ impl Collider {
         if self.self_contact == Some(0) {
             return wrong("points that share an edge cannot collide: self-contact needs at least 1");
         }
-        match &mut self.place {
-            Place::Fixed(pose) | Place::Body { pose, .. } => *pose = check_pose(&self.name, *pose)?,
-            Place::Points(_) => {}
+        match &mut self.placement {
+            Placement::Fixed(pose) | Placement::Body { pose, .. } => *pose = check_pose(&self.name, *pose)?,
+            Placement::Points(_) => {}
         }
         Ok(self)
     }
 
     /// Whether the model has the place.
     pub(crate) fn check_in(&self, model: &Model) -> Result<(), ContactError> {
-        let (node, expected, space, element) = match (&self.place, &self.shape.kind) {
-            (Place::Body { node, element, .. }, _) => (*node, "rigid bodies", Space::Rigid3, *element),
-            (Place::Points(node), Kind::Soft(mesh)) => {
+        let (node, expected, space, element) = match (&self.placement, &self.shape.kind) {
+            (Placement::Body { node, element, .. }, _) => (*node, "rigid bodies", Space::Rigid3, *element),
+            (Placement::Points(node), Kind::Soft(mesh)) => {
                 (*node, "points of space", Space::Real(3), mesh.point_count - 1)
             }
             _ => return Ok(()),

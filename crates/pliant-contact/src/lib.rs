@@ -5,14 +5,14 @@
 //! [`World::update`] is how far ahead (s) it looks along the present velocities.
 //!
 //! ```
-//! use pliant_contact::{Collider, Place, Shape, World};
+//! use pliant_contact::{Collider, Placement, Shape, World};
 //! use pliant_model::{Model, Pose};
 //! // A ball of radius 0.5 m, 0.1 m above the ground, falls with 3 m/s.
 //! let mut model = Model::new();
 //! let ball = model.add_rigid_bodies("ball", &[Pose::at([0.0, 0.0, 0.6])])?;
 //! let mut world = World::new();
-//! world.add(Collider::new("ground", Shape::half_space([0.0, 0.0, 1.0])?, Place::Fixed(Pose::default())))?;
-//! let place = Place::Body { node: ball, element: 0, pose: Pose::default() };
+//! world.add(Collider::new("ground", Shape::half_space([0.0, 0.0, 1.0])?, Placement::Fixed(Pose::default())))?;
+//! let place = Placement::Body { node: ball, element: 0, pose: Pose::default() };
 //! world.add(Collider::new("ball", Shape::ball(0.5)?, place))?;
 //! let mut state = model.initial_state()?;
 //! state.velocities[2] = -3.0;
@@ -57,7 +57,7 @@ mod shape;
 mod surface;
 mod world;
 
-pub use collider::{Collider, ColliderId, Groups, MaterialId, Place, Rest};
+pub use collider::{Collider, ColliderId, Groups, MaterialId, Placement, Rest};
 pub use contact::{Carrier, Contact, ContactKey, Side};
 pub use error::ContactError;
 pub use friction::{Direction, FrictionModel};

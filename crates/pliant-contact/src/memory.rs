@@ -44,7 +44,7 @@ impl ContactMemory {
 
 /// A contact that has no name yet.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Nameless {
+pub(crate) struct Unnamed {
     pub(crate) feature: [u64; 2],
     /// As in [`Remembered`], of this update.
     pub(crate) next: [[f64; 3]; 2],
@@ -66,7 +66,7 @@ pub(crate) struct Matching {
 impl Matching {
     /// For each of the new contacts of a pair, the old one that it is: that of the same feature; else, nearest first, one that has not moved
     /// farther than `reach` over one of the two surfaces.
-    pub(crate) fn run(&mut self, old: &[Remembered], new: &[Nameless]) -> &[Option<usize>] {
+    pub(crate) fn run(&mut self, old: &[Remembered], new: &[Unnamed]) -> &[Option<usize>] {
         self.old_used.clear();
         self.old_used.resize(old.len(), false);
         self.new_to_old.clear();
@@ -124,7 +124,7 @@ mod tests {
             places: [[x, 0.0, 0.0]; 2],
             ..Remembered::default()
         });
-        let new = [0.9, 0.2].map(|x| Nameless {
+        let new = [0.9, 0.2].map(|x| Unnamed {
             feature: [7, 7],
             next: [[x, 0.0, 0.0]; 2],
             now: [[x, 0.0, 0.0]; 2],
@@ -133,7 +133,7 @@ mod tests {
         let mut matching = Matching::default();
         assert_eq!(matching.run(&old, &new), [Some(1), Some(0)]);
         // Too far for its reach.
-        let far = new.map(|n| Nameless { reach: 0.15, ..n });
+        let far = new.map(|n| Unnamed { reach: 0.15, ..n });
         assert_eq!(matching.run(&old, &far), [Some(1), None]);
     }
 }

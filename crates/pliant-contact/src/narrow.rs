@@ -12,7 +12,7 @@ mod rim;
 
 use pliant_dense::Vec3;
 
-pub(crate) use part::{Drum, Part};
+pub(crate) use part::{Cylinder, Part};
 
 /// One point of a manifold.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

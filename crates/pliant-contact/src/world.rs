@@ -3,21 +3,21 @@
 mod cast;
 mod detect;
 mod found;
+mod missed;
 mod pieces;
 mod sheets;
 mod solid_sheet;
-mod unforeseen;
 
 use pliant_dense::{Vec3, rotation};
 use pliant_model::{Model, NodeId};
 
 use crate::bvh::{Aabb, Bvh};
-use crate::memory::{Matching, Nameless};
+use crate::memory::{Matching, Unnamed};
 use crate::narrow::{Scratch, Touch, clip::Corner};
 use crate::shape::Kind;
 use crate::{
     Collider, ColliderId, Contact, ContactError, ContactKey, ContactMemory, Direction, FrictionRule,
-    Material, MaterialId, Place, Remembered, Rest, Side,
+    Material, MaterialId, Placement, Remembered, Rest, Side,
 };
 use found::Found;
 use pieces::{Piece, Pieces};
@@ -37,8 +37,8 @@ pub struct World {
     rest: Vec<Rest>,
     pieces: Pieces,
     contacts: Vec<Contact>,
-    unforeseen: Vec<Contact>,
-    work: Work,
+    missed: Vec<Contact>,
+    work: Workspace,
 }
 
 /// What two materials make together.
@@ -51,9 +51,9 @@ struct PairLaw {
     law: Material,
 }
 
-/// Scratch without meaning.
+/// Buffers; their contents mean nothing between calls.
 #[derive(Clone, Debug, Default)]
-struct Work {
+struct Workspace {
     boxes: Vec<Aabb>,
     boxed: Vec<u32>,
     tree: Bvh,
@@ -69,10 +69,10 @@ struct Work {
     corners: Vec<Corner>,
     moved: [cast::Moved; 2],
     found: Vec<Found>,
-    nameless: Vec<Nameless>,
+    unnamed: Vec<Unnamed>,
     matching: Matching,
     remembered: Vec<Remembered>,
-    sheets: sheets::Work,
+    sheets: sheets::SheetWorkspace,
     /// By how much the velocity of any point of each piece differs from that of the last update (m/s).
     deviations: Vec<f64>,
     /// The pieces do not have the velocities of the last update any more.
@@ -98,8 +98,8 @@ impl World {
             rest: Vec::new(),
             pieces: Pieces::default(),
             contacts: Vec::new(),
-            unforeseen: Vec::new(),
-            work: Work::default(),
+            missed: Vec::new(),
+            work: Workspace::default(),
         }
     }
 
@@ -232,16 +232,19 @@ impl World {
     /// Says what moves, stands and sleeps among the elements of nodes, until it is said again: pairs of a sleeper with what sleeps or stands are not looked at, and
     /// their contacts keep their names.
     pub fn set_rest(&mut self, of: &dyn Fn(NodeId, usize) -> Rest) {
-        let rest = self.colliders.iter().map(|c| match (&c.place, &c.shape.kind) {
-            (Place::Fixed(_), _) => Rest::Stands,
-            (Place::Body { node, element, .. }, _) => of(*node, *element),
-            (Place::Points(node), Kind::Soft(mesh)) => {
-                let mut points = (0..mesh.point_count).map(|k| of(*node, k));
-                let first = points.next().unwrap_or(Rest::Stands);
-                points.fold(first, Rest::and)
-            }
-            (Place::Points(_), _) => Rest::Moves,
-        });
+        let rest = self
+            .colliders
+            .iter()
+            .map(|c| match (&c.placement, &c.shape.kind) {
+                (Placement::Fixed(_), _) => Rest::Stands,
+                (Placement::Body { node, element, .. }, _) => of(*node, *element),
+                (Placement::Points(node), Kind::Soft(mesh)) => {
+                    let mut points = (0..mesh.point_count).map(|k| of(*node, k));
+                    let first = points.next().unwrap_or(Rest::Stands);
+                    points.fold(first, Rest::and)
+                }
+                (Placement::Points(_), _) => Rest::Moves,
+            });
         self.rest.clear();
         self.rest.extend(rest);
     }
@@ -300,7 +303,7 @@ impl World {
             let [x, y] = [a, b].map(|c| &self.colliders[c.index()]);
             a != b
                 && x.groups.meet(y.groups)
-                && pieces::apart(&x.place, &y.place)
+                && pieces::apart(&x.placement, &y.placement)
                 && self.excluded.binary_search(&(a, b)).is_err()
                 && !resting(&self.rest, [a, b])
         };
@@ -345,14 +348,14 @@ impl World {
                     .iter()
                     .take_while(|f| f.colliders == pair)
                     .count();
-            work.nameless.clear();
-            work.nameless
-                .extend(work.found[start..end].iter().map(|f| f.nameless(&self.pieces)));
+            work.unnamed.clear();
+            work.unnamed
+                .extend(work.found[start..end].iter().map(|f| f.unnamed(&self.pieces)));
             let key = pair.map(|c| c.0);
             let first = old.partition_point(|e| e.colliders < key);
             let last = first + old[first..].iter().take_while(|e| e.colliders == key).count();
-            let names = work.matching.run(&old[first..last], &work.nameless);
-            for ((found, contact), name) in work.found[start..end].iter().zip(&work.nameless).zip(names) {
+            let names = work.matching.run(&old[first..last], &work.unnamed);
+            for ((found, contact), name) in work.found[start..end].iter().zip(&work.unnamed).zip(names) {
                 let (serial, age) = match name {
                     Some(k) => (old[first + k].serial, old[first + k].age.saturating_add(1)),
                     None => (self.memory.next_serial, 0),
@@ -388,13 +391,13 @@ impl World {
         };
         let direction = material.direction.map(|d| match d {
             Direction::World(d) => d,
-            Direction::Body(d) => match &self.colliders[pair[owner].index()].place {
-                Place::Fixed(pose) => rotation::rotate(pose.rotation, d.into()).into(),
-                Place::Body { .. } => {
+            Direction::Body(d) => match &self.colliders[pair[owner].index()].placement {
+                Placement::Fixed(pose) => rotation::rotate(pose.rotation, d.into()).into(),
+                Placement::Body { .. } => {
                     let piece = found.pieces[owner] as usize;
                     (self.pieces.placed[piece].motion.rotation * Vec3::from(d)).into()
                 }
-                Place::Points(_) => d,
+                Placement::Points(_) => d,
             },
         });
         Contact {

@@ -14,9 +14,9 @@ mod work;
 pub use product::ResponseOperator;
 pub use stiffness::StiffnessRatio;
 
-use crate::jacobian::Place;
+use crate::jacobian::ColumnSource;
 use crate::plan::{Plan, Sizes};
-use crate::{GeometricStiffness, Geometry, KktError, Scheme};
+use crate::{GeometricStiffness, GeometricTerms, KktError, Scheme};
 use pliant_model::{ComponentId, Evaluation, NodeId, NodeKind, Problem, RowGroup, RowLaw, State};
 use pliant_solvers::KktSystem;
 use pliant_sparse::Threads;
@@ -117,7 +117,7 @@ impl Assembler {
             .nodes()
             .iter()
             .enumerate()
-            .flat_map(|(index, node)| (0..node.count).map(move |e| Place::Element(index, e)));
+            .flat_map(|(index, node)| (0..node.count).map(move |e| ColumnSource::Element(index, e)));
         for place in places.chain(plan.coupled.iter().map(|c| c.site.place)) {
             width = width.max(plan.jacobians.width_of(place));
             stack = stack.max(plan.jacobians.stack_height(place));
@@ -161,7 +161,7 @@ impl Assembler {
         if self.plan.bundles.is_empty() || threads == self.threads.count() {
             return Ok(());
         }
-        self.threads = Threads::new(threads)?;
+        self.threads = Threads::new(threads).map_err(pliant_sparse::SparseError::from)?;
         let slots = if threads > 1 { bundle::SIDE_BY_SIDE } else { 1 };
         let one = self.slots[0].clone();
         self.slots.resize(slots, one);
@@ -204,7 +204,7 @@ impl Assembler {
 
     /// The first independent coordinate of every element that an element of a node depends on, itself if it is independent; none if there
     /// is no such element.
-    pub fn carriers(&self, node: NodeId, element: usize) -> impl Iterator<Item = usize> {
+    pub fn support_dofs(&self, node: NodeId, element: usize) -> impl Iterator<Item = usize> {
         let columns = self.plan.jacobians.known_columns(node.index(), element);
         columns.iter().map(|c| c.dof)
     }
@@ -354,7 +354,7 @@ impl Assembler {
         scheme: &Scheme,
         multipliers: &[f64],
     ) {
-        let Geometry {
+        let GeometricTerms {
             forces,
             multipliers: rows,
         } = scheme.geometry;

@@ -91,7 +91,7 @@ impl Element {
 
 /// Where the columns of a block come from.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Place {
+pub(crate) enum ColumnSource {
     /// One element of a node.
     Element(usize, usize),
     /// Several elements of a node together: a number that [`Jacobians::gather`] gave.
@@ -248,26 +248,26 @@ impl Jacobians {
     }
 
     /// Takes several elements of one node together.
-    pub(crate) fn gather(&mut self, node: usize, elements: &[usize]) -> Place {
+    pub(crate) fn gather(&mut self, node: usize, elements: &[usize]) -> ColumnSource {
         let sources = elements.iter().map(|e| (node, *e));
         self.gathers.push(Element::of_sources(&self.nodes, sources, 0));
-        Place::Gather(self.gathers.len() - 1)
+        ColumnSource::Gather(self.gathers.len() - 1)
     }
 
-    fn element(&self, place: Place) -> &Element {
+    fn element(&self, place: ColumnSource) -> &Element {
         match place {
-            Place::Element(node, element) => &self.nodes[node].elements[element],
-            Place::Gather(i) => &self.gathers[i],
+            ColumnSource::Element(node, element) => &self.nodes[node].elements[element],
+            ColumnSource::Gather(i) => &self.gathers[i],
         }
     }
 
     /// Column runs of a block.
-    pub(crate) fn columns_of(&self, place: Place) -> &[Column] {
+    pub(crate) fn columns_of(&self, place: ColumnSource) -> &[Column] {
         &self.element(place).columns
     }
 
     /// Width of a block.
-    pub(crate) fn width_of(&self, place: Place) -> usize {
+    pub(crate) fn width_of(&self, place: ColumnSource) -> usize {
         self.element(place).width
     }
 
@@ -300,18 +300,18 @@ impl Jacobians {
     }
 
     /// Whether the stacked Jacobians of a block's sources are the identity.
-    pub(crate) fn stack_is_identity(&self, place: Place) -> bool {
+    pub(crate) fn stack_is_identity(&self, place: ColumnSource) -> bool {
         self.element(place).stack_is_identity
     }
 
     /// Height of the stack of a block's sources.
-    pub(crate) fn stack_height(&self, place: Place) -> usize {
+    pub(crate) fn stack_height(&self, place: ColumnSource) -> usize {
         self.element(place).links.iter().map(|l| l.size).sum()
     }
 
     /// Writes the stacked Jacobians of a block's sources (the parents of an element, the elements of a gather): (sum of their
     /// sizes) x width, row-major.
-    pub(crate) fn stack(&self, place: Place, out: &mut [f64]) {
+    pub(crate) fn stack(&self, place: ColumnSource, out: &mut [f64]) {
         let e = self.element(place);
         let width = e.width;
         out.fill(0.0);

@@ -5,7 +5,7 @@ mod bundle;
 pub(crate) use bundle::{Bundle, Run, Sizes, sum_of};
 
 use crate::KktError;
-use crate::jacobian::{Jacobians, Place};
+use crate::jacobian::{ColumnSource, Jacobians};
 use pliant_model::{ComponentId, Evaluation, Groups, NodeId, NodeKind, Problem, Space, Treatment};
 use pliant_solvers::KktSystem;
 use pliant_sparse::{Pattern, PatternBuilder};
@@ -13,13 +13,13 @@ use pliant_sparse::{Pattern, PatternBuilder};
 /// A dense symmetric block of `W`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Site {
-    pub(crate) place: Place,
+    pub(crate) place: ColumnSource,
     /// First of its slots in [`Plan::slots`].
     first_slot: usize,
 }
 
 impl Site {
-    fn new(place: Place) -> Self {
+    fn new(place: ColumnSource) -> Self {
         Self { place, first_slot: 0 }
     }
 }
@@ -117,7 +117,9 @@ impl Plan {
         let with_sites = |n: &NodeSites| !n.bundled && !n.is_empty();
         for (node, entry) in nodes.iter_mut().enumerate().filter(|(_, n)| with_sites(n)) {
             let elements = 0..problem.nodes()[node].count;
-            entry.sites = elements.map(|e| Site::new(Place::Element(node, e))).collect();
+            entry.sites = elements
+                .map(|e| Site::new(ColumnSource::Element(node, e)))
+                .collect();
         }
         let mut coupled = Vec::new();
         for (source, node, lists) in groups {

@@ -30,14 +30,14 @@ pub enum GeometricStiffness {
 
 /// Geometric stiffness by the origin of the force.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub struct Geometry {
+pub struct GeometricTerms {
     /// Of forces: springs treated as stiffness, gravity on mapped masses.
     pub forces: GeometricStiffness,
     /// Of multipliers: compliant rows and hard constraints, with the multipliers of the last step.
     pub multipliers: GeometricStiffness,
 }
 
-impl Geometry {
+impl GeometricTerms {
     /// No geometric stiffness at all.
     pub const NONE: Self = Self {
         forces: GeometricStiffness::None,
@@ -70,7 +70,7 @@ pub struct Scheme {
     /// Components with an alpha of their own (a very stiff compliant row wants 1 where the rest has 1/2).
     pub own_alpha: Arc<[(ComponentId, f64)]>,
     /// Geometric stiffness.
-    pub geometry: Geometry,
+    pub geometry: GeometricTerms,
     /// Hard position rows become velocity rows, because stabilisation corrects positions.
     pub velocity_rows: bool,
 }
@@ -83,14 +83,14 @@ impl Scheme {
             alpha: 1.0,
             beta: 1.0,
             own_alpha: Arc::default(),
-            geometry: Geometry::default(),
+            geometry: GeometricTerms::default(),
             velocity_rows: false,
         }
     }
 
     /// The same with another geometric stiffness.
     #[must_use]
-    pub fn with_geometry(&self, geometry: Geometry) -> Self {
+    pub fn with_geometry(&self, geometry: GeometricTerms) -> Self {
         Self {
             geometry,
             ..self.clone()

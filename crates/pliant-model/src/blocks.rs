@@ -1,6 +1,6 @@
 //! A list of small dense blocks, one per element, in one flat buffer of fixed layout.
 
-use pliant_sparse::Threads;
+use pliant_threads::Threads;
 use std::ops::Range;
 
 /// Elements that a thread does at a time: enough to be worth the hand-over, few enough to stay in its cache.

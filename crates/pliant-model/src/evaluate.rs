@@ -17,7 +17,7 @@ use crate::{
     At, Blocks, ComponentId, Dependency, ForceField, Groups, Level, Model, ModelError, NodeKind, Problem,
     RowGroup, RowLaw, State,
 };
-use pliant_sparse::Threads;
+use pliant_threads::Threads;
 
 /// Scratch for evaluating one model: buffers of fixed layout, refilled without allocation.
 #[derive(Debug)]

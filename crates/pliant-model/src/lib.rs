@@ -62,7 +62,7 @@ pub use model::{
 };
 pub use motion::Motion;
 pub use parameters::Parameters;
-pub use pliant_sparse::Threads;
+pub use pliant_threads::Threads;
 pub use problem::Problem;
 pub use space::{Pose, Space};
 pub use state::State;

@@ -259,7 +259,7 @@ impl DirectSolver {
             });
         }
         if self.threads.count() != threads {
-            self.threads = Threads::new(threads)?;
+            self.threads = Threads::new(threads).map_err(SparseError::from)?;
         }
         let mut laps = Laps::start();
         let plan = Plan::new(system, order, &self.threads)?;

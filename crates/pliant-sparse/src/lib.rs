@@ -31,7 +31,6 @@ mod lu;
 mod operator;
 mod pattern;
 mod symmetric_block;
-mod threads;
 
 pub use block::{
     BlockFactor, BlockPattern, BlockSymbolic, Complement, ComplementPattern, ComplementSymbolic, Reach,
@@ -43,8 +42,8 @@ pub use ldlt::{Factor, FactorReport, PivotRule, Symbolic};
 pub use lu::LuFactor;
 pub use operator::LinearOperator;
 pub use pattern::{CsrMatrix, Pattern, PatternBuilder};
+pub use pliant_threads::{Threads, ThreadsError};
 pub use symmetric_block::SymmetricBlockMatrix;
-pub use threads::Threads;
 
 /// What can go wrong when a sparse matrix is built or factored.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -104,13 +103,8 @@ pub enum SparseError {
         columns: usize,
     },
     /// Threads that the system did not start.
-    #[error("cannot start {count} threads: {reason}")]
-    Threads {
-        /// How many were wanted.
-        count: usize,
-        /// In the words of the system.
-        reason: String,
-    },
+    #[error(transparent)]
+    Threads(#[from] ThreadsError),
     /// The symbolic analysis ran out of memory or index range.
     #[error("the symbolic factorisation failed: {reason}")]
     Symbolic {

@@ -76,7 +76,7 @@ pub mod prelude {
         PathEnd, Settle, SettleReport, Simulation, Stabilisation, StaticMethod, StepReport, TreatmentChoice,
         Wrench,
     };
-    pub use pliant_kkt::{GeometricStiffness, Geometry, Metric};
+    pub use pliant_kkt::{GeometricStiffness, GeometricTerms, Metric};
     pub use pliant_model::*;
     pub use pliant_solvers::{DirectOptions, Status};
 }

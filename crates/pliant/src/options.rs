@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::contact::{ContactOptions, FrictionCoupling, Impacts, Overlap, Restitution, Sleeping};
 use crate::integrator::{Integrator, NewtonOptions};
-use pliant_kkt::{Geometry, Metric, Scheme};
+use pliant_kkt::{GeometricTerms, Metric, Scheme};
 use pliant_model::{ComponentId, Level, Problem};
 use pliant_solvers::{BoxOptions, DirectOptions};
 use std::sync::Arc;
@@ -74,7 +74,7 @@ pub struct Options {
     /// Components with an alpha of their own.
     pub own_alpha: Vec<(ComponentId, f64)>,
     /// Geometric stiffness.
-    pub geometry: Geometry,
+    pub geometry: GeometricTerms,
     /// Linear solves per step at most. The geometric stiffness of hard rows is made of the multipliers of the last step; where
     /// one changes by more than half of the largest, the step is solved again with the new ones. 1 never does.
     pub geometry_passes: usize,
@@ -107,7 +107,7 @@ impl Default for Options {
             alpha: 1.0,
             beta: 1.0,
             own_alpha: Vec::new(),
-            geometry: Geometry::default(),
+            geometry: GeometricTerms::default(),
             geometry_passes: 2,
             clamp_geometry: true,
             gyroscopic: Gyroscopic::default(),

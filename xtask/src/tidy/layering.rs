@@ -17,14 +17,15 @@ use Allowed::{Anything, These};
 /// One line per crate of the workspace: a new crate is given its place here, deliberately.
 const TABLE: &[(&str, Allowed)] = &[
     ("pliant-dense", These(&[])),
-    ("pliant-sparse", These(&["pliant-dense"])),
+    ("pliant-threads", These(&[])),
+    ("pliant-sparse", These(&["pliant-dense", "pliant-threads"])),
     ("pliant-solvers", These(&["pliant-dense", "pliant-sparse"])),
     ("pliant-krylov", These(&["pliant-sparse", "pliant-solvers"])),
     (
         "pliant-lab",
         These(&["pliant-sparse", "pliant-solvers", "pliant-krylov"]),
     ),
-    ("pliant-model", These(&["pliant-dense", "pliant-sparse"])),
+    ("pliant-model", These(&["pliant-dense", "pliant-threads"])),
     ("pliant-continuum", These(&["pliant-dense", "pliant-model"])),
     (
         "pliant-kkt",
@@ -74,6 +75,7 @@ const TABLE: &[(&str, Allowed)] = &[
 /// Crates that do no input or output, and so need none of these.
 const LIBRARIES: &[&str] = &[
     "pliant-dense",
+    "pliant-threads",
     "pliant-sparse",
     "pliant-solvers",
     "pliant-krylov",
@@ -100,6 +102,7 @@ const NEVER_REACHES: &[(&str, &str)] = &[
     ("pliant-solvers", "pliant"),
     ("pliant-kkt", "pliant-krylov"),
     ("pliant", "pliant-lab"),
+    ("pliant-model", "pliant-sparse"),
     ("pliant-model", "pliant-solvers"),
     ("pliant-model", "pliant-kkt"),
     ("pliant-continuum", "pliant-solvers"),

@@ -60,7 +60,7 @@ pub(crate) fn find(a: &Part<'_>, b: &Part<'_>) -> Option<Axis> {
         slack: if round { 10.0 * noise } else { 1e-10 * size },
     };
     faces(a, b, &mut best);
-    let general = a.drum.is_some() || b.drum.is_some() || many(a, b);
+    let general = a.cylinder.is_some() || b.cylinder.is_some() || many(a, b);
     if general {
         curved(a, b, &mut best);
     } else {
@@ -184,7 +184,7 @@ fn front(part: &Part<'_>, face: usize) -> bool {
 fn thin_behind(part: &Part<'_>, other: &Part<'_>) -> bool {
     part.of.is_some_and(|(surface, _)| !surface.two_sided())
         && other.normals.is_empty()
-        && other.drum.is_none()
+        && other.cylinder.is_none()
 }
 
 /// Whether `b` lies wholly behind the face of a triangle `a` with matter behind it.
@@ -314,12 +314,12 @@ fn curved(a: &Part<'_>, b: &Part<'_>, best: &mut Best) {
         best.offer_if(a.permits(n) && b.permits(-n), n, separation, source);
     };
     for (part, other, cap, sign) in [(a, b, Source::CapA, 1.0), (b, a, Source::CapB, -1.0)] {
-        let Some(drum) = &part.drum else { continue };
-        measure(drum.axis, cap, best);
-        measure(-drum.axis, cap, best);
+        let Some(cylinder) = &part.cylinder else { continue };
+        measure(cylinder.axis, cap, best);
+        measure(-cylinder.axis, cap, best);
         let lines = other.shape.directions.iter().map(|d| along(other, *d));
-        for line in lines.chain(other.drum.map(|drum| drum.axis)) {
-            let cross = drum.axis.cross(&line);
+        for line in lines.chain(other.cylinder.map(|cylinder| cylinder.axis)) {
+            let cross = cylinder.axis.cross(&line);
             if cross.norm_squared() > 1e-12 * line.norm_squared() {
                 measure(cross.normalize(), Source::Between, best);
                 measure(-cross.normalize(), Source::Between, best);
@@ -328,16 +328,16 @@ fn curved(a: &Part<'_>, b: &Part<'_>, best: &mut Best) {
         // From the nearest point of the cylinder to a corner, or across to a parallel axis.
         for p in other.points {
             let from = p - part.points[0];
-            let height = from.dot(&drum.axis);
-            let across = from - drum.axis * height;
-            let inside = if across.norm() > drum.radius {
-                across.normalize() * drum.radius
+            let height = from.dot(&cylinder.axis);
+            let across = from - cylinder.axis * height;
+            let inside = if across.norm() > cylinder.radius {
+                across.normalize() * cylinder.radius
             } else {
                 across
             };
-            let foot = inside + drum.axis * height.clamp(-drum.half, drum.half);
+            let foot = inside + cylinder.axis * height.clamp(-cylinder.half, cylinder.half);
             for d in [from - foot, across] {
-                if d.norm() > 1e-14 * (drum.radius + drum.half) {
+                if d.norm() > 1e-14 * (cylinder.radius + cylinder.half) {
                     measure(d.normalize() * sign, Source::Between, best);
                 }
             }

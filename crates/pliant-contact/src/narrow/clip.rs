@@ -75,7 +75,7 @@ fn against_face(
     } = scratch;
     let circle = facing(other, -n, polygon);
     let slack = 1e-9 * (part.extent() + other.extent());
-    let origin = match (source, &part.drum) {
+    let origin = match (source, &part.cylinder) {
         (Source::FaceA(k) | Source::FaceB(k), _) => {
             let place = |i: &u32| part.points[*i as usize];
             face.clear();
@@ -92,9 +92,9 @@ fn against_face(
             }
             face[0].place
         }
-        (_, Some(drum)) => {
+        (_, Some(cylinder)) => {
             let cap = Rim {
-                drum,
+                cylinder,
                 centre: part.points[0],
             };
             within(&cap, n, polygon, circle.as_ref(), slack, face, clipped);
@@ -175,14 +175,14 @@ fn clip(
 /// The face, segment or point of a part that faces a direction; the circle of the cap, if it is one.
 fn facing(part: &Part<'_>, direction: Vec3, out: &mut Vec<Corner>) -> Option<Circle> {
     out.clear();
-    if let Some(drum) = &part.drum {
+    if let Some(cylinder) = &part.cylinder {
         let centre = part.points[0];
-        if direction.dot(&drum.axis).abs() > 0.7 {
-            let rim = Rim { drum, centre };
+        if direction.dot(&cylinder.axis).abs() > 0.7 {
+            let rim = Rim { cylinder, centre };
             rim.corners(direction, out);
             return Some(rim.circle(direction));
         }
-        let line = side_line(drum, centre, direction);
+        let line = side_line(cylinder, centre, direction);
         out.extend(line.iter().zip(0..).map(|(p, id)| Corner::new(*p, id)));
         return None;
     }
@@ -205,15 +205,15 @@ fn facing(part: &Part<'_>, direction: Vec3, out: &mut Vec<Corner>) -> Option<Cir
 /// All points of a part that can lie lowest: its corners, or of a cylinder both rims.
 pub(crate) fn lowest(part: &Part<'_>, direction: Vec3, out: &mut Vec<Corner>) {
     out.clear();
-    let Some(drum) = &part.drum else {
+    let Some(cylinder) = &part.cylinder else {
         out.extend(part.points.iter().zip(0..).map(|(p, id)| Corner::new(*p, id)));
         return;
     };
-    let across = direction - drum.axis * direction.dot(&drum.axis);
+    let across = direction - cylinder.axis * direction.dot(&cylinder.axis);
     if across.norm() > 0.3 {
         // It lies more than it stands: the lowest point of each rim.
         out.extend(
-            side_line(drum, part.points[0], across)
+            side_line(cylinder, part.points[0], across)
                 .iter()
                 .zip([8, 24])
                 .map(|(p, id)| Corner::new(*p, id)),
@@ -223,7 +223,7 @@ pub(crate) fn lowest(part: &Part<'_>, direction: Vec3, out: &mut Vec<Corner>) {
     for cap in [-1.0, 1.0] {
         let first = out.len();
         let centre = part.points[0];
-        Rim { drum, centre }.corners(across + drum.axis * (cap * 1e-3), out);
+        Rim { cylinder, centre }.corners(across + cylinder.axis * (cap * 1e-3), out);
         for corner in &mut out[first..] {
             corner.id |= if cap > 0.0 { 16 } else { 0 };
         }
@@ -297,9 +297,9 @@ fn pair(p: [Vec3; 2], q: [Vec3; 2]) -> (Pairs, bool) {
 
 /// The edges that lie in the plane of contact, nearly; without any, the farthest point.
 fn outlines(part: &Part<'_>, n: Vec3, mut visit: impl FnMut([Vec3; 2], u32)) {
-    if let Some(drum) = &part.drum {
-        if n.dot(&drum.axis).abs() < LEVEL {
-            visit(side_line(drum, part.points[0], n), 0);
+    if let Some(cylinder) = &part.cylinder {
+        if n.dot(&cylinder.axis).abs() < LEVEL {
+            visit(side_line(cylinder, part.points[0], n), 0);
         } else {
             visit([part.support(n); 2], 1);
         }

@@ -7,7 +7,7 @@ use crate::surface::Surface;
 
 /// A cylinder where it is now.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Drum {
+pub(crate) struct Cylinder {
     pub(crate) axis: Vec3,
     /// Two directions fixed in the body that complete the axis to a right-handed frame.
     pub(crate) side: Vec3,
@@ -25,7 +25,7 @@ pub(crate) struct Part<'a> {
     /// The normals of its faces in the world; zero for a triangle without area, and of a triangle with one side just that.
     pub(crate) normals: &'a [Vec3],
     pub(crate) radius: f64,
-    pub(crate) drum: Option<Drum>,
+    pub(crate) cylinder: Option<Cylinder>,
     /// The mesh of which it is this triangle, which says what normals may leave it.
     pub(crate) of: Option<(&'a Surface<'a>, usize)>,
 }
@@ -33,14 +33,14 @@ pub(crate) struct Part<'a> {
 impl Part<'_> {
     /// The farthest point of the core in a direction.
     pub(crate) fn support(&self, direction: Vec3) -> Vec3 {
-        if let Some(drum) = &self.drum {
-            let cap = drum.axis
-                * if direction.dot(&drum.axis) < 0.0 {
-                    -drum.half
+        if let Some(cylinder) = &self.cylinder {
+            let cap = cylinder.axis
+                * if direction.dot(&cylinder.axis) < 0.0 {
+                    -cylinder.half
                 } else {
-                    drum.half
+                    cylinder.half
                 };
-            return self.points[0] + cap + drum.rim(direction) * drum.radius;
+            return self.points[0] + cap + cylinder.rim(direction) * cylinder.radius;
         }
         self.points[self.farthest(direction)]
     }
@@ -59,16 +59,16 @@ impl Part<'_> {
 
     /// How far the core reaches in a direction.
     pub(crate) fn reach(&self, direction: Vec3) -> f64 {
-        match &self.drum {
+        match &self.cylinder {
             None => self
                 .points
                 .iter()
                 .map(|p| p.dot(&direction))
                 .fold(f64::NEG_INFINITY, f64::max),
-            Some(drum) => {
-                let along = direction.dot(&drum.axis);
-                let across = (direction - drum.axis * along).norm();
-                self.points[0].dot(&direction) + drum.half * along.abs() + drum.radius * across
+            Some(cylinder) => {
+                let along = direction.dot(&cylinder.axis);
+                let across = (direction - cylinder.axis * along).norm();
+                self.points[0].dot(&direction) + cylinder.half * along.abs() + cylinder.radius * across
             }
         }
     }
@@ -80,8 +80,8 @@ impl Part<'_> {
 
     /// The greatest half length along an axis of the world.
     pub(crate) fn extent(&self) -> f64 {
-        match &self.drum {
-            Some(drum) => drum.half + drum.radius,
+        match &self.cylinder {
+            Some(cylinder) => cylinder.half + cylinder.radius,
             None => {
                 let (low, high) = crate::shape::polytope::bounds(self.points);
                 (high - low).amax() / 2.0
@@ -102,7 +102,7 @@ impl Part<'_> {
     }
 }
 
-impl Drum {
+impl Cylinder {
     /// The unit vector across the axis nearest to a direction; a fixed one if there is none.
     pub(crate) fn rim(&self, direction: Vec3) -> Vec3 {
         let across = direction - self.axis * direction.dot(&self.axis);

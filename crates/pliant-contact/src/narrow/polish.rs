@@ -20,9 +20,9 @@ const NEAR_A_SIDE: f64 = 0.05;
 pub(super) fn polish(a: &Part<'_>, b: &Part<'_>, start: Vec3) -> Vec3 {
     let measure = |n: Vec3| -b.reach(-n) - a.reach(n);
     let mut best = newton(a, b, start, None);
-    for drum in [&a.drum, &b.drum].into_iter().flatten() {
-        if start.dot(&drum.axis).abs() < NEAR_A_SIDE {
-            let n = newton(a, b, start, Some(drum.axis));
+    for cylinder in [&a.cylinder, &b.cylinder].into_iter().flatten() {
+        if start.dot(&cylinder.axis).abs() < NEAR_A_SIDE {
+            let n = newton(a, b, start, Some(cylinder.axis));
             if measure(n) > measure(best) {
                 best = newton(a, b, n, None);
             }
@@ -77,8 +77,8 @@ fn newton(a: &Part<'_>, b: &Part<'_>, start: Vec3, across: Option<Vec3>) -> Vec3
 
 /// The direction of the edge, or of the side of a cylinder, that lies farthest along a normal, if its ends do so equally.
 fn ridge(part: &Part<'_>, n: Vec3) -> Option<Vec3> {
-    if let Some(drum) = &part.drum {
-        return (n.dot(&drum.axis).abs() < 1e-5).then_some(drum.axis);
+    if let Some(cylinder) = &part.cylinder {
+        return (n.dot(&cylinder.axis).abs() < 1e-5).then_some(cylinder.axis);
     }
     let top = part.farthest(n);
     let height = part.points[top].dot(&n) - 1e-5 * part.extent();
@@ -91,14 +91,14 @@ fn ridge(part: &Part<'_>, n: Vec3) -> Option<Vec3> {
 
 /// The Hessian of the support function.
 fn bend(part: &Part<'_>, n: Vec3) -> Mat3 {
-    let Some(drum) = &part.drum else {
+    let Some(cylinder) = &part.cylinder else {
         return Mat3::zeros();
     };
-    let across = n - drum.axis * n.dot(&drum.axis);
+    let across = n - cylinder.axis * n.dot(&cylinder.axis);
     let length = across.norm();
     if length < 1e-9 {
         return Mat3::zeros();
     }
-    let side = drum.axis.cross(&across) / length;
-    side * side.transpose() * (drum.radius / length)
+    let side = cylinder.axis.cross(&across) / length;
+    side * side.transpose() * (cylinder.radius / length)
 }

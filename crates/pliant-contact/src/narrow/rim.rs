@@ -4,7 +4,7 @@ use pliant_dense::Vec3;
 use std::f64::consts::TAU;
 
 use super::clip::{CUT, Corner, ENTERS};
-use super::part::Drum;
+use super::part::Cylinder;
 
 /// Points of a rim that are fixed in the body.
 const POINTS: usize = 8;
@@ -18,7 +18,7 @@ const HALVINGS: usize = 60;
 /// A cylinder in its place.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rim<'a> {
-    pub(super) drum: &'a Drum,
+    pub(super) cylinder: &'a Cylinder,
     pub(super) centre: Vec3,
 }
 
@@ -32,9 +32,12 @@ pub(super) struct Circle {
 }
 
 /// The line on the side of a cylinder that faces a direction.
-pub(super) fn side_line(drum: &Drum, centre: Vec3, direction: Vec3) -> [Vec3; 2] {
-    let middle = centre + drum.rim(direction) * drum.radius;
-    [middle - drum.axis * drum.half, middle + drum.axis * drum.half]
+pub(super) fn side_line(cylinder: &Cylinder, centre: Vec3, direction: Vec3) -> [Vec3; 2] {
+    let middle = centre + cylinder.rim(direction) * cylinder.radius;
+    [
+        middle - cylinder.axis * cylinder.half,
+        middle + cylinder.axis * cylinder.half,
+    ]
 }
 
 impl Circle {
@@ -79,28 +82,28 @@ impl Circle {
 impl Rim<'_> {
     /// The edge of the cap that faces a direction.
     pub(super) fn circle(&self, direction: Vec3) -> Circle {
-        let drum = self.drum;
-        let sign = if direction.dot(&drum.axis) < 0.0 {
+        let cylinder = self.cylinder;
+        let sign = if direction.dot(&cylinder.axis) < 0.0 {
             -1.0
         } else {
             1.0
         };
         Circle {
-            middle: self.centre + drum.axis * (drum.half * sign),
-            side: drum.side,
-            other: drum.other,
-            radius: drum.radius,
+            middle: self.centre + cylinder.axis * (cylinder.half * sign),
+            side: cylinder.side,
+            other: cylinder.other,
+            radius: cylinder.radius,
         }
     }
 
     /// Points of that circle, in order about the direction: some fixed in the body, so that a cylinder that stands touches at points that stay, and the outermost one, so
     /// that one that leans touches where it should.
     pub(super) fn corners(&self, direction: Vec3, out: &mut Vec<Corner>) {
-        let (drum, circle) = (self.drum, self.circle(direction));
-        let across = direction - drum.axis * direction.dot(&drum.axis);
+        let (cylinder, circle) = (self.cylinder, self.circle(direction));
+        let across = direction - cylinder.axis * direction.dot(&cylinder.axis);
         let step = TAU / POINTS as f64;
         let lowest = (across.norm() > 1e-9).then(|| {
-            let angle = across.dot(&drum.other).atan2(across.dot(&drum.side));
+            let angle = across.dot(&cylinder.other).atan2(across.dot(&cylinder.side));
             if angle < 0.0 { angle + TAU } else { angle }
         });
         let mut push = |angle: f64, id: usize| {
@@ -121,7 +124,7 @@ impl Rim<'_> {
                 push(low, POINTS);
             }
         }
-        if direction.dot(&drum.axis) < 0.0 {
+        if direction.dot(&cylinder.axis) < 0.0 {
             out.reverse();
         }
     }

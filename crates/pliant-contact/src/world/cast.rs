@@ -8,7 +8,7 @@ use pliant_dense::{Vec3, rotation};
 
 use super::found::Pair;
 use super::pieces::Placed;
-use crate::narrow::{Drum, Part, Scratch, Touch, axis, collide};
+use crate::narrow::{Cylinder, Part, Scratch, Touch, axis, collide};
 use crate::shape::polytope::triangle_normal;
 
 /// Advances before a near miss counts as an impact.
@@ -44,7 +44,7 @@ impl Moved {
     fn part<'a>(&'a mut self, part: &Part<'a>, course: Course<'_>, time: f64, whole: bool) -> Part<'a> {
         self.points.clear();
         self.normals.clear();
-        let mut drum = part.drum;
+        let mut cylinder = part.cylinder;
         match course {
             Course::Rigid(placed) => {
                 let m = &placed.motion;
@@ -53,7 +53,7 @@ impl Moved {
                 self.points
                     .extend(part.points.iter().map(|p| place + turn * (p - m.centre)));
                 self.normals.extend(part.normals.iter().map(|n| turn * n));
-                drum = drum.map(|d| Drum {
+                cylinder = cylinder.map(|d| Cylinder {
                     axis: turn * d.axis,
                     side: turn * d.side,
                     other: turn * d.other,
@@ -79,7 +79,7 @@ impl Moved {
         Part {
             points: &self.points,
             normals,
-            drum,
+            cylinder,
             of: None,
             ..*part
         }

@@ -177,7 +177,7 @@ impl World {
     fn keep(&mut self, pair: Pair, element: u64, weights: [Option<Weights>; 2]) {
         let mut found = std::mem::take(&mut self.work.found);
         let pieces = &self.pieces;
-        let places = [pair.i, pair.j].map(|k| self.colliders[pieces.list[k].collider.index()].place);
+        let places = [pair.i, pair.j].map(|k| self.colliders[pieces.list[k].collider.index()].placement);
         self.work
             .touches
             .retain(|t| near_enough(pieces, &places, pair, t, weights));
@@ -225,7 +225,7 @@ impl World {
         weights: [Option<Weights>; 2],
         found: &mut Vec<Found>,
     ) {
-        let places = [pair.i, pair.j].map(|k| self.colliders[self.pieces.list[k].collider.index()].place);
+        let places = [pair.i, pair.j].map(|k| self.colliders[self.pieces.list[k].collider.index()].placement);
         if near_enough(&self.pieces, &places, pair, &touch, weights) {
             push(
                 &self.pieces,

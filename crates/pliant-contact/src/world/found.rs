@@ -3,11 +3,11 @@
 use pliant_dense::Vec3;
 
 use super::pieces::Pieces;
-use crate::memory::Nameless;
+use crate::memory::Unnamed;
 use crate::narrow::Touch;
 use crate::narrow::closest::on_triangle;
 use crate::shape::mesh::Mesh;
-use crate::{Carrier, ColliderId, Place, Remembered};
+use crate::{Carrier, ColliderId, Placement, Remembered};
 
 /// A pair of pieces that may meet.
 #[derive(Clone, Copy)]
@@ -48,17 +48,17 @@ pub(super) struct Found {
 
 impl Found {
     /// What is remembered of it.
-    pub(super) fn remembered(&self, nameless: &Nameless, serial: u64, age: u32) -> Remembered {
+    pub(super) fn remembered(&self, unnamed: &Unnamed, serial: u64, age: u32) -> Remembered {
         Remembered {
             colliders: self.colliders.map(|c| c.0),
             serial,
             age,
-            feature: nameless.feature,
-            places: nameless.next,
+            feature: unnamed.feature,
+            places: unnamed.next,
         }
     }
 
-    pub(super) fn nameless(&self, pieces: &Pieces) -> Nameless {
+    pub(super) fn unnamed(&self, pieces: &Pieces) -> Unnamed {
         let [i, j] = self.pieces.map(|k| k as usize);
         let points = [self.touch.a, self.touch.b];
         let place = |side: usize, ahead: f64| match &self.carriers[side] {
@@ -75,7 +75,7 @@ impl Found {
             .filter(|p| p.extent > 0.0)
             .map(|p| p.extent)
             .fold(f64::INFINITY, f64::min);
-        Nameless {
+        Unnamed {
             feature: self.feature,
             next: [place(0, self.horizon), place(1, self.horizon)],
             now: [place(0, 0.0), place(1, 0.0)],
@@ -137,9 +137,9 @@ impl Weights {
     }
 }
 
-fn carrier(places: &Place, pieces: &Pieces, k: usize, point: Vec3, weights: Option<Weights>) -> Carrier {
+fn carrier(places: &Placement, pieces: &Pieces, k: usize, point: Vec3, weights: Option<Weights>) -> Carrier {
     match (places, weights) {
-        (Place::Body { node, element, .. }, _) => {
+        (Placement::Body { node, element, .. }, _) => {
             let motion = &pieces.placed[k].motion;
             let local = motion.rotation.tr_mul(&(point - motion.centre));
             Carrier::Body {
@@ -148,7 +148,7 @@ fn carrier(places: &Place, pieces: &Pieces, k: usize, point: Vec3, weights: Opti
                 local: local.into(),
             }
         }
-        (Place::Points(node), Some(w)) => Carrier::Points {
+        (Placement::Points(node), Some(w)) => Carrier::Points {
             node: *node,
             count: w.count,
             elements: w.points.map(|p| p as usize),
@@ -162,7 +162,7 @@ fn carrier(places: &Place, pieces: &Pieces, k: usize, point: Vec3, weights: Opti
 /// turning can add at second order.
 pub(super) fn near_enough(
     pieces: &Pieces,
-    places: &[Place; 2],
+    places: &[Placement; 2],
     pair: Pair,
     touch: &Touch,
     weights: [Option<Weights>; 2],
@@ -200,14 +200,14 @@ pub(super) fn push(
         feature: [feature[0] ^ parts, feature[1]],
         carriers: [
             carrier(
-                &colliders[i.collider.index()].place,
+                &colliders[i.collider.index()].placement,
                 pieces,
                 pair.i,
                 touch.a,
                 weights[0],
             ),
             carrier(
-                &colliders[j.collider.index()].place,
+                &colliders[j.collider.index()].placement,
                 pieces,
                 pair.j,
                 touch.b,

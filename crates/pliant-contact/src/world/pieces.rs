@@ -9,12 +9,12 @@ use pliant_dense::{Mat3, Vec3, rotation, vec3};
 use pliant_model::{Model, NodeId, Pose};
 
 use crate::bvh::{Aabb, Bvh};
-use crate::narrow::{Drum, Part};
+use crate::narrow::{Cylinder, Part};
 use crate::shape::Kind;
 use crate::shape::mesh::{Element, Mesh};
 use crate::shape::polytope::{Polytope, triangle_normal};
 use crate::surface::Surface;
-use crate::{Carrier, Collider, ColliderId, ContactError, Place};
+use crate::{Carrier, Collider, ColliderId, ContactError, Placement};
 
 /// One part of one collider.
 #[derive(Clone, Debug)]
@@ -36,7 +36,7 @@ pub(super) enum Form {
     Convex {
         polytope: Arc<Polytope>,
         radius: f64,
-        drum: Option<(f64, f64)>,
+        cylinder: Option<(f64, f64)>,
     },
     Sheet(Arc<Mesh>),
 }
@@ -65,7 +65,7 @@ pub(super) struct Placed {
     /// Greatest half extent.
     pub(super) extent: f64,
     pub(super) margin: f64,
-    drum: Option<Drum>,
+    cylinder: Option<Cylinder>,
     /// Normal and offset of a half space.
     pub(super) plane: (Vec3, f64),
     tree: usize,
@@ -84,19 +84,19 @@ pub(super) struct Pieces {
     /// A point, a segment and a triangle, for the elements of sheets.
     primitives: Vec<Polytope>,
     /// The shape of each element, and what moves each collider.
-    pub(super) places: Vec<Place>,
+    pub(super) places: Vec<Placement>,
     built: bool,
 }
 
 /// Whether two places can move against each other.
-pub(super) fn apart(a: &Place, b: &Place) -> bool {
+pub(super) fn apart(a: &Placement, b: &Placement) -> bool {
     match (a, b) {
-        (Place::Fixed(_), Place::Fixed(_)) => false,
+        (Placement::Fixed(_), Placement::Fixed(_)) => false,
         (
-            Place::Body {
+            Placement::Body {
                 node: i, element: k, ..
             },
-            Place::Body {
+            Placement::Body {
                 node: j, element: l, ..
             },
         ) => (i, k) != (j, l),
@@ -119,9 +119,9 @@ impl Piece {
 
 impl Pieces {
     pub(super) fn add(&mut self, id: ColliderId, collider: &Collider) {
-        let base = match collider.place {
-            Place::Fixed(pose) | Place::Body { pose, .. } => pose,
-            Place::Points(_) => Pose::default(),
+        let base = match collider.placement {
+            Placement::Fixed(pose) | Placement::Body { pose, .. } => pose,
+            Placement::Points(_) => Pose::default(),
         };
         let one = [(Pose::default(), collider.shape.kind.clone())];
         let parts = match &collider.shape.kind {
@@ -135,7 +135,7 @@ impl Pieces {
                     let form = Form::Convex {
                         polytope: Arc::clone(polytope),
                         radius: *radius,
-                        drum: None,
+                        cylinder: None,
                     };
                     (form, radius + half_width(polytope))
                 }
@@ -145,7 +145,7 @@ impl Pieces {
                         Form::Convex {
                             polytope,
                             radius: 0.0,
-                            drum: Some((*half, *radius)),
+                            cylinder: Some((*half, *radius)),
                         },
                         half.min(*radius),
                     )
@@ -170,7 +170,7 @@ impl Pieces {
                 thin,
             });
         }
-        self.places.push(collider.place);
+        self.places.push(collider.placement);
         self.built = false;
     }
 
@@ -215,7 +215,7 @@ impl Pieces {
                 reach: 0.0,
                 extent: 0.0,
                 margin: colliders[piece.collider.index()].margin,
-                drum: None,
+                cylinder: None,
                 plane: (Vec3::z(), 0.0),
                 tree: self.trees.len().wrapping_sub(1),
             });
@@ -265,11 +265,11 @@ impl Pieces {
                     Err(bad(what))
                 }
             };
-            match collider.place {
+            match collider.placement {
                 // Half spaces are cheap, and all else that is fixed stays where it was put.
-                Place::Fixed(_) if !fresh => continue,
-                Place::Fixed(_) => {}
-                Place::Body { node, element, .. } => {
+                Placement::Fixed(_) if !fresh => continue,
+                Placement::Fixed(_) => {}
+                Placement::Body { node, element, .. } => {
                     let (x, v) = range(node)?;
                     let (x, v) = (&x[7 * element..7 * element + 7], &v[6 * element..6 * element + 6]);
                     finite(x, "positions")?;
@@ -284,7 +284,7 @@ impl Pieces {
                         spin: rotation * vec3(v, 3),
                     };
                 }
-                Place::Points(node) => {
+                Placement::Points(node) => {
                     let (x, v) = range(node)?;
                     let at = self.placed[k].points.clone();
                     let mesh = self.list[k].mesh();
@@ -313,7 +313,7 @@ impl Pieces {
             velocity,
             spin,
         } = placed.motion;
-        let rigid = !matches!(self.places[piece.collider.index()], Place::Points(_));
+        let rigid = !matches!(self.places[piece.collider.index()], Placement::Points(_));
         let (offset, turn) = (centre + rotation * piece.offset, rotation * piece.turn);
         let points = &mut self.points[placed.points.clone()];
         let normals = &mut self.normals[placed.normals.clone()];
@@ -327,7 +327,7 @@ impl Pieces {
             Form::Convex {
                 polytope,
                 radius: round,
-                drum,
+                cylinder,
             } => {
                 radius = *round;
                 points
@@ -338,7 +338,7 @@ impl Pieces {
                     .iter_mut()
                     .zip(&polytope.normals)
                     .for_each(|(n, local)| *n = turn * local);
-                placed.drum = drum.map(|(half, radius)| Drum {
+                placed.cylinder = cylinder.map(|(half, radius)| Cylinder {
                     axis: turn.column(2).into(),
                     side: turn.column(0).into(),
                     other: turn.column(1).into(),
@@ -358,7 +358,9 @@ impl Pieces {
                 }
             }
         }
-        let extra = placed.drum.map_or(0.0, |drum| drum.half.hypot(drum.radius));
+        let extra = placed
+            .cylinder
+            .map_or(0.0, |cylinder| cylinder.half.hypot(cylinder.radius));
         let reach = |p: &Vec3| (p - centre).norm() + radius + extra;
         placed.reach = if rigid {
             points.iter().map(reach).fold(0.0, f64::max)
@@ -391,12 +393,12 @@ impl Pieces {
                 tree.refit(boxes);
             }
         } else {
-            whole = match &placed.drum {
+            whole = match &placed.cylinder {
                 None => Aabb::of(points.iter().copied()).grown(radius),
-                Some(drum) => {
+                Some(cylinder) => {
                     let half = Vec3::from_fn(|k, _| {
-                        drum.half * drum.axis[k].abs()
-                            + drum.radius * (1.0 - drum.axis[k].powi(2)).max(0.0).sqrt()
+                        cylinder.half * cylinder.axis[k].abs()
+                            + cylinder.radius * (1.0 - cylinder.axis[k].powi(2)).max(0.0).sqrt()
                     });
                     Aabb {
                         low: points[0] - half,
@@ -431,7 +433,7 @@ impl Pieces {
             points: &self.points[placed.points.clone()],
             normals: &self.normals[placed.normals.clone()],
             radius: *radius,
-            drum: placed.drum,
+            cylinder: placed.cylinder,
             of: None,
         })
     }
@@ -471,7 +473,7 @@ impl Pieces {
     }
 
     pub(super) fn is_soft(&self, k: usize) -> bool {
-        matches!(self.places[self.list[k].collider.index()], Place::Points(_))
+        matches!(self.places[self.list[k].collider.index()], Placement::Points(_))
     }
 
     /// A bound of the speed of the points of an element of a sheet.

@@ -14,9 +14,9 @@ use crate::surface::Surface;
 /// within a step, and be lifted at its end.
 const LEVEL: f64 = 1e-3;
 
-/// Scratch of this kind of pair.
+/// Buffers for this kind of pair; their contents mean nothing between calls.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Work {
+pub(super) struct SheetWorkspace {
     near: Vec<u32>,
     close: Vec<Close>,
     reached: Vec<u32>,
@@ -158,7 +158,7 @@ fn corners_against(
     flipped: bool,
     reach: f64,
     ring: usize,
-    work: &mut Work,
+    work: &mut SheetWorkspace,
 ) {
     let (a, b) = (&of_a.now, &of_b.now);
     for &p in a.mesh.owned_points(i) {
@@ -245,7 +245,7 @@ fn edges_against(
     j: usize,
     reach: f64,
     ring: usize,
-    work: &mut Work,
+    work: &mut SheetWorkspace,
 ) {
     let (a, b) = (&of_a.now, &of_b.now);
     for &e in a.mesh.owned_edges(i) {

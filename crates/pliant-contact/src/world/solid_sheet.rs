@@ -58,7 +58,7 @@ impl World {
                 points: &points[..corners.len()],
                 normals: &normals[..primitive.faces.len()],
                 radius: surface.mesh.radius,
-                drum: None,
+                cylinder: None,
                 of: Some((&surface, element)),
             };
             let closing = if soft {

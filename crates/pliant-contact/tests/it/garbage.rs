@@ -1,6 +1,6 @@
 //! Bad input: an error that names it, or a contact of finite numbers. Never a panic, never NaN.
 
-use pliant_contact::{Collider, ContactError, Groups, Material, MeshKind, Place, Shape, World};
+use pliant_contact::{Collider, ContactError, Groups, Material, MeshKind, Placement, Shape, World};
 use pliant_model::{Model, Pose};
 
 use crate::rig::{Random, Rig, touch};
@@ -163,22 +163,22 @@ fn colliders_in_wrong_places() {
     let state = model.initial_state().unwrap();
     let ball = || Shape::ball(1.0).unwrap();
     let cloth = || Shape::soft_triangles(&[[0, 1, 2]], 0.1).unwrap();
-    let body = |node, element| Place::Body {
+    let body = |node, element| Placement::Body {
         node,
         element,
         pose: Pose::default(),
     };
     let mut world = World::new();
     let mut refused = |collider: Collider| world.add(collider).unwrap_err();
-    refused(Collider::new("a", cloth(), Place::Fixed(Pose::default())));
-    refused(Collider::new("a", ball(), Place::Points(points)));
+    refused(Collider::new("a", cloth(), Placement::Fixed(Pose::default())));
+    refused(Collider::new("a", ball(), Placement::Points(points)));
     refused(Collider::new("a", ball(), body(bodies, 0)).with_margin(-1.0));
     refused(Collider::new("a", ball(), body(bodies, 0)).with_self_contact(1));
-    refused(Collider::new("a", cloth(), Place::Points(points)).with_self_contact(0));
+    refused(Collider::new("a", cloth(), Placement::Points(points)).with_self_contact(0));
     refused(Collider::new(
         "a",
         ball(),
-        Place::Fixed(Pose {
+        Placement::Fixed(Pose {
             position: [f64::NAN; 3],
             ..Pose::default()
         }),
@@ -196,7 +196,7 @@ fn colliders_in_wrong_places() {
             Collider::new(
                 "cloth",
                 Shape::soft_points(&[3], 0.1).unwrap(),
-                Place::Points(points),
+                Placement::Points(points),
             ),
             "collider `cloth` refers to element 3, but there are 3",
         ),
@@ -366,13 +366,13 @@ fn a_soft_surface_crumpled_to_a_point_gives_finite_contacts() {
     let triangles = [[0, 1, 2], [3, 4, 5], [6, 7, 8], [0, 3, 6]];
     let cloth = Shape::soft_triangles(&triangles, 0.01).unwrap();
     world
-        .add(Collider::new("cloth", cloth, Place::Points(node)).with_self_contact(1))
+        .add(Collider::new("cloth", cloth, Placement::Points(node)).with_self_contact(1))
         .unwrap();
     let cable = Shape::soft_segments(&[[0, 1], [1, 2], [5, 6]], 0.01).unwrap();
     world
-        .add(Collider::new("cable", cable, Place::Points(node)).with_self_contact(1))
+        .add(Collider::new("cable", cable, Placement::Points(node)).with_self_contact(1))
         .unwrap();
-    let place = Place::Fixed(Pose::default());
+    let place = Placement::Fixed(Pose::default());
     world
         .add(Collider::new("box", Shape::cuboid([0.5; 3]).unwrap(), place))
         .unwrap();

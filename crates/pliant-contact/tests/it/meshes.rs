@@ -1,6 +1,6 @@
 //! Triangle meshes, height fields and compounds on bodies.
 
-use pliant_contact::{Collider, Contact, MeshKind, Place, Shape, World};
+use pliant_contact::{Collider, Contact, MeshKind, Placement, Shape, World};
 use pliant_dense::Vec3;
 use pliant_model::{Model, Pose};
 
@@ -50,7 +50,7 @@ fn flat_ground_of_triangles_is_a_plane() {
                 let mut rig = Rig::new(&[(shape.clone(), pose)]);
                 let (field, place) = flat();
                 rig.world
-                    .add(Collider::new("field", field, Place::Fixed(place)))
+                    .add(Collider::new("field", field, Placement::Fixed(place)))
                     .unwrap();
                 rig.state.velocities[..3].copy_from_slice(&[1.0, 2.0, -1.0]);
                 let found = rig.contacts(0.01);
@@ -77,7 +77,7 @@ fn a_tilted_box_over_triangles_has_vertical_normals() {
         let mut rig = Rig::new(&[(Shape::cuboid([0.5, 0.4, 0.3]).unwrap(), pose)]);
         let (field, place) = flat();
         rig.world
-            .add(Collider::new("field", field, Place::Fixed(place)))
+            .add(Collider::new("field", field, Placement::Fixed(place)))
             .unwrap();
         let mut plane = Rig::new(&[(Shape::cuboid([0.5, 0.4, 0.3]).unwrap(), pose)])
             .fixed("plane", Shape::half_space([0.0, 0.0, 1.0]).unwrap());
@@ -167,8 +167,8 @@ fn soft_on(soft: &Shape, points: &[[f64; 3]], heights: &[f64]) -> Vec<Contact> {
     let mut world = World::new();
     let field = Shape::height_field(heights, 3, [1.0, 1.0]).unwrap();
     for (name, shape, place) in [
-        ("soft", soft.clone(), Place::Points(node)),
-        ("ground", field, Place::Fixed(Pose::default())),
+        ("soft", soft.clone(), Placement::Points(node)),
+        ("ground", field, Placement::Fixed(Pose::default())),
     ] {
         world.add(Collider::new(name, shape, place)).unwrap();
     }

@@ -1,6 +1,6 @@
 //! Scenes of bodies with one collider each.
 
-use pliant_contact::{Collider, Contact, MeshKind, Place, Shape, World};
+use pliant_contact::{Collider, Contact, MeshKind, Placement, Shape, World};
 use pliant_model::{Model, NodeId, Pose, State};
 
 /// A closed box of triangles.
@@ -46,7 +46,7 @@ impl Rig {
         let bodies = model.add_rigid_bodies("bodies", &poses).unwrap();
         let mut world = World::new();
         for (element, (shape, _)) in parts.iter().enumerate() {
-            let place = Place::Body {
+            let place = Placement::Body {
                 node: bodies,
                 element,
                 pose: Pose::default(),
@@ -67,7 +67,7 @@ impl Rig {
     /// With a fixed collider, added last.
     pub(crate) fn fixed(mut self, name: &str, shape: Shape) -> Self {
         self.world
-            .add(Collider::new(name, shape, Place::Fixed(Pose::default())))
+            .add(Collider::new(name, shape, Placement::Fixed(Pose::default())))
             .unwrap();
         self
     }
@@ -108,9 +108,9 @@ pub(crate) fn soft_and_ball(
     let ball = model.add_rigid_bodies("ball", &[Pose::at(centre)]).unwrap();
     let mut world = World::new();
     world
-        .add(Collider::new("soft", soft, Place::Points(node)))
+        .add(Collider::new("soft", soft, Placement::Points(node)))
         .unwrap();
-    let place = Place::Body {
+    let place = Placement::Body {
         node: ball,
         element: 0,
         pose: Pose::default(),
@@ -128,7 +128,7 @@ pub(crate) fn touch(a: (Shape, Pose), b: (Shape, Pose), margin: f64) -> Vec<Cont
     let bodies = model.add_rigid_bodies("bodies", &[a.1, b.1]).unwrap();
     let mut world = World::new();
     for (element, shape) in [a.0, b.0].into_iter().enumerate() {
-        let place = Place::Body {
+        let place = Placement::Body {
             node: bodies,
             element,
             pose: Pose::default(),

@@ -1,6 +1,6 @@
 //! Cloths, cables and points: against bodies, each other, and themselves.
 
-use pliant_contact::{Carrier, Collider, Contact, Place, Shape, World};
+use pliant_contact::{Carrier, Collider, Contact, Placement, Shape, World};
 use pliant_dense::Vec3;
 use pliant_model::{Model, Pose};
 
@@ -13,7 +13,7 @@ fn contacts(points: &[[f64; 3]], shapes: &[Shape], ring: Option<usize>) -> Vec<C
     let mut world = World::new();
     for (k, shape) in shapes.iter().enumerate() {
         let mut collider =
-            Collider::new(&format!("{k}"), shape.clone(), Place::Points(node)).with_margin(0.02);
+            Collider::new(&format!("{k}"), shape.clone(), Placement::Points(node)).with_margin(0.02);
         collider.self_contact = ring;
         world.add(collider).unwrap();
     }
@@ -212,10 +212,10 @@ fn soft_things_rest_on_every_shape() {
             let node = model.add_particles("points", &points).unwrap();
             let mut world = World::new();
             world
-                .add(Collider::new("soft", shape.clone(), Place::Points(node)).with_margin(0.01))
+                .add(Collider::new("soft", shape.clone(), Placement::Points(node)).with_margin(0.01))
                 .unwrap();
             world
-                .add(Collider::new("floor", floor.clone(), Place::Fixed(*pose)))
+                .add(Collider::new("floor", floor.clone(), Placement::Fixed(*pose)))
                 .unwrap();
             let state = model.initial_state().unwrap();
             let found = world

@@ -1,6 +1,6 @@
 //! What an update costs in memory once it is warm: nothing.
 
-use pliant_contact::{Collider, Place, Shape};
+use pliant_contact::{Collider, Placement, Shape};
 use pliant_model::Pose;
 
 use crate::rig::Rig;
@@ -34,7 +34,7 @@ fn a_warm_update_allocates_nothing() {
         .add(Collider::new(
             "ground",
             ground,
-            Place::Fixed(Pose::at([-2.0, -2.0, 0.0])),
+            Placement::Fixed(Pose::at([-2.0, -2.0, 0.0])),
         ))
         .unwrap();
     for _ in 0..3 {
@@ -86,12 +86,12 @@ fn a_warm_update_of_a_folded_cloth_on_a_ball_allocates_nothing() {
     let cloth = Collider::new(
         "cloth",
         Shape::soft_triangles(&triangles, 0.005).unwrap(),
-        Place::Points(node),
+        Placement::Points(node),
     );
     world
         .add(cloth.with_self_contact(1).with_margin(0.01).with_material(rough))
         .unwrap();
-    let place = Place::Fixed(Pose::at([0.3, 0.5, -0.51]));
+    let place = Placement::Fixed(Pose::at([0.3, 0.5, -0.51]));
     world
         .add(Collider::new("ball", Shape::ball(0.5).unwrap(), place))
         .unwrap();

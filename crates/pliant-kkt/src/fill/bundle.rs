@@ -112,8 +112,8 @@ impl Wanted {
     }
 }
 
-/// All that is read while a run is computed.
-struct Work<'a> {
+/// The values that are read while a run is computed.
+struct RunInput<'a> {
     problem: &'a Problem,
     evaluation: &'a Evaluation,
     scheme: &'a Scheme,
@@ -128,7 +128,7 @@ struct Work<'a> {
 
 /// One run, to be computed with the registers of the machine: all of it is inlined into code that knows them, which a closure of this size would not be.
 struct Job<'a, 'b> {
-    work: &'a Work<'b>,
+    input: &'a RunInput<'b>,
     slot: &'a mut Slot,
 }
 
@@ -137,7 +137,7 @@ impl pulp::NullaryFnOnce for Job<'_, '_> {
 
     #[inline(always)]
     fn call(self) {
-        self.work.compute(self.slot);
+        self.input.compute(self.slot);
     }
 }
 
@@ -167,7 +167,7 @@ impl Assembler {
                 Some((_, true)) => &self.row_gamma,
                 _ => &self.force_gamma,
             };
-            let work = Work {
+            let input = RunInput {
                 problem,
                 evaluation,
                 scheme,
@@ -188,7 +188,7 @@ impl Assembler {
                     slot.run = piece * together + k;
                 }
                 self.threads
-                    .for_each(slots, |slot| arch.dispatch(Job { work: &work, slot }));
+                    .for_each(slots, |slot| arch.dispatch(Job { input: &input, slot }));
                 for (run, slot) in runs.iter().zip(&self.slots) {
                     let terms = &slot.rhs[..run.elements.len() * size];
                     let rhs = &mut self.rhs[first + run.elements.start * size..];
@@ -263,9 +263,9 @@ impl Assembler {
                 continue;
             }
             let mut slots = std::mem::take(&mut self.slots);
-            let work = self.reading((problem, evaluation, scheme, state), at, origin);
-            for run in &work.bundle.runs {
-                work.visit_geometry(run, &mut slots[0], &mut visit);
+            let input = self.reading((problem, evaluation, scheme, state), at, origin);
+            for run in &input.bundle.runs {
+                input.visit_geometry(run, &mut slots[0], &mut visit);
             }
             self.slots = slots;
         }
@@ -277,8 +277,8 @@ impl Assembler {
         (problem, evaluation, scheme, state): (&'a Problem, &'a Evaluation, &'a Scheme, &'a State),
         bundle: usize,
         origin: (GeometricStiffness, bool),
-    ) -> Work<'a> {
-        Work {
+    ) -> RunInput<'a> {
+        RunInput {
             problem,
             evaluation,
             scheme,
@@ -307,7 +307,7 @@ impl Assembler {
             if bundle.hanging.iter().all(|h| !h.acts) {
                 continue;
             }
-            let work = self.reading((problem, evaluation, scheme, state), at, origin);
+            let input = self.reading((problem, evaluation, scheme, state), at, origin);
             let together = all.len();
             for (piece, runs) in bundle.runs.chunks(together).enumerate() {
                 let slots = &mut all[..runs.len()];
@@ -315,7 +315,7 @@ impl Assembler {
                     slot.run = piece * together + k;
                 }
                 self.threads.for_each(slots, |slot| {
-                    slot.form = work.geometry_form(&bundle.runs[slot.run], u, slot);
+                    slot.form = input.geometry_form(&bundle.runs[slot.run], u, slot);
                 });
                 sum += slots.iter().map(|s| s.form).sum::<f64>();
             }
@@ -333,7 +333,7 @@ fn in_pieces(problem: &Problem, node: usize) -> bool {
     }
 }
 
-impl Work<'_> {
+impl RunInput<'_> {
     #[inline(always)]
     fn compute(&self, slot: &mut Slot) {
         let run: &Run = &self.bundle.runs[slot.run];

@@ -1,7 +1,7 @@
 //! Geometric stiffness: of the mappings, and of the angular acceleration of bodies.
 
 use super::{Assembler, bundle::Wanted, response::congruence};
-use crate::jacobian::Place;
+use crate::jacobian::ColumnSource;
 use crate::plan::NodeSites;
 use crate::{GeometricStiffness, Scheme};
 use pliant_dense::eigen::map_eigenvalues;
@@ -146,7 +146,7 @@ impl Assembler {
 
     /// Rows of the Jacobians of all parents of an element: the size of its block `G`.
     pub(super) fn height(&self, node: usize, e: usize) -> usize {
-        self.plan.jacobians.stack_height(Place::Element(node, e))
+        self.plan.jacobians.stack_height(ColumnSource::Element(node, e))
     }
 
     /// What an element adds to `W`, from the block `G` that was evaluated last: `h^2 alpha beta` times the share of `-G` that its mode takes, on the degrees of freedom. The
@@ -160,7 +160,7 @@ impl Assembler {
     ) -> Option<(OnDofs, f64)> {
         self.filtered_element(evaluation, mode, (index, e))?;
         let gain = scheme.h * scheme.h * scheme.alpha;
-        let place = Place::Element(index, e);
+        let place = ColumnSource::Element(index, e);
         let height = self.height(index, e);
         let block = &mut self.geometry[..height * height];
         let identity = self.plan.jacobians.stack_is_identity(place);

@@ -2,14 +2,14 @@
 
 use super::Assembler;
 use super::response::Terms;
-use crate::{Geometry, Scheme};
+use crate::{GeometricTerms, Scheme};
 use pliant_model::{ComponentId, Evaluation, Problem, RowLaw, State};
 
 impl Assembler {
     /// Fills `W = K - G`, `J` and `R = C`, without mass and damping; right-hand sides are zero and no row is bounded. With the forces `f` and the
     /// multipliers `lambda` that `G` is made of, a step of Newton's method on `f + J^T lambda = 0`, `phi + C lambda = 0` solves
     /// `[W -J^T; -J -R] [dx; d lambda] = [f + J^T lambda; phi + C lambda]`. Rows of dashpots have no force at rest: they are taken out as
-    /// [`silence_row`](Self::silence_row) does. `evaluation` must be up to date with `state`. Allocates nothing.
+    /// [`deactivate_row`](Self::deactivate_row) does. `evaluation` must be up to date with `state`. Allocates nothing.
     pub fn fill_rest(
         &mut self,
         problem: &Problem,
@@ -19,7 +19,7 @@ impl Assembler {
     ) {
         // A step of one second without inertia: displacements are velocities, forces impulses.
         let scheme = Scheme {
-            geometry: Geometry::default(),
+            geometry: GeometricTerms::default(),
             ..Scheme::implicit_euler(1.0)
         };
         self.plan.jacobians.fill(evaluation);
@@ -34,7 +34,7 @@ impl Assembler {
             };
             for k in 0..group.size * group.count {
                 if problem.row_law(group) == RowLaw::Viscous {
-                    self.silence_row(group.first_row + k);
+                    self.deactivate_row(group.first_row + k);
                     continue;
                 }
                 let (g, first) = evaluation.group_of(i, group.size, k);

@@ -34,7 +34,7 @@ impl Assembler {
     ///
     /// # Panics
     /// If there is no such row.
-    pub fn silence_row(&mut self, row: usize) {
+    pub fn deactivate_row(&mut self, row: usize) {
         let slots = self.system.j.pattern().row_slots(row);
         self.system.j.values_mut()[slots].fill(0.0);
         let slots = self.system.r.pattern().row_slots(row);

@@ -1,7 +1,7 @@
 //! Elements whose blocks are summed before they are carried to the independent coordinates.
 
 use super::{NodeSites, Plan, Site};
-use crate::jacobian::{Jacobians, Place};
+use crate::jacobian::{ColumnSource, Jacobians};
 use pliant_model::{Evaluation, Model, NodeKind};
 use std::ops::Range;
 
@@ -83,7 +83,7 @@ pub(super) fn plan(model: &Model, evaluation: &Evaluation, sites: &[NodeSites]) 
                 }
                 _ => runs.push(Run {
                     elements: e..e + 1,
-                    site: Site::new(Place::Element(root, e)),
+                    site: Site::new(ColumnSource::Element(root, e)),
                     order: order(e),
                 }),
             }

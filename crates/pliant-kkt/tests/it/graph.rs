@@ -10,7 +10,7 @@ mod work;
 
 use build::{Build, build, build_with};
 use dense::{Dense, close, product, solve, symmetric};
-use pliant_kkt::{Assembler, GeometricStiffness as G, Geometry, RowMotion, Scheme, StepInput};
+use pliant_kkt::{Assembler, GeometricStiffness as G, GeometricTerms, RowMotion, Scheme, StepInput};
 use pliant_model::{At, ComponentId, Evaluation, Problem, Space, State, Treatment};
 use pliant_solvers::{DirectSolver, KktSystem, Solution};
 
@@ -94,7 +94,7 @@ impl Case {
         assembler
     }
 
-    fn scheme(&self, h: f64, alpha: f64, beta: f64, geometry: Geometry) -> Scheme {
+    fn scheme(&self, h: f64, alpha: f64, beta: f64, geometry: GeometricTerms) -> Scheme {
         Scheme {
             alpha,
             beta,
@@ -147,7 +147,7 @@ fn unit(n: usize, k: usize, t: f64) -> Vec<f64> {
 fn jacobians_of_random_graphs() {
     for seed in SEEDS {
         let mut case = Case::new(seed, true);
-        let scheme = case.scheme(0.05, 1.0, 1.0, Geometry::default());
+        let scheme = case.scheme(0.05, 1.0, 1.0, GeometricTerms::default());
         let system = case.assemble(&scheme);
         let m = case.model();
         let n = m.dof_count();
@@ -260,7 +260,7 @@ fn response_matrices_of_random_graphs() {
     for seed in SEEDS {
         for (h, alpha, beta) in [(0.05, 1.0, 1.0), (0.2, 0.5, 0.7)] {
             let mut case = Case::new(seed, true);
-            let scheme = case.scheme(h, alpha, beta, Geometry::NONE);
+            let scheme = case.scheme(h, alpha, beta, GeometricTerms::NONE);
             let system = case.assemble(&scheme);
             let (w, _, _) = node_matrices(&case, &scheme);
             let dense = Dense::new(case.model(), &case.evaluation);
@@ -282,7 +282,7 @@ fn stiffness_is_the_derivative_of_the_pulled_back_forces() {
     for seed in SEEDS {
         let (h, alpha, beta) = (0.1, 1.0, 0.8);
         let mut case = Case::new(seed, false);
-        let mut scheme = case.scheme(h, alpha, beta, Geometry::default());
+        let mut scheme = case.scheme(h, alpha, beta, GeometricTerms::default());
         scheme.own_alpha = [].into();
         let system = case.assemble(&scheme);
         let m = case.model();
@@ -367,9 +367,9 @@ fn right_hand_sides_of_random_graphs() {
     for seed in SEEDS {
         let (h, alpha, beta) = (0.05, 0.7, 0.6);
         let mut case = Case::new(seed, true);
-        let scheme = case.scheme(h, alpha, beta, Geometry::NONE);
+        let scheme = case.scheme(h, alpha, beta, GeometricTerms::NONE);
         let system = case.assemble(&scheme);
-        let full = case.assemble(&case.scheme(h, alpha, beta, Geometry::default()));
+        let full = case.assemble(&case.scheme(h, alpha, beta, GeometricTerms::default()));
         let (_, k, mass) = node_matrices(&case, &scheme);
         let m = case.model();
         let (n, all) = (m.dof_count(), m.velocity_count());
@@ -503,7 +503,7 @@ fn forms_of_the_unknown_are_the_same_equation() {
     for seed in SEEDS {
         let mut case = Case::new(seed, true);
         let h = 0.05;
-        let change = case.assemble(&case.scheme(h, 0.7, 0.6, Geometry::default().clamped()));
+        let change = case.assemble(&case.scheme(h, 0.7, 0.6, GeometricTerms::default().clamped()));
         let m = case.model();
         let n = m.dof_count();
         let mut v = vec![0.0; n];
@@ -546,7 +546,7 @@ fn what_is_repeated_is_only_faster() {
     for seed in SEEDS {
         for (k, forces) in MODES.into_iter().enumerate() {
             for multipliers in [forces, MODES[(k + 1) % 6]] {
-                let geometry = Geometry { forces, multipliers };
+                let geometry = GeometricTerms { forces, multipliers };
                 let mut case = Case::new(seed, true);
                 let scheme = case.scheme(0.3, 0.7, 0.6, geometry);
                 let found = case.assemble(&scheme);

@@ -1,6 +1,6 @@
 //! The geometric stiffness of loaded joints of every kind is in the response matrix.
 
-use pliant_kkt::{Assembler, GeometricStiffness, Geometry, Scheme, StepInput};
+use pliant_kkt::{Assembler, GeometricStiffness, GeometricTerms, Scheme, StepInput};
 use pliant_model::{
     Evaluation, Joint, JointKind, Mass, Model, NodeId, Pose, Problem, RigidMass, Side, State,
 };
@@ -71,9 +71,9 @@ fn loaded_joints_stiffen_the_response_matrix() {
             let mut assembler = Assembler::new(&m, &evaluation).unwrap();
             let zero = [0.0; 12];
             let mut w = |rows| {
-                let geometry = Geometry {
+                let geometry = GeometricTerms {
                     multipliers: rows,
-                    ..Geometry::NONE
+                    ..GeometricTerms::NONE
                 };
                 let scheme = Scheme {
                     alpha,

@@ -8,7 +8,7 @@ mod graph;
 mod joints;
 mod tail;
 
-use pliant_kkt::{Assembler, GeometricStiffness, Geometry, Scheme, StepInput};
+use pliant_kkt::{Assembler, GeometricStiffness, GeometricTerms, Scheme, StepInput};
 use pliant_model::{
     Affine, AffineEntry, Damping, Dependency, Difference, Distance, End, Evaluation, Level, Mass, Model,
     NodeId, Pose, Problem, RelativeRotation, RigidMass, RigidPoints, Space, State, Subset, Treatment,
@@ -219,7 +219,7 @@ fn response_matrix_is_mass_and_hessian() {
             let full = assemble(&m, &mut state, &scheme, &lambda);
             // M + h alpha B alone: no stiffness as h^2 -> 0 at fixed h alpha.
             let tiny = Scheme {
-                geometry: Geometry::NONE,
+                geometry: GeometricTerms::NONE,
                 ..Scheme::implicit_euler(1e-12)
             };
             let mass = assemble(&m, &mut state, &tiny, &lambda);
@@ -291,7 +291,7 @@ fn right_hand_side_is_force_and_predicted_change() {
     };
     let (one, half) = (at(1.0, &mut state), at(0.5, &mut state));
     let tiny = Scheme {
-        geometry: Geometry::NONE,
+        geometry: GeometricTerms::NONE,
         ..Scheme::implicit_euler(1e-12)
     };
     let mass = assemble(&m, &mut state, &tiny, &lambda);

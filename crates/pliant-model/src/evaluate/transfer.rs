@@ -4,7 +4,7 @@ use super::Evaluation;
 use super::gather::{Gather, certainly};
 use crate::blocks::PIECE;
 use crate::{Blocks, Degenerate, Dependency, Mapping, Model, NodeKind, Parents, State};
-use pliant_sparse::Threads;
+use pliant_threads::Threads;
 
 /// `J` of one mapped node over its parents.
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! Points embedded in the cells of a mesh.
 
-use super::mesh::Place;
+use super::mesh::CellLocation;
 use super::weighted::Weighted;
 use super::{Cell, MeshError, Outside, points};
 use crate::{Blocks, Degenerate, Dependency, Mapping, ModelError, Parents, Space};
@@ -75,14 +75,14 @@ impl Barycentric {
         let cells = cells.collect::<Result<Vec<_>, _>>()?;
         let mut groups = Vec::with_capacity(points.len());
         for (point, p) in points.iter().enumerate() {
-            let mut best: Option<(&Resting, Place)> = None;
+            let mut best: Option<(&Resting, CellLocation)> = None;
             for resting in &cells {
                 let nearest = best.as_ref().map_or(f64::INFINITY, |(_, place)| place.distance);
                 let p = Vec3::from(*p) - resting.origin;
                 if resting.box_distance(&p) >= nearest {
                     continue;
                 }
-                let Some(place) = resting.cell.place(&resting.nodes, &p) else {
+                let Some(place) = resting.cell.locate(&resting.nodes, &p) else {
                     continue;
                 };
                 let holds = place.distance <= INSIDE * resting.size;

@@ -89,8 +89,8 @@ pub enum MeshError {
     },
 }
 
-/// Where a point lies in a cell.
-pub(super) struct Place {
+/// The location of a point with respect to a cell.
+pub(super) struct CellLocation {
     pub(super) weights: [f64; 8],
     /// From the nearest point of the cell (m); of hexahedra, from the point of the nearest local coordinates.
     pub(super) distance: f64,
@@ -145,11 +145,11 @@ impl Cell {
     }
 
     /// Places `p`, relative to the first node, in the cell of nodes `x`.
-    pub(super) fn place(&self, x: &[Vec3; 8], p: &Vec3) -> Option<Place> {
+    pub(super) fn locate(&self, x: &[Vec3; 8], p: &Vec3) -> Option<CellLocation> {
         if matches!(self, Self::Hexahedron(_)) {
             let local = invert_trilinear(x, p)?;
             let nearest = local.map(|r| r.clamp(0.0, 1.0));
-            return Some(Place {
+            return Some(CellLocation {
                 weights: trilinear(&local),
                 distance: (combine(x, &trilinear(&nearest)) - p).norm(),
             });
@@ -158,7 +158,7 @@ impl Cell {
         let mut weights = [0.0; 8];
         weights[..4].copy_from_slice(&project(&x[..n], p)?);
         let distance = distance_squared(&x[..n], p)?.sqrt();
-        Some(Place { weights, distance })
+        Some(CellLocation { weights, distance })
     }
 }
 

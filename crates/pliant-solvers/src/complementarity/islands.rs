@@ -6,7 +6,7 @@ use super::{AutoOptions, Cone, ConicSolver, Method, Outcome, Problem, ProblemErr
 use crate::bounds::BoundsReport;
 use crate::direct::MOST_THREADS;
 use crate::{BoxOptions, KktResidual, KktSystem, Solution, SolveError, SolveReport, Status};
-use pliant_sparse::Threads;
+use pliant_sparse::{SparseError, Threads};
 use std::collections::BTreeMap;
 
 use part::{Part, PartMemory, PartSolver};
@@ -331,7 +331,7 @@ impl IslandSolver {
                     value: threads as f64,
                 }));
             }
-            self.threads = Threads::new(threads)?;
+            self.threads = Threads::new(threads).map_err(SparseError::from)?;
         }
         let (options, only, bounds) = (self.options, self.only, self.bounds);
         self.threads.for_each(&mut self.parts, |part| {

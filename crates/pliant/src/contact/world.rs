@@ -2,7 +2,7 @@
 
 use super::{Contact, ContactFinder, ContactKey, ContactLaw, ContactList};
 use crate::Error;
-use pliant_contact::{Carrier, ContactError, ContactMemory, Place, Remembered, Rest, Side, World};
+use pliant_contact::{Carrier, ContactError, ContactMemory, Placement, Remembered, Rest, Side, World};
 use pliant_dense::rotation;
 use pliant_kkt::Support;
 use pliant_model::{Model, NodeId, State};
@@ -74,11 +74,14 @@ fn push(found: &[pliant_contact::Contact], model: &Model, state: &State, out: &m
 
 impl ContactFinder for World {
     fn nodes(&self) -> Vec<NodeId> {
-        let node = |place: &Place| match *place {
-            Place::Fixed(_) => None,
-            Place::Body { node, .. } | Place::Points(node) => Some(node),
+        let node = |place: &Placement| match *place {
+            Placement::Fixed(_) => None,
+            Placement::Body { node, .. } | Placement::Points(node) => Some(node),
         };
-        self.colliders().iter().filter_map(|c| node(&c.place)).collect()
+        self.colliders()
+            .iter()
+            .filter_map(|c| node(&c.placement))
+            .collect()
     }
 
     fn find(
@@ -100,7 +103,7 @@ impl ContactFinder for World {
         horizon: f64,
         out: &mut ContactList,
     ) -> Result<(), Error> {
-        let found = self.unforeseen(model, &state.positions, &state.velocities, horizon)?;
+        let found = self.find_missed(model, &state.positions, &state.velocities, horizon)?;
         push(found, model, state, out);
         Ok(())
     }

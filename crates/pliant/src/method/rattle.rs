@@ -24,7 +24,7 @@ use crate::report::{NewtonReport, Timings};
 use crate::system::{System, gather, gather_forces};
 use parts::Composition;
 use pliant_dense::{Vec3, rotation, vec3};
-use pliant_kkt::{Geometry, Scheme, StepInput};
+use pliant_kkt::{GeometricTerms, Scheme, StepInput};
 use pliant_model::Model;
 use pliant_solvers::{KktResidual, SolveReport, Status};
 use std::time::Instant;
@@ -328,7 +328,7 @@ impl Rattle {
             h: 0.5 * h,
             alpha: 1.0,
             beta: 0.0,
-            geometry: Geometry::NONE,
+            geometry: GeometricTerms::NONE,
             ..Scheme::implicit_euler(h)
         };
         system.scratch.lag_for_step.fill(0.0);

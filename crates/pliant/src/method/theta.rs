@@ -5,7 +5,7 @@ use crate::method::gyroscopic;
 use crate::observe::{DampingLaw, LedgerMemory, find_parts};
 use crate::report::{StepReport, Timings};
 use crate::{Error, Gyroscopic};
-use pliant_kkt::{Geometry, StepInput};
+use pliant_kkt::{GeometricTerms, StepInput};
 use pliant_model::{ComponentId, NodeKind};
 use pliant_solvers::{SolveReport, Status};
 use std::time::{Duration, Instant};
@@ -68,7 +68,7 @@ impl Simulation {
         let solved = loop {
             let mut solved = match self.prepare_and_solve(clamped, &mut timings, &mut lap) {
                 Err(Error::NotPositiveDefinite { .. })
-                    if !clamped && self.options.clamp_geometry && self.scheme.geometry != Geometry::NONE =>
+                    if !clamped && self.options.clamp_geometry && self.scheme.geometry != GeometricTerms::NONE =>
                 {
                     clamped = true;
                     self.prepare_and_solve(clamped, &mut timings, &mut lap)?

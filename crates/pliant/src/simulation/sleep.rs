@@ -70,7 +70,7 @@ impl Sleep {
     /// What an element of a node does: it moves if anything does that it depends on.
     fn rest_of(&self, assembler: &Assembler, node: NodeId, element: usize) -> Rest {
         let mut found = Rest::Stands;
-        for dof in assembler.carriers(node, element) {
+        for dof in assembler.support_dofs(node, element) {
             match self.rest[self.of_dof[dof] as usize] {
                 Rest::Moves => return Rest::Moves,
                 Rest::Sleeps => found = Rest::Sleeps,
@@ -84,7 +84,7 @@ impl Sleep {
     fn rest_of_all(&self, assembler: &Assembler, supports: &[Support]) -> [bool; 2] {
         let each = supports
             .iter()
-            .flat_map(|s| assembler.carriers(s.node, s.element));
+            .flat_map(|s| assembler.support_dofs(s.node, s.element));
         let (mut moves, mut sleeps) = (false, false);
         for dof in each {
             let rest = self.rest[self.of_dof[dof] as usize];
@@ -116,7 +116,7 @@ impl Simulation {
     /// Whether an element of a node is asleep: nothing that it depends on moves, and something of that sleeps
     /// ([`ContactOptions::sleeping`](crate::contact::ContactOptions::sleeping)).
     pub fn is_asleep(&self, node: NodeId, element: usize) -> bool {
-        let mut carriers = self.system.assembler.carriers(node, element).peekable();
+        let mut carriers = self.system.assembler.support_dofs(node, element).peekable();
         self.system.sleep.asleep > 0
             && carriers.peek().is_some()
             && carriers.all(|d| self.system.sleep.sleeps(d))
@@ -169,7 +169,7 @@ impl Simulation {
             return;
         }
         sleep.woken.clear();
-        for dof in elements.flat_map(|e| self.system.assembler.carriers(node, e)) {
+        for dof in elements.flat_map(|e| self.system.assembler.support_dofs(node, e)) {
             let block = sleep.of_dof[dof] as usize;
             sleep.memory.slow[block] = 0.0;
             if sleep.memory.island[block] != NONE {
@@ -383,7 +383,7 @@ impl Simulation {
             if had_force || contact.gap + h * opening(self, &foreseen, contact.normal, supports) <= 0.0 {
                 let carriers = supports
                     .iter()
-                    .flat_map(|s| self.system.assembler.carriers(s.node, s.element));
+                    .flat_map(|s| self.system.assembler.support_dofs(s.node, s.element));
                 woken.extend(carriers.map(|d| sleep.memory.island[sleep.of_dof[d] as usize]));
             }
         }

@@ -86,7 +86,7 @@ impl System {
                     self.assembler.row_right_hand_side_mut()[row] =
                         self.evaluation.bias()[first + k] - change / h;
                 } else {
-                    self.assembler.silence_row(row);
+                    self.assembler.deactivate_row(row);
                 }
             }
         }

@@ -2,7 +2,7 @@
 
 use super::System;
 use crate::motion::Motion;
-use pliant_kkt::{GeometricStiffness, Geometry, RowMotion, Scheme, StepInput};
+use pliant_kkt::{GeometricStiffness, GeometricTerms, RowMotion, Scheme, StepInput};
 use pliant_model::{At, ComponentId, RowGroup, State};
 
 /// A row whose compliance term is at least this share of its Delassus diagonal is soft: its force is that of its law, so that its
@@ -80,7 +80,7 @@ impl System {
     /// Before the first step from a state or a plan: the law for soft rows; the others keep what is known of them, which is zero in a
     /// new state, and learn theirs in the first solve.
     pub(crate) fn first_multipliers(&mut self, scheme: &Scheme, motion: &mut Motion) {
-        let scheme = scheme.with_geometry(Geometry::NONE);
+        let scheme = scheme.with_geometry(GeometricTerms::NONE);
         let input = StepInput {
             state: &motion.state,
             multipliers: &motion.lagged,
@@ -172,7 +172,7 @@ impl System {
             let group = self.model.row_groups()[index];
             for k in 0..group.size * group.count {
                 if !self.row_is_hard(&group, k) {
-                    self.assembler.silence_row(group.first_row + k);
+                    self.assembler.deactivate_row(group.first_row + k);
                 }
             }
         }

@@ -47,7 +47,7 @@ fn ball(restitution: f64) -> Simulation {
         })
         .unwrap();
     let plane = Shape::half_space([0.0, 0.0, 1.0]).unwrap();
-    let ground = Collider::new("ground", plane, Place::Fixed(Pose::default()));
+    let ground = Collider::new("ground", plane, Placement::Fixed(Pose::default()));
     world.add(ground.with_material(material)).unwrap();
     let round = Collider::new("ball", Shape::ball(0.1).unwrap(), body(p));
     world.add(round.with_material(material)).unwrap();
@@ -56,8 +56,8 @@ fn ball(restitution: f64) -> Simulation {
     simulation
 }
 
-fn body(node: NodeId) -> pliant::collision::Place {
-    pliant::collision::Place::Body {
+fn body(node: NodeId) -> pliant::collision::Placement {
+    pliant::collision::Placement::Body {
         node,
         element: 0,
         pose: Pose::default(),

@@ -7,7 +7,7 @@ use pliant::prelude::*;
 fn end(model: Model, h: f64, time: f64) -> Vec<f64> {
     let options = Options {
         // Only the equations themselves: both ways are first order.
-        geometry: Geometry::default(),
+        geometry: GeometricTerms::default(),
         ..Options::default()
     };
     let mut s = Simulation::with_options(model, options).unwrap();

@@ -135,7 +135,7 @@ fn forces_from_outside_act_on_mapped_nodes() {
     let mut s = Simulation::with_options(
         model,
         Options {
-            geometry: Geometry::NONE,
+            geometry: GeometricTerms::NONE,
             ..Options::default()
         },
     )

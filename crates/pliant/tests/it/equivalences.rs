@@ -30,7 +30,7 @@ const WEIGHTS: [(f64, f64); 5] = [(1.0, 1.0), (0.5, 0.5), (0.5, 1.0), (1.0, 0.5)
 #[test]
 fn stiffness_is_compliance_for_moderate_springs() {
     for (alpha, beta) in WEIGHTS {
-        for geometry in [Geometry::NONE, Geometry::default()] {
+        for geometry in [GeometricTerms::NONE, GeometricTerms::default()] {
             for relaxation in [0.0, 0.02] {
                 let options = || Options {
                     alpha,
@@ -107,7 +107,7 @@ fn small_compliance_tends_to_the_hard_constraint() {
         };
         // One pass: compliant rows know their first force, hard ones do not.
         let options = Options {
-            geometry: Geometry::NONE,
+            geometry: GeometricTerms::NONE,
             ..Options::default()
         };
         run(model, options, 0.01, 100).0

@@ -3,7 +3,7 @@
 use pliant::prelude::*;
 
 /// A bead between two hard rods of which the ends are pushed together: compression.
-fn strut(load: f64, geometry: Geometry) -> (Simulation, NodeId) {
+fn strut(load: f64, geometry: GeometricTerms) -> (Simulation, NodeId) {
     let mut model = Model::new();
     let beads = model
         .add_particles("beads", &[[0.0, 1.0, 0.0], [0.0, 2.0, 0.0]])
@@ -44,11 +44,11 @@ fn strut(load: f64, geometry: Geometry) -> (Simulation, NodeId) {
 #[test]
 fn compression_beyond_the_mass_is_clamped_and_reported() {
     // h^2 load / (m l) = 10: the transverse W is negative with the full geometric stiffness.
-    let (mut s, _) = strut(100.0, Geometry::default());
+    let (mut s, _) = strut(100.0, GeometricTerms::default());
     let first = s.step(0.01).unwrap();
     assert!(first.geometry_clamped && first.geometry_passes == 2);
     // An error if clamping is not allowed.
-    let (mut s, _) = strut(100.0, Geometry::default());
+    let (mut s, _) = strut(100.0, GeometricTerms::default());
     s.options.clamp_geometry = false;
     let error = s.step(0.01).unwrap_err();
     assert!(matches!(error, Error::NotPositiveDefinite { .. }), "{error}");
@@ -60,7 +60,7 @@ fn compression_beyond_the_mass_is_clamped_and_reported() {
     ] {
         let (mut s, _) = strut(
             100.0,
-            Geometry {
+            GeometricTerms {
                 forces: mode,
                 multipliers: mode,
             },
@@ -68,7 +68,7 @@ fn compression_beyond_the_mass_is_clamped_and_reported() {
         s.options.clamp_geometry = false;
         assert!(!s.step(0.01).unwrap().geometry_clamped);
     }
-    let (mut s, _) = strut(1.0, Geometry::default());
+    let (mut s, _) = strut(1.0, GeometricTerms::default());
     assert!(!s.step(0.01).unwrap().geometry_clamped);
 }
 
@@ -78,7 +78,7 @@ fn positive_part_and_absolute_value_are_full_under_tension() {
     let end = |mode| {
         let (mut s, beads) = strut(
             -100.0,
-            Geometry {
+            GeometricTerms {
                 forces: mode,
                 multipliers: mode,
             },
@@ -111,9 +111,9 @@ fn the_price_on_a_pendulum() {
         let length = Distance::to_points(&[(0, [0.0; 3])]).with_rest_lengths(&[1.0]);
         let rod = model.add_mapped("rod", &[bob], length).unwrap();
         model.add_constraint("rod", rod, Level::Position).unwrap();
-        let geometry = Geometry {
+        let geometry = GeometricTerms {
             multipliers,
-            ..Geometry::default()
+            ..GeometricTerms::default()
         };
         let mut s = Simulation::with_options(
             model,
@@ -158,7 +158,7 @@ fn just_enough_of_a_couple() {
                 .unwrap();
         }
         let options = Options {
-            geometry: Geometry {
+            geometry: GeometricTerms {
                 forces: mode,
                 multipliers: mode,
             },

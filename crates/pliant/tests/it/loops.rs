@@ -79,7 +79,7 @@ fn ten_seconds(s: &mut Simulation, h: f64) -> Run {
 
 fn without_geometry() -> Options {
     Options {
-        geometry: Geometry::NONE,
+        geometry: GeometricTerms::NONE,
         ..Options::default()
     }
 }

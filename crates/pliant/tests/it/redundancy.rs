@@ -184,7 +184,7 @@ fn a_hinge_of_two_ball_joints_swings_a_rod() {
             .add_mapped("gaps", &[points], Difference::new(&pairs))
             .unwrap();
         model.add_constraint("hinge", gaps, Level::Position).unwrap();
-        let geometry = Geometry {
+        let geometry = GeometricTerms {
             forces: GeometricStiffness::Full,
             multipliers: GeometricStiffness::None,
         };

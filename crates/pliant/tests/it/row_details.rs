@@ -309,7 +309,7 @@ fn modes_of_the_geometric_stiffness() {
                 .add_force_field("spring", line, law, Treatment::Stiffness)
                 .unwrap();
             let options = Options {
-                geometry: Geometry {
+                geometry: GeometricTerms {
                     forces: mode,
                     multipliers: mode,
                 },

@@ -462,7 +462,7 @@ fn sleepers_are_not_searched_for() {
         .unwrap();
     let mut world = World::new();
     crate::worlds::ground(&mut world, MaterialId::default());
-    let place = Place::Body {
+    let place = Placement::Body {
         node,
         element: 0,
         pose: Pose::default(),

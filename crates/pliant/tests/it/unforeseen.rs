@@ -1,7 +1,7 @@
 //! Things that meet though a search with the velocities of free fall does not foresee it: what is held does not fall, what is hit stops.
 
 use crate::worlds::ground;
-use pliant::collision::{Collider, Material, Place, Shape, World};
+use pliant::collision::{Collider, Material, Placement, Shape, World};
 use pliant::contact::*;
 use pliant::kkt::Support;
 use pliant::prelude::*;
@@ -12,7 +12,7 @@ use std::time::Duration;
 const G: f64 = 9.81;
 
 fn body(name: &str, shape: Shape, node: NodeId, element: usize) -> Collider {
-    let place = Place::Body {
+    let place = Placement::Body {
         node,
         element,
         pose: Pose::default(),

@@ -6,7 +6,7 @@ use pliant::prelude::*;
 
 pub(crate) fn ground(world: &mut World, material: MaterialId) {
     let plane = Shape::half_space([0.0, 0.0, 1.0]).unwrap();
-    let ground = Collider::new("ground", plane, Place::Fixed(Pose::default()));
+    let ground = Collider::new("ground", plane, Placement::Fixed(Pose::default()));
     world.add(ground.with_material(material)).unwrap();
 }
 
@@ -43,7 +43,7 @@ fn moving_boxes(
     let material = world.add_material(material).unwrap();
     ground(&mut world, material);
     for (element, (half, ..)) in list.iter().enumerate() {
-        let place = Place::Body {
+        let place = Placement::Body {
             node,
             element,
             pose: Pose::default(),
@@ -105,7 +105,7 @@ fn a_box_slides_down_a_slope() {
     let mut world = World::new();
     let material = world.add_material(rough(0.3)).unwrap();
     ground(&mut world, material);
-    let place = Place::Body {
+    let place = Placement::Body {
         node,
         element: 0,
         pose: Pose::default(),
@@ -158,7 +158,7 @@ fn a_bullet_does_not_tunnel() {
         ("ball", Shape::ball(0.005).unwrap(), ball),
         ("plate", Shape::cuboid([0.25, 0.25, 0.001]).unwrap(), plate),
     ] {
-        let place = Place::Body {
+        let place = Placement::Body {
             node,
             element: 0,
             pose: Pose::default(),

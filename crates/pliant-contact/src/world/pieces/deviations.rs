@@ -5,7 +5,7 @@ use pliant_model::{Model, NodeId};
 
 use super::Pieces;
 use crate::shape::mesh::Mesh;
-use crate::{Collider, Place};
+use crate::{Collider, Placement};
 
 impl Pieces {
     /// Half the thickness of the thinner of two pieces (m): infinite if one is a half space, none for two sheets without any.
@@ -46,9 +46,9 @@ impl Pieces {
                 return false;
             }
             let of = |node: NodeId| velocities.get(model.node(node).velocity_range());
-            out[k] = match colliders[piece.collider.index()].place {
-                Place::Fixed(_) => 0.0,
-                Place::Body { node, element, .. } => {
+            out[k] = match colliders[piece.collider.index()].placement {
+                Placement::Fixed(_) => 0.0,
+                Placement::Body { node, element, .. } => {
                     let m = &self.placed[k].motion;
                     let Some(v) = of(node).and_then(|v| v.get(6 * element..6 * element + 6)) else {
                         return false;
@@ -56,7 +56,7 @@ impl Pieces {
                     let spin = m.rotation * vec3(v, 3) - m.spin;
                     (vec3(v, 0) - m.velocity).norm() + spin.norm() * self.placed[k].reach
                 }
-                Place::Points(node) => {
+                Placement::Points(node) => {
                     let Some(v) = of(node) else { return false };
                     let mesh = piece.mesh();
                     let elements = (0..mesh.map_or(0, Mesh::element_count)).flat_map(|e| {

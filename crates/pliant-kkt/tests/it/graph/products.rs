@@ -26,7 +26,7 @@ fn products_of_random_graphs_are_those_of_the_assembled_matrix() {
         for (k, forces) in MODES.into_iter().enumerate() {
             for multipliers in [forces, MODES[(k + 1) % 6]] {
                 let mut case = Case::new(seed, true);
-                let scheme = case.scheme(0.3, 0.7, 0.6, Geometry { forces, multipliers });
+                let scheme = case.scheme(0.3, 0.7, 0.6, GeometricTerms { forces, multipliers });
                 let m = &case.built.model;
                 let n = m.dof_count();
                 let (fixed, change) = hold(m, seed);
@@ -81,7 +81,7 @@ fn products_of_random_graphs_are_those_of_the_assembled_matrix() {
 fn a_stale_factor_and_products_solve_a_step() {
     for seed in SEEDS {
         let mut case = Case::new(seed, true);
-        let scheme = case.scheme(0.1, 1.0, 1.0, Geometry::default().clamped());
+        let scheme = case.scheme(0.1, 1.0, 1.0, GeometricTerms::default().clamped());
         let mut solver = DirectSolver::default();
         let old = case.assemble(&scheme);
         solver.prepare(&old).unwrap();

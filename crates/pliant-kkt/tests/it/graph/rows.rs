@@ -3,7 +3,7 @@
 use super::build::Rows;
 use super::dense::{close, product, solve};
 use super::{Case, SEEDS, full_r};
-use pliant_kkt::{Geometry, Scheme};
+use pliant_kkt::{GeometricTerms, Scheme};
 use pliant_model::{ComponentId, Groups, Level, RowGroup};
 
 /// `R` and `b` of every kind of row, by the formulas.
@@ -12,7 +12,7 @@ fn rows_of_random_graphs() {
     for seed in SEEDS {
         for (h, alpha, beta) in [(0.05, 1.0, 1.0), (0.02, 0.6, 0.7)] {
             let mut case = Case::new(seed, true);
-            let scheme = case.scheme(h, alpha, beta, Geometry::NONE);
+            let scheme = case.scheme(h, alpha, beta, GeometricTerms::NONE);
             let system = case.assemble(&scheme);
             let m = case.model();
             let rows = m.row_count();

@@ -1,18 +1,18 @@
 //! The work of the geometric stiffness.
 
 use super::{Case, MODES, SEEDS, build, full_w};
-use pliant_kkt::Geometry;
+use pliant_kkt::GeometricTerms;
 
 /// The work of the geometric stiffness is that of the matrix which it added, `-u^T (W - W_0) u/beta`, whatever part or share of it was taken, and of which forces.
 #[test]
 fn the_work_of_geometry_is_that_of_what_was_added() {
     for seed in SEEDS {
         let mut case = Case::new(seed, true);
-        let none = case.scheme(0.3, 0.7, 0.6, Geometry::NONE);
+        let none = case.scheme(0.3, 0.7, 0.6, GeometricTerms::NONE);
         let plain = full_w(&case.assemble(&none));
         for (k, forces) in MODES.into_iter().enumerate() {
             for multipliers in [forces, MODES[(k + 1) % 6]] {
-                let geometry = Geometry { forces, multipliers };
+                let geometry = GeometricTerms { forces, multipliers };
                 let scheme = case.scheme(0.3, 0.7, 0.6, geometry);
                 let mut assembler = case.fill_on(&scheme, 1);
                 let m = &case.built.model;
@@ -42,7 +42,7 @@ fn the_work_of_geometry_is_that_of_what_was_added() {
                     (found - expected).abs() <= 1e-12 * size,
                     "{geometry:?}: {found} {expected}"
                 );
-                assert_eq!(found == 0.0, geometry == Geometry::NONE);
+                assert_eq!(found == 0.0, geometry == GeometricTerms::NONE);
             }
         }
     }

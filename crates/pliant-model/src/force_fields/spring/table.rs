@@ -59,29 +59,29 @@ impl Table {
     }
 
     pub(super) fn tension(&self, x: f64) -> f64 {
-        match self.place(x) {
-            Place::Beyond(k) => self.points[k].1 + self.slopes[k] * (x - self.points[k].0),
-            Place::Inside(k, t) => {
+        match self.locate(x) {
+            Location::Beyond(k) => self.points[k].1 + self.slopes[k] * (x - self.points[k].0),
+            Location::Inside(k, t) => {
                 let (h, t0, t1, m0, m1) = self.segment(k);
                 let bend = (t0 - t1) + h * m0;
                 let twist = 2.0 * (t0 - t1) + h * (m0 + m1);
                 // t0 + h m0 t + (...) t^2 + twist t^3
                 t0 + t * (h * m0 + t * (t * twist - (bend + twist)))
             }
-            Place::Nowhere => f64::NAN,
+            Location::Nowhere => f64::NAN,
         }
     }
 
     pub(super) fn slope(&self, x: f64) -> f64 {
-        match self.place(x) {
-            Place::Beyond(k) => self.slopes[k],
-            Place::Inside(k, t) => {
+        match self.locate(x) {
+            Location::Beyond(k) => self.slopes[k],
+            Location::Inside(k, t) => {
                 let (h, t0, t1, m0, m1) = self.segment(k);
                 let bend = (t0 - t1) + h * m0;
                 let twist = 2.0 * (t0 - t1) + h * (m0 + m1);
                 (h * m0 + t * (3.0 * t * twist - 2.0 * (bend + twist))) / h
             }
-            Place::Nowhere => f64::NAN,
+            Location::Nowhere => f64::NAN,
         }
     }
 
@@ -90,13 +90,13 @@ impl Table {
     }
 
     fn since_first(&self, x: f64) -> f64 {
-        match self.place(x) {
-            Place::Beyond(k) => {
+        match self.locate(x) {
+            Location::Beyond(k) => {
                 let d = x - self.points[k].0;
                 self.energies[k] + d * (self.points[k].1 + 0.5 * self.slopes[k] * d)
             }
-            Place::Inside(k, t) => self.energies[k - 1] + self.integral(k, t),
-            Place::Nowhere => f64::NAN,
+            Location::Inside(k, t) => self.energies[k - 1] + self.integral(k, t),
+            Location::Nowhere => f64::NAN,
         }
     }
 
@@ -113,15 +113,15 @@ impl Table {
         (x1 - x0, t0, t1, self.slopes[k - 1], self.slopes[k])
     }
 
-    fn place(&self, x: f64) -> Place {
+    fn locate(&self, x: f64) -> Location {
         let n = self.points.len();
         if n < 2 || x.is_nan() {
-            return Place::Nowhere;
+            return Location::Nowhere;
         }
         match self.points.partition_point(|p| p.0 <= x) {
-            0 => Place::Beyond(0),
-            k if k == n => Place::Beyond(n - 1),
-            k => Place::Inside(
+            0 => Location::Beyond(0),
+            k if k == n => Location::Beyond(n - 1),
+            k => Location::Inside(
                 k,
                 (x - self.points[k - 1].0) / (self.points[k].0 - self.points[k - 1].0),
             ),
@@ -129,7 +129,8 @@ impl Table {
     }
 }
 
-enum Place {
+/// A coordinate with respect to the points of a curve.
+enum Location {
     /// Beyond the first or the last point.
     Beyond(usize),
     /// On the segment that ends at a point, and how far along.

@@ -11,7 +11,7 @@ use crate::scene::schema::{
 };
 use crate::scene::source::Where;
 use crate::scene::{Number, SceneError, suggest};
-use pliant::collision::{Collider, ColliderId, ContactError, Groups, MaterialId, Place, Shape, World};
+use pliant::collision::{Collider, ColliderId, ContactError, Groups, MaterialId, Placement, Shape, World};
 use pliant::contact::{ContactOptions, Overlap, Sleeping};
 use pliant::dense::{Vec3, rotation};
 use pliant::model::{NodeId, Pose, Space};
@@ -168,14 +168,18 @@ impl Builder<'_> {
                 let outline = self.outline(name, &spec.shape)?;
                 let shape = self.collision_shape(name, &outline)?;
                 self.draw(name, Some((node, element)), pose, &outline)?;
-                vec![Collider::new(name, shape, Place::Body { node, element, pose })]
+                vec![Collider::new(
+                    name,
+                    shape,
+                    Placement::Body { node, element, pose },
+                )]
             }
             ColliderSpec::Fixed(spec) => {
                 let pose = self.frame_pose(name, spec.position.as_ref(), spec.rotation.as_ref())?;
                 let outline = self.outline(name, &spec.shape)?;
                 let shape = self.collision_shape(name, &outline)?;
                 self.draw(name, None, pose, &outline)?;
-                vec![Collider::new(name, shape, Place::Fixed(pose))]
+                vec![Collider::new(name, shape, Placement::Fixed(pose))]
             }
             ColliderSpec::Points(spec) => vec![self.points_collider(spec, name)?],
             ColliderSpec::Cable(spec) => vec![self.cable_collider(spec, name)?],
@@ -217,7 +221,11 @@ impl Builder<'_> {
                 format!("{name} {element}")
             };
             let pose = Pose::default();
-            list.push(Collider::new(&own, shape, Place::Body { node, element, pose }));
+            list.push(Collider::new(
+                &own,
+                shape,
+                Placement::Body { node, element, pose },
+            ));
         }
         Ok(list)
     }
@@ -349,7 +357,7 @@ impl Builder<'_> {
         // What a joint holds together overlaps there as a rule.
         let mut on: BTreeMap<(NodeId, usize), Vec<ColliderId>> = BTreeMap::new();
         for id in making.named.values().flatten() {
-            if let Place::Body { node, element, .. } = making.world.colliders()[id.index()].place {
+            if let Placement::Body { node, element, .. } = making.world.colliders()[id.index()].placement {
                 on.entry((node, element)).or_default().push(*id);
             }
         }

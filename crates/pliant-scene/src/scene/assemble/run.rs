@@ -6,7 +6,7 @@ use crate::scene::schema::{GeometrySpec, IntegratorSpec, Run, StabilisationSpec}
 use crate::scene::source::Where;
 use crate::scene::{Number, SceneError};
 use pliant::contact::{FrictionCoupling, Impacts, Restitution};
-use pliant::kkt::{GeometricStiffness, Geometry};
+use pliant::kkt::{GeometricStiffness, GeometricTerms};
 use pliant::{Integrator, Stabilisation};
 
 /// Every step leaves a line in the energy table.
@@ -213,7 +213,7 @@ impl Builder<'_> {
     }
 }
 
-fn geometry(spec: GeometrySpec) -> Geometry {
+fn geometry(spec: GeometrySpec) -> GeometricTerms {
     let part = match spec {
         GeometrySpec::Full => GeometricStiffness::Full,
         GeometrySpec::None => GeometricStiffness::None,
@@ -221,9 +221,9 @@ fn geometry(spec: GeometrySpec) -> Geometry {
         GeometrySpec::JustEnough => GeometricStiffness::JustEnough,
         GeometrySpec::PositivePart => GeometricStiffness::PositivePart,
         GeometrySpec::AbsoluteValue => GeometricStiffness::AbsoluteValue,
-        GeometrySpec::Each { forces, multipliers } => return Geometry { forces, multipliers },
+        GeometrySpec::Each { forces, multipliers } => return GeometricTerms { forces, multipliers },
     };
-    Geometry {
+    GeometricTerms {
         forces: part,
         multipliers: part,
     }

@@ -8,7 +8,7 @@ use crate::direct::MOST_THREADS;
 use crate::order::Elimination;
 use pliant_sparse::{
     BlockFactor, BlockPattern, BlockSymbolic, Complement, ComplementPattern, ComplementSymbolic, CsrMatrix,
-    EliminationCost, Graph, PatternBuilder, PivotRule, Threads,
+    EliminationCost, Graph, PatternBuilder, PivotRule, SparseError, Threads,
 };
 
 /// Sparse blocks of `A`.
@@ -171,7 +171,7 @@ impl Explicit {
         }
         let threads = match analysis.outer.flops() {
             ..SMALL => Threads::one(),
-            _ => Threads::new(threads)?,
+            _ => Threads::new(threads).map_err(SparseError::from)?,
         };
         let (sequence, order) = (analysis.sequence, analysis.order);
         let size = sequence.len();

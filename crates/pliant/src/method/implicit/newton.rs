@@ -3,7 +3,7 @@
 use super::Iteration;
 use crate::Error;
 use crate::report::{NewtonReport, Timings};
-use pliant_kkt::{GeometricStiffness, Geometry, StepInput};
+use pliant_kkt::{GeometricStiffness, GeometricTerms, StepInput};
 use pliant_model::ModelError;
 use pliant_solvers::{KktResidual, SolveReport, Status};
 use std::time::Instant;
@@ -125,7 +125,7 @@ impl Iteration<'_> {
 
     /// Fills the matrices at the iterate.
     pub(crate) fn fill_newton(&mut self, clamped: bool) {
-        let full = Geometry {
+        let full = GeometricTerms {
             forces: GeometricStiffness::Full,
             multipliers: GeometricStiffness::Full,
         };

@@ -5,7 +5,7 @@ use super::{Contacts, check, foresee};
 use crate::Error;
 use crate::contact::{Contact, ContactList, Overlap};
 use crate::simulation::Simulation;
-use pliant_kkt::{Geometry, Metric, Quantity};
+use pliant_kkt::{GeometricTerms, Metric, Quantity};
 use pliant_model::{RowLaw, Treatment};
 use pliant_solvers::complementarity::{Cone, Outcome};
 
@@ -162,7 +162,7 @@ impl Simulation {
     fn solve_correction(
         &mut self,
         c: &mut Contacts,
-        (metric, geometry): (Metric, Geometry),
+        (metric, geometry): (Metric, GeometricTerms),
         (shallow, most): (f64, f64),
     ) -> Result<(), Error> {
         self.scheme.geometry = geometry;

@@ -110,7 +110,7 @@ impl Simulation {
             let free = |d: &usize| !base.fixed[*d];
             c.push_expansions(h, base, |i| {
                 let supports = list.supports(i).iter();
-                let mut dofs = supports.flat_map(|s| self.system.assembler.carriers(s.node, s.element));
+                let mut dofs = supports.flat_map(|s| self.system.assembler.support_dofs(s.node, s.element));
                 dofs.find(free)
             });
             self.system

@@ -115,7 +115,7 @@ impl Simulation {
         for (_, supports) in self.system.contacts.iter().flat_map(|c| c.listed()) {
             let carriers = supports
                 .iter()
-                .flat_map(|s| self.system.assembler.carriers(s.node, s.element));
+                .flat_map(|s| self.system.assembler.support_dofs(s.node, s.element));
             connect(&mut carriers.into_iter(), false);
         }
         // A block that is partly fixed and moves, or has not been slow for long enough, keeps its island awake.
@@ -189,7 +189,7 @@ impl Simulation {
                 [false, true] => {
                     let dofs = supports
                         .iter()
-                        .flat_map(|s| assembler.carriers(s.node, s.element));
+                        .flat_map(|s| assembler.support_dofs(s.node, s.element));
                     let mut islands = dofs.map(|d| sleep.memory.island[sleep.of_dof[d] as usize]);
                     islands.find(|i| *i != NONE)
                 }

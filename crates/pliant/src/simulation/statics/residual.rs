@@ -240,7 +240,7 @@ impl Simulation {
         );
         for (row, side) in work.sides.iter().enumerate() {
             if *side != 0 {
-                self.system.assembler.silence_row(row);
+                self.system.assembler.deactivate_row(row);
             }
         }
         if !work.flowing {

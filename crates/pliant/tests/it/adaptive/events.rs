@@ -252,7 +252,7 @@ fn what_is_fast_does_not_pass_through() {
     model.add_mass("m", p, Mass::Rigid(vec![mass])).unwrap();
     let mut world = World::new();
     let plate = Shape::cuboid([1.0, 1.0, 0.001]).unwrap();
-    let place = Place::Fixed(Pose::at([0.0, 0.0, 0.0]));
+    let place = Placement::Fixed(Pose::at([0.0, 0.0, 0.0]));
     world.add(Collider::new("plate", plate, place)).unwrap();
     world
         .add(Collider::new("ball", Shape::ball(0.01).unwrap(), body(p)))

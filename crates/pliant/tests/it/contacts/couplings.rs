@@ -141,11 +141,11 @@ fn pit(options: Options, count: usize) -> (Simulation, NodeId) {
     {
         let at = normal.map(|n| -0.12 * n);
         let wall = Shape::half_space(normal).unwrap();
-        let wall = Collider::new(&format!("wall {k}"), wall, Place::Fixed(Pose::at(at)));
+        let wall = Collider::new(&format!("wall {k}"), wall, Placement::Fixed(Pose::at(at)));
         world.add(wall.with_material(material)).unwrap();
     }
     for element in 0..count {
-        let place = Place::Body {
+        let place = Placement::Body {
             node,
             element,
             pose: Pose::default(),

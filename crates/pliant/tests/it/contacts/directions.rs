@@ -217,9 +217,9 @@ fn a_grain_turns_with_its_body() {
         world.set_friction_rule(FrictionRule::Product);
         let [smooth, grained] = [smooth, grained].map(|m| world.add_material(m).unwrap());
         let plane = Shape::half_space([0.0, 0.0, 1.0]).unwrap();
-        let ground = Collider::new("ground", plane, Place::Fixed(Pose::default()));
+        let ground = Collider::new("ground", plane, Placement::Fixed(Pose::default()));
         world.add(ground.with_material(smooth)).unwrap();
-        let place = Place::Body {
+        let place = Placement::Body {
             node,
             element: 0,
             pose: Pose::default(),

@@ -54,7 +54,7 @@ fn pendulum_from(place: [f64; 3], geometry: GeometricStiffness, weights: (f64, f
     let d = m.add_mapped("d", &[p], rod).unwrap();
     m.add_constraint("rod", d, Level::Position).unwrap();
     let options = Options {
-        geometry: Geometry {
+        geometry: GeometricTerms {
             forces: geometry,
             multipliers: geometry,
         },
@@ -500,7 +500,7 @@ fn what_turns() {
 #[test]
 fn a_machine() {
     let mut sums = Vec::new();
-    for geometry in [Geometry::NONE, Geometry::default()] {
+    for geometry in [GeometricTerms::NONE, GeometricTerms::default()] {
         for weight in [1.0, 0.5] {
             let options = || Options {
                 geometry,
@@ -511,14 +511,14 @@ fn a_machine() {
             let mut s = simulate(machine(), options());
             let sum = add_up(&mut s, 0.01, 30);
             assert!(sum.parts.undivided == 0.0 && sum.parts.entries().iter().all(|e| e.1.is_finite()));
-            assert_eq!(sum.parts.geometry != 0.0, geometry != Geometry::NONE);
+            assert_eq!(sum.parts.geometry != 0.0, geometry != GeometricTerms::NONE);
             let mut other = simulate(machine(), options());
             other.restore(&s.checkpoint()).unwrap();
             assert_eq!(other.step(0.01).unwrap().ledger, s.step(0.01).unwrap().ledger);
             sums.push(sum);
         }
     }
-    let enough = Geometry {
+    let enough = GeometricTerms {
         forces: GeometricStiffness::JustEnough,
         multipliers: GeometricStiffness::JustEnough,
     };

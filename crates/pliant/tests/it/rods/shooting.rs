@@ -15,7 +15,7 @@ pub(crate) struct Cantilever {
     pub force: Vec3,
 }
 
-/// Place, axes and moment along the rod.
+/// Placement, axes and moment along the rod.
 type Along = (Vec3, Mat3, Vec3);
 
 /// A rotation by Rodrigues' formula.

@@ -2,7 +2,7 @@
 
 use super::slender::beam;
 use super::*;
-use pliant::collision::{Collider, Material, Place, Shape, World};
+use pliant::collision::{Collider, Material, Placement, Shape, World};
 use pliant::contact::*;
 use pliant::kkt::Support;
 
@@ -115,10 +115,10 @@ fn a_ball_lies_in_a_groove() {
         let smooth = world.add_material(smooth).unwrap();
         for (name, normal) in ["right", "left"].into_iter().zip(normals) {
             let plane = Shape::half_space(normal).unwrap();
-            let plane = Collider::new(name, plane, Place::Fixed(Pose::default()));
+            let plane = Collider::new(name, plane, Placement::Fixed(Pose::default()));
             world.add(plane.with_material(smooth)).unwrap();
         }
-        let place = Place::Body {
+        let place = Placement::Body {
             node,
             element: 0,
             pose: Pose::default(),

@@ -4,7 +4,7 @@ use super::super::{Builder, Result};
 use crate::scene::schema::{CableColliderSpec, ClothColliderSpec, PointsColliderSpec};
 use crate::scene::source::Where;
 use crate::scene::{Number, suggest};
-use pliant::collision::{Collider, ContactError, Place, Shape};
+use pliant::collision::{Collider, ContactError, Placement, Shape};
 use pliant::model::{NodeId, Space};
 
 /// Neighbours beyond this are all there is.
@@ -36,7 +36,7 @@ impl Builder<'_> {
         shape: std::result::Result<Shape, ContactError>,
     ) -> Result<Collider> {
         let shape = shape.map_err(|error| self.contact_error(name, &error))?;
-        Ok(Collider::new(name, shape, Place::Points(node)))
+        Ok(Collider::new(name, shape, Placement::Points(node)))
     }
 
     fn neighbours(&self, collider: Collider, number: Option<&Number>) -> Result<Collider> {

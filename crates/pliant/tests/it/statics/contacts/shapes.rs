@@ -107,10 +107,10 @@ fn a_box_stands_on_more_corners_than_it_needs() {
         };
         let smooth = world.add_material(smooth).unwrap();
         let plane = Shape::half_space([0.0, 0.0, 1.0]).unwrap();
-        let floor = Collider::new("floor", plane, Place::Fixed(Pose::default()));
+        let floor = Collider::new("floor", plane, Placement::Fixed(Pose::default()));
         world.add(floor.with_material(smooth)).unwrap();
         for element in 0..3 {
-            let place = Place::Body {
+            let place = Placement::Body {
                 node,
                 element,
                 pose: Pose::default(),
@@ -174,9 +174,9 @@ fn a_ball_lies_on_a_soft_triangle() {
         };
         let smooth = world.add_material(smooth).unwrap();
         let cloth = Shape::soft_triangles(&[[0, 1, 2]], thickness).unwrap();
-        let cloth = Collider::new("cloth", cloth, Place::Points(corners));
+        let cloth = Collider::new("cloth", cloth, Placement::Points(corners));
         world.add(cloth.with_material(smooth)).unwrap();
-        let place = Place::Body {
+        let place = Placement::Body {
             node: ball,
             element: 0,
             pose: Pose::default(),

@@ -1,6 +1,6 @@
-//! What a search with foreseen velocities left out, found with those that things came to have.
+//! Contacts that a search with predicted velocities left out, found with the velocities that bodies came to have.
 
-use pliant_contact::{Carrier, Collider, MeshKind, Place, Shape, World};
+use pliant_contact::{Carrier, Collider, MeshKind, Placement, Shape, World};
 use pliant_model::{Model, Pose, State};
 
 use crate::rig::{Rig, soft_and_ball};
@@ -11,18 +11,18 @@ fn plate() -> Shape {
     Shape::cuboid([0.5, 0.5, 0.01]).unwrap()
 }
 
-/// The contacts that were not foreseen where the bodies move up by so much (m) in the step.
+/// The contacts that were not predicted where the bodies move up by so much (m) in the step.
 fn again(rig: &mut Rig, up: &[f64]) -> Vec<pliant_contact::Contact> {
     for (k, way) in up.iter().enumerate() {
         rig.state.velocities[6 * k + 2] = way / H;
     }
     let (x, v) = (&rig.state.positions, &rig.state.velocities);
-    rig.world.unforeseen(&rig.model, x, v, H).unwrap().to_vec()
+    rig.world.find_missed(&rig.model, x, v, H).unwrap().to_vec()
 }
 
-/// A plate and a ball over it are foreseen to fall together; when the plate stays, the ball passes it. Then the contact is listed, has a name that lasts, and is found once.
+/// A plate and a ball over it are predicted to fall together; when the plate stays, the ball passes it. Then the contact is listed, has a name that lasts, and is found once.
 #[test]
-fn what_was_foreseen_to_keep_its_distance_is_found_when_it_does_not() {
+fn what_was_predicted_to_keep_its_distance_is_found_when_it_does_not() {
     let mut rig = Rig::new(&[
         (plate(), Pose::default()),
         (Shape::ball(0.05).unwrap(), Pose::at([0.0, 0.0, 0.5])),
@@ -50,7 +50,7 @@ fn what_was_foreseen_to_keep_its_distance_is_found_when_it_does_not() {
     // What is not a number is refused by name.
     rig.state.velocities[8] = f64::NAN;
     let (x, v) = (&rig.state.positions, &rig.state.velocities);
-    let error = rig.world.unforeseen(&rig.model, x, v, H).unwrap_err();
+    let error = rig.world.find_missed(&rig.model, x, v, H).unwrap_err();
     assert!(error.to_string().contains("velocities"), "{error}");
 }
 
@@ -65,7 +65,7 @@ fn both_sides_of_a_pair_count() {
     assert_eq!(again(&mut rig, &[0.0028, -0.0028]).len(), 1);
 }
 
-/// After a search the pieces have other velocities than those that were foreseen, from which the next one is a step too small to look.
+/// After a search the pieces have other velocities than those that were predicted, from which the next one is a step too small to look.
 #[test]
 fn a_second_search_looks_at_all() {
     let mut rig = Rig::new(&[
@@ -110,7 +110,7 @@ fn bare_surfaces_do_not_pass() {
     );
 }
 
-/// A ball over a sheet: foreseen to stand, but one corner of the sheet comes up by 0.4 m.
+/// A ball over a sheet: predicted to stand, but one corner of the sheet comes up by 0.4 m.
 #[test]
 fn every_point_of_a_sheet_counts() {
     let points = [[-1.0, -1.0, 0.0], [1.0, -1.0, 0.0], [0.0, 1.0, 0.0]];
@@ -120,7 +120,7 @@ fn every_point_of_a_sheet_counts() {
     assert!(world.update(&model, x, v, H).unwrap().is_empty());
     state.velocities[8] = 0.4 / H;
     let (x, v) = (&state.positions, &state.velocities);
-    let found = world.unforeseen(&model, x, v, H).unwrap();
+    let found = world.find_missed(&model, x, v, H).unwrap();
     assert_eq!(found.len(), 1);
     assert!(matches!(found[0].a.carrier, Carrier::Points { count: 3, .. }));
 }
@@ -132,11 +132,15 @@ fn soft_over(points: &[[f64; 3]; 3], places: &[[f64; 3]], faces: &[[usize; 3]]) 
     let mut world = World::new();
     let soft = Shape::soft_triangles(&[[0, 1, 2]], 0.001).unwrap();
     world
-        .add(Collider::new("soft", soft, Place::Points(node)))
+        .add(Collider::new("soft", soft, Placement::Points(node)))
         .unwrap();
     let surface = Shape::triangle_mesh(places, faces, MeshKind::Surface).unwrap();
     world
-        .add(Collider::new("surface", surface, Place::Fixed(Pose::default())))
+        .add(Collider::new(
+            "surface",
+            surface,
+            Placement::Fixed(Pose::default()),
+        ))
         .unwrap();
     let state = model.initial_state().unwrap();
     (model, world, state)
@@ -160,7 +164,7 @@ fn corner(contact: &pliant_contact::Contact) -> usize {
     }
 }
 
-/// A triangle falls on its lowest corner, as all of it is foreseen to fall: the two others are behind that one, until it stops and they do not.
+/// A triangle falls on its lowest corner, as all of it is predicted to fall: the two others are behind that one, until it stops and they do not.
 #[test]
 fn corners_that_others_were_to_keep_up_are_seen() {
     let (model, mut world, mut state) = corner_over_floor();
@@ -177,7 +181,7 @@ fn corners_that_others_were_to_keep_up_are_seen() {
     assert_eq!(first, [0]);
     state.velocities[2] = -0.004 / H;
     let (x, v) = (&state.positions, &state.velocities);
-    let found = world.unforeseen(&model, x, v, H).unwrap();
+    let found = world.find_missed(&model, x, v, H).unwrap();
     let late: Vec<usize> = found.iter().map(corner).collect();
     assert_eq!(late, [1, 2]);
     assert!(found.iter().all(|c| (c.gap - 0.019).abs() < 1e-12), "{found:?}");
@@ -239,7 +243,7 @@ fn edges_that_others_were_to_keep_up_are_seen() {
     assert_eq!(first, [2]);
     state.velocities[8] = -0.004 / H;
     let (x, v) = (&state.positions, &state.velocities);
-    let found = world.unforeseen(&model, x, v, H).unwrap();
+    let found = world.find_missed(&model, x, v, H).unwrap();
     assert_eq!(found.len(), 1, "{found:?}");
     let Carrier::Points {
         count: 2, elements, ..

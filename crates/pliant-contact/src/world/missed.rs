@@ -1,4 +1,4 @@
-//! Contacts that a search with foreseen velocities left out, and that things run through at the velocities they came to have.
+//! Contacts that a search with predicted velocities left out, and that shapes run through at the velocities that they came to have.
 
 use pliant_model::Model;
 
@@ -7,7 +7,7 @@ use super::found::Found;
 use super::pieces::Pieces;
 use crate::{Contact, ContactError};
 
-/// Share of half the thickness of the thinner of two things by which they may get into each other unforeseen: they come apart again the way they came.
+/// Share of half the thickness of the thinner of two things by which they may get into each other without being listed: they come apart again the way they came.
 const SHALLOW: f64 = 0.5;
 
 impl World {
@@ -19,7 +19,7 @@ impl World {
     ///
     /// # Errors
     /// As [`update`](Self::update).
-    pub fn unforeseen(
+    pub fn find_missed(
         &mut self,
         model: &Model,
         positions: &[f64],
@@ -27,7 +27,7 @@ impl World {
         horizon: f64,
     ) -> Result<&[Contact], ContactError> {
         crate::error::not_negative("the horizon", horizon)?;
-        self.unforeseen.clear();
+        self.missed.clear();
         let mut deviations = std::mem::take(&mut self.work.deviations);
         let known = self
             .pieces
@@ -46,18 +46,18 @@ impl World {
                 !known || depth > SHALLOW * pieces.thickness(i, j)
             });
             self.narrow(horizon);
-            self.keep_unforeseen();
+            self.keep_missed();
         }
         self.work.deviations = deviations;
-        Ok(&self.unforeseen)
+        Ok(&self.missed)
     }
 
     /// Of the contacts found, names those that are deep and that are not listed.
-    fn keep_unforeseen(&mut self) {
+    fn keep_missed(&mut self) {
         let (pieces, old) = (&self.pieces, &self.memory.entries);
         let mut found = std::mem::take(&mut self.work.found);
         found.retain(|f| {
-            let (pair, feature) = (f.colliders.map(|c| c.0), f.nameless(pieces).feature);
+            let (pair, feature) = (f.colliders.map(|c| c.0), f.unnamed(pieces).feature);
             let first = old.partition_point(|e| e.colliders < pair);
             let mut listed = old[first..].iter().take_while(|e| e.colliders == pair);
             is_deep(pieces, f) && listed.all(|e| e.feature != feature)
@@ -66,10 +66,10 @@ impl World {
         for f in &found {
             let serial = self.memory.next_serial;
             self.memory.next_serial += 1;
-            let places = f.nameless(&self.pieces);
+            let places = f.unnamed(&self.pieces);
             self.memory.entries.push(f.remembered(&places, serial, 0));
             let contact = self.contact(f, serial, 0);
-            self.unforeseen.push(contact);
+            self.missed.push(contact);
         }
         if !found.is_empty() {
             let entries = &mut self.memory.entries;

@@ -1,6 +1,17 @@
-//! How many threads a kernel may use: a value that the caller owns, never a global.
+//! Threads that kernels may share: a value that the caller owns, never a global.
+//!
+//! What this crate is: one type, [`Threads`], on which the crates of kernels and of models stand alike. What it is not: it knows no
+//! matrix and no mechanics.
+//!
+//! ```
+//! use pliant_threads::Threads;
+//! let threads = Threads::new(2)?;
+//! let mut values = [1.0, 2.0, 3.0];
+//! threads.for_each(&mut values, |x| *x *= 2.0);
+//! assert_eq!((threads.count(), values), (2, [2.0, 4.0, 6.0]));
+//! # Ok::<(), pliant_threads::ThreadsError>(())
+//! ```
 
-use crate::SparseError;
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;
@@ -13,6 +24,16 @@ pub struct Threads {
     pool: Option<Arc<rayon::ThreadPool>>,
 }
 
+/// The system did not start as many threads as were wanted.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("cannot start {count} threads: {reason}")]
+pub struct ThreadsError {
+    /// The number that was wanted.
+    pub count: usize,
+    /// The reason, in the words of the system.
+    pub reason: String,
+}
+
 /// Values that are cleared at a time.
 const PIECE: usize = 1 << 18;
 
@@ -22,18 +43,18 @@ impl Threads {
         Self::default()
     }
 
-    /// So many threads, started now and stopped with the last clone; up to one means the caller's own.
+    /// A number of threads, started now and stopped with the last clone; up to one means the caller's own.
     ///
     /// # Errors
-    /// [`SparseError::Threads`] if the system refuses to start them.
-    pub fn new(count: usize) -> Result<Self, SparseError> {
+    /// [`ThreadsError`] if the system refuses to start them.
+    pub fn new(count: usize) -> Result<Self, ThreadsError> {
         if count <= 1 {
             return Ok(Self::one());
         }
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(count)
             .build()
-            .map_err(|e| SparseError::Threads {
+            .map_err(|e| ThreadsError {
                 count,
                 reason: e.to_string(),
             })?;
@@ -47,15 +68,15 @@ impl Threads {
         self.pool.as_ref().map_or(1, |pool| pool.current_num_threads())
     }
 
-    /// Runs something that calls [`Self::join`].
-    pub(crate) fn run<T: Send>(&self, what: impl FnOnce() -> T + Send) -> T {
+    /// Runs a function that calls [`Self::join`].
+    pub fn run<T: Send>(&self, what: impl FnOnce() -> T + Send) -> T {
         match &self.pool {
             Some(pool) => pool.install(what),
             None => what(),
         }
     }
 
-    /// Does something to every item, several at the same time if there are threads.
+    /// Applies a function to every item, several at the same time if there are threads.
     pub fn for_each<T: Send>(&self, items: &mut [T], what: impl Fn(&mut T) + Sync + Send) {
         match &self.pool {
             Some(pool) => pool.install(|| items.par_iter_mut().for_each(what)),
@@ -63,7 +84,7 @@ impl Threads {
         }
     }
 
-    /// Cuts the values of some items, one after the other, into pieces of at most so many items, and does something to every piece, several at the same time if there are
+    /// Cuts the values of some items, one after the other, into pieces of at most so many items, and applies a function to every piece, several at the same time if there are
     /// threads. `start` says where the values of an item begin.
     ///
     /// # Errors
@@ -105,7 +126,7 @@ impl Threads {
     }
 
     /// Sets all to zero.
-    pub(crate) fn zero(&self, values: &mut [f64]) {
+    pub fn zero(&self, values: &mut [f64]) {
         self.run(|| self.zero_in_pieces(values));
     }
 
@@ -119,7 +140,7 @@ impl Threads {
     }
 
     /// Does both, at the same time if there are threads.
-    pub(crate) fn join<A: Send, B: Send>(
+    pub fn join<A: Send, B: Send>(
         &self,
         a: impl FnOnce() -> A + Send,
         b: impl FnOnce() -> B + Send,

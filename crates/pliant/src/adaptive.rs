@@ -4,24 +4,34 @@ use crate::contact::{ContactKey, Sleeping};
 use crate::{Error, StepReport};
 use pliant_model::ComponentId;
 
-/// How accurate steps that choose their length are to be, and at what they stop ([`Simulation::step_adaptively`](crate::Simulation::step_adaptively)).
+/// How accurate steps that choose their length are to be, and at what they stop
+/// ([`Simulation::step_adaptively`](crate::Simulation::step_adaptively)).
 ///
-/// **Equation.** Every step is taken twice: at once, and in two halves, which are kept. Their difference `e`, of every point and every body (its turn as a rotation
-/// vector), is the estimate of the error: of a method of order `p` it is about `2^p - 1` times the error of what is kept. A step of length `h` stands if
+/// **Equation.** Every step is taken twice: at once, and in two halves, which are kept. Their
+/// difference `e`, of every point and every body (its turn as a rotation vector), is the estimate
+/// of the error: of a method of order `p` it is about `2^p - 1` times the error of what is kept. A
+/// step of length `h` stands if
 ///
 /// ```math
 /// |e_x| <= position max(h, position_kink) + relative |dx|,    |e_v| <= velocity max(h, velocity_kink) + relative |dv|
 /// ```
 ///
-/// with the change `dx`, `dv` of the step. The tolerances are per time, so that over a time `T` the estimated errors of positions add up to `position T` and the share `relative` of the
-/// way, and the error at the end falls in proportion to the tolerances with a method of any order. The origin of the coordinates has no part in it. The next step follows from this share of what
-/// is allowed and the one before (a PI controller, Gustafsson 1991).
+/// with the change `dx`, `dv` of the step. The tolerances are per time, so that over a time `T` the
+/// estimated errors of positions add up to `position T` and the share `relative` of the way, and
+/// the error at the end falls in proportion to the tolerances with a method of any order. The
+/// origin of the coordinates has no part in it. The next step follows from this share of what is
+/// allowed and the one before (a PI controller, Gustafsson 1991).
 ///
-/// **Use.** Where forces jump, and where hard rows keep velocities only to first order, the error falls no faster than the length of the step, which an error per time asks too much of: steps shorter than a *kink* may have the
-/// error of one that long. By default that is every step in its velocities (`velocity` is then what one step may miss), and in its positions a very short one. For smooth motion and a proven accuracy set both to zero.
+/// **Use.** Where forces jump, and where hard rows keep velocities only to first order, the error
+/// falls no faster than the length of the step, which an error per time asks too much of: steps
+/// shorter than a *kink* may have the error of one that long. By default that is every step in its
+/// velocities (`velocity` is then what one step may miss), and in its positions a very short one.
+/// For smooth motion and a proven accuracy set both to zero.
 ///
-/// Hard rows are to hold at the start: what they miss becomes velocity, the more the shorter the step. The linear step keeps them only to the
-/// square of its length, and wants [`Options::post_stabilisation`](crate::Options::post_stabilisation) for them ([`Error::NeedsStabilisation`]).
+/// Hard rows are to hold at the start: what they miss becomes velocity, the more the shorter the
+/// step. The linear step keeps them only to the square of its length, and wants
+/// [`Options::post_stabilisation`](crate::Options::post_stabilisation) for them
+/// ([`Error::NeedsStabilisation`]).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Adaptive {
     /// Error of positions per time (m/s, rad/s; of scalars, in their unit), positive.
@@ -30,13 +40,15 @@ pub struct Adaptive {
     pub velocity: f64,
     /// Error as a share of the change in the step (none), not negative.
     pub relative: f64,
-    /// Steps shorter than this may have the error of positions of one of this length (s), not negative.
+    /// Steps shorter than this may have the error of positions of one of this length (s), not
+    /// negative.
     pub position_kink: f64,
     /// The same of velocities.
     pub velocity_kink: f64,
     /// The first step to be tried, and the first one after an event (s).
     pub first: f64,
-    /// The smallest step (s): one that misses the tolerance is an error. Steps that end at an event or at a given time may be shorter.
+    /// The smallest step (s): one that misses the tolerance is an error. Steps that end at an event
+    /// or at a given time may be shorter.
     pub smallest: f64,
     /// The largest step (s).
     pub largest: f64,
@@ -53,7 +65,8 @@ pub struct Adaptive {
 }
 
 impl Default for Adaptive {
-    /// 1 mm per second, 1 cm/s in a step and a thousandth of the change; steps from 10 ns to 0.1 s, no events.
+    /// 1 mm per second, 1 cm/s in a step and a thousandth of the change; steps from 10 ns to 0.1 s,
+    /// no events.
     fn default() -> Self {
         Self {
             position: 1e-3,
@@ -73,15 +86,19 @@ impl Default for Adaptive {
     }
 }
 
-/// Which steps end at an event: the closing of a contact's gap, or of a row whose force has one sign (a limit reached, a rope gone taut).
+/// Which steps end at an event: the closing of a contact's gap, or of a row whose force has one
+/// sign (a limit reached, a rope gone taut).
 ///
-/// The motion up to there is taken without what closes, and the length of the step is found by a bracketing secant method on the gap. The step after it
-/// takes the impact, with the weights [`Options::alpha`](crate::Options::alpha) and `beta` at 1 (between both ends, positions would move with the mean of the velocities before and after it), and multistep methods start anew.
+/// The motion up to there is taken without what closes, and the length of the step is found by a
+/// bracketing secant method on the gap. The step after it takes the impact, with the weights
+/// [`Options::alpha`](crate::Options::alpha) and `beta` at 1 (between both ends, positions would
+/// move with the mean of the velocities before and after it), and multistep methods start anew.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Events {
     /// How far before the event the step may end (s), positive.
     pub tolerance: f64,
-    /// Events in a second of simulated time at most. Those beyond, where a ball bounces without end, are not located but passed in steps, and counted ([`AdaptiveReport::passed`]).
+    /// Events in a second of simulated time at most. Those beyond, where a ball bounces without
+    /// end, are not located but passed in steps, and counted ([`AdaptiveReport::passed`]).
     pub most: usize,
 }
 
@@ -226,7 +243,8 @@ impl Adaptive {
 pub struct AdaptiveMemory {
     /// The step to be tried next (s); `None` before the first.
     pub next: Option<f64>,
-    /// The error of the last step, as a share of what is allowed; `None` before the first and after an event.
+    /// The error of the last step, as a share of what is allowed; `None` before the first and after
+    /// an event.
     pub error: Option<f64>,
     /// For how long everything has been slow (s).
     pub slow: f64,
@@ -241,7 +259,8 @@ pub struct AdaptiveMemory {
 /// Something at which a step ended.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Event {
-    /// When (s): the end of the step, at most [`Events::tolerance`] before the event by the present velocities.
+    /// When (s): the end of the step, at most [`Events::tolerance`] before the event by the present
+    /// velocities.
     pub time: f64,
     /// What.
     pub kind: EventKind,
@@ -251,7 +270,8 @@ pub struct Event {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum EventKind {
-    /// The gap of a contact closed, between two things of the finder ([`Simulation::contact_side`](crate::Simulation::contact_side)).
+    /// The gap of a contact closed, between two things of the finder
+    /// ([`Simulation::contact_side`](crate::Simulation::contact_side)).
     Contact {
         /// Which contact.
         key: ContactKey,
@@ -270,7 +290,8 @@ pub enum EventKind {
 /// The report of one step that chose its length.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AdaptiveReport {
-    /// The step: both halves together. What is read after it, multipliers and contacts, is of the second half.
+    /// The step: both halves together. What is read after it, multipliers and contacts, is of the
+    /// second half.
     pub step: StepReport,
     /// The largest estimated error, as a share of what is allowed: at most 1.
     pub error: f64,

@@ -3,7 +3,7 @@
 mod world;
 
 pub use crate::simulation::contact::ContactMemory;
-pub use crate::simulation::sleep::SleepMemory;
+pub use crate::control::sleep::SleepMemory;
 pub use pliant_contact::{FrictionModel, Rest};
 
 use crate::Error;

@@ -29,6 +29,7 @@
 
 mod adaptive;
 pub mod contact;
+mod control;
 mod error;
 pub mod integrator;
 mod ledger;
@@ -37,12 +38,12 @@ mod motion;
 mod observe;
 mod options;
 mod report;
-mod settle;
 mod simulation;
 mod statics;
 mod system;
 
 pub use adaptive::{Adaptive, AdaptiveMemory, AdaptiveReport, AdaptiveSummary, Event, EventKind, Events};
+pub use control::{Drive, Settle, SettleReport};
 pub use error::Error;
 pub use integrator::Integrator;
 pub use ledger::{Ledger, NumericalParts};
@@ -60,8 +61,7 @@ pub use pliant_model as model;
 pub use pliant_solvers as solvers;
 pub use pliant_sparse as sparse;
 pub use report::{Counters, NewtonReport, StepReport, Timings};
-pub use settle::{Settle, SettleReport};
-pub use simulation::{Drive, Simulation};
+pub use simulation::Simulation;
 pub use statics::{
     Continuation, Control, CriticalKind, CriticalPoint, Equilibrium, EquilibriumReport, Loads, Path, PathEnd,
     PathPoint, StaticMethod,

@@ -122,6 +122,21 @@ impl Default for Options {
     }
 }
 
+/// Weights of the end of a step in its forces and in its displacements.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Weights {
+    pub(crate) alpha: f64,
+    pub(crate) beta: f64,
+}
+
+impl Weights {
+    /// Both at the end of the step.
+    pub(crate) const END: Self = Self {
+        alpha: 1.0,
+        beta: 1.0,
+    };
+}
+
 impl Options {
     /// The trapezoidal rule: second order, no damping of its own.
     pub fn trapezoidal() -> Self {
@@ -135,8 +150,12 @@ impl Options {
     /// The share of a step after which inputs that are set once per step ([`Simulation::set_input`](crate::Simulation::set_input)) best have their
     /// value: 1 where the equations are those of its end, 1/2 for methods between both ends, 0 for those of its start.
     pub fn when_inputs_act(&self) -> f64 {
+        self.when_inputs_act_with(self.weights())
+    }
+
+    pub(crate) fn when_inputs_act_with(&self, weights: Weights) -> f64 {
         match &self.integrator {
-            Integrator::Linear | Integrator::Nonlinear => self.alpha,
+            Integrator::Linear | Integrator::Nonlinear => weights.alpha,
             Integrator::Implicit(method) => method.weight(),
             Integrator::Rattle | Integrator::Rattle4 | Integrator::Rattle6 | Integrator::RungeKutta4 => 0.5,
             Integrator::SymplecticEuler => 0.0,
@@ -146,9 +165,13 @@ impl Options {
     /// The order of the method for smooth motion: errors at the end of a run fall with this power of the step. Of the linear step it is one with any weights, for hard rows and
     /// spinning bodies; without these it has order 2 at (1/2, 1/2).
     pub fn order(&self) -> usize {
+        self.order_with(self.weights())
+    }
+
+    pub(crate) fn order_with(&self, weights: Weights) -> usize {
         match &self.integrator {
             Integrator::Linear | Integrator::SymplecticEuler => 1,
-            Integrator::Nonlinear if self.alpha == 0.5 && self.beta == 0.5 => 2,
+            Integrator::Nonlinear if weights.alpha == 0.5 && weights.beta == 0.5 => 2,
             Integrator::Nonlinear => 1,
             Integrator::Implicit(method) => method.order().max(1),
             Integrator::Rattle => 2,
@@ -157,8 +180,22 @@ impl Options {
         }
     }
 
-    /// The scheme of a step of length `h`, checked.
-    pub(crate) fn write_scheme(&self, model: &Problem, h: f64, scheme: &mut Scheme) -> Result<(), Error> {
+    /// The weights of the options.
+    pub(crate) fn weights(&self) -> Weights {
+        Weights {
+            alpha: self.alpha,
+            beta: self.beta,
+        }
+    }
+
+    /// The scheme of a step of length `h` with given weights, checked.
+    pub(crate) fn write_scheme(
+        &self,
+        model: &Problem,
+        h: f64,
+        weights: Weights,
+        scheme: &mut Scheme,
+    ) -> Result<(), Error> {
         if !(h.is_finite() && h > 0.0) {
             return Err(Error::OutOfRange {
                 what: "the time step",
@@ -166,12 +203,12 @@ impl Options {
                 bound: "positive and finite",
             });
         }
-        let weights = [("alpha", self.alpha), ("beta", self.beta)];
+        let both = [("alpha", weights.alpha), ("beta", weights.beta)];
         let own = self
             .own_alpha
             .iter()
             .map(|(_, a)| ("the alpha of a component", *a));
-        for (what, value) in weights.into_iter().chain(own) {
+        for (what, value) in both.into_iter().chain(own) {
             if !(value > 0.0 && value <= 1.0) {
                 return Err(Error::OutOfRange {
                     what,
@@ -272,8 +309,8 @@ impl Options {
             }
         }
         scheme.h = h;
-        scheme.alpha = self.alpha;
-        scheme.beta = self.beta;
+        scheme.alpha = weights.alpha;
+        scheme.beta = weights.beta;
         if *scheme.own_alpha != *self.own_alpha {
             scheme.own_alpha = Arc::from(&self.own_alpha[..]);
         }

@@ -1,20 +1,16 @@
 //! The public face: a model in motion.
 
-pub(crate) mod adaptive;
 mod checkpoint;
 pub(crate) mod contact;
 mod drive;
-mod halve;
-pub(crate) mod sleep;
-mod statics;
 
-pub use adaptive::Drive;
-
+use crate::control::{AdaptiveWorkspace, Conditions, Guards, retry, sleep};
 use crate::method::{Explicit, ExplicitMethod, Method, Rattle, capabilities, implicit};
 use crate::motion::Motion;
 use crate::observe::{
     self, Axes, DampingLaw, LedgerMemory, On, PartsWorkspace, Step, Trace, Wrench, energy, stored_energies,
 };
+use crate::options::Weights;
 use crate::report::{Counters, StepReport};
 use crate::system::{System, TreatmentChoice};
 use crate::{Error, Integrator, Options};
@@ -41,10 +37,9 @@ pub struct Simulation {
     pub(crate) trace: Trace,
     pub(crate) scheme: Scheme,
     pub(crate) methods: Methods,
-    /// Treatments are not looked at again for now.
-    keep_treatments: bool,
-    adaptive: adaptive::Work,
-    pub(crate) gates: adaptive::Gates,
+    pub(crate) adaptive: AdaptiveWorkspace,
+    /// What is left out of the present step, which ends where it closes.
+    pub(crate) guards: Guards,
 }
 
 /// Scratch of the methods.
@@ -80,9 +75,8 @@ impl Simulation {
             trace: Trace::new(),
             scheme: Scheme::implicit_euler(1.0),
             methods: Methods::default(),
-            keep_treatments: false,
-            adaptive: adaptive::Work::default(),
-            gates: adaptive::Gates::default(),
+            adaptive: AdaptiveWorkspace::default(),
+            guards: Guards::default(),
         };
         let motion = &mut simulation.motion;
         simulation.system.find_undetermined_rows(&motion.state);
@@ -200,7 +194,7 @@ impl Simulation {
         self.motion.supports.fill(0.0);
         self.motion.fresh = true;
         self.motion.integrator.forget();
-        self.adaptive.memory = crate::AdaptiveMemory::default();
+        self.motion.adaptive = crate::AdaptiveMemory::default();
         self.wake_all();
         if let Some(c) = &mut self.system.contacts {
             c.forget();
@@ -243,8 +237,9 @@ impl Simulation {
             }
             .into());
         }
-        self.wake_elements(node, element..element + 1);
-        self.wake_coupled(first..first + coordinates.len());
+        let memory = &mut self.motion.sleep;
+        sleep::wake_elements(&mut self.system, memory, node, element..element + 1);
+        sleep::wake_coupled(&mut self.system, memory, first..first + coordinates.len());
         for k in (0..coordinates.len()).filter(|k| coordinates[*k]) {
             self.system.assembler.fixed_mut()[first + k] = true;
             self.motion.controls.held[first + k] = velocity[k];
@@ -290,7 +285,8 @@ impl Simulation {
         let place = &mut self.motion.controls.external[entry.first_velocity + element * size..][..size];
         if place != force {
             place.copy_from_slice(force);
-            self.wake_elements(node, element..element + 1);
+            let memory = &mut self.motion.sleep;
+            sleep::wake_elements(&mut self.system, memory, node, element..element + 1);
         }
         Ok(())
     }
@@ -301,8 +297,9 @@ impl Simulation {
     /// [`Error::Model`] if there is no such element.
     pub fn release(&mut self, node: NodeId, element: usize, coordinates: &[bool]) -> Result<(), Error> {
         let first = self.system.model.dofs_of(node, element, coordinates.len())?;
-        self.wake_elements(node, element..element + 1);
-        self.wake_coupled(first..first + coordinates.len());
+        let memory = &mut self.motion.sleep;
+        sleep::wake_elements(&mut self.system, memory, node, element..element + 1);
+        sleep::wake_coupled(&mut self.system, memory, first..first + coordinates.len());
         for k in (0..coordinates.len()).filter(|k| coordinates[*k]) {
             self.system.assembler.fixed_mut()[first + k] = false;
         }
@@ -320,31 +317,26 @@ impl Simulation {
     /// take, [`Error::Model`] where a mapping is not
     /// defined, [`Error::OutOfRange`]. The state is then as before the step.
     pub fn step(&mut self, h: f64) -> Result<StepReport, Error> {
-        let halvings = match self.options.integrator {
-            Integrator::Linear => self.options.contacts.halvings,
-            _ => self.options.newton.halvings,
-        };
-        if let Some(contacts) = &mut self.system.contacts {
-            contacts.failed = None;
-        }
-        self.step_or_halves(h, halvings)
+        retry::step(self, h)
     }
 
-    fn step_at_once(&mut self, h: f64) -> Result<StepReport, Error> {
-        self.start_step(h)?;
+    /// A step without halves. The motion is as before if it fails.
+    pub(crate) fn step_at_once(&mut self, h: f64, conditions: Conditions) -> Result<StepReport, Error> {
+        let weights = conditions.weights.unwrap_or_else(|| self.options.weights());
+        self.start_step(h, weights, conditions.keep_treatments)?;
         self.check_method()?;
-        let result = self.take_again_with_unforeseen(h);
+        let result = retry::with_missed_contacts(self, h, weights);
         if result.is_err() {
             self.undo_contacts()?;
-            self.put_back()?;
+            retry::put_back(self)?;
         }
         result
     }
 
     /// Checks the options, gives them to the system, chooses treatments, and keeps the motion that the step starts from.
-    fn start_step(&mut self, h: f64) -> Result<(), Error> {
+    fn start_step(&mut self, h: f64, weights: Weights, keep_treatments: bool) -> Result<(), Error> {
         self.options
-            .write_scheme(&self.system.model, h, &mut self.scheme)?;
+            .write_scheme(&self.system.model, h, weights, &mut self.scheme)?;
         self.system.solver.options = self.options.bounds;
         self.system.solver.options.direct = self.options.solver;
         self.system.corrector.options = self.options.solver;
@@ -352,33 +344,19 @@ impl Simulation {
         if self.system.options != self.options {
             self.system.options.clone_from(&self.options);
         }
-        self.choose_treatments(h)?;
+        if !keep_treatments {
+            self.choose_treatments(h)?;
+        }
         self.start.clone_from(&self.motion);
         Ok(())
     }
 
-    /// Tries a step, and again as long as things go through each other that nobody foresaw.
-    fn take_again_with_unforeseen(&mut self, h: f64) -> Result<StepReport, Error> {
-        if let Some(c) = &mut self.system.contacts {
-            c.foresee_nothing();
-        }
-        loop {
-            let result = self.try_at_once(h);
-            let unforeseen = matches!(result, Err(Error::ContactsNotForeseen { .. }));
-            let contacts = self.system.contacts.as_mut().filter(|_| unforeseen);
-            if !contacts.is_some_and(|c| c.take_unforeseen()) {
-                return result;
-            }
-            self.put_back()?;
-        }
-    }
-
-    fn try_at_once(&mut self, h: f64) -> Result<StepReport, Error> {
+    pub(crate) fn try_at_once(&mut self, h: f64, weights: Weights) -> Result<StepReport, Error> {
         self.open_account();
         let methods = &mut self.methods;
         let method: &mut dyn Method = match self.options.integrator {
             Integrator::Linear => return self.advance(h),
-            Integrator::Nonlinear | Integrator::Implicit(_) => return self.advance_implicitly(h),
+            Integrator::Nonlinear | Integrator::Implicit(_) => return self.advance_implicitly(h, weights),
             Integrator::Rattle | Integrator::Rattle4 | Integrator::Rattle6 => {
                 methods.rattle.parts = self.options.integrator.rattle_parts().unwrap_or_default();
                 &mut methods.rattle
@@ -416,7 +394,7 @@ impl Simulation {
     /// Those of the method; [`Error::Unsupported`] for what it does not take; [`Error::NotConverged`] and its like. The state is then as
     /// before the step.
     pub fn step_with(&mut self, method: &mut dyn Method, h: f64) -> Result<StepReport, Error> {
-        self.start_step(h)?;
+        self.start_step(h, self.options.weights(), false)?;
         capabilities::check(&self.system, &self.options, method.capabilities(), method.name())?;
         self.open_account();
         let (start, end) = (&self.start, &mut self.motion);
@@ -424,7 +402,7 @@ impl Simulation {
         let result = taken.and_then(|()| self.finish_step(h));
         if result.is_err() {
             self.undo_contacts()?;
-            self.put_back()?;
+            retry::put_back(self)?;
         }
         result
     }
@@ -437,21 +415,8 @@ impl Simulation {
         account.open(&mut self.system, &self.motion, &self.scheme);
     }
 
-    /// The state of before the step.
-    fn put_back(&mut self) -> Result<(), Error> {
-        self.motion.clone_from(&self.start);
-        self.system
-            .evaluation
-            .propagate(&self.system.model, &mut self.motion.state)?;
-        self.system.set_row_motion(self.motion.time, self.motion.time);
-        Ok(())
-    }
-
     /// Chooses the treatments for steps of length `h`, if there is something to choose and nothing suitable was chosen.
     pub(crate) fn choose_treatments(&mut self, h: f64) -> Result<(), Error> {
-        if self.keep_treatments {
-            return Ok(());
-        }
         match self.system.choose_treatments(&mut self.motion, h)? {
             Some(before) => self.plan_anew(&before),
             None => Ok(()),

@@ -1,240 +1,197 @@
-//! Rest by the equations of rest, without time: equilibria, and paths of them over a load factor.
+//! Rest without time: Newton's method on the static equations, the pseudo-static flow, dynamic
+//! relaxation, paths over a load factor.
+//!
+//! Unknown are the positions `x` and the multipliers `lambda`. A load factor `p` scales the loads
+//! that are named, and the equations are
+//!
+//! ```math
+//! F_1 = f(x, p) + J^T lambda = 0,    F_2 = phi + C lambda - p g = 0
+//! ```
+//!
+//! with the force `f` of materials with a past after an infinite time, and `F_2` replaced by
+//! `lambda = lo` or `hi` where a row of bounded force is at its bound. All velocities are zero, so
+//! nothing is damped and nothing is inertial.
+//!
+//! Everything works on a [`Setting`], the system and a motion, with a [`Workspace`] for one search;
+//! the face of the simulation is here and keeps the motion or goes back to where the search began.
 
-use crate::Error;
-use pliant_model::{ComponentId, State};
+mod contacts;
+mod equilibrium;
+mod flow;
+mod loads;
+mod measure;
+mod newton;
+mod path;
+mod refuse;
+mod relaxation;
+mod residual;
+mod types;
+mod workspace;
 
-/// How an equilibrium is looked for.
-///
-/// **Equation.** `0 = f(x) + J^T lambda`, `C lambda = -phi` or `phi = 0` with the hard rows, and rows of bounded force by their law; contacts bear,
-/// `0 <= r_n`, `0 <= phi + C r_n`, one of them zero, with friction against the way slipped; velocities are zero, and masses only weigh.
-///
-/// **Use.** `Newton` for all models; the others to compare with, and where Newton's tangents are too dear.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(rename = "method")
-)]
-pub enum StaticMethod {
-    /// Newton's method, damped by the natural monotonicity test (Deuflhard 2004, NLEQ-ERR). From where the tangent does not hold everything, and where the method
-    /// fails or ends at a saddle, the pseudo-static flow goes first.
-    #[default]
-    Newton,
-    /// The pseudo-static flow `s D dx = f + J^T lambda`, one linearly implicit step for each of the falling resistances `s` (N/m), down to a minimum;
-    /// Newton's method only ends it.
-    PseudoStatic,
-    /// Dynamic relaxation: explicit steps of 1 s with fictitious masses from the rows of the stiffness matrix (Gershgorin), whose velocities are set to zero at peaks
-    /// of kinetic energy (kinetic damping: Cundall 1976, Barnes 1988). No hard rows, no rigid bodies, no contacts.
-    DynamicRelaxation,
-}
+pub use types::{
+    Continuation, Control, CriticalKind, CriticalPoint, Equilibrium, EquilibriumReport, Loads, Path, PathEnd,
+    PathPoint, StaticMethod,
+};
 
-/// How to look for an equilibrium.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Equilibrium {
-    /// The method.
-    pub method: StaticMethod,
-    /// Largest force that may be missing, as a share of the size of the terms of its equation, beyond the rounding of positions; in `(0, 1)`.
-    pub tolerance: f64,
-    /// Iterations of all kinds at most; of dynamic relaxation, steps.
-    pub max_iterations: usize,
-}
+use crate::control::StepStart;
+use crate::{Error, Simulation};
+use path::{Next, Walk};
+use workspace::{Search, Setting, Workspace};
 
-impl Default for Equilibrium {
-    fn default() -> Self {
-        Self {
-            method: StaticMethod::Newton,
-            tolerance: 1e-10,
-            max_iterations: 1000,
+impl Simulation {
+    /// Finds an equilibrium under the present loads, starting from the present positions; driven
+    /// rows are held where their motions are now. Velocities end as zero, time stands still. The
+    /// state stays as it was if there is an error.
+    ///
+    /// Contacts carry what the equations of rest ask for: `0 <= r_n`, `0 <= phi + C r_n`, one of
+    /// them zero, found anew as things move. With friction, `|r_t| <= mu r_n`, it depends on how
+    /// the loads came about: here from the present state in one increment, against the whole way
+    /// slipped since. What is read of contacts is then of this increment: forces as impulses over 1
+    /// s, the way slipped as a velocity.
+    ///
+    /// Materials with a past remember the equilibrium: viscous stresses have relaxed in it, plastic
+    /// strains are those of one straight path of the strain from what they remembered.
+    ///
+    /// Rows of bounded force (limits, ropes, motors at rest, springs of one sign) follow their law.
+    /// Force fields of automatic treatment are taken as they are treated at present.
+    ///
+    /// # Errors
+    /// [`Error::NoEquilibrium`] with the best iterate's report; [`Error::NotStatic`] for what has
+    /// no meaning at rest: resistance of contacts to spin or rolling, rows that hold a velocity and
+    /// no position, fixed coordinates that move; [`Error::Model`], [`Error::Solve`].
+    pub fn find_equilibrium(&mut self, how: &Equilibrium) -> Result<EquilibriumReport, Error> {
+        if !(how.tolerance > 0.0 && how.tolerance < 1.0) {
+            return Err(Error::OutOfRange {
+                what: "the tolerance of an equilibrium",
+                value: how.tolerance,
+                bound: "above 0 and below 1, where any state would be one",
+            });
+        }
+        let search = Search {
+            loads: &Loads::default(),
+            tolerance: how.tolerance,
+            frictionless: false,
+        };
+        self.search_rest(&search, |simulation, work| {
+            equilibrium::find(&mut simulation.setting(), work, how)
+        })
+    }
+
+    /// Whether everything here has a meaning at rest, the method takes it, and these are loads.
+    /// [`find_equilibrium`](Self::find_equilibrium) and [`follow`](Self::follow) say the same
+    /// before they begin.
+    ///
+    /// # Errors
+    /// [`Error::NotStatic`], which names what has not.
+    pub fn check_static(&self, loads: &Loads, method: StaticMethod) -> Result<(), Error> {
+        refuse::check_loads(&self.system, &self.motion.controls.held, loads)?;
+        refuse::check_method(&self.system, method)
+    }
+
+    /// Follows a path of equilibria over a load factor, beginning with the equilibrium near the
+    /// present positions at the first one. `each` sees every point, with the simulation there, and
+    /// says whether to go on. Ends at the last point; the loads of the simulation are whole again.
+    ///
+    /// Materials with a past remember every point, before `each` sees it.
+    ///
+    /// Steps go along the tangent of the path, `[W -J^T; -J -C] t = dF/dp`, and come back to it by
+    /// Newton's method across it: two solves with one factor. With a source of contacts, steps of
+    /// the load are increments: each ends at the equilibrium that
+    /// [`find_equilibrium`](Self::find_equilibrium) finds from the point before, if that is near,
+    /// against the friction of the way slipped in it; critical points are not looked for. Arc
+    /// length takes contacts without friction. Their length follows the iterations that they take,
+    /// and is halved where they fail. Stability is that of the inertia of every factor.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`], [`Error::NotStatic`], and those of
+    /// [`find_equilibrium`](Self::find_equilibrium) for the first point, with the state as it was.
+    /// What happens behind the first point is told by [`PathEnd`].
+    pub fn follow(
+        &mut self,
+        how: &Continuation,
+        mut each: impl FnMut(&Self, &PathPoint) -> bool,
+    ) -> Result<Path, Error> {
+        path::check(how)?;
+        let search = Search {
+            loads: &how.loads,
+            tolerance: how.tolerance,
+            frictionless: how.control == Control::ArcLength,
+        };
+        self.search_rest(&search, |simulation, work| simulation.walk(work, how, &mut each))
+    }
+
+    /// Goes along a path from point to point, each of which is shown.
+    fn walk(
+        &mut self,
+        work: &mut Workspace,
+        how: &Continuation,
+        each: &mut dyn FnMut(&Self, &PathPoint) -> bool,
+    ) -> Result<Path, Error> {
+        let mut path = Path {
+            points: Vec::new(),
+            critical: Vec::new(),
+            end: PathEnd::Points,
+            factorisations: 0,
+        };
+        let point = path::first_point(&mut self.setting(), work, how)?;
+        let mut going = each(self, &point);
+        path.points.push(point);
+        let mut walk = Walk::begin(&mut self.setting(), work, how)?;
+        while going && path.points.len() < how.max_points {
+            match walk.next(&mut self.setting(), work, how, &mut path)? {
+                Next::Point { iterations, last } => {
+                    let point = path::reach(&mut self.setting(), work, iterations)?;
+                    going = each(self, &point);
+                    path.points.push(point);
+                    if last {
+                        path.end = PathEnd::Reached;
+                        break;
+                    }
+                }
+                Next::Stuck(error) => {
+                    path.end = PathEnd::Stuck(Box::new(error));
+                    break;
+                }
+            }
+        }
+        if !going {
+            path.end = PathEnd::Stopped;
+        }
+        path.factorisations = work.progress.report.factorisations;
+        Ok(path)
+    }
+
+    /// Runs a search for rest on the present motion; goes back to the start of it if that fails.
+    fn search_rest<T>(
+        &mut self,
+        search: &Search<'_>,
+        run: impl FnOnce(&mut Self, &mut Workspace) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        refuse::check_loads(&self.system, &self.motion.controls.held, search.loads)?;
+        // Sleepers are held like fixed coordinates, wherever they fell asleep.
+        self.wake_all();
+        let mut start = StepStart::default();
+        start.take(&self.system, &self.motion);
+        self.motion.state.velocities.fill(0.0);
+        self.system.set_row_motion(self.motion.time, self.motion.time);
+        let mut work = Workspace::new(&self.system.model, &self.motion, search);
+        let begun = equilibrium::begin(&mut self.setting(), &mut work);
+        let found = begun.and_then(|()| run(self, &mut work));
+        work.loads.restore(&mut self.system.model)?;
+        if found.is_err() {
+            start.give_back(&mut self.system, &mut self.motion)?;
+            return found;
+        }
+        equilibrium::keep(&mut self.setting(), &mut work);
+        self.start_ledger();
+        found
+    }
+
+    fn setting(&mut self) -> Setting<'_> {
+        Setting {
+            system: &mut self.system,
+            motion: &mut self.motion,
+            options: &self.options,
         }
     }
-}
-
-impl Equilibrium {
-    /// Dynamic relaxation, which takes many cheap steps.
-    pub fn relaxation() -> Self {
-        Self {
-            method: StaticMethod::DynamicRelaxation,
-            max_iterations: 1_000_000,
-            ..Self::default()
-        }
-    }
-}
-
-/// What was found.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct EquilibriumReport {
-    /// Iterations of Newton's method, steps of the flow and of relaxation.
-    pub iterations: usize,
-    /// How many of them were steps of the pseudo-static flow.
-    pub flow_steps: usize,
-    /// Tangents factored.
-    pub factorisations: usize,
-    /// Largest force that is missing, as a share of the size of the terms of its equation; of rows, deformations.
-    pub residual: f64,
-    /// Largest violation of a hard row that acts [m, rad], gap of a contact that bears or overlap of one that does not.
-    pub violation: f64,
-    /// Negative eigenvalues of the tangent on the constraints: 0 where the equilibrium is stable, else it is a saddle. `None` if the tangent
-    /// was not factored, in dynamic relaxation, where contacts bear (how curved surfaces roll on each other is not in the tangent), and where
-    /// [`projected_tangents`](Self::projected_tangents) is not zero.
-    pub negative_modes: Option<usize>,
-    /// Directions in which nothing resists and nothing pushes: mechanisms, free rigid motion.
-    pub free_modes: usize,
-    /// Hard rows that depend on others.
-    pub redundant_rows: usize,
-    /// Contacts that bear a force.
-    pub contacts: usize,
-    /// Elements whose tangent is indefinite there and was taken with its positive part, as their material was asked to. The equilibrium is none the less one.
-    pub projected_tangents: usize,
-}
-
-impl EquilibriumReport {
-    /// Whether every small displacement is resisted, but for those in which nothing resists.
-    pub fn is_stable(&self) -> bool {
-        self.negative_modes == Some(0)
-    }
-}
-
-/// The loads that a load factor scales; all others stay whole.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Loads {
-    /// Gravity.
-    pub gravity: bool,
-    /// The forces that were set from outside ([`Simulation::set_force`](crate::Simulation::set_force)).
-    pub forces: bool,
-    /// Force fields treated as stiffnesses, whose force is scaled; driven constraints and compliances, whose motion is.
-    pub components: Vec<ComponentId>,
-}
-
-/// What goes on evenly along a path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(rename = "control")
-)]
-pub enum Control {
-    /// The load factor: stops at limit points. With contacts each step is an increment, with friction against the way slipped in it, and critical points are not looked for.
-    Load,
-    /// The arc length in displacements and load together (pseudo-arclength, Keller 1977; Riks 1979): passes limit points of the load and turning points of the
-    /// displacements. Both are weighted so that they are equal where the path begins. Contacts without friction only.
-    #[default]
-    ArcLength,
-}
-
-/// How a path of equilibria is followed.
-///
-/// **Equation.** `0 = F_0(x, lambda) + p F_1(x, lambda)` over the load factor `p`, the loads named being `F_1`.
-///
-/// **Use.** Buckling, snap-through and snap-back; load steps of what does not converge at once. Bifurcations are found and passed, not switched: a small
-/// load that breaks the symmetry leads onto the other branch.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Continuation {
-    /// What the factor scales.
-    pub loads: Loads,
-    /// Load factor of the first point.
-    pub start: f64,
-    /// The path ends where the factor passes this. With arc length it may turn back before.
-    pub end: f64,
-    /// Change of the load factor in the first step; its sign is that of `end - start`.
-    pub step: f64,
-    /// Change of the load factor in a step at most.
-    pub largest_step: f64,
-    /// What goes on evenly.
-    pub control: Control,
-    /// Points at most.
-    pub max_points: usize,
-    /// Iterations that a step should take; it gets longer where they are fewer.
-    pub wanted_iterations: usize,
-    /// Tolerance of every point, as in [`Equilibrium`].
-    pub tolerance: f64,
-    /// Whether critical points are located by bisection, to a millionth of a millionth of a step.
-    pub locate: bool,
-}
-
-impl Default for Continuation {
-    fn default() -> Self {
-        Self {
-            loads: Loads::default(),
-            start: 0.0,
-            end: 1.0,
-            step: 0.05,
-            largest_step: 0.1,
-            control: Control::ArcLength,
-            max_points: 1000,
-            wanted_iterations: 4,
-            tolerance: 1e-10,
-            locate: true,
-        }
-    }
-}
-
-/// A point of a path.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PathPoint {
-    /// Load factor.
-    pub load: f64,
-    /// Positions of all nodes; velocities are zero.
-    pub state: State,
-    /// Multipliers of all rows [N, N m].
-    pub multipliers: Vec<f64>,
-    /// Negative eigenvalues of the tangent on the constraints. Contacts that bear are rows of it; how curved surfaces roll on each other is not in it.
-    pub negative_modes: usize,
-    /// Directions in which nothing resists.
-    pub free_modes: usize,
-    /// Hard rows that depend on others.
-    pub redundant_rows: usize,
-    /// As in [`EquilibriumReport`].
-    pub residual: f64,
-    /// As in [`EquilibriumReport`].
-    pub violation: f64,
-    /// Iterations from the point before.
-    pub iterations: usize,
-}
-
-/// What kind of critical point was passed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CriticalKind {
-    /// The load factor turns round: a limit point.
-    Limit,
-    /// It goes on, and stability changes: another branch crosses here, or a row comes to or leaves its bound.
-    Bifurcation,
-}
-
-/// A point at which the number of negative modes changes.
-#[derive(Clone, Debug, PartialEq)]
-pub struct CriticalPoint {
-    /// Its kind.
-    pub kind: CriticalKind,
-    /// Load factor there: as located, or in the middle of the two points.
-    pub load: f64,
-    /// The point of the path before it; the next one is behind it.
-    pub after: usize,
-    /// Negative modes before and behind.
-    pub negative_modes: (usize, usize),
-}
-
-/// How a path ended.
-#[derive(Clone, Debug, PartialEq)]
-pub enum PathEnd {
-    /// The load factor came to its end: the last point has it.
-    Reached,
-    /// All points allowed were taken.
-    Points,
-    /// The observer had enough.
-    Stopped,
-    /// No step is short enough to go on: with [`Control::Load`] most often at a limit point.
-    Stuck(Box<Error>),
-}
-
-/// A path of equilibria.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Path {
-    /// Its points, in order.
-    pub points: Vec<PathPoint>,
-    /// Critical points between them, in order.
-    pub critical: Vec<CriticalPoint>,
-    /// How it ended.
-    pub end: PathEnd,
-    /// Tangents factored.
-    pub factorisations: usize,
 }

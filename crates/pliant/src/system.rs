@@ -11,11 +11,11 @@ pub use treatments::TreatmentChoice;
 use crate::motion::{Controls, Motion};
 use crate::report::Counters;
 use crate::simulation::contact::Contacts;
-use crate::simulation::sleep::Sleep;
+use crate::control::sleep::{self, Sleep};
 use crate::system::treatments::group_of_field;
 use crate::{Error, Options};
 use pliant_kkt::{Assembler, RowMotion};
-use pliant_model::{Evaluation, Model, Problem, State};
+use pliant_model::{ComponentId, Evaluation, Model, Problem, State};
 use pliant_solvers::{BoxSolver, DirectSolver, Solution};
 
 /// The only owner of evaluation, assembler, contact rows and factors. Nothing here decides the motion but through its arguments: what
@@ -152,6 +152,48 @@ impl System {
             },
             ..Motion::default()
         })
+    }
+
+    /// Writes into a motion what only the system knows of it: fixed coordinates, inputs, the active set.
+    pub(crate) fn record(&self, motion: &mut Motion) {
+        let Motion {
+            controls, solver, ..
+        } = motion;
+        controls.fixed.clone_from(&self.assembler.system().fixed);
+        controls.inputs.clear();
+        controls
+            .inputs
+            .extend_from_slice(self.model.parameters().inputs());
+        solver.active_set.clear();
+        solver.active_set.extend_from_slice(self.solver.active_set());
+    }
+
+    /// Goes on from a motion that was recorded: imposes its fixed coordinates, inputs and active set, and pushes its state down the
+    /// mappings. With `same_sleepers` the islands that sleep are those of the present.
+    ///
+    /// # Errors
+    /// [`Error::Model`] for the motion of another model.
+    pub(crate) fn recall(&mut self, motion: &mut Motion, same_sleepers: bool) -> Result<(), Error> {
+        let controls = &motion.controls;
+        if self.assembler.system().fixed != controls.fixed {
+            self.assembler.fixed_mut().copy_from_slice(&controls.fixed);
+        }
+        let mut inputs = controls.inputs.iter();
+        for i in 0..self.model.force_fields().len() {
+            for k in 0..self.model.inputs(i).len() {
+                let value = inputs.next().copied().unwrap_or(0.0);
+                if self.model.inputs(i)[k] != value {
+                    self.model.set_input(ComponentId::ForceField(i), k, value)?;
+                }
+            }
+        }
+        self.solver.impose_active_set(&motion.solver.active_set);
+        if !same_sleepers {
+            sleep::recall(self, &motion.sleep);
+        }
+        self.propagate(&mut motion.state)?;
+        self.set_row_motion(motion.time, motion.time);
+        Ok(())
     }
 
     /// Evaluates forces, Jacobians and stiffnesses of a motion, with the forces from outside; force fields with a memory remember the

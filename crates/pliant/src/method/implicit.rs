@@ -26,8 +26,9 @@ use crate::integrator::{EndWeighted, Finished, ImplicitMethod, Integrator, Past,
 use crate::method::sizes::{Missed, TermSizes};
 use crate::motion::{Motion, clone_into_buffers};
 use crate::observe::DampingLaw;
+use crate::control::Guards;
+use crate::options::Weights;
 use crate::report::StepReport;
-use crate::simulation::adaptive::Gates;
 use crate::system::System;
 use pliant_kkt::Scheme;
 use pliant_sparse::CsrMatrix;
@@ -144,7 +145,7 @@ struct Iteration<'a> {
     end: &'a mut Motion,
     /// The scheme whose matrices are those of the equations: a step `1/g` with weights `w` and `k g`.
     scheme: &'a Scheme,
-    guards: &'a Gates,
+    guards: &'a Guards,
     work: &'a mut NewtonWorkspace,
 }
 
@@ -303,10 +304,10 @@ impl NewtonWorkspace {
 
 impl Simulation {
     /// The implicit method that takes steps, if one does.
-    fn method(&self) -> Option<(Option<Arc<dyn ImplicitMethod>>, EndWeighted)> {
+    fn method(&self, weights: Weights) -> Option<(Option<Arc<dyn ImplicitMethod>>, EndWeighted)> {
         let weighted = EndWeighted {
-            alpha: self.options.alpha,
-            beta: self.options.beta,
+            alpha: weights.alpha,
+            beta: weights.beta,
         };
         match &self.options.integrator {
             Integrator::Nonlinear => Some((None, weighted)),
@@ -316,8 +317,8 @@ impl Simulation {
     }
 
     /// A step by an implicit method, but for undoing it.
-    pub(crate) fn advance_implicitly(&mut self, h: f64) -> Result<StepReport, Error> {
-        let Some((given, weighted)) = self.method() else {
+    pub(crate) fn advance_implicitly(&mut self, h: f64, weights: Weights) -> Result<StepReport, Error> {
+        let Some((given, weighted)) = self.method(weights) else {
             return self.advance(h);
         };
         let method: &dyn ImplicitMethod = given.as_deref().unwrap_or(&weighted);
@@ -342,7 +343,7 @@ impl Simulation {
             start: &self.start,
             end: &mut self.motion,
             scheme: &scheme,
-            guards: &self.gates,
+            guards: &self.guards,
             work: &mut self.methods.implicit,
         };
         iteration.start_contacts(h)?;
@@ -371,7 +372,7 @@ impl Simulation {
         let (alpha, beta) = if of_end {
             (0.5, 0.5)
         } else {
-            (method.weight(), self.options.beta)
+            (method.weight(), weights.beta)
         };
         self.scheme = scheme.with_weights(alpha, beta).with_step(h);
         self.tally(h, DampingLaw::Mean);

@@ -1,6 +1,7 @@
 //! Stabilisation: positions back onto the hard constraints.
 
 use crate::Simulation;
+use crate::control::sleep;
 use crate::observe::violation;
 use crate::{Error, Stabilisation};
 use pliant_kkt::{Metric, StepInput};
@@ -59,7 +60,7 @@ impl Simulation {
                 node.space
                     .retract(&mut self.motion.state.positions[node.position_range()], step);
             }
-            self.hold_sleepers();
+            sleep::hold_positions(&self.system, &self.start.state, &mut self.motion);
             self.system
                 .evaluation
                 .propagate(&self.system.model, &mut self.motion.state)?;
@@ -84,6 +85,6 @@ impl Simulation {
             input,
             metric,
         );
-        self.quieten_rows();
+        self.system.sleep.hold_rows(&mut self.system.assembler);
     }
 }

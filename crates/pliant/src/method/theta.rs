@@ -1,6 +1,7 @@
 //! One step, in the order of the equations.
 
 use crate::Simulation;
+use crate::control::sleep;
 use crate::method::gyroscopic;
 use crate::observe::{DampingLaw, LedgerMemory, find_parts};
 use crate::report::{StepReport, Timings};
@@ -49,11 +50,12 @@ impl Simulation {
             self.motion.time,
             &mut self.system.scratch.impulse,
         )?;
-        self.look_for_sleepers();
-        self.wake_driven();
+        let limits = self.options.contacts.sleeping;
+        sleep::look(&mut self.system, &mut self.motion, limits);
+        sleep::wake_driven(&mut self.system, &mut self.motion.sleep);
         timings.fill += lap();
         self.find_contacts(h)?;
-        while self.wake_touched(h) {
+        while sleep::wake_touched(&mut self.system, &mut self.motion, h) {
             self.find_contacts(h)?;
         }
         timings.contacts += lap();
@@ -88,7 +90,10 @@ impl Simulation {
         let solution = self.contact_solution().unwrap_or(&self.system.solution);
         self.whole_system().support_into(solution, &mut supports);
         self.motion.supports = supports;
-        self.forget_sleeping_supports();
+        let motion = &mut self.motion;
+        self.system
+            .sleep
+            .forget_supports(&motion.sleep, &mut motion.supports);
         self.motion.supports.iter_mut().for_each(|s| *s /= h);
         for (x, d) in self
             .system
@@ -179,8 +184,8 @@ impl Simulation {
             input,
         );
         self.scheme.geometry = self.options.geometry;
-        self.quieten_rows();
-        self.gates.deactivate_rows(&mut self.system.assembler);
+        self.system.sleep.hold_rows(&mut self.system.assembler);
+        self.guards.deactivate_rows(&mut self.system.assembler);
         self.system.find_soft_rows();
         timings.fill += lap();
         let prepared = if self.in_contact() {
@@ -205,7 +210,9 @@ impl Simulation {
         } else {
             self.solve_without_contacts(timings, lap)?
         };
-        self.keep_sleeping_multipliers(self.scheme.h);
+        let system = &mut self.system;
+        let (start, mu) = (&self.start.multipliers, &mut system.solution.mu);
+        system.sleep.keep_multipliers(start, self.scheme.h, mu);
         timings.solve += lap();
         Ok(solved)
     }
@@ -322,7 +329,7 @@ impl Simulation {
             node.space
                 .retract(&mut self.motion.state.positions[node.position_range()], step);
         }
-        self.hold_sleepers();
+        sleep::hold_positions(&self.system, &self.start.state, &mut self.motion);
         self.system
             .evaluation
             .propagate(&self.system.model, &mut self.motion.state)?;

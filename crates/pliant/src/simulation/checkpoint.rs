@@ -1,6 +1,7 @@
 //! Saving what changes, and going back to it.
 
 use super::Simulation;
+use crate::control::sleep;
 use crate::motion::SolverMemory;
 use crate::{Checkpoint, Error};
 use pliant_model::{Energies, ModelError};
@@ -13,14 +14,12 @@ impl Simulation {
             .fixed
             .clone_from(&self.system.assembler.system().fixed);
         out.controls.inputs = self.system.model.parameters().inputs().to_vec();
-        out.adaptive = self.adaptive.memory;
         out.solver = SolverMemory {
             elimination: self.system.solver.elimination().cloned(),
             correction_elimination: self.system.corrector.elimination().cloned(),
             active_set: self.system.solver.active_set().to_vec(),
         };
         out.contacts = self.contact_memory();
-        out.sleep = self.sleep_memory();
         out
     }
 
@@ -52,13 +51,12 @@ impl Simulation {
         self.motion.clone_from(checkpoint);
         (self.motion.state, self.motion.treatments) = (state, treatments);
         self.system.assembler.fixed_mut().copy_from_slice(&controls.fixed);
-        self.adaptive.memory = checkpoint.adaptive;
         self.system.solver.forget(solver.elimination.clone());
         self.system.solver.impose_active_set(&solver.active_set);
         self.system
             .corrector
             .forget(solver.correction_elimination.clone());
-        self.restore_sleep(&checkpoint.sleep);
+        sleep::recall(&mut self.system, &checkpoint.sleep);
         self.restore_contacts(checkpoint)
     }
 
@@ -107,7 +105,7 @@ impl Simulation {
                 .into());
             }
         }
-        self.check_sleep(&checkpoint.sleep)?;
+        checkpoint.sleep.check(self.system.assembler.system())?;
         let books = &checkpoint.ledger;
         let Energies { kinetic, potential } = books.energies.unwrap_or_default();
         let crate::AdaptiveMemory {

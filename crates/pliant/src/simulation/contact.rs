@@ -2,14 +2,14 @@
 //! which is paid for ([`toll`]).
 
 mod coupling;
+pub(crate) mod equilibrium;
 mod impacts;
-mod laws;
+pub(crate) mod laws;
 mod memory;
 mod newton;
 mod overlap;
 mod poisson;
 mod read;
-pub(crate) mod rest;
 mod solve;
 mod toll;
 mod unforeseen;
@@ -146,7 +146,7 @@ pub(crate) fn foresee(model: &Problem, state: &State, system: &KktSystem, h: f64
     }
 }
 
-fn check(contact: &Contact) -> Result<(), Error> {
+pub(crate) fn check(contact: &Contact) -> Result<(), Error> {
     let law = &contact.law;
     let at_least = |what, value: f64, fine: bool, bound| {
         if fine {
@@ -402,7 +402,8 @@ impl Simulation {
                 &mut c.foreseen,
             );
             c.finder.find(&self.system.model, &c.foreseen, h, &mut c.list)?;
-            self.leave_out_sleepers(&mut c.list);
+            let (sleep, assembler) = (&self.system.sleep, &self.system.assembler);
+            sleep.leave_out(assembler, &mut c.list);
             c.list.contacts().iter().try_for_each(check)?;
             c.horizon = Some(h);
             c.found_in_step = true;

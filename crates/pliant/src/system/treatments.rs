@@ -77,7 +77,7 @@ impl System {
     /// Plans the system again after the rows of the model have changed; multipliers of components that keep rows are kept. Nothing may
     /// be asleep.
     pub(crate) fn plan_anew(&mut self, motion: &mut Motion, before: &[RowGroup]) -> Result<(), Error> {
-        self.sleep.rows.clear();
+        self.sleep.forget_rows();
         let fixed = self.assembler.system().fixed.clone();
         let rows = self.model.row_count();
         let after = self.model.row_groups().to_vec();

@@ -3,6 +3,7 @@
 use super::solve::{auto_options, in_words};
 use super::{Contacts, check, foresee};
 use crate::Error;
+use crate::control::sleep;
 use crate::contact::{Contact, ContactList, Overlap};
 use crate::simulation::Simulation;
 use pliant_kkt::{GeometricTerms, Metric, Quantity};
@@ -90,7 +91,7 @@ impl Simulation {
                 &mut c.foreseen,
             );
             c.finder.find(&s.system.model, &c.foreseen, h, &mut c.next)?;
-            s.leave_out_sleepers(&mut c.next);
+            s.system.sleep.leave_out(&s.system.assembler, &mut c.next);
             c.next.contacts().iter().try_for_each(check)
         };
         search(c, self)?;
@@ -228,7 +229,7 @@ impl Simulation {
                 node.space
                     .retract(&mut self.motion.state.positions[node.position_range()], step);
             }
-            self.hold_sleepers();
+            sleep::hold_positions(&self.system, &self.start.state, &mut self.motion);
             self.system
                 .evaluation
                 .propagate(&self.system.model, &mut self.motion.state)?;

@@ -83,7 +83,8 @@ impl Simulation {
         c.unforeseen.clear();
         c.finder
             .find_unforeseen(&self.system.model, &c.foreseen, h, &mut c.unforeseen)?;
-        self.leave_out_sleepers(&mut c.unforeseen);
+        let (sleep, assembler) = (&self.system.sleep, &self.system.assembler);
+        sleep.leave_out(assembler, &mut c.unforeseen);
         c.unforeseen.contacts().iter().try_for_each(check)?;
         let Some(first) = c.unforeseen.contacts().first() else {
             return Ok(());

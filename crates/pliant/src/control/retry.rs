@@ -1,40 +1,86 @@
-//! Steps that are taken in halves because their contacts do not converge.
+//! Steps that are taken again: with contacts that were missed, and in halves where contacts or
+//! Newton's method do not converge.
 
-use super::Simulation;
-use crate::{Error, Integrator, StepReport, Timings};
+use super::Conditions;
+use crate::options::Weights;
+use crate::{Error, Integrator, Simulation, StepReport, Timings};
 
-impl Simulation {
-    /// A step; where its contacts or Newton's method do not converge, two halves instead, down to `2^-halvings` of it. If one of them fails, nothing has happened.
-    pub(crate) fn step_or_halves(&mut self, h: f64, halvings: usize) -> Result<StepReport, Error> {
-        let end = self.motion.time + h;
-        match self.step_at_once(h) {
-            Err(Error::ContactsNotConverged { .. } | Error::ContactsNotForeseen { .. }) if halvings > 0 => {}
-            Err(Error::NotConverged { .. } | Error::NotPositiveDefinite { .. })
-                if halvings > 0 && self.options.integrator != Integrator::Linear => {}
-            result => return result,
+/// A step under the options, in halves where it does not converge and they allow it.
+pub(crate) fn step(simulation: &mut Simulation, h: f64) -> Result<StepReport, Error> {
+    let options = &simulation.options;
+    let halvings = match options.integrator {
+        Integrator::Linear => options.contacts.halvings,
+        _ => options.newton.halvings,
+    };
+    if let Some(contacts) = &mut simulation.system.contacts {
+        contacts.failed = None;
+    }
+    step_or_halves(simulation, h, halvings)
+}
+
+/// A step; where its contacts or Newton's method do not converge, two halves instead, down to
+/// `2^-halvings` of it. If one of them fails, nothing has happened.
+fn step_or_halves(simulation: &mut Simulation, h: f64, halvings: usize) -> Result<StepReport, Error> {
+    let end = simulation.motion.time + h;
+    match simulation.step_at_once(h, Conditions::default()) {
+        Err(Error::ContactsNotConverged { .. } | Error::ContactsNotForeseen { .. }) if halvings > 0 => {}
+        Err(Error::NotConverged { .. } | Error::NotPositiveDefinite { .. })
+            if halvings > 0 && simulation.options.integrator != Integrator::Linear => {}
+        result => return result,
+    }
+    let before = simulation.checkpoint();
+    let first = step_or_halves(simulation, 0.5 * h, halvings - 1);
+    let result = first.and_then(|first| {
+        let second = step_or_halves(simulation, 0.5 * h, halvings - 1)?;
+        Ok(both(&first, &second))
+    });
+    match result {
+        Ok(mut report) => {
+            // Times do not depend on how often a step was halved.
+            simulation.motion.time = end;
+            report.time = end;
+            Ok(report)
         }
-        let before = self.checkpoint();
-        let result = self.step_or_halves(0.5 * h, halvings - 1).and_then(|first| {
-            let second = self.step_or_halves(0.5 * h, halvings - 1)?;
-            Ok(both(&first, &second))
-        });
-        match result {
-            Ok(mut report) => {
-                // Times do not depend on how often a step was halved.
-                self.motion.time = end;
-                report.time = end;
-                Ok(report)
+        Err(error) => {
+            // What failed is to be looked at, and going back forgets it.
+            if let Some(contacts) = &mut simulation.system.contacts {
+                contacts.keep_failed();
             }
-            Err(error) => {
-                // What failed is to be looked at, and going back forgets it.
-                if let Some(contacts) = &mut self.system.contacts {
-                    contacts.keep_failed();
-                }
-                self.restore(&before)?;
-                Err(error)
-            }
+            simulation.restore(&before)?;
+            Err(error)
         }
     }
+}
+
+/// Tries a step from the motion at its start, and again as long as it went through contacts that
+/// the search had missed.
+pub(crate) fn with_missed_contacts(
+    simulation: &mut Simulation,
+    h: f64,
+    weights: Weights,
+) -> Result<StepReport, Error> {
+    if let Some(c) = &mut simulation.system.contacts {
+        c.foresee_nothing();
+    }
+    loop {
+        let result = simulation.try_at_once(h, weights);
+        let missed = matches!(result, Err(Error::ContactsNotForeseen { .. }));
+        let contacts = simulation.system.contacts.as_mut().filter(|_| missed);
+        if !contacts.is_some_and(|c| c.take_unforeseen()) {
+            return result;
+        }
+        put_back(simulation)?;
+    }
+}
+
+/// Drops the end of a step. What the step woke stays awake.
+pub(crate) fn put_back(simulation: &mut Simulation) -> Result<(), Error> {
+    let (start, end) = (&mut simulation.start, &mut simulation.motion);
+    start.sleep.clone_from(&end.sleep);
+    end.clone_from(start);
+    simulation.system.propagate(&mut end.state)?;
+    simulation.system.set_row_motion(end.time, end.time);
+    Ok(())
 }
 
 /// What the two halves of a step that did not converge did together.

@@ -1,12 +1,23 @@
 //! Which contacts there are at rest, and what is known of them from the position before.
 
-use super::super::laws::Rows;
-use super::super::{Contacts, check};
 use super::{KeptContacts, RestContacts};
 use crate::Error;
-use crate::contact::{Contact, ContactKey, ContactList, ContactsReport, FrictionCoupling};
-use crate::simulation::Simulation;
+use crate::contact::FrictionCoupling;
+use crate::contact::{Contact, ContactFinder, ContactKey, ContactList, ContactOptions, ContactsReport};
+use crate::simulation::contact::check;
+use crate::simulation::contact::equilibrium::ShownContacts;
+use crate::simulation::contact::laws::Rows;
+use crate::system::System;
 use pliant_dense::Vec3;
+use pliant_model::State;
+
+/// Scratch of a search.
+#[derive(Debug, Default)]
+pub(super) struct Search {
+    /// The position, with a displacement in place of the velocities.
+    state: State,
+    found: ContactList,
+}
 
 /// Least cosine between normals of a contact that is named anew.
 const ALIKE: f64 = 0.9;
@@ -23,19 +34,20 @@ fn is_twin(a: &Contact, b: &Contact) -> bool {
 }
 
 impl RestContacts {
-    /// Takes the contacts of a search, with what is known of those that were there before. Whether one is new; with `more`, at the position of the last search, those not found stay.
+    /// Takes the contacts of a search, with what is known of those that were there before. Whether
+    /// one is new; with `more`, at the position of the last search, those not found stay.
     fn take(&mut self, more: bool) -> bool {
         let firsts: Vec<usize> = self.firsts().collect();
         let mut new = KeptContacts::default();
         if more {
             new.list.copy(&self.kept.list);
-            for (i, contact) in self.found.contacts().iter().enumerate() {
+            for (i, contact) in self.search.found.contacts().iter().enumerate() {
                 if !self.kept.list.contacts().iter().any(|old| is_twin(old, contact)) {
-                    new.list.take(&self.found, i);
+                    new.list.take(&self.search.found, i);
                 }
             }
         } else {
-            new.list.copy(&self.found);
+            new.list.copy(&self.search.found);
         }
         let heirs = self.heirs(&new.list, &firsts);
         let mut rows = Vec::with_capacity(new.list.len());
@@ -58,8 +70,9 @@ impl RestContacts {
         heirs.iter().any(Option::is_none)
     }
 
-    /// The old contact that each new one goes on from: that of its key, else the nearest of those that bore and are found no more between the same two things, for points
-    /// that hop from edge to edge are named anew.
+    /// The old contact that each new one goes on from: that of its key, else the nearest of those
+    /// that bore and are found no more between the same two things, for points that hop from edge
+    /// to edge are named anew.
     fn heirs(&mut self, new: &ContactList, firsts: &[usize]) -> Vec<Option<usize>> {
         let old = self.kept.list.contacts();
         let mut places: Vec<(ContactKey, usize)> = old.iter().enumerate().map(|(i, c)| (c.key, i)).collect();
@@ -71,8 +84,8 @@ impl RestContacts {
         let mut heirs: Vec<Option<usize>> = new.contacts().iter().map(place).collect();
         let mut stays = vec![false; old.len()];
         heirs.iter().flatten().for_each(|i| stays[*i] = true);
-        let bore = |i: &usize| !stays[*i] && self.kept.force[firsts[*i]] > 0.0;
-        let mut left: Vec<usize> = (0..old.len()).filter(bore).collect();
+        let had_force = |i: &usize| !stays[*i] && self.kept.force[firsts[*i]] > 0.0;
+        let mut left: Vec<usize> = (0..old.len()).filter(had_force).collect();
         self.lost |= !left.is_empty();
         for (heir, contact) in heirs.iter_mut().zip(new.contacts()) {
             if heir.is_some() {
@@ -112,20 +125,20 @@ impl RestContacts {
 
 fn refuse(
     contact: &Contact,
-    c: &Contacts,
+    finder: &dyn ContactFinder,
     coupling: FrictionCoupling,
-    steps_only: bool,
+    frictionless: bool,
 ) -> Result<(), Error> {
     let law = &contact.law;
     let name = || {
-        let [a, b] = contact.sides.map(|s| c.finder.name(s));
+        let [a, b] = contact.sides.map(|s| finder.name(s));
         format!("the contact of {a} and {b}")
     };
     let what = if law.torsion > 0.0 || law.rolling > 0.0 {
         format!("resistance to spin or rolling, as of {}", name())
     } else if law.friction > 0.0 && coupling != FrictionCoupling::Exact {
         format!("the friction of {} with another coupling than `Exact`", name())
-    } else if law.friction > 0.0 && steps_only {
+    } else if law.friction > 0.0 && frictionless {
         format!(
             "the friction of {} along a path by arc length: it depends on the way that loads go; steps of the load have one",
             name()
@@ -136,127 +149,120 @@ fn refuse(
     Err(Error::NotStatic { what })
 }
 
-impl Simulation {
-    /// Finds what touches at the present position, which must be evaluated, or may touch on a `way` from there (a displacement of the independent coordinates; none if it is empty). Whether a
-    /// contact is new. By arc length friction is refused.
-    pub(crate) fn find_rest_contacts(
+impl RestContacts {
+    /// Finds what touches at a position, which must be evaluated, or may touch on a `way` from
+    /// there (a displacement of the independent coordinates; none if it is empty). Whether a
+    /// contact is new.
+    pub(in crate::statics) fn find(
         &mut self,
-        t: &mut RestContacts,
+        system: &mut System,
+        state: &State,
         way: &[f64],
-        by_arc_length: bool,
+        options: &ContactOptions,
     ) -> Result<bool, Error> {
-        let Some(mut c) = self.system.contacts.take() else {
+        let Some(c) = &mut system.contacts else {
             return Ok(false);
         };
-        let found = self.find_rest_contacts_of(&mut c, t, way, by_arc_length);
-        self.system.contacts = Some(c);
-        found
-    }
-
-    fn find_rest_contacts_of(
-        &mut self,
-        c: &mut Contacts,
-        t: &mut RestContacts,
-        way: &[f64],
-        by_arc_length: bool,
-    ) -> Result<bool, Error> {
-        c.foreseen.clone_from(&self.motion.state);
-        c.foreseen.velocities.fill(0.0);
+        let Search { state: probe, found } = &mut self.search;
+        probe.clone_from(state);
+        probe.velocities.fill(0.0);
         if !way.is_empty() {
-            for node in self.system.model.nodes() {
+            for node in system.model.nodes() {
                 let Some(first) = node.first_dof() else { continue };
                 let range = node.velocity_range();
                 let of = &way[first..first + range.len()];
-                c.foreseen.velocities[range].copy_from_slice(of);
+                probe.velocities[range].copy_from_slice(of);
             }
-            self.system
+            system
                 .evaluation
-                .push_forward(&self.system.model, &mut c.foreseen.velocities);
+                .push_forward(&system.model, &mut probe.velocities);
         }
-        t.found.clear();
-        c.finder
-            .find(&self.system.model, &c.foreseen, 1.0, &mut t.found)?;
-        let coupling = self.options.contacts.friction_coupling;
-        for contact in t.found.contacts() {
+        found.clear();
+        c.finder.find(&system.model, probe, 1.0, found)?;
+        for contact in found.contacts() {
             check(contact)?;
-            refuse(contact, c, coupling, by_arc_length)?;
+            refuse(contact, &*c.finder, options.friction_coupling, self.frictionless)?;
         }
-        let fresh = t.take(!way.is_empty());
+        let fresh = self.take(!way.is_empty());
         if way.is_empty() || fresh {
-            self.project_rest_contacts(t)?;
+            self.project_at(system, state)?;
         }
         Ok(fresh)
     }
 
-    /// The rows of the contacts at the present position.
-    fn project_rest_contacts(&mut self, t: &mut RestContacts) -> Result<(), Error> {
-        self.system.assembler.fill_jacobians(&self.system.evaluation);
-        t.project(&self.system.assembler, &self.system.model, &self.motion.state)
+    /// The rows of the contacts at a position.
+    fn project_at(&mut self, system: &mut System, state: &State) -> Result<(), Error> {
+        system.assembler.fill_jacobians(&system.evaluation);
+        self.project(&system.assembler, &system.model, state)
     }
 
-    /// The contacts of the present position, with the forces that they had last.
-    pub(crate) fn start_rest_contacts(
+    /// The contacts of a position, with the forces that they had last.
+    pub(in crate::statics) fn start(
         &mut self,
-        t: &mut RestContacts,
-        by_arc_length: bool,
+        system: &mut System,
+        state: &State,
+        options: &ContactOptions,
     ) -> Result<(), Error> {
-        self.find_rest_contacts(t, &[], by_arc_length)?;
-        if let Some(c) = &self.system.contacts {
-            t.remember(&c.forces);
+        self.find(system, state, &[], options)?;
+        if let Some(c) = &system.contacts {
+            self.remember(c.last_forces());
         }
         Ok(())
     }
 
-    /// Takes contacts back that belong to the present position.
-    pub(crate) fn return_rest_contacts(
+    /// Takes contacts back that belong to a position.
+    pub(in crate::statics) fn go_back(
         &mut self,
-        t: &mut RestContacts,
+        system: &mut System,
+        state: &State,
         to: &KeptContacts,
     ) -> Result<(), Error> {
-        if self.system.contacts.is_none() {
-            return Ok(());
-        }
-        t.kept.clone_from(to);
-        t.rows.clear();
-        t.rows
-            .extend(to.list.contacts().iter().map(|c| Rows::new(c, 0.0)));
-        self.project_rest_contacts(t)
+        self.kept.clone_from(to);
+        self.rows.clear();
+        let contacts = to.list.contacts().iter();
+        self.rows.extend(contacts.map(|c| Rows::new(c, 0.0)));
+        self.project_at(system, state)
     }
+}
 
-    /// What is read of the contacts is that of the equilibrium: forces as impulses over 1 s, ways of slip as velocities.
-    pub(crate) fn show_rest_contacts(&mut self, t: &mut RestContacts, length: f64) {
-        let Some(c) = &mut self.system.contacts else {
-            return;
-        };
-        c.list.copy(&t.kept.list);
-        c.rows.clone_from(&t.rows);
-        c.tail.clone_from(&t.tail);
-        c.report = ContactsReport {
-            friction_coupling: self.options.contacts.friction_coupling,
-            restitution: 1.0,
-            residual: t.missed,
-            de_saxce: t.missed,
-            iterations: std::mem::take(&mut t.iterations),
-            ..ContactsReport::default()
-        };
-        c.after.clear();
-        for (i, first) in t.firsts().enumerate() {
-            let mut w = [0.0; 6];
-            t.way(i, first, &mut w);
-            w[0] = 0.0;
-            c.after.extend_from_slice(&w[..t.rows[i].count]);
-            let gap = t.kept.list.contacts()[i].gap;
-            c.report.overlap = c.report.overlap.max(-gap);
-            let law = &t.kept.list.contacts()[i].law;
-            if law.compliance > 0.0 && gap < 0.0 {
-                c.report.stored += 0.5 * gap * gap / law.compliance;
-            }
+/// What is read of the contacts is that of the equilibrium: forces as impulses over 1 s, ways of
+/// slip as velocities. `length` is that of the model (m).
+pub(in crate::statics) fn show(
+    system: &mut System,
+    t: &mut RestContacts,
+    length: f64,
+    options: &ContactOptions,
+) {
+    let Some(c) = &mut system.contacts else {
+        return;
+    };
+    let mut report = ContactsReport {
+        friction_coupling: options.friction_coupling,
+        restitution: 1.0,
+        residual: t.missed,
+        de_saxce: t.missed,
+        iterations: t.flow.take_iterations(),
+        ..ContactsReport::default()
+    };
+    let mut ways = Vec::with_capacity(t.kept.force.len());
+    for (i, first) in t.firsts().enumerate() {
+        let mut w = [0.0; 6];
+        t.way(i, first, &mut w);
+        w[0] = 0.0;
+        ways.extend_from_slice(&w[..t.rows[i].count]);
+        let contact = &t.kept.list.contacts()[i];
+        report.overlap = report.overlap.max(-contact.gap);
+        if contact.law.compliance > 0.0 && contact.gap < 0.0 {
+            report.stored += 0.5 * contact.gap * contact.gap / contact.law.compliance;
         }
-        c.noise = NO_SLIP * length;
-        c.read(&t.kept.force, 1.0, 1.0);
-        c.report.work = 0.0;
-        c.stand(1.0);
-        c.next_horizon = 0.0;
-        c.horizon = None;
     }
+    c.show_equilibrium(ShownContacts {
+        list: &t.kept.list,
+        rows: &t.rows,
+        tail: &t.tail,
+        forces: &t.kept.force,
+        ways: &ways,
+        noise: NO_SLIP * length,
+        report,
+    });
 }

@@ -1,68 +1,67 @@
-//! Contacts at rest: what touches at a position, with which forces, and how far that is from its law.
+//! Contacts at rest: what touches at a position, with which forces, and how far that is from its
+//! law.
 //!
-//! Displacements take the part of velocities and forces that of impulses. With the gap `phi`, the compliance `C` and the way `s` that the second point has slipped
-//! against the first since the load began to change
+//! Displacements take the part of velocities and forces that of impulses. With the gap `phi`, the
+//! compliance `C` and the way `s` that the second point has slipped against the first since the
+//! load began to change
 //!
 //! ```math
 //! r in K,   w = (phi + C r_n, s),   w + mu |s| n in K*,   r . (w + mu |s| n) = 0
 //! ```
 //!
-//! with Coulomb's cone `K`, its dual `K*`, and of contacts without friction `0 <= w_n`, `r_n >= 0`, `w_n r_n = 0`.
+//! with Coulomb's cone `K`, its dual `K*`, and of contacts without friction `0 <= w_n`, `r_n >= 0`,
+//! `w_n r_n = 0`.
 
 mod find;
 mod step;
 mod tangent;
 
-use super::laws::Rows;
 use crate::Error;
 use crate::contact::{ContactKey, ContactList};
+use crate::simulation::contact::laws::Rows;
 use pliant_dense::Vec3;
-use pliant_kkt::{Assembler, Extended, Tail};
+use pliant_kkt::{Assembler, Tail};
 use pliant_model::{Model, State};
-use pliant_solvers::Solution;
-use pliant_solvers::complementarity::{Cone, IslandSolver};
+use step::ConeStep;
+use tangent::ActiveRows;
+
+pub(super) use find::show;
 
 /// Contacts of the present position, and scratch.
 #[derive(Debug, Default)]
-pub(crate) struct RestContacts {
+pub(super) struct RestContacts {
     kept: KeptContacts,
     rows: Vec<Rows>,
     tail: Tail,
-    cones: Vec<Option<Cone>>,
-    /// Rows of those that bear, for the tangent, and the first row of each of them among all.
-    acting: Tail,
-    acting_of: Vec<usize>,
-    tangent: Extended,
-    /// Of a step of the flow.
-    step: Extended,
-    solver: IslandSolver,
-    solution: Solution,
-    /// Forces that it found, until the step is taken.
-    solved: Vec<f64>,
+    /// Those that are active, as rows of the tangent.
+    active: ActiveRows,
+    /// The step of the flow.
+    flow: ConeStep,
+    /// Contacts with friction are refused.
+    frictionless: bool,
     /// Since the last step a contact with a force was not found again.
     lost: bool,
-    /// Share of the last natural map, and iterations of the solver so far.
+    /// Share of the last natural map.
     missed: f64,
-    iterations: usize,
     scratch: Vec<f64>,
-    found: ContactList,
+    search: find::Search,
 }
 
-/// What a position is gone back to with.
+/// The contacts of an iterate.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct KeptContacts {
+pub(super) struct KeptContacts {
     list: ContactList,
     /// Force in every row (N).
     force: Vec<f64>,
     /// The way slipped, in the world (m).
     slip: Vec<Vec3>,
-    /// Whether it bears in Newton's method.
+    /// Whether it is active in Newton's method.
     acts: Vec<bool>,
 }
 
 impl KeptContacts {
-    /// Which bear.
-    pub(crate) fn acting(&self) -> impl Iterator<Item = ContactKey> {
+    /// Which are active.
+    pub(super) fn acting(&self) -> impl Iterator<Item = ContactKey> {
         let all = self.list.contacts().iter().zip(&self.acts);
         all.filter(|(_, acts)| **acts).map(|(c, _)| c.key)
     }
@@ -70,36 +69,43 @@ impl KeptContacts {
 
 /// How far contacts are from their law.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Miss {
+pub(super) struct Miss {
     /// Largest share of the natural map in the largest force.
-    pub(crate) share: f64,
+    pub(super) share: f64,
     /// Largest gap of what bears, or overlap (m).
-    pub(crate) violation: f64,
+    pub(super) violation: f64,
     /// The sides of the contact that misses most.
-    pub(crate) sides: Option<[u32; 2]>,
+    pub(super) sides: Option<[u32; 2]>,
 }
 
 impl RestContacts {
-    pub(crate) fn kept(&self) -> &KeptContacts {
+    pub(super) fn new(frictionless: bool) -> Self {
+        Self {
+            frictionless,
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn kept(&self) -> &KeptContacts {
         &self.kept
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.kept.list.is_empty()
     }
 
     /// Whether any contact has friction.
-    pub(crate) fn rubs(&self) -> bool {
+    pub(super) fn has_friction(&self) -> bool {
         self.rows.iter().any(|r| r.count > 1)
     }
 
     /// The largest force of a row (N), in its unit.
-    pub(crate) fn largest_force(&self) -> f64 {
+    pub(super) fn largest_force(&self) -> f64 {
         self.kept.force.iter().fold(0.0, |a: f64, r| a.max(r.abs()))
     }
 
     /// How many bear a force.
-    pub(crate) fn bearing(&self) -> usize {
+    pub(super) fn bearing(&self) -> usize {
         self.firsts()
             .filter(|first| self.kept.force[*first] > 0.0)
             .count()
@@ -115,12 +121,12 @@ impl RestContacts {
     }
 
     /// Whether the finder lists other points than those that bore.
-    pub(crate) fn lost(&self) -> bool {
+    pub(super) fn lost(&self) -> bool {
         self.lost
     }
 
     /// Slip is counted from here.
-    pub(crate) fn begin_increment(&mut self) {
+    pub(super) fn begin_increment(&mut self) {
         self.kept.slip.fill(Vec3::zeros());
     }
 
@@ -135,8 +141,9 @@ impl RestContacts {
         Ok(())
     }
 
-    /// `F_1 += J^T r`, and the sizes of that, `|J|^T |r|` with the length of each force for all its rows: where the tangents lie is arbitrary.
-    pub(crate) fn add_forces(&mut self, force: &mut [f64], terms: &mut [f64]) {
+    /// `F_1 += J^T r`, and the sizes of that, `|J|^T |r|` with the length of each force for all its
+    /// rows: where the tangents lie is arbitrary.
+    pub(super) fn add_forces(&mut self, force: &mut [f64], terms: &mut [f64]) {
         self.tail.add_transpose_product(&self.kept.force, 1.0, force);
         self.scratch.clear();
         let mut row = 0;
@@ -149,10 +156,11 @@ impl RestContacts {
         self.tail.add_sizes(&self.scratch, terms);
     }
 
-    /// The largest share of a displacement that takes no gap of a contact that does not bear below zero.
-    pub(crate) fn first_touch(&mut self, x: &[f64]) -> f64 {
-        let mut after = std::mem::take(&mut self.scratch);
-        self.tail.product_into(x, &mut after);
+    /// The largest share of a displacement that takes no gap of a contact that does not bear below
+    /// zero.
+    pub(super) fn first_touch(&mut self, x: &[f64]) -> f64 {
+        self.tail.product_into(x, &mut self.scratch);
+        let after = &self.scratch;
         let mut share = f64::INFINITY;
         for (i, first) in self.firsts().enumerate() {
             let gap = self.kept.list.contacts()[i].gap;
@@ -160,22 +168,22 @@ impl RestContacts {
                 share = share.min(-gap / after[first]);
             }
         }
-        self.scratch = after;
         share
     }
 
     /// The step is taken: the forces are those that it was solved with.
-    pub(crate) fn accept(&mut self) {
+    pub(super) fn accept(&mut self) {
         self.lost = false;
-        if self.solved.len() == self.kept.force.len() {
-            self.kept.force.copy_from_slice(&self.solved);
+        let found = self.flow.forces();
+        if found.len() == self.kept.force.len() {
+            self.kept.force.copy_from_slice(found);
         }
     }
 
     /// Counts the way of a displacement of what bears; what does not has none.
-    pub(crate) fn slide(&mut self, x: &[f64]) {
-        let mut after = std::mem::take(&mut self.scratch);
-        self.tail.product_into(x, &mut after);
+    pub(super) fn slide(&mut self, x: &[f64]) {
+        self.tail.product_into(x, &mut self.scratch);
+        let after = &self.scratch;
         let mut row = 0;
         for (i, own) in self.rows.iter().enumerate() {
             if self.kept.force[row] > 0.0 {
@@ -188,7 +196,6 @@ impl RestContacts {
             }
             row += own.count;
         }
-        self.scratch = after;
     }
 
     /// Gap and slip in the rows of a contact, as `w`.
@@ -200,8 +207,9 @@ impl RestContacts {
         }
     }
 
-    /// The natural maps `|r - P_K(r - (w + mu |w_t| n)/s)|` over the largest force, with `s` the length over it, beyond the rounding of gaps (m).
-    pub(crate) fn miss(&mut self, largest: f64, length: f64, rounding: f64) -> Miss {
+    /// The natural maps `|r - P_K(r - (w + mu |w_t| n)/s)|` over the largest force, with `s` the
+    /// length over it, beyond the rounding of gaps (m).
+    pub(super) fn miss(&mut self, largest: f64, length: f64, rounding: f64) -> Miss {
         let mut out = Miss::default();
         for (i, first) in self.firsts().enumerate() {
             let (contact, own) = (&self.kept.list.contacts()[i], &self.rows[i]);

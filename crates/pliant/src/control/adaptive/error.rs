@@ -1,9 +1,8 @@
 //! What the step at once and the two halves differ by.
 
-use super::{Simulation, Work};
 use crate::adaptive::Adaptive;
 use crate::contact::Sleeping;
-use pliant_model::{Node, Space};
+use pliant_model::{Model, Node, Space, State};
 use std::ops::Range;
 
 /// How far a trial is from its tolerance.
@@ -19,7 +18,8 @@ pub(crate) struct Measured {
     pub(crate) velocity: f64,
 }
 
-/// The velocity coordinates of a node, in parts that have one size: an element, of a body its place and its turn.
+/// The velocity coordinates of a node, in parts that have one size: an element, of a body its place
+/// and its turn.
 fn parts(node: &Node) -> impl Iterator<Item = Range<usize>> {
     let size = if node.space == Space::Rigid3 {
         3
@@ -49,23 +49,38 @@ impl Measured {
     }
 }
 
-impl Simulation {
-    /// Measures a trial of length `h`: the state is that of the halves.
-    pub(crate) fn measure_trial(&self, work: &mut Work, how: &Adaptive, h: f64) -> Measured {
+/// Differences of the coordinates of one node, twice.
+#[derive(Debug, Default)]
+pub(super) struct Differences {
+    error: Vec<f64>,
+    change: Vec<f64>,
+}
+
+/// States of a trial: its start, its end taken at once, and its end in halves.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ends<'a> {
+    pub(super) start: &'a State,
+    pub(super) coarse: &'a State,
+    pub(super) fine: &'a State,
+}
+
+impl Differences {
+    /// Measures a trial of length `h`.
+    pub(super) fn measure(&mut self, model: &Model, ends: Ends<'_>, how: &Adaptive, h: f64) -> Measured {
         let mut out = Measured::default();
-        let start = work.start.state();
-        let (error, change) = (&mut work.difference, &mut work.change);
+        let Ends { start, coarse, fine } = ends;
+        let Self { error, change } = self;
         let position = how.position * h.max(how.position_kink);
         let velocity = how.velocity * h.max(how.velocity_kink);
-        for node in self.system.model.nodes() {
+        for node in model.nodes() {
             let Some(first) = node.first_dof() else { continue };
             let (x, v) = (node.position_range(), node.velocity_range());
             error.clear();
             error.resize(v.len(), 0.0);
             change.clear();
             change.resize(v.len(), 0.0);
-            let end = &self.motion.state.positions[x.clone()];
-            node.space.local(end, &work.coarse.positions[x.clone()], error);
+            let end = &fine.positions[x.clone()];
+            node.space.local(end, &coarse.positions[x.clone()], error);
             node.space.local(&start.positions[x], end, change);
             for part in parts(node) {
                 let (e, c) = (&error[part.clone()], &change[part.clone()]);
@@ -73,8 +88,8 @@ impl Simulation {
                 out.position = out.position.max(size);
             }
             for (i, k) in v.enumerate() {
-                error[i] = work.coarse.velocities[k] - self.motion.state.velocities[k];
-                change[i] = self.motion.state.velocities[k] - start.velocities[k];
+                error[i] = coarse.velocities[k] - fine.velocities[k];
+                change[i] = fine.velocities[k] - start.velocities[k];
             }
             for part in parts(node) {
                 let (e, c) = (&error[part.clone()], &change[part.clone()]);
@@ -84,21 +99,17 @@ impl Simulation {
         }
         out
     }
+}
 
-    /// Whether nothing is faster than the limits of rest.
-    pub(crate) fn is_slow(&self, rest: Sleeping) -> bool {
-        self.system
-            .model
-            .nodes()
-            .iter()
-            .filter(|n| n.first_dof().is_some())
-            .all(|node| {
-                let v = &self.motion.state.velocities[node.velocity_range()];
-                parts(node).enumerate().all(|(i, part)| {
-                    let turns = node.space == Space::Rigid3 && i % 2 == 1;
-                    let limit = if turns { rest.spin } else { rest.speed };
-                    norm(v[part].iter().copied()) <= limit
-                })
-            })
-    }
+/// Whether nothing is faster than the limits of rest.
+pub(super) fn is_slow(model: &Model, state: &State, rest: Sleeping) -> bool {
+    let mut nodes = model.nodes().iter().filter(|n| n.first_dof().is_some());
+    nodes.all(|node| {
+        let v = &state.velocities[node.velocity_range()];
+        parts(node).enumerate().all(|(i, part)| {
+            let turns = node.space == Space::Rigid3 && i % 2 == 1;
+            let limit = if turns { rest.spin } else { rest.speed };
+            norm(v[part].iter().copied()) <= limit
+        })
+    })
 }

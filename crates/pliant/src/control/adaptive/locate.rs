@@ -1,27 +1,23 @@
 //! When something closes.
 
-use super::gates::Nearest;
-use super::{Drive, Simulation, Work};
+use super::Trials;
+use super::guards::Nearest;
 use crate::Error;
-use crate::adaptive::{Adaptive, EventKind};
+use crate::adaptive::EventKind;
 
 /// Every so many steps the bracket is halved, however well the secants do.
 const BISECT: usize = 4;
 
-impl Simulation {
-    /// The longest step, to the tolerance of events, at whose end nothing has closed, and what closes next; the trial of length `h` went beyond. `None` where that is at once.
+impl Trials<'_> {
+    /// The longest step, to the tolerance of events, at whose end nothing has closed, and what
+    /// closes next; the trial of length `h` went beyond. `None` where that is at once.
     ///
-    /// The Illinois method on the least gap at the end of two halves, as a function of the length of the step, within a bracket that it never leaves.
-    pub(crate) fn locate(
-        &mut self,
-        work: &mut Work,
-        how: &Adaptive,
-        (h, beyond): (f64, Nearest),
-        drive: Drive<'_>,
-    ) -> Result<Option<(f64, EventKind)>, Error> {
-        let events = how.events.unwrap_or_default();
-        let resolution = events.resolution(work.start.time(), h);
-        let mut low = (0.0, self.gates.nearest_at_start());
+    /// The Illinois method on the least gap at the end of two halves, as a function of the length
+    /// of the step, within a bracket that it never leaves.
+    pub(super) fn locate(&mut self, h: f64, beyond: Nearest) -> Result<Option<(f64, EventKind)>, Error> {
+        let events = self.how.events.unwrap_or_default();
+        let resolution = events.resolution(self.start_time(), h);
+        let mut low = (0.0, self.simulation.guards.nearest_at_start());
         let mut high = (h, beyond.gap);
         let mut kind = beyond.kind;
         let mut last_was_low = None;
@@ -39,8 +35,8 @@ impl Simulation {
                 }
                 _ => middle,
             };
-            self.back(work)?;
-            let nearest = self.halves(trial, work.impact, drive)?.1;
+            self.back()?;
+            let nearest = self.halves(trial)?.1;
             let is_low = nearest.is_none_or(|n| n.gap >= 0.0);
             if is_low {
                 low = (trial, nearest.map(|n| n.gap));

@@ -1,0 +1,469 @@
+//! Steps that choose their length: the loop over trials ([`error`]: what a trial misses;
+//! [`guards`]: what may close; [`locate`]: when).
+
+mod error;
+mod guards;
+mod locate;
+
+pub(crate) use guards::Guards;
+
+use super::retry::together;
+use super::{Conditions, StepStart, sleep};
+use crate::adaptive::{Adaptive, AdaptiveMemory, AdaptiveReport, Event, EventKind};
+use crate::options::Weights;
+use crate::system::System;
+use crate::{Error, Integrator, Options, Simulation, StepReport};
+use error::Measured;
+use guards::Nearest;
+use pliant_model::State;
+
+/// Buffers of adaptive steps.
+#[derive(Debug, Default)]
+pub(crate) struct AdaptiveWorkspace {
+    start: StepStart,
+    /// The end of the step taken at once.
+    coarse: State,
+    differences: error::Differences,
+}
+
+/// Sets what depends on the time before a step: called with the time at which its forces act.
+pub type Drive<'a> = &'a mut dyn FnMut(&mut Simulation, f64) -> Result<(), Error>;
+
+/// A step is shrunk by this factor where its equations cannot be solved.
+const AFTER_FAILURE: f64 = 0.25;
+
+/// Errors below this share of what is allowed say nothing of the next step.
+const SMALL_ERROR: f64 = 1e-4;
+
+/// A trial that missed the tolerance is followed by one of at most this share of its length.
+const LEAST_CUT: f64 = 0.9;
+
+/// One step of a length that follows from the tolerances; the motion is as before if it fails.
+pub(super) fn step(
+    simulation: &mut Simulation,
+    how: &Adaptive,
+    end: f64,
+    drive: Drive<'_>,
+) -> Result<AdaptiveReport, Error> {
+    how.check()?;
+    if end.is_nan() || end <= simulation.motion.time {
+        return Err(Error::OutOfRange {
+            what: "the end of an adaptive step",
+            value: end,
+            bound: "after the present time",
+        });
+    }
+    if let Some(contacts) = &mut simulation.system.contacts {
+        contacts.failed = None;
+    }
+    check_rows(&simulation.system, &simulation.options)?;
+    let mut trials = Trials {
+        how,
+        drive,
+        impact: false,
+        locating: false,
+        simulation,
+    };
+    let result = trials.run(end);
+    let contacts = trials.simulation.system.contacts.as_deref_mut();
+    trials.simulation.guards.open(contacts);
+    result
+}
+
+/// Refuses hard rows that no stabilisation holds.
+fn check_rows(system: &System, options: &Options) -> Result<(), Error> {
+    let stabilised = options.pre_stabilisation.is_some() || options.post_stabilisation.is_some();
+    if stabilised || options.integrator != Integrator::Linear {
+        return Ok(());
+    }
+    let groups = system.model.row_groups().iter();
+    for group in groups.filter(|g| system.model.bounds(g).is_none()) {
+        for k in 0..group.size * group.count {
+            if system.evaluation.holds_position(&system.model, group, k) {
+                let what = system.model.describe_row(group.first_row + k);
+                return Err(Error::NeedsStabilisation { what });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What a trial came to.
+struct Trial {
+    halves: StepReport,
+    measured: Measured,
+    nearest: Option<Nearest>,
+}
+
+/// The trial that stands, and what led to it.
+struct Taken {
+    trial: Trial,
+    h: f64,
+    rejected: usize,
+    failed: usize,
+    /// The event that it ends at.
+    event: Option<EventKind>,
+}
+
+/// The trials of one step, all from the same start.
+struct Trials<'a> {
+    simulation: &'a mut Simulation,
+    how: &'a Adaptive,
+    drive: Drive<'a>,
+    /// The step holds an impact: between both ends positions would move with the mean of the
+    /// velocities before and after it.
+    impact: bool,
+    /// It ends where an event is due.
+    locating: bool,
+}
+
+impl Trials<'_> {
+    fn run(&mut self, end: f64) -> Result<AdaptiveReport, Error> {
+        let (how, motion) = (self.how, &mut self.simulation.motion);
+        let proposed = motion.adaptive.next.unwrap_or(how.first);
+        let proposed = proposed.clamp(how.smallest, how.largest);
+        let left = end - motion.time;
+        let h = if left <= proposed {
+            left
+        } else if left < 2.0 * proposed {
+            // Two like steps instead of a long and a short one.
+            0.5 * left
+        } else {
+            proposed
+        };
+        self.locating = may_locate(&mut motion.adaptive, motion.time, how);
+        self.begin(h)?;
+        let taken = self.take(h);
+        if taken.is_err() {
+            self.back()?;
+        }
+        let Taken {
+            trial,
+            h,
+            rejected,
+            failed,
+            event,
+        } = taken?;
+        let motion = &mut self.simulation.motion;
+        if h == left {
+            // To the bit, whatever the sum of the steps.
+            motion.time = end;
+        }
+        let event = event.map(|kind| Event {
+            time: motion.time,
+            kind,
+        });
+        let mut step = trial.halves;
+        (step.time, step.h) = (motion.time, h);
+        let mut report = AdaptiveReport {
+            step,
+            error: trial.measured.share,
+            position_error: trial.measured.position,
+            velocity_error: trial.measured.velocity,
+            rejected,
+            failed,
+            event,
+            passed: how.events.is_some() && !self.locating,
+            at_rest: false,
+        };
+        let cut = h < proposed && rejected + failed == 0 && event.is_none();
+        self.remember(&mut report, if cut { proposed } else { 0.0 });
+        Ok(report)
+    }
+
+    /// Chooses treatments for steps of about length `h`, finds what may close, and keeps where the
+    /// step starts.
+    fn begin(&mut self, h: f64) -> Result<(), Error> {
+        self.simulation.choose_treatments(h)?;
+        let due = self.watch(self.locating, h)?;
+        self.impact = self.simulation.motion.adaptive.impact || due;
+        self.take_start();
+        Ok(())
+    }
+
+    /// The same for a shorter trial, which may call for other treatments.
+    fn begin_again(&mut self, h: f64) -> Result<(), Error> {
+        let plans = self.simulation.system.counters.plans;
+        self.simulation.choose_treatments(h)?;
+        if self.simulation.system.counters.plans != plans {
+            self.watch(self.simulation.guards.are_shut(), h)?;
+            self.take_start();
+        }
+        Ok(())
+    }
+
+    /// Keeps the present motion as the start of all trials.
+    fn take_start(&mut self) {
+        let Simulation {
+            adaptive,
+            system,
+            motion,
+            ..
+        } = &mut *self.simulation;
+        adaptive.start.take(system, motion);
+    }
+
+    /// Goes back to the start of the step.
+    fn back(&mut self) -> Result<(), Error> {
+        let Simulation {
+            adaptive,
+            system,
+            motion,
+            ..
+        } = &mut *self.simulation;
+        adaptive.start.give_back(system, motion)
+    }
+
+    /// Time at the start of the step (s).
+    fn start_time(&self) -> f64 {
+        self.simulation.adaptive.start.motion().time
+    }
+
+    /// Shuts what is open before a step of length `h`, if events are located, and opens it else.
+    /// Says whether something is about to close at once.
+    fn watch(&mut self, locating: bool, h: f64) -> Result<bool, Error> {
+        let simulation = &mut *self.simulation;
+        let contacts = simulation.system.contacts.as_deref_mut();
+        simulation.guards.open(contacts);
+        let Some(events) = self.how.events.filter(|_| locating) else {
+            return Ok(false);
+        };
+        let limits = simulation.options.contacts.sleeping;
+        sleep::look(&mut simulation.system, &mut simulation.motion, limits);
+        simulation.find_contacts(h)?;
+        let closing = guards::Closing {
+            soon: 2.0 * events.resolution(simulation.motion.time, h),
+            h,
+            allowed: self.how.position * h.max(self.how.position_kink),
+        };
+        let (system, motion) = (&mut simulation.system, &simulation.motion);
+        Ok(simulation.guards.shut(system, motion, closing))
+    }
+
+    /// Takes trials, from `h` on, until one stands.
+    fn take(&mut self, mut h: f64) -> Result<Taken, Error> {
+        let (mut rejected, mut failed, mut ends_at) = (0, 0, None);
+        loop {
+            let (shorter, event) = match self.try_step(h) {
+                Ok(trial) if trial.measured.share <= 1.0 => match trial.nearest {
+                    Some(nearest) if nearest.gap < 0.0 => {
+                        match self.locate(h, nearest) {
+                            // Taken once more, for the estimate of its error.
+                            Ok(Some((before, kind))) => (before, Some(kind)),
+                            // It is due at once, and part of the step.
+                            Ok(None) => {
+                                self.back()?;
+                                let contacts = self.simulation.system.contacts.as_deref_mut();
+                                self.simulation.guards.open(contacts);
+                                self.impact = true;
+                                continue;
+                            }
+                            Err(error) => {
+                                failed += 1;
+                                (after_failure(self.how, self.start_time(), h, error)?, None)
+                            }
+                        }
+                    }
+                    _ => {
+                        return Ok(Taken {
+                            trial,
+                            h,
+                            rejected,
+                            failed,
+                            event: ends_at,
+                        });
+                    }
+                },
+                Ok(trial) => {
+                    rejected += 1;
+                    (self.after_rejection(h, &trial.measured)?, None)
+                }
+                Err(error) => {
+                    failed += 1;
+                    (after_failure(self.how, self.start_time(), h, error)?, None)
+                }
+            };
+            (h, ends_at) = (shorter, event);
+            self.back()?;
+            self.begin_again(h)?;
+        }
+    }
+
+    /// The step at once, then from the same start in two halves, which stay.
+    fn try_step(&mut self, h: f64) -> Result<Trial, Error> {
+        self.part(h)?;
+        let Simulation { adaptive, motion, .. } = &mut *self.simulation;
+        adaptive.coarse.clone_from(&motion.state);
+        self.back()?;
+        let (halves, nearest) = self.halves(h)?;
+        let Simulation {
+            adaptive,
+            system,
+            motion,
+            ..
+        } = &mut *self.simulation;
+        let AdaptiveWorkspace {
+            start,
+            coarse,
+            differences,
+        } = adaptive;
+        let ends = error::Ends {
+            start: &start.motion().state,
+            coarse,
+            fine: &motion.state,
+        };
+        let measured = differences.measure(&system.model, ends, self.how, h);
+        Ok(Trial {
+            halves,
+            measured,
+            nearest,
+        })
+    }
+
+    /// Two halves of a step, the first of which may hold an impact, and what came nearest to
+    /// closing in them.
+    fn halves(&mut self, h: f64) -> Result<(StepReport, Option<Nearest>), Error> {
+        let half = 0.5 * h;
+        let first = self.part(half)?;
+        let after_first = self.nearest(half);
+        self.start_anew(self.impact);
+        let second = self.part(half)?;
+        let nearest = Nearest::of(after_first, self.nearest(half));
+        Ok((together(&first, &second), nearest))
+    }
+
+    /// After an impact the past of a multistep method is none.
+    fn start_anew(&mut self, impact: bool) {
+        if impact && matches!(self.simulation.options.integrator, Integrator::Implicit(_)) {
+            self.simulation.motion.integrator.forget();
+        }
+    }
+
+    /// The weights of the step: both at its end if it holds an impact.
+    fn weights(&self) -> Weights {
+        if self.impact {
+            Weights::END
+        } else {
+            self.simulation.options.weights()
+        }
+    }
+
+    fn part(&mut self, h: f64) -> Result<StepReport, Error> {
+        let weights = self.weights();
+        let act = self.simulation.options.when_inputs_act_with(weights);
+        let time = self.simulation.motion.time + act * h;
+        (self.drive)(self.simulation, time)?;
+        if let Some(c) = &mut self.simulation.system.contacts {
+            c.aside.clear();
+        }
+        // All trials of a step are of the same system.
+        let conditions = Conditions {
+            weights: Some(weights),
+            keep_treatments: true,
+        };
+        self.simulation.step_at_once(h, conditions)
+    }
+
+    /// What came nearest to closing in the last part of the step, of length `h`.
+    fn nearest(&self, h: f64) -> Option<Nearest> {
+        let simulation = &*self.simulation;
+        let way = guards::Way {
+            start: &simulation.start.state,
+            h,
+            weight: match simulation.options.integrator {
+                Integrator::Linear | Integrator::Nonlinear => self.weights().beta,
+                _ => 0.5,
+            },
+        };
+        simulation
+            .guards
+            .nearest(&simulation.system, &simulation.motion, way)
+    }
+
+    /// The length of the next trial where one has missed the tolerance.
+    fn after_rejection(&self, h: f64, missed: &Measured) -> Result<f64, Error> {
+        let time = self.start_time();
+        let smallest = smallest(self.how, time);
+        if h <= smallest {
+            return Err(Error::StepTooSmall {
+                what: self.simulation.system.model.describe_dof(missed.dof),
+                time,
+                step: h,
+                error: missed.worst,
+                allowed: missed.worst / missed.share,
+            });
+        }
+        let exponent = -(self.order() as f64).recip();
+        let factor = self.how.safety * missed.share.powf(exponent);
+        let least = self.how.shrink.min(LEAST_CUT);
+        Ok((h * factor.clamp(least, LEAST_CUT)).max(smallest))
+    }
+
+    fn order(&self) -> usize {
+        self.simulation.options.order_with(self.weights())
+    }
+
+    /// What the step leaves for the next one. Where it was cut short for its end alone, the next
+    /// one may be as long as `proposed` (s).
+    fn remember(&mut self, report: &mut AdaptiveReport, proposed: f64) {
+        let how = self.how;
+        let h = report.step.h;
+        let order = self.order() as f64;
+        let now = report.error.max(SMALL_ERROR);
+        let motion = &mut self.simulation.motion;
+        let memory = &mut motion.adaptive;
+        let factor = match memory.error {
+            Some(last) => now.powf(-0.7 / order) * last.powf(0.4 / order),
+            None => now.powf(-order.recip()),
+        };
+        let most = if report.rejected + report.failed > 0 {
+            1.0
+        } else {
+            how.growth
+        };
+        memory.impact = report.event.is_some();
+        if report.event.is_some() {
+            memory.located += 1;
+            (memory.next, memory.error) = (Some(how.first), None);
+        } else {
+            let next = h * (how.safety * factor).clamp(how.shrink, most);
+            memory.next = Some(next.max(proposed).clamp(how.smallest, how.largest));
+            memory.error = Some(now);
+        }
+        if let Some(rest) = how.rest {
+            let slow = error::is_slow(&self.simulation.system.model, &motion.state, rest);
+            memory.slow = if slow { memory.slow + h } else { 0.0 };
+            report.at_rest = slow && memory.slow >= rest.time;
+        }
+        let impact = self.impact || memory.impact;
+        self.start_anew(impact);
+    }
+}
+
+/// Whether events are to be located in a step from a time (s); counts them by the second.
+fn may_locate(memory: &mut AdaptiveMemory, time: f64, how: &Adaptive) -> bool {
+    let Some(events) = how.events else { return false };
+    if time >= memory.window + 1.0 || time < memory.window {
+        (memory.window, memory.located) = (time, 0);
+    }
+    memory.located < events.most
+}
+
+/// The length of the next trial where the equations of one cannot be solved, unless that is of no
+/// use.
+fn after_failure(how: &Adaptive, time: f64, h: f64, error: Error) -> Result<f64, Error> {
+    let hopeless = matches!(
+        error,
+        Error::Unsupported { .. } | Error::Memory { .. } | Error::Plan(_) | Error::FrictionCoupling { .. }
+    );
+    let smallest = smallest(how, time);
+    if hopeless || h <= smallest {
+        return Err(error);
+    }
+    Ok((h * AFTER_FAILURE).max(smallest))
+}
+
+/// The smallest step at a time (s), which is to go on.
+fn smallest(how: &Adaptive, time: f64) -> f64 {
+    how.smallest.max(8.0 * f64::EPSILON * time.abs())
+}

@@ -1,0 +1,235 @@
+//! Guards, the event functions of what may close in a step: gaps of contacts, and rows whose force
+//! has one sign. While guards are *shut* those that are open at the start of a step take no part in
+//! it, so that the motion up to the event is smooth and the gap a function of the length of the
+//! step.
+
+use crate::adaptive::EventKind;
+use crate::contact::Contact;
+use crate::control::sleep::opening;
+use crate::motion::Motion;
+use crate::simulation::contact::Contacts;
+use crate::system::System;
+use pliant_dense::Vec3;
+use pliant_kkt::Assembler;
+use pliant_model::{ComponentId, Level, Problem, RowGroup, State};
+
+/// The rows that are left out.
+#[derive(Debug, Default)]
+pub(crate) struct Guards {
+    shut: bool,
+    rows: Vec<usize>,
+    /// The least gap of what is left out, at the start of the step.
+    nearest: Option<f64>,
+}
+
+/// What came nearest to closing, or went furthest beyond.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Nearest {
+    pub(super) gap: f64,
+    pub(super) kind: EventKind,
+}
+
+impl Nearest {
+    pub(super) fn of(a: Option<Self>, b: Option<Self>) -> Option<Self> {
+        match (a, b) {
+            (Some(a), Some(b)) if b.gap < a.gap => Some(b),
+            (None, b) => b,
+            (a, _) => a,
+        }
+    }
+}
+
+/// Gap and its velocity, of what closes towards zero.
+#[derive(Clone, Copy, Debug)]
+struct Gap {
+    gap: f64,
+    rate: f64,
+}
+
+impl Gap {
+    /// Whether it is closed, about to close, or has carried and does not open by more than the
+    /// tolerance.
+    fn touches(self, carried: bool, soon: f64, h: f64, allowed: f64) -> bool {
+        let Self { gap, rate } = self;
+        gap <= 0.0 || gap + soon * rate <= 0.0 || carried && gap + h * rate <= allowed
+    }
+
+    /// Of what touches: whether it meets with a speed (m/s), and has not carried yet.
+    fn strikes(self, carried: bool, noise: f64) -> bool {
+        !carried && self.rate < -noise
+    }
+}
+
+/// When something counts as closing.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Closing {
+    /// What closes within this time is closed (s).
+    pub(super) soon: f64,
+    /// Length of the step (s).
+    pub(super) h: f64,
+    /// What has carried a force and opens by no more stays closed (m, rad); at no more speed it
+    /// does not strike.
+    pub(super) allowed: f64,
+}
+
+/// A part of a step, to its end.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Way<'a> {
+    pub(super) start: &'a State,
+    /// Its length (s).
+    pub(super) h: f64,
+    /// The share of the velocity of its end in the way.
+    pub(super) weight: f64,
+}
+
+impl Guards {
+    pub(super) fn are_shut(&self) -> bool {
+        self.shut
+    }
+
+    pub(super) fn nearest_at_start(&self) -> Option<f64> {
+        self.nearest
+    }
+
+    /// Shuts what is open at the present state, before a step. Says whether something is about to
+    /// close at once.
+    pub(super) fn shut(&mut self, system: &mut System, motion: &Motion, closing: Closing) -> bool {
+        let Closing { soon, h, allowed } = closing;
+        let (mut nearest, mut due) = (f64::INFINITY, false);
+        if let Some(c) = system.contacts.as_deref_mut() {
+            c.touching.clear();
+            for i in 0..c.list_of_step().len() {
+                let list = c.list_of_step();
+                let contact = &list.contacts()[i];
+                let (key, normal) = (contact.key, contact.normal);
+                let gap = Gap {
+                    gap: contact.gap,
+                    rate: opening(&system.model, &motion.state, normal, list.supports(i)),
+                };
+                let carried = c.had_force(key);
+                if gap.touches(carried, soon, h, allowed) {
+                    due |= gap.strikes(carried, allowed);
+                    c.touching.push(key);
+                } else {
+                    nearest = nearest.min(gap.gap);
+                }
+            }
+            c.touching.sort_unstable();
+            c.shut = true;
+        }
+        for group in system.model.row_groups() {
+            let Some(sign) = open_side(system, group) else {
+                continue;
+            };
+            for row in group.first_row..group.first_row + group.size * group.count {
+                let gap = row_gap(&system.model, motion, group, row, sign);
+                let carried = motion.multipliers[row] != 0.0;
+                if gap.touches(carried, soon, h, allowed) {
+                    due |= gap.strikes(carried, allowed);
+                } else {
+                    self.rows.push(row);
+                    nearest = nearest.min(gap.gap);
+                }
+            }
+        }
+        self.nearest = nearest.is_finite().then_some(nearest);
+        self.shut = true;
+        due
+    }
+
+    /// Everything takes part again.
+    pub(super) fn open(&mut self, contacts: Option<&mut Contacts>) {
+        self.shut = false;
+        self.rows.clear();
+        self.nearest = None;
+        if let Some(c) = contacts {
+            c.shut = false;
+            c.touching.clear();
+            c.aside.clear();
+        }
+    }
+
+    /// Deactivates the rows that are left out, in the filled system.
+    pub(crate) fn deactivate_rows(&self, assembler: &mut Assembler) {
+        let bounds = assembler.row_bounds_mut();
+        for row in &self.rows {
+            bounds[*row] = (0.0, 0.0);
+        }
+    }
+
+    /// What is nearest to closing of all that was left out of a part of the step. A gap is that of
+    /// the present contacts, where they know it; else, of what has passed through, the way since
+    /// the start of the part along the normal that it had there.
+    pub(super) fn nearest(&self, system: &System, motion: &Motion, way: Way<'_>) -> Option<Nearest> {
+        if !self.shut {
+            return None;
+        }
+        let mut nearest = None;
+        if let Some(c) = &system.contacts {
+            let now = c.list_of_step().contacts();
+            let of = |contact: &Contact, gap| Nearest {
+                gap,
+                kind: EventKind::Contact {
+                    key: contact.key,
+                    sides: contact.sides,
+                },
+            };
+            let open = |contact: &&Contact| c.touching.binary_search(&contact.key).is_err();
+            for contact in now.iter().filter(open) {
+                nearest = Nearest::of(nearest, Some(of(contact, contact.gap)));
+            }
+            for (i, contact) in c.aside.contacts().iter().enumerate() {
+                let supports = c.aside.supports(i);
+                let rate = |state| opening(&system.model, state, contact.normal, supports);
+                let Way { start, h, weight } = way;
+                let gap = contact.gap + h * (weight * rate(&motion.state) + (1.0 - weight) * rate(start));
+                let faces = |n: [f64; 3]| Vec3::from(n).dot(&Vec3::from(contact.normal)) > 0.5;
+                let known = |n: &Contact| n.key == contact.key && faces(n.normal);
+                if gap < 0.0 && !now.iter().any(known) {
+                    nearest = Nearest::of(nearest, Some(of(contact, gap)));
+                }
+            }
+        }
+        for row in &self.rows {
+            let groups = system.model.row_groups().iter();
+            let group = groups.rev().find(|g| g.first_row <= *row && g.count > 0);
+            let Some((group, sign)) = group.and_then(|g| Some((g, open_side(system, g)?))) else {
+                continue;
+            };
+            let kind = EventKind::Row {
+                component: group.component,
+                row: row - group.first_row,
+            };
+            let gap = row_gap(&system.model, motion, group, *row, sign).gap;
+            nearest = Nearest::of(nearest, Some(Nearest { gap, kind }));
+        }
+        nearest
+    }
+}
+
+/// On which side rows that hold a position with a force of one sign are open: 1 where they push.
+fn open_side(system: &System, group: &RowGroup) -> Option<f64> {
+    let holds = match group.component {
+        ComponentId::Constraint(i) => matches!(
+            system.model.constraints()[i].component.level,
+            Level::Position | Level::CurvedPosition
+        ),
+        ComponentId::ForceField(_) => system.model.row_law(group) != pliant_model::RowLaw::Viscous,
+        ComponentId::Mass(_) => false,
+    };
+    match system.model.bounds(group).filter(|_| holds)? {
+        (0.0, upper) if upper > 0.0 => Some(1.0),
+        (lower, 0.0) if lower < 0.0 => Some(-1.0),
+        _ => None,
+    }
+}
+
+fn row_gap(model: &Problem, motion: &Motion, group: &RowGroup, row: usize, sign: f64) -> Gap {
+    let node = model.node(group.node);
+    let k = row - group.first_row;
+    let (x, v) = model.motion(group).map_or((0.0, 0.0), |m| m.at(k, motion.time));
+    Gap {
+        gap: sign * (motion.state.positions[node.first_position + k] - x),
+        rate: sign * (motion.state.velocities[node.first_velocity + k] - v),
+    }
+}

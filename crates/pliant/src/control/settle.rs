@@ -1,0 +1,65 @@
+//! Rest by pseudo-static steps.
+
+use crate::{Error, Simulation};
+
+/// How to come to rest: implicit steps whose velocity is scaled down after each (docs/notation.md).
+///
+/// With [`Integrator::Nonlinear`](crate::Integrator::Nonlinear), weights 1 and a step far beyond
+/// all periods it is Newton's method for the equations of rest.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Settle {
+    /// Time step of the pseudo-static iteration (s): larger is faster, and less robust far from
+    /// rest.
+    pub h: f64,
+    /// What is left of the velocity after each step, in `[0, 1)`.
+    pub kept_velocity: f64,
+    /// At rest when no coordinate moves by more in a step [m, rad].
+    pub tolerance: f64,
+    /// Steps at most.
+    pub max_steps: usize,
+}
+
+impl Default for Settle {
+    fn default() -> Self {
+        Self {
+            h: 0.1,
+            kept_velocity: 0.0,
+            tolerance: 1e-12,
+            max_steps: 10_000,
+        }
+    }
+}
+
+/// How settling ended.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SettleReport {
+    /// Steps taken.
+    pub steps: usize,
+    /// Largest change of a coordinate in the last one.
+    pub motion: f64,
+}
+
+/// Takes steps, each followed by a loss of velocity, until nothing moves.
+pub(super) fn settle(simulation: &mut Simulation, how: Settle) -> Result<SettleReport, Error> {
+    if !(0.0..1.0).contains(&how.kept_velocity) {
+        let bound = "in [0, 1)";
+        return Err(Error::OutOfRange {
+            what: "the kept part of the velocity",
+            value: how.kept_velocity,
+            bound,
+        });
+    }
+    let mut motion = f64::INFINITY;
+    for steps in 1..=how.max_steps {
+        motion = simulation.settle_once(how.h, how.kept_velocity)?;
+        if motion <= how.tolerance {
+            simulation.scale_velocities(0.0);
+            return Ok(SettleReport { steps, motion });
+        }
+    }
+    Err(Error::NotSettled {
+        steps: how.max_steps,
+        motion,
+        tolerance: how.tolerance,
+    })
+}

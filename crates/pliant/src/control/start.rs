@@ -1,0 +1,46 @@
+//! The start of a step, to go back to.
+
+use crate::Error;
+use crate::motion::Motion;
+use crate::simulation::contact::ContactsAtStart;
+use crate::system::System;
+
+/// The motion at the start of a step, with what the system knows of it, in buffers that are used
+/// again. Solvers keep what they have planned.
+#[derive(Debug, Default)]
+pub(crate) struct StepStart {
+    motion: Motion,
+    contacts: ContactsAtStart,
+    /// Steps that were taken before it.
+    steps: usize,
+}
+
+impl StepStart {
+    pub(crate) fn motion(&self) -> &Motion {
+        &self.motion
+    }
+
+    /// Takes the present motion for the start.
+    pub(crate) fn take(&mut self, system: &System, motion: &Motion) {
+        self.motion.clone_from(motion);
+        system.record(&mut self.motion);
+        if let Some(c) = &system.contacts {
+            self.contacts.take(c);
+        }
+        self.steps = system.counters.steps;
+    }
+
+    /// Goes back to the start from a motion that began with it.
+    ///
+    /// # Errors
+    /// Those of the finder of contacts, and [`Error::Model`].
+    pub(crate) fn give_back(&self, system: &mut System, motion: &mut Motion) -> Result<(), Error> {
+        let same_sleepers = motion.sleep.has_islands_of(&self.motion.sleep);
+        motion.clone_from(&self.motion);
+        if let Some(c) = &mut system.contacts {
+            self.contacts.give_back(c)?;
+        }
+        system.counters.steps = self.steps;
+        system.recall(motion, same_sleepers)
+    }
+}

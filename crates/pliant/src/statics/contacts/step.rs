@@ -1,0 +1,108 @@
+//! One step of the pseudo-static flow with all cones.
+
+use super::RestContacts;
+use crate::simulation::contact::auto_options;
+use crate::statics::workspace::Residual;
+use crate::system::System;
+use crate::{Error, Options};
+use pliant_kkt::Extended;
+use pliant_solvers::Solution;
+use pliant_solvers::complementarity::{Cone, IslandSolver, Outcome, ProblemError};
+
+/// Measure that the solver of a step is asked for, relative to the displacements that there are
+/// without contacts.
+const ASKED: f64 = 1e-12;
+
+/// The system of a step with all cones, and its solver.
+#[derive(Debug, Default)]
+pub(super) struct ConeStep {
+    cones: Vec<Option<Cone>>,
+    system: Extended,
+    solver: IslandSolver,
+    solution: Solution,
+    /// Forces that it found (N).
+    forces: Vec<f64>,
+    /// Iterations of the solver so far.
+    iterations: usize,
+}
+
+impl ConeStep {
+    /// Forces of the contacts in the last step, for when it is taken.
+    pub(super) fn forces(&self) -> &[f64] {
+        &self.forces
+    }
+
+    /// Iterations since they were last taken.
+    pub(super) fn take_iterations(&mut self) -> usize {
+        std::mem::take(&mut self.iterations)
+    }
+}
+
+impl RestContacts {
+    /// One linear step with all cones, of a system whose `W` resists everything, and what the
+    /// equations miss at present, all contacts included. The whole forces of the contacts are kept
+    /// for [`accept`](Self::accept), the changes of the model's go into `out`. Returns the largest
+    /// displacement of a row without contacts; `None` if the solver found no answer.
+    pub(in crate::statics) fn solve_step(
+        &mut self,
+        system: &mut System,
+        residual: &Residual,
+        options: &Options,
+        out: &mut Solution,
+    ) -> Result<Option<f64>, Error> {
+        let assembler = &mut system.assembler;
+        let m = assembler.system().m();
+        self.tail.b.fill(0.0);
+        self.tail.r.fill(0.0);
+        let firsts: Vec<usize> = self.firsts().collect();
+        for (i, first) in firsts.iter().enumerate() {
+            let contact = &self.kept.list.contacts()[i];
+            let mut w = [0.0; 6];
+            self.way(i, *first, &mut w);
+            self.tail.b[*first..][..self.rows[i].count].copy_from_slice(&w[..self.rows[i].count]);
+            self.tail.b[*first] = contact.gap;
+            self.tail.r[*first] = contact.law.compliance;
+        }
+        assembler.set_right_hand_sides(&residual.force, &residual.deficit[..m]);
+        let blocks = assembler.system().row_blocks().len() - 1;
+        let step = &mut self.flow;
+        step.cones.clear();
+        step.cones.resize(blocks, None);
+        step.cones.extend(self.rows.iter().map(|r| Some(r.cone)));
+        step.system.fill(assembler.system(), &[], &self.tail)?;
+        step.system.add_impulses(&self.tail, &self.kept.force, -1.0);
+        let Some(system) = step.system.system() else {
+            return Ok(None);
+        };
+        step.solver.options = auto_options(options);
+        step.solver.options.limits.tolerance = ASKED;
+        step.solver.only = options.contacts.solver;
+        step.solver.bounds = options.bounds;
+        step.solver.bounds.direct = options.solver;
+        let solved = step.solver.prepare(system, &step.cones).and_then(|()| {
+            step.solution.mu.clear();
+            step.solution.mu.resize(m, 0.0);
+            step.solution.mu.extend_from_slice(&self.kept.force);
+            step.solver.solve(system, &mut step.solution)
+        });
+        let found = match solved {
+            Ok(found) => found,
+            // A system that is not definite yet: more resistance makes it so.
+            Err(ProblemError::Bilateral(_)) => return Ok(None),
+            Err(e) => return Err(Error::Contacts(e)),
+        };
+        step.iterations += found.iterations;
+        let measure = found.residual.measure();
+        let good = measure <= options.contacts.tolerance;
+        if found.outcome != Outcome::Converged && !good {
+            return Ok(None);
+        }
+        out.x.clone_from(&step.solution.x);
+        out.mu.clear();
+        out.mu.extend_from_slice(&step.solution.mu[..m]);
+        step.forces.clear();
+        step.forces.extend_from_slice(&step.solution.mu[m..]);
+        let free = step.solver.free_velocities();
+        Ok(Some(free[m..].iter().fold(0.0, |a: f64, v| a.max(v.abs()))))
+    }
+}

@@ -1,0 +1,226 @@
+//! Newton's method for rest, damped by the natural monotonicity test.
+
+use super::contacts::RestContacts;
+use super::equilibrium::{FAR, NO_SOLUTION, displace, go_back};
+use super::measure::measure;
+use super::residual::{SideRule, fill_tangent, find_residual};
+use super::workspace::{Setting, Workspace};
+use crate::Error;
+use pliant_kkt::Assembler;
+use pliant_model::ModelError;
+use pliant_solvers::KktSystem;
+
+/// A correction of so small a share of the model is rounding.
+const SMALL: f64 = 1e-11;
+/// Whole steps of that kind before the residual is taken for what rounding leaves.
+const LAST_STEPS: usize = 3;
+/// The least share of a correction that is tried.
+const LEAST: f64 = 1e-5;
+
+/// The rows of the tangent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Tangent {
+    /// Those of the model, then those of the contacts that are active.
+    Whole,
+    /// Those of the model alone: the flow solves contacts with their law.
+    Model,
+}
+
+impl Tangent {
+    /// The tangent as last filled.
+    pub(super) fn of<'a>(self, assembler: &'a Assembler, contacts: &'a RestContacts) -> &'a KktSystem {
+        let whole = contacts.tangent().filter(|_| self == Self::Whole);
+        whole.unwrap_or_else(|| assembler.system())
+    }
+}
+
+/// Factors the tangent as filled, and counts it.
+pub(super) fn factor_tangent(at: &Setting<'_>, work: &mut Workspace, tangent: Tangent) -> Result<(), Error> {
+    let report = &mut work.progress.report;
+    report.factorisations += 1;
+    let system = tangent.of(&at.system.assembler, &work.contacts);
+    let kind = work.linear.solver.prepare(system);
+    let kind = kind.map_err(|e| Error::from_solver(e, &at.system.model, at.motion.time))?;
+    work.linear.kind = kind;
+    report.negative_modes = Some(kind.negative);
+    report.free_modes = kind.zero;
+    report.redundant_rows = kind.redundant;
+    Ok(())
+}
+
+/// Newton's method from the present positions, whose residual must be known. False, anywhere, if it
+/// does not converge.
+///
+/// A correction `d` is taken in such a share `s` that the next one with the same factor, `e`, has
+/// `|e| <= (1 - s/4) |d|`, and shares are predicted from how far `e` is from `(1 - s) d`
+/// (Deuflhard, Newton Methods for Nonlinear Problems, 2004, algorithm NLEQ-ERR). The test does not
+/// depend on units of forces. Rows of bounded force make kinks: where one changes sides, the step
+/// is taken as it is.
+pub(super) fn newton(at: &mut Setting<'_>, work: &mut Workspace) -> Result<bool, Error> {
+    let mut last_steps = 0;
+    let mut before: Option<Before> = None;
+    loop {
+        // Cones are for the flow.
+        if work.contacts.has_friction() {
+            return Ok(false);
+        }
+        fill_tangent(at, work, Tangent::Whole)?;
+        let residual = measure(at, work);
+        if residual.is_nan() {
+            return Ok(false);
+        }
+        factor_tangent(at, work, Tangent::Whole)?;
+        let progress = &mut work.progress;
+        if residual <= progress.tolerance {
+            return Ok(true);
+        }
+        if progress.report.iterations >= progress.most || last_steps >= LAST_STEPS {
+            return Ok(false);
+        }
+        progress.report.iterations += 1;
+        let missed = solve_correction(at, work)?;
+        let kind = work.linear.kind;
+        let length = work.metric.norm(&work.linear.step.x);
+        if kind.zero + kind.redundant > 0 && missed > NO_SOLUTION || !length.is_finite() {
+            return Ok(false);
+        }
+        if length <= SMALL {
+            last_steps += 1;
+            take_share(at, work, Tangent::Whole, 1.0)?;
+            before = None;
+            continue;
+        }
+        let mut share = predict_share(work, before.as_ref(), length);
+        if at.system.contacts.is_some() {
+            let step = &work.linear.step.x;
+            let way: Vec<f64> = step.iter().map(|x| share * x).collect();
+            let options = &at.options.contacts;
+            work.contacts.find(at.system, &at.motion.state, &way, options)?;
+            share = share.min(work.contacts.first_touch(step));
+            if share < LEAST {
+                return Ok(false);
+            }
+        }
+        match damp(at, work, length, share)? {
+            Damped::Taken(next) => before = next,
+            Damped::Failed => return Ok(false),
+        }
+    }
+}
+
+/// Length, share and test correction of the step before.
+#[derive(Debug)]
+struct Before {
+    length: f64,
+    share: f64,
+    test: Vec<f64>,
+}
+
+/// What came of a correction.
+#[derive(Debug)]
+enum Damped {
+    /// A share of it was taken; without a test where rows changed sides.
+    Taken(Option<Before>),
+    /// No share of it is of use.
+    Failed,
+}
+
+/// The correction by the tangent as factored. Returns what the solution misses.
+pub(super) fn solve_correction(at: &Setting<'_>, work: &mut Workspace) -> Result<f64, Error> {
+    let system = Tangent::Whole.of(&at.system.assembler, &work.contacts);
+    let (linear, residual) = (&mut work.linear, &work.residual);
+    linear
+        .solver
+        .solve(system, &residual.force, &residual.deficit, &mut linear.step)
+        .map_err(Error::Solve)
+}
+
+/// The share of a correction of a length that goes not too far, and is to pass the test.
+fn predict_share(work: &Workspace, before: Option<&Before>, length: f64) -> f64 {
+    let (metric, step) = (&work.metric, &work.linear.step.x);
+    let share = (FAR / metric.largest(step)).min(1.0);
+    let Some(Before {
+        length: old_length,
+        share: old_share,
+        test,
+    }) = before
+    else {
+        return share;
+    };
+    let differ: Vec<f64> = test.iter().zip(step).map(|(a, b)| a - b).collect();
+    let predicted = old_share * old_length * metric.norm(test) / (metric.norm(&differ) * length);
+    // Not a number where both are the same.
+    share.min(if predicted.is_nan() {
+        1.0
+    } else {
+        predicted.max(LEAST)
+    })
+}
+
+/// Takes the correction in a share that passes the test, at most the given one.
+fn damp(at: &mut Setting<'_>, work: &mut Workspace, length: f64, mut share: f64) -> Result<Damped, Error> {
+    let start = work.iterate(&at.motion.state);
+    loop {
+        let reached = take_share(at, work, Tangent::Whole, share)?;
+        if reached && !work.has_sides_of(&start) {
+            return Ok(Damped::Taken(None));
+        }
+        let mut next = 0.5 * share;
+        if reached {
+            let system = Tangent::Whole.of(&at.system.assembler, &work.contacts);
+            let (linear, residual) = (&mut work.linear, &work.residual);
+            linear
+                .solver
+                .solve(system, &residual.force, &residual.deficit, &mut linear.other)
+                .map_err(Error::Solve)?;
+            let test = work.metric.norm(&linear.other.x);
+            let both = linear.other.x.iter().zip(&linear.step.x);
+            let differ: Vec<f64> = both.map(|(e, d)| e - (1.0 - share) * d).collect();
+            if test <= (1.0 - 0.25 * share) * length {
+                let test = linear.other.x.clone();
+                return Ok(Damped::Taken(Some(Before { length, share, test })));
+            }
+            let found = 0.5 * length * share * share / work.metric.norm(&differ);
+            if found < next {
+                next = found.max(0.1 * share);
+            }
+        }
+        go_back(at, work, &start)?;
+        share = next;
+        if share < LEAST {
+            return Ok(Damped::Failed);
+        }
+    }
+}
+
+/// Goes a share of the correction, and finds the residual there. False where a mapping is not
+/// defined.
+pub(super) fn take_share(
+    at: &mut Setting<'_>,
+    work: &mut Workspace,
+    tangent: Tangent,
+    share: f64,
+) -> Result<bool, Error> {
+    let linear = &mut work.linear;
+    let lambda = &mut work.unknowns.lambda;
+    for (lambda, change) in lambda.iter_mut().zip(&linear.step.mu) {
+        *lambda += share * change;
+    }
+    if tangent == Tangent::Model {
+        work.contacts.slide(&linear.step.x);
+    } else if let Some(change) = linear.step.mu.get(lambda.len()..) {
+        work.contacts.add(change, share);
+    }
+    let moved = displace(
+        at.system,
+        &mut at.motion.state,
+        &mut linear.displacement,
+        &linear.step.x,
+        share,
+    );
+    match moved.and_then(|()| find_residual(at, work, SideRule::Take)) {
+        Ok(()) => Ok(true),
+        Err(Error::Model(ModelError::Degenerate { .. })) => Ok(false),
+        Err(e) => Err(e),
+    }
+}

@@ -1,0 +1,257 @@
+//! Rest by the equations of rest, without time: equilibria, and paths of them over a load factor.
+
+use crate::Error;
+use pliant_model::{ComponentId, State};
+
+/// How an equilibrium is looked for.
+///
+/// **Equation.** `0 = f(x) + J^T lambda`, `C lambda = -phi` or `phi = 0` with the hard rows, and
+/// rows of bounded force by their law; contacts push, `0 <= r_n`, `0 <= phi + C r_n`, one of them
+/// zero, with friction against the way slipped; velocities are zero, and masses only weigh.
+///
+/// **Use.** `Newton` for all models; the others to compare with, and where Newton's tangents are
+/// too dear.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename = "method")
+)]
+pub enum StaticMethod {
+    /// Newton's method, damped by the natural monotonicity test (Deuflhard 2004, NLEQ-ERR). From
+    /// where the tangent does not hold everything, and where the method fails or ends at a saddle,
+    /// the pseudo-static flow goes first.
+    #[default]
+    Newton,
+    /// The pseudo-static flow `s D dx = f + J^T lambda`, one linearly implicit step for each of the
+    /// falling resistances `s` (N/m), down to a minimum; Newton's method only ends it.
+    PseudoStatic,
+    /// Dynamic relaxation: explicit steps of 1 s with fictitious masses from the rows of the
+    /// stiffness matrix (Gershgorin), whose velocities are set to zero at peaks of kinetic energy
+    /// (kinetic damping: Cundall 1976, Barnes 1988). No hard rows, no rigid bodies, no contacts.
+    DynamicRelaxation,
+}
+
+/// How to look for an equilibrium.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Equilibrium {
+    /// The method.
+    pub method: StaticMethod,
+    /// Largest force that may be missing, as a share of the size of the terms of its equation,
+    /// beyond the rounding of positions; in `(0, 1)`.
+    pub tolerance: f64,
+    /// Iterations of all kinds at most; of dynamic relaxation, steps.
+    pub max_iterations: usize,
+}
+
+impl Default for Equilibrium {
+    fn default() -> Self {
+        Self {
+            method: StaticMethod::Newton,
+            tolerance: 1e-10,
+            max_iterations: 1000,
+        }
+    }
+}
+
+impl Equilibrium {
+    /// Dynamic relaxation, which takes many cheap steps.
+    pub fn relaxation() -> Self {
+        Self {
+            method: StaticMethod::DynamicRelaxation,
+            max_iterations: 1_000_000,
+            ..Self::default()
+        }
+    }
+}
+
+/// What was found.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct EquilibriumReport {
+    /// Iterations of Newton's method, steps of the flow and of relaxation.
+    pub iterations: usize,
+    /// How many of them were steps of the pseudo-static flow.
+    pub flow_steps: usize,
+    /// Tangents factored.
+    pub factorisations: usize,
+    /// Largest force that is missing, as a share of the size of the terms of its equation; of rows,
+    /// deformations.
+    pub residual: f64,
+    /// Largest violation of a hard row that acts [m, rad], gap of a contact that is active or
+    /// overlap of one that does not.
+    pub violation: f64,
+    /// Negative eigenvalues of the tangent on the constraints: 0 where the equilibrium is stable,
+    /// else it is a saddle. `None` if the tangent was not factored, in dynamic relaxation, where
+    /// contacts are active (how curved surfaces roll on each other is not in the tangent), and
+    /// where [`projected_tangents`](Self::projected_tangents) is not zero.
+    pub negative_modes: Option<usize>,
+    /// Directions in which nothing resists and nothing pushes: mechanisms, free rigid motion.
+    pub free_modes: usize,
+    /// Hard rows that depend on others.
+    pub redundant_rows: usize,
+    /// Contacts that carry a force.
+    pub contacts: usize,
+    /// Elements whose tangent is indefinite there and was taken with its positive part, as their
+    /// material was asked to. The equilibrium is none the less one.
+    pub projected_tangents: usize,
+}
+
+impl EquilibriumReport {
+    /// Whether every small displacement is resisted, but for those in which nothing resists.
+    pub fn is_stable(&self) -> bool {
+        self.negative_modes == Some(0)
+    }
+}
+
+/// The loads that a load factor scales; all others stay whole.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Loads {
+    /// Gravity.
+    pub gravity: bool,
+    /// The forces that were set from outside
+    /// ([`Simulation::set_force`](crate::Simulation::set_force)).
+    pub forces: bool,
+    /// Force fields treated as stiffnesses, whose force is scaled; driven constraints and
+    /// compliances, whose motion is.
+    pub components: Vec<ComponentId>,
+}
+
+/// What goes on evenly along a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename = "control")
+)]
+pub enum Control {
+    /// The load factor: stops at limit points. With contacts each step is an increment, with
+    /// friction against the way slipped in it, and critical points are not looked for.
+    Load,
+    /// The arc length in displacements and load together (pseudo-arclength, Keller 1977; Riks
+    /// 1979): passes limit points of the load and turning points of the displacements. Both are
+    /// weighted so that they are equal where the path begins. Contacts without friction only.
+    #[default]
+    ArcLength,
+}
+
+/// How a path of equilibria is followed.
+///
+/// **Equation.** `0 = F_0(x, lambda) + p F_1(x, lambda)` over the load factor `p`, the loads named
+/// being `F_1`.
+///
+/// **Use.** Buckling, snap-through and snap-back; load steps of what does not converge at once.
+/// Bifurcations are found and passed, not switched: a small load that breaks the symmetry leads
+/// onto the other branch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Continuation {
+    /// What the factor scales.
+    pub loads: Loads,
+    /// Load factor of the first point.
+    pub start: f64,
+    /// The path ends where the factor passes this. With arc length it may turn back before.
+    pub end: f64,
+    /// Change of the load factor in the first step; its sign is that of `end - start`.
+    pub step: f64,
+    /// Change of the load factor in a step at most.
+    pub largest_step: f64,
+    /// What goes on evenly.
+    pub control: Control,
+    /// Points at most.
+    pub max_points: usize,
+    /// Iterations that a step should take; it gets longer where they are fewer.
+    pub wanted_iterations: usize,
+    /// Tolerance of every point, as in [`Equilibrium`].
+    pub tolerance: f64,
+    /// Whether critical points are located by bisection, to a millionth of a millionth of a step.
+    pub locate: bool,
+}
+
+impl Default for Continuation {
+    fn default() -> Self {
+        Self {
+            loads: Loads::default(),
+            start: 0.0,
+            end: 1.0,
+            step: 0.05,
+            largest_step: 0.1,
+            control: Control::ArcLength,
+            max_points: 1000,
+            wanted_iterations: 4,
+            tolerance: 1e-10,
+            locate: true,
+        }
+    }
+}
+
+/// A point of a path.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PathPoint {
+    /// Load factor.
+    pub load: f64,
+    /// Positions of all nodes; velocities are zero.
+    pub state: State,
+    /// Multipliers of all rows [N, N m].
+    pub multipliers: Vec<f64>,
+    /// Negative eigenvalues of the tangent on the constraints. Contacts that are active are rows of
+    /// it; how curved surfaces roll on each other is not in it.
+    pub negative_modes: usize,
+    /// Directions in which nothing resists.
+    pub free_modes: usize,
+    /// Hard rows that depend on others.
+    pub redundant_rows: usize,
+    /// As in [`EquilibriumReport`].
+    pub residual: f64,
+    /// As in [`EquilibriumReport`].
+    pub violation: f64,
+    /// Iterations from the point before.
+    pub iterations: usize,
+}
+
+/// What kind of critical point was passed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CriticalKind {
+    /// The load factor turns round: a limit point.
+    Limit,
+    /// It goes on, and stability changes: another branch crosses here, or a row comes to or leaves
+    /// its bound.
+    Bifurcation,
+}
+
+/// A point at which the number of negative modes changes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CriticalPoint {
+    /// Its kind.
+    pub kind: CriticalKind,
+    /// Load factor there: as located, or in the middle of the two points.
+    pub load: f64,
+    /// The point of the path before it; the next one is behind it.
+    pub after: usize,
+    /// Negative modes before and behind.
+    pub negative_modes: (usize, usize),
+}
+
+/// How a path ended.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PathEnd {
+    /// The load factor came to its end: the last point has it.
+    Reached,
+    /// All points allowed were taken.
+    Points,
+    /// The observer had enough.
+    Stopped,
+    /// No step is short enough to go on: with [`Control::Load`] most often at a limit point.
+    Stuck(Box<Error>),
+}
+
+/// A path of equilibria.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Path {
+    /// Its points, in order.
+    pub points: Vec<PathPoint>,
+    /// Critical points between them, in order.
+    pub critical: Vec<CriticalPoint>,
+    /// How it ended.
+    pub end: PathEnd,
+    /// Tangents factored.
+    pub factorisations: usize,
+}

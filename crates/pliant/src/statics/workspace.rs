@@ -1,0 +1,248 @@
+//! The setting of a search for rest, and its workspace.
+
+use super::contacts::{KeptContacts, RestContacts};
+use super::loads::ScaledLoads;
+use super::{EquilibriumReport, Loads};
+use crate::motion::Motion;
+use crate::system::System;
+use crate::{Error, Options};
+use pliant_model::{Model, Problem, Space, State};
+use pliant_solvers::{Kind, Solution, StationarySolver, Variable};
+
+/// The system whose equations of rest are solved, and the motion whose positions are their
+/// unknowns.
+#[derive(Debug)]
+pub(super) struct Setting<'a> {
+    pub(super) system: &'a mut System,
+    pub(super) motion: &'a mut Motion,
+    pub(super) options: &'a Options,
+}
+
+/// A search for rest.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Search<'a> {
+    pub(super) loads: &'a Loads,
+    pub(super) tolerance: f64,
+    /// Friction has no meaning, as along an arc length.
+    pub(super) frictionless: bool,
+}
+
+/// Values of one search.
+#[derive(Debug)]
+pub(super) struct Workspace {
+    pub(super) loads: ScaledLoads,
+    pub(super) metric: Metric,
+    pub(super) unknowns: Unknowns,
+    pub(super) residual: Residual,
+    pub(super) contacts: RestContacts,
+    pub(super) linear: Linear,
+    pub(super) progress: Progress,
+    /// Energy that materials with a past dissipated on the way (J), and their scratch.
+    pub(super) dissipated: f64,
+    pub(super) internal: Vec<f64>,
+}
+
+/// The unknowns beside the positions, which are those of the motion.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Unknowns {
+    /// Multipliers (N, N m).
+    pub(super) lambda: Vec<f64>,
+    /// Of each row of bounded force -1 and 1 at its bounds, 0 if it acts; dashpots are always away.
+    pub(super) sides: Vec<i8>,
+    /// The load factor.
+    pub(super) factor: f64,
+}
+
+/// The residual of the equations of rest.
+#[derive(Debug)]
+pub(super) struct Residual {
+    /// `F_1` on the independent coordinates.
+    pub(super) force: Vec<f64>,
+    /// `F_2` of the rows, then of the contacts that are active.
+    pub(super) deficit: Vec<f64>,
+    /// The size of the terms of `F_1`.
+    pub(super) terms: Vec<f64>,
+    pub(super) node_force: Vec<f64>,
+    pub(super) node_terms: Vec<f64>,
+}
+
+/// The length that displacements are measured in: that of the model for positions, 1 for angles and
+/// other coordinates.
+#[derive(Debug)]
+pub(super) struct Metric {
+    /// One over the unit of each independent coordinate.
+    pub(super) inverse_length: Vec<f64>,
+    /// Length of the model (m).
+    pub(super) length: f64,
+}
+
+/// The linear systems of a search.
+#[derive(Debug, Default)]
+pub(super) struct Linear {
+    pub(super) solver: StationarySolver,
+    /// The inertia of the tangent as last factored.
+    pub(super) kind: Kind,
+    pub(super) step: Solution,
+    pub(super) other: Solution,
+    pub(super) displacement: Vec<f64>,
+}
+
+/// How far a search is.
+#[derive(Debug)]
+pub(super) struct Progress {
+    pub(super) report: EquilibriumReport,
+    /// The least residual so far, and what it was of.
+    pub(super) best: f64,
+    pub(super) worst: Option<Worst>,
+    pub(super) tolerance: f64,
+    /// Iterations at most.
+    pub(super) most: usize,
+}
+
+/// An iterate to go back to.
+#[derive(Clone, Debug)]
+pub(super) struct Iterate {
+    pub(super) state: State,
+    pub(super) unknowns: Unknowns,
+    pub(super) contacts: KeptContacts,
+}
+
+/// The equation with the largest residual.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Worst {
+    Variable(Variable),
+    /// By its sides.
+    Contact([u32; 2]),
+}
+
+impl Workspace {
+    pub(super) fn new(model: &Problem, motion: &Motion, search: &Search<'_>) -> Self {
+        let (n, m, all) = (model.dof_count(), model.row_count(), model.velocity_count());
+        Self {
+            loads: ScaledLoads::new(model, search.loads),
+            metric: Metric::new(model, &motion.state),
+            unknowns: Unknowns {
+                lambda: motion.multipliers.clone(),
+                sides: vec![0; m],
+                factor: 1.0,
+            },
+            residual: Residual {
+                force: vec![0.0; n],
+                deficit: vec![0.0; m],
+                terms: vec![0.0; n],
+                node_force: vec![0.0; all],
+                node_terms: vec![0.0; all],
+            },
+            contacts: RestContacts::new(search.frictionless),
+            linear: Linear::default(),
+            progress: Progress {
+                report: EquilibriumReport::default(),
+                best: f64::INFINITY,
+                worst: None,
+                tolerance: search.tolerance,
+                most: usize::MAX,
+            },
+            dissipated: 0.0,
+            internal: Vec::new(),
+        }
+    }
+
+    /// The present iterate, with the state of the motion.
+    pub(super) fn iterate(&self, state: &State) -> Iterate {
+        Iterate {
+            state: state.clone(),
+            unknowns: self.unknowns.clone(),
+            contacts: self.contacts.kept().clone(),
+        }
+    }
+
+    /// Whether rows and contacts are at the sides that they have there.
+    pub(super) fn has_sides_of(&self, other: &Iterate) -> bool {
+        self.unknowns.sides == other.unknowns.sides
+            && self.contacts.kept().acting().eq(other.contacts.acting())
+    }
+
+    /// The largest force that is known, 1 N without any.
+    pub(super) fn largest_force(&self) -> f64 {
+        let multipliers = self.unknowns.lambda.iter();
+        let largest = multipliers.fold(0.0f64, |a, l| a.max(l.abs()));
+        let largest = self.residual.terms.iter().fold(largest, |a, f| a.max(*f));
+        if largest > 0.0 { largest } else { 1.0 }
+    }
+
+    /// Changes the load factor.
+    pub(super) fn set_load_factor(&mut self, factor: f64, model: &mut Problem) -> Result<(), Error> {
+        self.unknowns.factor = factor;
+        self.loads.impose(factor, model)
+    }
+}
+
+impl Metric {
+    fn new(model: &Model, state: &State) -> Self {
+        let length = length_of(model, state);
+        let mut inverse_length = vec![1.0; model.dof_count()];
+        for node in model.nodes() {
+            let Some(first) = node.first_dof() else { continue };
+            let size = node.space.velocity_size();
+            let places = if node.space.is_spatial() { size.min(3) } else { 0 };
+            for e in 0..node.count {
+                inverse_length[first + e * size..][..places].fill(length.recip());
+            }
+        }
+        Self {
+            inverse_length,
+            length,
+        }
+    }
+
+    /// Length of a displacement: root of the sum of squares, positions in lengths of the model.
+    pub(super) fn norm(&self, x: &[f64]) -> f64 {
+        let terms = x.iter().zip(&self.inverse_length);
+        terms.map(|(x, s)| (x * s) * (x * s)).sum::<f64>().sqrt()
+    }
+
+    /// Its largest coordinate.
+    pub(super) fn largest(&self, x: &[f64]) -> f64 {
+        let terms = x.iter().zip(&self.inverse_length);
+        terms.fold(0.0f64, |a, (x, s)| a.max((x * s).abs()))
+    }
+
+    /// The largest difference of a coordinate of an independent node, places in lengths of the
+    /// model.
+    pub(super) fn distance(&self, model: &Model, to: &[f64], from: &[f64]) -> f64 {
+        let mut largest = 0.0f64;
+        for node in model.nodes().iter().filter(|n| n.first_dof().is_some()) {
+            let size = node.space.position_size();
+            let places = if node.space.is_spatial() { size.min(3) } else { 0 };
+            let range = node.position_range();
+            let pairs = to[range.clone()].iter().zip(&from[range]);
+            for (k, (a, b)) in pairs.enumerate() {
+                let unit = if k % size < places { self.length } else { 1.0 };
+                largest = largest.max((a - b).abs() / unit);
+            }
+        }
+        largest
+    }
+}
+
+/// Largest extent of all places of the independent nodes (m), 1 if there is only one.
+fn length_of(model: &Model, state: &State) -> f64 {
+    let (mut low, mut high) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
+    // What is mapped may be a difference or a strain, which has no place.
+    for node in model.nodes().iter().filter(|n| n.first_dof().is_some()) {
+        let size = match node.space {
+            Space::Real(n @ (2 | 3)) => n,
+            Space::Rigid3 => 7,
+            Space::Real(_) => continue,
+        };
+        for x in state.positions[node.position_range()].chunks_exact(size) {
+            for (k, x) in x.iter().take(3).enumerate() {
+                low[k] = low[k].min(*x);
+                high[k] = high[k].max(*x);
+            }
+        }
+    }
+    let extents = low.iter().zip(high).map(|(l, h)| h - l);
+    let largest = extents.fold(0.0f64, f64::max);
+    if largest > 0.0 { largest } else { 1.0 }
+}

@@ -7,6 +7,7 @@ mod anderson;
 mod balance;
 mod checkpoint;
 pub(crate) mod contact;
+mod contacts;
 mod correct;
 mod drive;
 mod explicit;
@@ -29,6 +30,7 @@ pub use ledger::LedgerMemory;
 pub use read::{Axes, On, Wrench};
 pub use treatment::TreatmentChoice;
 
+use crate::contact::step;
 use crate::motion::Motion;
 use crate::report::{Counters, StepReport};
 use crate::system::System;
@@ -244,9 +246,7 @@ impl Simulation {
         self.motion.integrator.forget();
         self.adaptive.memory = crate::AdaptiveMemory::default();
         self.wake_all();
-        if let Some(c) = &mut self.system.contacts {
-            c.forget();
-        }
+        step::forget(&mut self.system, &mut self.motion);
         self.hold_present_velocities();
         self.write_books();
         Ok(())
@@ -367,7 +367,7 @@ impl Simulation {
             _ => self.options.newton.halvings,
         };
         if let Some(contacts) = &mut self.system.contacts {
-            contacts.failed = None;
+            contacts.observed.failed = None;
         }
         self.step_or_halves(h, halvings)
     }
@@ -382,24 +382,21 @@ impl Simulation {
         self.choose_treatments(h)?;
         self.start.clone_from(&self.motion);
         self.refuse_what_does_not_fit()?;
-        let result = self.take_again_with_unforeseen(h);
+        let result = self.take_again_with_missed(h);
         if result.is_err() {
-            self.undo_contacts()?;
             self.put_back()?;
+            step::undo(&mut self.system, &mut self.motion)?;
         }
         result
     }
 
-    /// Tries a step, and again as long as things go through each other that nobody foresaw.
-    fn take_again_with_unforeseen(&mut self, h: f64) -> Result<StepReport, Error> {
-        if let Some(c) = &mut self.system.contacts {
-            c.foresee_nothing();
-        }
+    /// Tries a step, and again as long as things go through each other whose contacts the search missed.
+    fn take_again_with_missed(&mut self, h: f64) -> Result<StepReport, Error> {
+        step::begin(&mut self.system);
         loop {
             let result = self.try_at_once(h);
-            let unforeseen = matches!(result, Err(Error::ContactsNotForeseen { .. }));
-            let contacts = self.system.contacts.as_mut().filter(|_| unforeseen);
-            if !contacts.is_some_and(|c| c.take_unforeseen()) {
+            let missed = matches!(result, Err(Error::ContactsMissed { .. }));
+            if !(missed && step::take_missed(&mut self.system)) {
                 return result;
             }
             self.put_back()?;

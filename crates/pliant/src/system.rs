@@ -1,9 +1,9 @@
 //! The system of a step: evaluation, assembly, factors, contact rows, and their scratch.
 
 use crate::Error;
+use crate::contact::Contacts;
 use crate::motion::{Controls, Motion};
 use crate::report::Counters;
-use crate::simulation::contact::Contacts;
 use crate::simulation::sleep::Sleep;
 use crate::simulation::treatment::group_of_field;
 use pliant_kkt::{Assembler, RowMotion};

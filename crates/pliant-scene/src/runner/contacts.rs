@@ -86,7 +86,7 @@ impl ContactSummary {
         self.overlap.add(report.overlap);
         self.iterations += report.iterations;
         self.halvings += report.halvings;
-        self.unforeseen += report.unforeseen;
+        self.unforeseen += report.missed;
         self.corrections += report.corrections;
         self.most_asleep = self.most_asleep.max(report.asleep);
         self.asleep = report.asleep;

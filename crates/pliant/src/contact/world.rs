@@ -93,7 +93,7 @@ impl ContactFinder for World {
         Ok(())
     }
 
-    fn find_unforeseen(
+    fn find_missed(
         &mut self,
         model: &Model,
         state: &State,

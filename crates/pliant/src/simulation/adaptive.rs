@@ -81,7 +81,7 @@ impl Simulation {
             });
         }
         if let Some(contacts) = &mut self.system.contacts {
-            contacts.failed = None;
+            contacts.observed.failed = None;
         }
         self.check_rows()?;
         let mut work = std::mem::take(&mut self.adaptive);

@@ -2,7 +2,7 @@
 
 use super::Simulation;
 use crate::report::{StepReport, Timings};
-use crate::{Error, Gyroscopic, gyroscopic};
+use crate::{Error, Gyroscopic, contact, gyroscopic};
 use pliant_kkt::{Formulation, Geometry, StepInput};
 use pliant_model::{ComponentId, NodeKind};
 use pliant_solvers::{SolveReport, Status};
@@ -50,9 +50,9 @@ impl Simulation {
         self.look_for_sleepers();
         self.wake_driven();
         timings.fill += lap();
-        self.find_contacts(h)?;
+        contact::step::find(&mut self.system, &self.motion, &self.options, h)?;
         while self.wake_touched(h) {
-            self.find_contacts(h)?;
+            contact::step::find(&mut self.system, &self.motion, &self.options, h)?;
         }
         timings.contacts += lap();
         self.add_stored_at_start();
@@ -83,8 +83,8 @@ impl Simulation {
         };
         // Before the unknown is changed: the support is what the fixed rows of the system lack.
         let mut support = std::mem::take(&mut self.motion.supports);
-        let solution = self.contact_solution().unwrap_or(&self.system.solution);
-        self.whole_system().support_into(solution, &mut support);
+        let (whole, solution) = contact::step::whole_system(&self.system);
+        whole.support_into(solution, &mut support);
         self.motion.supports = support;
         self.forget_sleeping_supports();
         let per_force = self.per_force(h);
@@ -104,7 +104,7 @@ impl Simulation {
         {
             *x += d;
         }
-        self.read_contacts(h);
+        contact::step::read(&mut self.system, &self.scheme);
         timings.solve += lap();
 
         for (lambda, mu) in self.motion.multipliers.iter_mut().zip(&self.system.solution.mu) {
@@ -115,7 +115,7 @@ impl Simulation {
         }
         self.update(h)?;
         timings.update += lap();
-        self.look_again(h)?;
+        contact::step::look_for_missed(&mut self.system, &self.start, &self.motion, &self.options, h)?;
         timings.contacts += lap();
         self.advance_memory(h);
         let damping_work = self.tally(h);
@@ -125,7 +125,13 @@ impl Simulation {
             None => 0,
         };
         timings.stabilise += lap();
-        self.find_contacts_after(h)?;
+        let stored = contact::step::find_at_end(&mut self.system, &mut self.motion, &self.options, h)?;
+        let lost = stored.map(|stored| self.lost(stored));
+        let ends = contact::step::Ends {
+            start: &self.start,
+            end: &mut self.motion,
+        };
+        contact::step::recover_overlap(&mut self.system, ends, &self.options, &self.scheme, lost)?;
         self.advance_memory(0.0);
         timings.contacts += lap();
 
@@ -136,7 +142,7 @@ impl Simulation {
         self.check(&report)?;
         self.motion.fresh = false;
         self.motion.integrator.forget();
-        self.keep_contacts();
+        contact::step::stand(&mut self.system, &mut self.motion, h);
         self.lag_multipliers();
         self.motion.dissipated = report.dissipated;
         self.motion.time = report.time;
@@ -178,8 +184,8 @@ impl Simulation {
         self.switch_gates_off();
         self.find_soft_rows();
         timings.fill += lap();
-        let prepared = if self.in_contact() {
-            self.prepare_contacts()
+        let prepared = if contact::step::is_in_contact(&self.system) {
+            contact::step::prepare(&mut self.system, &self.motion, &self.options, &self.scheme)
         } else {
             let prepared = self.system.solver.prepare(self.system.assembler.system());
             prepared.map_err(|e| Error::from_solver(e, &self.system.model, self.motion.time))
@@ -195,8 +201,8 @@ impl Simulation {
         timings: &mut Timings,
         lap: &mut impl FnMut() -> Duration,
     ) -> Result<SolveReport, Error> {
-        let mut solved = if self.in_contact() {
-            self.solve_contacts()?
+        let mut solved = if contact::step::is_in_contact(&self.system) {
+            contact::step::solve(&mut self.system, &self.motion, &self.options, &self.scheme)?
         } else {
             self.solve_without_contacts(timings, lap)?
         };

@@ -2,7 +2,7 @@
 
 use super::Simulation;
 use crate::report::{NewtonReport, StepReport, Timings};
-use crate::{Error, Integrator};
+use crate::{Error, Integrator, contact};
 use pliant_kkt::RowMotion;
 use pliant_model::{ComponentId, RowLaw, Treatment};
 use pliant_solvers::{SolveReport, Status};
@@ -184,7 +184,7 @@ impl Simulation {
                 .system
                 .contacts
                 .as_ref()
-                .map_or_else(Default::default, |c| c.report),
+                .map_or_else(Default::default, |c| *c.observed.report()),
             inertia: solved.inertia,
             violation: self.violation(),
             corrections,
@@ -211,7 +211,7 @@ impl Simulation {
         if self.options.accept_failed_steps {
             return Ok(());
         }
-        self.check_contacts(report)?;
+        contact::step::check(&self.system, &self.motion, &self.options, report)?;
         match report.status {
             Status::Converged => Ok(()),
             Status::Incompatible { row, violation } => {

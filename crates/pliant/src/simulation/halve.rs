@@ -8,7 +8,7 @@ impl Simulation {
     pub(super) fn step_or_halves(&mut self, h: f64, halvings: usize) -> Result<StepReport, Error> {
         let end = self.motion.time + h;
         match self.step_at_once(h) {
-            Err(Error::ContactsNotConverged { .. } | Error::ContactsNotForeseen { .. }) if halvings > 0 => {}
+            Err(Error::ContactsNotConverged { .. } | Error::ContactsMissed { .. }) if halvings > 0 => {}
             Err(Error::NotConverged { .. } | Error::NotPositiveDefinite { .. })
                 if halvings > 0 && self.options.integrator != Integrator::Linear => {}
             result => return result,
@@ -71,7 +71,7 @@ pub(super) fn together(first: &StepReport, second: &StepReport) -> StepReport {
     }
     b.de_saxce = b.de_saxce.max(a.de_saxce);
     b.halvings += a.halvings;
-    b.unforeseen += a.unforeseen;
+    b.missed += a.missed;
     b.impacts += a.impacts;
     b.iterations += a.iterations;
     b.corrections += a.corrections;
@@ -126,7 +126,7 @@ mod tests {
         report.ledger.friction = 19.0 * x;
         let c = &mut report.contacts;
         (c.residual, c.velocity_residual, c.de_saxce) = (7.0 * x, 11.0 * x, 13.0 * x);
-        (c.halvings, c.unforeseen, c.impacts) = (19 * k, 23 * k, 29 * k);
+        (c.halvings, c.missed, c.impacts) = (19 * k, 23 * k, 29 * k);
         (c.iterations, c.corrections) = (31 * k, 37 * k);
         (c.lifted, c.paid, c.work, c.stilled) = (17.0 * x, 19.0 * x, 23.0 * x, 29.0 * x);
         c.held_back = 31.0 * x;
@@ -180,7 +180,7 @@ mod tests {
             assert_eq!(
                 (
                     c.halvings,
-                    c.unforeseen,
+                    c.missed,
                     c.impacts,
                     c.iterations,
                     c.corrections,
@@ -188,7 +188,7 @@ mod tests {
                 ),
                 (
                     sums.halvings,
-                    sums.unforeseen,
+                    sums.missed,
                     sums.impacts,
                     sums.iterations,
                     sums.corrections,

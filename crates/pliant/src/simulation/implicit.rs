@@ -12,7 +12,6 @@
 //! It is symmetric: the derivative of gyroscopic torques, of the masses of mapped nodes and the unsymmetric part of the geometric stiffness are left
 //! out, which costs iterations, not accuracy.
 
-mod contacts;
 mod measure;
 mod newton;
 mod predict;
@@ -22,6 +21,8 @@ mod search;
 use super::Simulation;
 use super::anderson::Anderson;
 use crate::Error;
+use crate::contact::Iterate;
+use crate::contact::step::{self, Newton};
 use crate::integrator::{EndWeighted, Finished, ImplicitMethod, Integrator, Past, Relation, Start};
 use crate::motion::clone_into_buffers;
 use crate::report::{StepReport, Timings};
@@ -83,9 +84,6 @@ pub(super) struct Scratch {
     /// Whether the iterate, and the best one, came by a whole Newton step: then the contacts are as solved for.
     pub(super) whole: bool,
     pub(super) best_whole: bool,
-    /// Their scales in the merit, and the change of velocity since the start.
-    pub(super) contact_scales: Vec<f64>,
-    pub(super) change: Vec<f64>,
     /// On all nodes: accelerations; forces, then what they lack.
     pub(super) acceleration: Vec<f64>,
     pub(super) node_force: Vec<f64>,
@@ -109,6 +107,18 @@ pub(super) struct Scratch {
     pub(super) rounding: Vec<f64>,
     pub(super) primal_terms: Vec<f64>,
     pub(super) primal_rounding: Vec<f64>,
+}
+
+impl Scratch {
+    /// The iterate, as contacts see it.
+    pub(super) fn iterate(&self) -> Iterate<'_> {
+        Iterate {
+            start: &self.start,
+            end: &self.end,
+            mu: &self.mu,
+            impulses: &self.contacts,
+        }
+    }
 }
 
 impl Simulation {
@@ -141,10 +151,19 @@ impl Simulation {
         self.relate(method, h)?;
         timings.fill += clock.elapsed();
         let clock = Instant::now();
-        self.find_contacts(h)?;
+        step::find(&mut self.system, &self.motion, &self.options, h)?;
         timings.contacts += clock.elapsed();
         let clock = Instant::now();
-        self.start_contacts(h)?;
+        self.add_stored_at_start();
+        let impulses = &mut self.methods.implicit.contacts;
+        step::start_newton(
+            &mut self.system,
+            &self.motion,
+            &self.options,
+            &self.scheme,
+            h,
+            impulses,
+        )?;
         self.record_start(h, method.weight())?;
         timings.fill += clock.elapsed();
 
@@ -160,10 +179,16 @@ impl Simulation {
             *lambda = gain * mu;
         }
         self.read_supports(gain);
-        self.read_newton_contacts(h);
+        let at = self.methods.implicit.iterate();
+        let step_of = Newton {
+            motion: &self.motion,
+            options: &self.options,
+            scheme: &self.scheme,
+        };
+        step::read_newton(&mut self.system, step_of, at, h);
         timings.update += clock.elapsed();
         let clock = Instant::now();
-        self.look_again(h)?;
+        step::look_for_missed(&mut self.system, &self.start, &self.motion, &self.options, h)?;
         timings.contacts += clock.elapsed();
         let clock = Instant::now();
         self.system
@@ -183,7 +208,13 @@ impl Simulation {
         let damping_work = self.tally(h);
         timings.update += clock.elapsed();
         let clock = Instant::now();
-        self.find_contacts_after(h)?;
+        let stored = step::find_at_end(&mut self.system, &mut self.motion, &self.options, h)?;
+        let lost = stored.map(|stored| self.lost(stored));
+        let ends = step::Ends {
+            start: &self.start,
+            end: &mut self.motion,
+        };
+        step::recover_overlap(&mut self.system, ends, &self.options, &self.scheme, lost)?;
         self.advance_memory(0.0);
         timings.contacts += clock.elapsed();
         let clock = Instant::now();
@@ -192,7 +223,7 @@ impl Simulation {
         report.geometry_clamped = clamped;
         report.projected_tangents = projected_tangents;
         self.check(&report)?;
-        self.keep_contacts();
+        step::stand(&mut self.system, &mut self.motion, h);
         self.finish_method(method, h);
         self.commit(&report);
         timings.update += clock.elapsed();

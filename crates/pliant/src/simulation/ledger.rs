@@ -69,7 +69,11 @@ impl Simulation {
     fn energies_of_model(&mut self) -> Energies {
         self.fill_motion(self.motion.time, self.motion.time);
         let mut energies = self.energies(false);
-        energies.potential -= self.system.contacts.as_ref().map_or(0.0, |c| c.report.stored);
+        energies.potential -= self
+            .system
+            .contacts
+            .as_ref()
+            .map_or(0.0, |c| c.observed.report().stored);
         energies
     }
 
@@ -85,13 +89,9 @@ impl Simulation {
 
     /// Adds what compliant contacts store at the start of the step, once they are found, and notes what overlaps in a state that was set.
     pub(super) fn add_stored_at_start(&mut self) {
-        let Some(c) = &mut self.system.contacts else {
-            return;
-        };
-        c.set_overlap = self.motion.ledger.overlap;
-        if self.account.stored_is_missing {
+        if let (true, Some(c)) = (self.account.stored_is_missing, &self.system.contacts) {
             self.account.start_energies.potential += c.stored_at_start();
-            c.take_overlap_as_given();
+            self.motion.ledger.overlap = c.deepest_at_start();
         }
     }
 
@@ -161,9 +161,9 @@ impl Simulation {
             } += work;
         }
         if let Some(c) = &self.system.contacts {
-            ledger.friction += c.work.friction;
-            ledger.impacts += c.work.impacts;
-            ledger.damping += c.work.damping;
+            ledger.friction += c.observed.work.friction;
+            ledger.impacts += c.observed.work.impacts;
+            ledger.damping += c.observed.work.damping;
         }
         self.account.ledger = ledger;
         self.close_inertia();
@@ -204,9 +204,8 @@ impl Simulation {
     pub(super) fn closed_ledger(&self, end: &Energies) -> Ledger {
         let mut ledger = self.account.ledger;
         ledger.damping -= self.account.forgotten;
-        let contacts = self.system.contacts.as_ref();
-        ledger.corrections =
-            self.account.corrected + contacts.map_or(0.0, |c| c.report.lifted - c.report.paid);
+        let contacts = self.system.contacts.as_ref().map(|c| c.observed.report());
+        ledger.corrections = self.account.corrected + contacts.map_or(0.0, |c| c.lifted - c.paid);
         let start = &self.account.start_energies;
         ledger.close(
             end.kinetic - start.kinetic,
@@ -222,7 +221,7 @@ impl Simulation {
             energies: Some(energies),
             inputs: 0.0,
             without_contacts: false,
-            overlap: self.system.contacts.as_ref().map_or(0.0, |c| c.set_overlap),
+            overlap: self.motion.ledger.overlap,
         };
     }
 

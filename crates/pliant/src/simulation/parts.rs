@@ -77,7 +77,11 @@ impl Simulation {
         sum += h * power_without_potential(&self.system.model, &self.motion.state, scratch, |k| change[k]);
         let supports = self.motion.supports.iter().zip(&self.system.solution.x);
         sum += h * supports.map(|(f, dv)| f * dv).sum::<f64>();
-        sum + self.system.contacts.as_ref().map_or(0.0, |c| c.work.on_change)
+        sum + self
+            .system
+            .contacts
+            .as_ref()
+            .map_or(0.0, |c| c.observed.work.on_change)
     }
 
     /// `(1/2 - beta) dv . q` and the work of inertial forces; with mapped masses [`close_inertia`](Self::close_inertia) has the rest.
@@ -153,7 +157,11 @@ impl Simulation {
 
     /// `(1/2 - alpha) |dx|_K^2` of all that is treated as a stiffness, and what contacts have of it.
     fn stiffness_part(&self, h: f64, parts: &Parts) -> f64 {
-        let mut sum = self.system.contacts.as_ref().map_or(0.0, |c| c.work.stiffness);
+        let mut sum = self
+            .system
+            .contacts
+            .as_ref()
+            .map_or(0.0, |c| c.observed.work.stiffness);
         for (i, field) in self.system.model.force_fields().iter().enumerate() {
             let gain = 0.5 - self.scheme.alpha_of(ComponentId::ForceField(i));
             let component = &field.component;

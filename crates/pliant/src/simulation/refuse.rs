@@ -1,6 +1,7 @@
 //! What an integrator does not take.
 
 use super::Simulation;
+use crate::contact::{Impacts, Restitution};
 use crate::{Error, Integrator};
 use pliant_model::{ComponentId, Level, NodeId, NodeKind, RowLaw};
 
@@ -158,5 +159,17 @@ impl Simulation {
             }
             NodeKind::Independent { .. } => false,
         }
+    }
+
+    /// Where the nonlinear step has no answer to what contacts are asked for.
+    fn refuse_impacts(&self) -> Result<(), Error> {
+        let options = &self.options.contacts;
+        if options.restitution == Restitution::Poisson {
+            return Err(self.refused("Poisson's law of impacts".to_owned()));
+        }
+        if options.impacts == Impacts::InSequence {
+            return Err(self.refused("impacts in sequence".to_owned()));
+        }
+        Ok(())
     }
 }

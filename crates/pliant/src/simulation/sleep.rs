@@ -3,14 +3,13 @@
 mod fall;
 
 use super::Simulation;
-use super::contact::{Contacts, foresee};
 use crate::Error;
-use crate::contact::{ContactKey, ContactList};
+use crate::contact::{ContactKey, ContactList, predict, step};
 use crate::motion::clone_into_buffers;
 use pliant_contact::Rest;
 use pliant_dense::Vec3;
 use pliant_kkt::{Assembler, Support};
-use pliant_model::{ComponentId, ModelError, NodeId, Space, State};
+use pliant_model::{ComponentId, Model, ModelError, NodeId, Space, State};
 
 /// The island of what is awake.
 const NONE: u32 = u32::MAX;
@@ -55,7 +54,7 @@ pub(crate) struct Sleep {
     /// The island of each block that falls asleep.
     chosen: Vec<u32>,
     /// The state that approaches are measured in.
-    foreseen: State,
+    predicted: State,
 }
 
 impl Sleep {
@@ -80,6 +79,39 @@ impl Sleep {
         found
     }
 
+    /// Leaves out contacts among what sleeps and stands, for finders that list them all the same.
+    pub(crate) fn leave_out_sleepers(&self, assembler: &Assembler, list: &mut ContactList) {
+        if self.asleep > 0 {
+            list.retain(|supports| self.rest_of_all(assembler, supports) != [false, true]);
+        }
+    }
+
+    /// Holds rows of the model among sleepers as they are.
+    pub(crate) fn hold_rows(&self, assembler: &mut Assembler) {
+        if self.asleep > 0 {
+            let b = assembler.row_right_hand_side_mut();
+            for (b, _) in b.iter_mut().zip(&self.rows).filter(|(_, r)| **r) {
+                *b = 0.0;
+            }
+        }
+    }
+
+    /// Holds sleepers at their positions at the start, to the bit: an update by zero may change the sign of a zero and the
+    /// length of a quaternion.
+    pub(crate) fn hold(&self, model: &Model, start: &State, end: &mut State) {
+        if self.asleep == 0 {
+            return;
+        }
+        for node in model.nodes() {
+            let Some(first) = node.first_dof() else { continue };
+            let (size, places) = (node.space.velocity_size(), node.space.position_size());
+            for e in (0..node.count).filter(|e| self.sleeps(first + e * size)) {
+                let range = node.first_position + e * places..node.first_position + (e + 1) * places;
+                end.positions[range.clone()].copy_from_slice(&start.positions[range]);
+            }
+        }
+    }
+
     /// What a contact is between.
     fn rest_of_all(&self, assembler: &Assembler, supports: &[Support]) -> [bool; 2] {
         let each = supports
@@ -96,10 +128,10 @@ impl Sleep {
 }
 
 /// Velocity at which the gap of a contact grows, in a state (m/s).
-pub(super) fn opening(simulation: &Simulation, state: &State, normal: [f64; 3], supports: &[Support]) -> f64 {
+pub(super) fn opening(model: &Model, state: &State, normal: [f64; 3], supports: &[Support]) -> f64 {
     let mut u = Vec3::zeros();
     for s in supports {
-        let node = simulation.system.model.node(s.node);
+        let node = model.node(s.node);
         let size = node.space.velocity_size();
         let v = &state.velocities[node.first_velocity + s.element * size..][..size];
         u += s.weight * Vec3::new(v[0], v[1], v[2]);
@@ -178,9 +210,7 @@ impl Simulation {
         }
         self.wake_islands();
         // Contacts of what rested were not looked for.
-        if let Some(c) = &mut self.system.contacts {
-            c.find_again();
-        }
+        step::find_again(&mut self.system, [&mut self.start, &mut self.motion]);
     }
 
     /// Wakes what the model connects with coordinates that are held otherwise from now on.
@@ -211,15 +241,6 @@ impl Simulation {
         self.wake_islands();
     }
 
-    /// Contacts among what sleeps and stands, for finders that list them all the same.
-    pub(super) fn leave_out_sleepers(&self, list: &mut ContactList) {
-        if self.system.sleep.asleep > 0 {
-            list.retain(|supports| {
-                self.system.sleep.rest_of_all(&self.system.assembler, supports) != [false, true]
-            });
-        }
-    }
-
     /// Wakes the listed islands.
     fn wake_islands(&mut self) {
         let sleep = &mut self.system.sleep;
@@ -242,9 +263,16 @@ impl Simulation {
                 sleep.asleep -= 1;
             }
         }
+        let back = memory.forces.iter();
+        let back = back.filter(|f| woken.binary_search(&f.2).is_ok());
+        let back = back.map(|f| (f.0, f.1));
         if let Some(c) = &mut self.system.contacts {
-            let back = memory.forces.iter().filter(|f| woken.binary_search(&f.2).is_ok());
-            c.give_back(back.map(|f| (f.0, f.1)));
+            c.detection.forget();
+        }
+        for motion in [&mut self.start, &mut self.motion] {
+            if let Some(contacts) = &mut motion.contacts {
+                contacts.give_back(back.clone());
+            }
         }
         memory.forces.retain(|f| woken.binary_search(&f.2).is_err());
         self.find_sleeping_rows();
@@ -272,9 +300,9 @@ impl Simulation {
                 self.wake_all();
                 self.system.sleep = Sleep::default();
                 if let Some(c) = &mut self.system.contacts {
-                    c.finder.set_rest(&|_, _| Rest::Moves);
-                    c.find_again();
+                    c.detection.set_rest(&|_, _| Rest::Moves);
                 }
+                step::find_again(&mut self.system, [&mut self.start, &mut self.motion]);
             }
             return;
         }
@@ -322,7 +350,7 @@ impl Simulation {
         }
         if let Some(c) = &mut self.system.contacts {
             let (sleep, assembler) = (&self.system.sleep, &self.system.assembler);
-            c.finder
+            c.detection
                 .set_rest(&|node, element| sleep.rest_of(assembler, node, element));
         }
     }
@@ -353,34 +381,34 @@ impl Simulation {
     /// Wakes islands that something which moves touches: a contact that would close within the step, or that had a force. Whether
     /// there were any: then contacts are to be found again.
     pub(super) fn wake_touched(&mut self, h: f64) -> bool {
-        let Some(c) = self
-            .system
-            .contacts
-            .as_ref()
-            .filter(|_| self.system.sleep.asleep > 0)
-        else {
+        let (Some(c), Some(last)) = (&self.system.contacts, &self.motion.contacts) else {
             return false;
         };
+        if self.system.sleep.asleep == 0 {
+            return false;
+        }
         let mut woken = std::mem::take(&mut self.system.sleep.woken);
-        let mut foreseen = std::mem::take(&mut self.system.sleep.foreseen);
+        let mut predicted = std::mem::take(&mut self.system.sleep.predicted);
         woken.clear();
-        foresee(
+        predict(
             &self.system.model,
             &self.motion.state,
             self.system.assembler.system(),
             h,
-            &mut foreseen,
+            &mut predicted,
         );
         let sleep = &self.system.sleep;
-        for (contact, supports) in c.listed() {
+        for (contact, supports) in c.detection.list().with_supports() {
             let [moves, sleeps] = sleep.rest_of_all(&self.system.assembler, supports);
             if !(moves && sleeps) {
                 continue;
             }
             let forces = &sleep.memory.forces;
             let had_force =
-                c.had_force(contact.key) || forces.binary_search_by_key(&contact.key, |f| f.0).is_ok();
-            if had_force || contact.gap + h * opening(self, &foreseen, contact.normal, supports) <= 0.0 {
+                last.had_force(contact.key) || forces.binary_search_by_key(&contact.key, |f| f.0).is_ok();
+            if had_force
+                || contact.gap + h * opening(&self.system.model, &predicted, contact.normal, supports) <= 0.0
+            {
                 let carriers = supports
                     .iter()
                     .flat_map(|s| self.system.assembler.carriers(s.node, s.element));
@@ -389,7 +417,7 @@ impl Simulation {
         }
         woken.retain(|i| *i != NONE);
         let any = !woken.is_empty();
-        self.system.sleep.foreseen = foreseen;
+        self.system.sleep.predicted = predicted;
         self.system.sleep.woken = woken;
         self.wake_islands();
         if any {
@@ -400,12 +428,7 @@ impl Simulation {
 
     /// Rows of the model among sleepers ask for nothing: they are held as they are.
     pub(super) fn quieten_rows(&mut self) {
-        if self.system.sleep.asleep > 0 {
-            let b = self.system.assembler.row_right_hand_side_mut();
-            for (b, _) in b.iter_mut().zip(&self.system.sleep.rows).filter(|(_, r)| **r) {
-                *b = 0.0;
-            }
-        }
+        self.system.sleep.hold_rows(&mut self.system.assembler);
     }
 
     /// Rows among sleepers keep their multipliers, those of the system here.
@@ -428,20 +451,10 @@ impl Simulation {
         }
     }
 
-    /// To the bit: an update by zero may change the sign of a zero and the length of a quaternion.
+    /// Holds sleepers as they were at the start of the step.
     pub(super) fn hold_sleepers(&mut self) {
-        if self.system.sleep.asleep == 0 {
-            return;
-        }
-        for node in self.system.model.nodes() {
-            let Some(first) = node.first_dof() else { continue };
-            let (size, places) = (node.space.velocity_size(), node.space.position_size());
-            for e in (0..node.count).filter(|e| self.system.sleep.sleeps(first + e * size)) {
-                let range = node.first_position + e * places..node.first_position + (e + 1) * places;
-                self.motion.state.positions[range.clone()]
-                    .copy_from_slice(&self.start.state.positions[range]);
-            }
-        }
+        let (model, sleep) = (&self.system.model, &self.system.sleep);
+        sleep.hold(model, &self.start.state, &mut self.motion.state);
     }
 
     pub(super) fn sleep_memory(&self) -> SleepMemory {
@@ -492,16 +505,5 @@ impl Simulation {
             }
             self.find_sleeping_rows();
         }
-    }
-}
-
-impl Contacts {
-    /// Contacts of the step with what they act on.
-    fn listed(&self) -> impl Iterator<Item = (&crate::contact::Contact, &[Support])> {
-        let list = self.list_of_step();
-        list.contacts()
-            .iter()
-            .enumerate()
-            .map(|(i, c)| (c, list.supports(i)))
     }
 }

@@ -18,9 +18,9 @@ mod relaxation;
 mod residual;
 
 use super::Simulation;
-use super::contact::ContactsAtStart;
 use super::contact::rest::{KeptContacts, RestContacts};
 use crate::Error;
+use crate::contact::{Observation, step};
 use crate::statics::{Equilibrium, EquilibriumReport, Loads, StaticMethod};
 use pliant_kkt::Assembler;
 use pliant_model::{ComponentId, Space, State};
@@ -200,9 +200,9 @@ impl Simulation {
         self.wake_all();
         let (state, gravity) = (self.motion.state.clone(), self.system.model.gravity());
         let (multipliers, support) = (self.motion.multipliers.clone(), self.motion.supports.clone());
-        let mut contacts = ContactsAtStart::default();
+        let (contacts, mut observation) = (self.motion.contacts.clone(), Observation::default());
         if let Some(c) = &self.system.contacts {
-            contacts.take(c);
+            observation.clone_from(c.observed.observation());
         }
         self.account.forgotten = 0.0;
         self.motion.state.velocities.fill(0.0);
@@ -230,9 +230,8 @@ impl Simulation {
             self.system
                 .evaluation
                 .propagate(&self.system.model, &mut self.motion.state)?;
-            if let Some(c) = &mut self.system.contacts {
-                contacts.give_back(c)?;
-            }
+            self.motion.contacts = contacts;
+            step::go_back(&mut self.system, &self.motion, &observation)?;
             return found;
         }
         self.motion.dissipated += self.account.forgotten;

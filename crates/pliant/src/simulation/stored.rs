@@ -20,7 +20,11 @@ impl Simulation {
                 out.potential += self.rows_energy(group, lambda, &mut shifted);
             }
         }
-        out.potential += self.system.contacts.as_ref().map_or(0.0, |c| c.report.stored);
+        out.potential += self
+            .system
+            .contacts
+            .as_ref()
+            .map_or(0.0, |c| c.observed.report().stored);
         self.system.scratch.shifted = shifted;
         out
     }

@@ -97,7 +97,11 @@ impl Simulation {
         self.system
             .evaluation
             .evaluate(&self.system.model, &self.motion.state)?;
-        let transient = self.system.contacts.as_ref().map_or(&[][..], |c| &c.nodes);
+        let transient = self
+            .system
+            .contacts
+            .as_ref()
+            .map_or(&[][..], |c| c.detection.nodes());
         self.system.assembler =
             Assembler::with_transient(&self.system.model, &self.system.evaluation, transient)?;
         self.system.assembler.fixed_mut().copy_from_slice(&fixed);

@@ -3,7 +3,7 @@
 
 use super::{Simulation, Work};
 use crate::adaptive::{Adaptive, EventKind, Events};
-use crate::contact::Contact;
+use crate::contact::{Contact, step};
 use crate::simulation::sleep::opening;
 use crate::{Error, Integrator};
 use pliant_dense::Vec3;
@@ -88,19 +88,19 @@ impl Simulation {
         let soon = 2.0 * events.resolution(self.motion.time, h);
         let allowed = how.position * h.max(how.position_kink);
         self.look_for_sleepers();
-        self.find_contacts(h)?;
+        step::find_present(&mut self.system, &mut self.motion, &self.options, h)?;
         let (mut nearest, mut due) = (f64::INFINITY, false);
-        if let Some(mut c) = self.system.contacts.take() {
-            let mut touching = std::mem::take(&mut c.touching);
+        if let (Some(c), Some(present)) = (&mut self.system.contacts, &self.motion.contacts) {
+            let model = &self.system.model;
+            let touching = &mut c.detection.guards.touching;
             touching.clear();
-            let list = c.list_of_step();
-            for (i, contact) in list.contacts().iter().enumerate() {
-                let rate = opening(self, &self.motion.state, contact.normal, list.supports(i));
+            for (contact, supports) in present.list.with_supports() {
+                let rate = opening(model, &self.motion.state, contact.normal, supports);
                 let gap = Gap {
                     gap: contact.gap,
                     rate,
                 };
-                let carried = c.had_force(contact.key);
+                let carried = present.had_force(contact.key);
                 if gap.touches(carried, soon, h, allowed) {
                     due |= gap.strikes(carried, allowed);
                     touching.push(contact.key);
@@ -109,9 +109,7 @@ impl Simulation {
                 }
             }
             touching.sort_unstable();
-            c.touching = touching;
-            c.shut = true;
-            self.system.contacts = Some(c);
+            c.detection.guards.shut = true;
         }
         for group in self.system.model.row_groups() {
             let Some(sign) = self.gate_sign(group) else {
@@ -139,16 +137,14 @@ impl Simulation {
         self.gates.rows.clear();
         self.gates.nearest = None;
         if let Some(c) = &mut self.system.contacts {
-            c.shut = false;
-            c.touching.clear();
-            c.aside.clear();
+            c.detection.guards.open();
         }
     }
 
     /// Before a part of a step.
     pub(super) fn empty_aside(&mut self) {
         if let Some(c) = &mut self.system.contacts {
-            c.aside.clear();
+            c.detection.guards.aside.clear();
         }
     }
 
@@ -171,8 +167,8 @@ impl Simulation {
             Integrator::Linear | Integrator::Nonlinear => self.options.beta,
             _ => 0.5,
         };
-        if let Some(c) = &self.system.contacts {
-            let now = c.list_of_step().contacts();
+        if let (Some(c), Some(present)) = (&self.system.contacts, &self.motion.contacts) {
+            let (now, guards) = (present.list.contacts(), &c.detection.guards);
             let of = |contact: &Contact, gap| Nearest {
                 gap,
                 kind: EventKind::Contact {
@@ -180,12 +176,12 @@ impl Simulation {
                     sides: contact.sides,
                 },
             };
-            let open = |contact: &&Contact| c.touching.binary_search(&contact.key).is_err();
+            let open = |contact: &&Contact| guards.touching.binary_search(&contact.key).is_err();
             for contact in now.iter().filter(open) {
                 nearest = Nearest::of(nearest, Some(of(contact, contact.gap)));
             }
-            for (i, contact) in c.aside.contacts().iter().enumerate() {
-                let rate = |state| opening(self, state, contact.normal, c.aside.supports(i));
+            for (contact, supports) in guards.aside.with_supports() {
+                let rate = |state| opening(&self.system.model, state, contact.normal, supports);
                 let way = h * (weight * rate(&self.motion.state) + (1.0 - weight) * rate(&self.start.state));
                 let gap = contact.gap + way;
                 let faces = |n: [f64; 3]| Vec3::from(n).dot(&Vec3::from(contact.normal)) > 0.5;

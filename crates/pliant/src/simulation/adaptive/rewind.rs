@@ -3,8 +3,8 @@
 
 use super::{Simulation, Work};
 use crate::Error;
+use crate::contact::{Observation, step};
 use crate::motion::Motion;
-use crate::simulation::contact::ContactsAtStart;
 use pliant_model::{ComponentId, State};
 
 /// Where a step starts.
@@ -13,7 +13,7 @@ pub(super) struct Start {
     known: bool,
     motion: Motion,
     steps: usize,
-    contacts: ContactsAtStart,
+    observation: Observation,
 }
 
 impl Start {
@@ -44,7 +44,7 @@ impl Start {
         self.motion.sleep.clone_from(s.system.sleep.memory());
         self.steps = s.system.counters.steps;
         if let Some(c) = &s.system.contacts {
-            self.contacts.take(c);
+            self.observation.clone_from(c.observed.observation());
         }
     }
 }
@@ -76,9 +76,7 @@ impl Simulation {
         self.system
             .solver
             .impose_active_set(&start.motion.solver.active_set);
-        if let Some(c) = &mut self.system.contacts {
-            start.contacts.give_back(c)?;
-        }
+        step::go_back(&mut self.system, &self.motion, &start.observation)?;
         self.return_to_sleep(&start.motion.sleep);
         self.system
             .evaluation

@@ -13,9 +13,8 @@ mod find;
 mod step;
 mod tangent;
 
-use super::laws::Rows;
 use crate::Error;
-use crate::contact::{ContactKey, ContactList};
+use crate::contact::{ContactKey, ContactList, ContactRows};
 use pliant_dense::Vec3;
 use pliant_kkt::{Assembler, Extended, Tail};
 use pliant_model::{Model, State};
@@ -26,7 +25,7 @@ use pliant_solvers::complementarity::{Cone, IslandSolver};
 #[derive(Debug, Default)]
 pub(in crate::simulation) struct RestContacts {
     kept: KeptContacts,
-    rows: Vec<Rows>,
+    rows: Vec<ContactRows>,
     tail: Tail,
     cones: Vec<Option<Cone>>,
     /// Rows of those that bear, for the tangent, and the first row of each of them among all.

@@ -1,6 +1,7 @@
 //! How far an iterate is from solving its equations: the merit of the line search, and the relative residual that decides.
 
 use super::Simulation;
+use crate::contact;
 use pliant_solvers::KktResidual;
 
 impl Simulation {
@@ -28,7 +29,7 @@ impl Simulation {
             let r = self.row_miss(row);
             sum += r * r;
         }
-        sum + self.contact_merit()
+        sum + contact::step::merit(&mut self.system, &self.options, self.methods.implicit.iterate())
     }
 
     /// What each row misses, as a velocity.
@@ -73,7 +74,7 @@ impl Simulation {
     /// The residual from what each equation lacks, as an impulse or a velocity, and the speeds.
     pub(in crate::simulation) fn measure_terms(&mut self) -> KktResidual {
         // Beside contacts, rows of bounded force are solved with them, to their tolerance of the largest velocity without impulses.
-        let contacts = self.system.contacts.as_ref().filter(|c| !c.is_empty());
+        let contacts = contact::step::listed(&self.system);
         let beside = contacts.map(|c| {
             let tolerances = self.options.newton.tolerance / self.options.contacts.tolerance;
             (tolerances.min(1.0), c.free_velocity())
@@ -128,7 +129,7 @@ impl Simulation {
             out.relative = max(out.relative, own);
         }
         let s = &mut self.methods.implicit;
-        if let Some(c) = self.system.contacts.as_ref().filter(|c| !c.is_empty()) {
+        if let Some(c) = contact::step::listed(&self.system) {
             c.add_sizes(&s.contacts, &mut s.primal_terms);
         }
         let s = &self.methods.implicit;

@@ -3,6 +3,8 @@
 use super::Simulation;
 use super::search::Watch;
 use crate::Error;
+use crate::contact::Iterate;
+use crate::contact::step::{self, Newton};
 use crate::report::{NewtonReport, Timings};
 use pliant_kkt::{GeometricStiffness, Geometry, StepInput};
 use pliant_solvers::{KktResidual, SolveReport, Status};
@@ -16,22 +18,40 @@ impl Simulation {
         timings: &mut Timings,
     ) -> Result<(SolveReport, NewtonReport, bool), Error> {
         let mut out = self.iterate(timings)?;
-        if !self.restitution_makes_energy() {
+        let at = self.methods.implicit.iterate();
+        if !step::restitution_makes_energy(&mut self.system, &self.options, at) {
             return Ok(out);
         }
         let (mut least, mut most, mut last) = (0.0, 1.0, 1.0);
         for _ in 0..6 {
             last = 0.5 * (least + most);
-            self.share_restitution(last);
+            step::share_restitution(
+                &mut self.system,
+                Newton {
+                    motion: &self.motion,
+                    options: &self.options,
+                    scheme: &self.scheme,
+                },
+                last,
+            );
             out = self.iterate(timings)?;
-            if self.restitution_makes_energy() {
+            let at = self.methods.implicit.iterate();
+            if step::restitution_makes_energy(&mut self.system, &self.options, at) {
                 most = last;
             } else {
                 least = last;
             }
         }
         if last != least {
-            self.share_restitution(least);
+            step::share_restitution(
+                &mut self.system,
+                Newton {
+                    motion: &self.motion,
+                    options: &self.options,
+                    scheme: &self.scheme,
+                },
+                least,
+            );
             out = self.iterate(timings)?;
         }
         Ok(out)
@@ -57,12 +77,21 @@ impl Simulation {
             if !weighed {
                 weighed = true;
                 self.weigh();
-                self.weigh_contacts()?;
+                let at = self.methods.implicit.iterate();
+                step::weigh_newton(
+                    &mut self.system,
+                    Newton {
+                        motion: &self.motion,
+                        options: &self.options,
+                        scheme: &self.scheme,
+                    },
+                    at,
+                )?;
                 let merit = self.merit();
                 self.keep_best(&mut watch, merit);
             }
             let measured = self.measure();
-            let settled = !self.in_contact() || self.methods.implicit.whole;
+            let settled = !step::is_in_contact(&self.system) || self.methods.implicit.whole;
             let done = settled && measured.relative <= self.options.newton.tolerance;
             if let Some(mut report) = last {
                 report.residual = measured;
@@ -85,7 +114,23 @@ impl Simulation {
             clamped |= self.prepare_newton()?;
             timings.factor += clock.elapsed();
             let clock = Instant::now();
-            let mut solved = self.solve_newton()?;
+            let s = &mut self.methods.implicit;
+            let at = Iterate {
+                start: &s.start,
+                end: &s.end,
+                mu: &s.mu,
+                impulses: &s.contacts,
+            };
+            let mut solved = step::solve_newton(
+                &mut self.system,
+                Newton {
+                    motion: &self.motion,
+                    options: &self.options,
+                    scheme: &self.scheme,
+                },
+                at,
+                &mut s.new_contacts,
+            )?;
             timings.solve += clock.elapsed();
             newton.iterations += 1;
             let clock = Instant::now();
@@ -152,8 +197,16 @@ impl Simulation {
         let mut clamped = false;
         loop {
             self.fill_right_hand_sides();
-            let prepared = if self.in_contact() {
-                self.prepare_newton_contacts()
+            let prepared = if step::is_in_contact(&self.system) {
+                step::prepare_newton(
+                    &mut self.system,
+                    Newton {
+                        motion: &self.motion,
+                        options: &self.options,
+                        scheme: &self.scheme,
+                    },
+                    self.methods.implicit.iterate(),
+                )
             } else {
                 let prepared = self.system.solver.prepare(self.system.assembler.system());
                 prepared.map_err(|e| Error::from_solver(e, &self.system.model, self.motion.time))

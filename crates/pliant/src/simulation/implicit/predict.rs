@@ -7,7 +7,7 @@ impl Simulation {
     /// Where materials have a past, takes the answer of the equations linearised at the *start* of the step for the first iterate. From the velocities of the start, as for others, held
     /// coordinates that move would strain what is beside them alone, far beyond yield, and what yields would be bent back from there. False where it is not asked for or not found.
     pub(super) fn predict(&mut self) -> bool {
-        if self.system.model.internal_count() == 0 || self.in_contact() {
+        if self.system.model.internal_count() == 0 || crate::contact::step::is_in_contact(&self.system) {
             return false;
         }
         self.solve_at_start().is_ok()
@@ -44,7 +44,11 @@ impl Simulation {
         self.system
             .assembler
             .shift_right_hand_sides(&s.rate, &self.system.scratch.right_hand_side);
-        self.solve_newton()?;
+        let solved = self
+            .system
+            .solver
+            .solve(self.system.assembler.system(), &mut self.system.solution);
+        solved.map_err(|e| Error::from_solver(e, &self.system.model, self.motion.time))?;
         let s = &mut self.methods.implicit;
         for ((end, change), held) in s.end.iter_mut().zip(&self.system.solution.x).zip(&s.rate) {
             *end += change + held;

@@ -2,6 +2,7 @@
 
 use super::{Simulation, gather};
 use crate::Error;
+use crate::contact::step::listed;
 use pliant_model::{ComponentId, Level, RowGroup, RowLaw};
 
 impl Simulation {
@@ -206,7 +207,10 @@ impl Simulation {
             self.add_start();
         }
         self.methods.implicit.primal.iter_mut().for_each(|p| *p /= -gain);
-        self.add_contact_impulses();
+        if let Some(c) = listed(&self.system) {
+            let s = &mut self.methods.implicit;
+            c.add_impulses(&s.contacts, -1.0, &mut s.primal);
+        }
         Ok(())
     }
 

@@ -116,7 +116,7 @@ impl Simulation {
         for i in 0..system.m() {
             connect(&mut system.j.pattern().row(i).iter().map(index), self.drives(i));
         }
-        for (_, supports) in self.system.contacts.iter().flat_map(|c| c.listed()) {
+        for (_, supports) in self.motion.contacts.iter().flat_map(|c| c.list.with_supports()) {
             let carriers = supports
                 .iter()
                 .flat_map(|s| self.system.assembler.carriers(s.node, s.element));
@@ -184,11 +184,12 @@ impl Simulation {
         self.find_sleeping_rows();
         self.tell_finder();
         let (sleep, assembler) = (&mut self.system.sleep, &self.system.assembler);
-        let Some(c) = &mut self.system.contacts else {
+        let (Some(c), Some(memory)) = (&self.system.contacts, &mut self.motion.contacts) else {
             return Ok(());
         };
         let mut forces = std::mem::take(&mut sleep.memory.forces);
-        c.put_aside(
+        memory.put_aside(
+            c.detection.list(),
             |supports| match sleep.rest_of_all(assembler, supports) {
                 [false, true] => {
                     let dofs = supports

@@ -3,6 +3,7 @@
 use super::super::Simulation;
 use super::{FAR, NO_SOLUTION, Work};
 use crate::Error;
+use crate::contact::auto_options;
 
 /// By what the resistance falls after a step that went as predicted, and rises after one that did not.
 const CHANGE: f64 = 4.0;
@@ -84,7 +85,7 @@ impl Simulation {
             .map(|s| (s * work.length).powi(2))
             .collect();
         let before = self.worth(work, &force);
-        let auto = self.auto_options();
+        let auto = auto_options(&self.options.contacts);
         let mut added = 0.0;
         for _ in 0..RISES {
             let more = *resistance - added;

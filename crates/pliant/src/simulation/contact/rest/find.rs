@@ -1,10 +1,11 @@
 //! Which contacts there are at rest, and what is known of them from the position before.
 
-use super::super::laws::Rows;
-use super::super::{Contacts, check};
 use super::{KeptContacts, RestContacts};
 use crate::Error;
-use crate::contact::{Contact, ContactKey, ContactList, ContactsReport, FrictionCoupling};
+use crate::contact::{
+    Contact, ContactKey, ContactList, ContactRows, ContactsReport, Detection, FrictionCoupling, Solved,
+    check, step,
+};
 use crate::simulation::Simulation;
 use pliant_dense::Vec3;
 
@@ -28,19 +29,19 @@ impl RestContacts {
         let firsts: Vec<usize> = self.firsts().collect();
         let mut new = KeptContacts::default();
         if more {
-            new.list.copy(&self.kept.list);
+            new.list.clone_from(&self.kept.list);
             for (i, contact) in self.found.contacts().iter().enumerate() {
                 if !self.kept.list.contacts().iter().any(|old| is_twin(old, contact)) {
                     new.list.take(&self.found, i);
                 }
             }
         } else {
-            new.list.copy(&self.found);
+            new.list.clone_from(&self.found);
         }
         let heirs = self.heirs(&new.list, &firsts);
         let mut rows = Vec::with_capacity(new.list.len());
         for (contact, heir) in new.list.contacts().iter().zip(&heirs) {
-            let own = Rows::new(contact, 0.0);
+            let own = ContactRows::new(contact, 0.0);
             let (mut force, mut slip, mut acts) = (Vec3::zeros(), Vec3::zeros(), false);
             if let Some(i) = *heir {
                 let of = &self.kept.force[firsts[i]..][..self.rows[i].count];
@@ -112,15 +113,12 @@ impl RestContacts {
 
 fn refuse(
     contact: &Contact,
-    c: &Contacts,
+    detection: &Detection,
     coupling: FrictionCoupling,
     steps_only: bool,
 ) -> Result<(), Error> {
     let law = &contact.law;
-    let name = || {
-        let [a, b] = contact.sides.map(|s| c.finder.name(s));
-        format!("the contact of {a} and {b}")
-    };
+    let name = || format!("the contact of {}", detection.pair(contact));
     let what = if law.torsion > 0.0 || law.rolling > 0.0 {
         format!("resistance to spin or rolling, as of {}", name())
     } else if law.friction > 0.0 && coupling != FrictionCoupling::Exact {
@@ -145,41 +143,28 @@ impl Simulation {
         way: &[f64],
         by_arc_length: bool,
     ) -> Result<bool, Error> {
-        let Some(mut c) = self.system.contacts.take() else {
+        let Some(c) = &mut self.system.contacts else {
             return Ok(false);
         };
-        let found = self.find_rest_contacts_of(&mut c, t, way, by_arc_length);
-        self.system.contacts = Some(c);
-        found
-    }
-
-    fn find_rest_contacts_of(
-        &mut self,
-        c: &mut Contacts,
-        t: &mut RestContacts,
-        way: &[f64],
-        by_arc_length: bool,
-    ) -> Result<bool, Error> {
-        c.foreseen.clone_from(&self.motion.state);
-        c.foreseen.velocities.fill(0.0);
-        if !way.is_empty() {
-            for node in self.system.model.nodes() {
+        let (model, evaluation) = (&self.system.model, &self.system.evaluation);
+        let displace = |velocities: &mut [f64]| {
+            if way.is_empty() {
+                return;
+            }
+            for node in model.nodes() {
                 let Some(first) = node.first_dof() else { continue };
                 let range = node.velocity_range();
                 let of = &way[first..first + range.len()];
-                c.foreseen.velocities[range].copy_from_slice(of);
+                velocities[range].copy_from_slice(of);
             }
-            self.system
-                .evaluation
-                .push_forward(&self.system.model, &mut c.foreseen.velocities);
-        }
-        t.found.clear();
-        c.finder
-            .find(&self.system.model, &c.foreseen, 1.0, &mut t.found)?;
+            evaluation.push_forward(model, velocities);
+        };
+        c.detection
+            .find_on_the_way(model, &self.motion.state, displace, &mut t.found)?;
         let coupling = self.options.contacts.friction_coupling;
         for contact in t.found.contacts() {
             check(contact)?;
-            refuse(contact, c, coupling, by_arc_length)?;
+            refuse(contact, &c.detection, coupling, by_arc_length)?;
         }
         let fresh = t.take(!way.is_empty());
         if way.is_empty() || fresh {
@@ -201,8 +186,8 @@ impl Simulation {
         by_arc_length: bool,
     ) -> Result<(), Error> {
         self.find_rest_contacts(t, &[], by_arc_length)?;
-        if let Some(c) = &self.system.contacts {
-            t.remember(&c.forces);
+        if let Some(memory) = &self.motion.contacts {
+            t.remember(&memory.forces);
         }
         Ok(())
     }
@@ -219,7 +204,7 @@ impl Simulation {
         t.kept.clone_from(to);
         t.rows.clear();
         t.rows
-            .extend(to.list.contacts().iter().map(|c| Rows::new(c, 0.0)));
+            .extend(to.list.contacts().iter().map(|c| ContactRows::new(c, 0.0)));
         self.project_rest_contacts(t)
     }
 
@@ -228,10 +213,8 @@ impl Simulation {
         let Some(c) = &mut self.system.contacts else {
             return;
         };
-        c.list.copy(&t.kept.list);
-        c.rows.clone_from(&t.rows);
-        c.tail.clone_from(&t.tail);
-        c.report = ContactsReport {
+        let report = c.observed.report_mut();
+        *report = ContactsReport {
             friction_coupling: self.options.contacts.friction_coupling,
             restitution: 1.0,
             residual: t.missed,
@@ -239,24 +222,31 @@ impl Simulation {
             iterations: std::mem::take(&mut t.iterations),
             ..ContactsReport::default()
         };
-        c.after.clear();
+        let mut after = Vec::new();
         for (i, first) in t.firsts().enumerate() {
             let mut w = [0.0; 6];
             t.way(i, first, &mut w);
             w[0] = 0.0;
-            c.after.extend_from_slice(&w[..t.rows[i].count]);
+            after.extend_from_slice(&w[..t.rows[i].count]);
             let gap = t.kept.list.contacts()[i].gap;
-            c.report.overlap = c.report.overlap.max(-gap);
+            report.overlap = report.overlap.max(-gap);
             let law = &t.kept.list.contacts()[i].law;
             if law.compliance > 0.0 && gap < 0.0 {
-                c.report.stored += 0.5 * gap * gap / law.compliance;
+                report.stored += 0.5 * gap * gap / law.compliance;
             }
         }
-        c.noise = NO_SLIP * length;
-        c.read(&t.kept.force, 1.0, 1.0);
-        c.report.work = 0.0;
-        c.stand(1.0);
-        c.next_horizon = 0.0;
-        c.horizon = None;
+        c.observed.take_as_rest(NO_SLIP * length);
+        c.observed.read(&Solved {
+            list: &t.kept.list,
+            rows: &t.rows,
+            before: t.tail.velocity(),
+            after: &after,
+            impulses: &t.kept.force,
+            h: 1.0,
+            beta: 1.0,
+        });
+        c.observed.report_mut().work = 0.0;
+        step::stand(&mut self.system, &mut self.motion, 1.0);
+        step::find_again(&mut self.system, [&mut self.motion]);
     }
 }

@@ -1,6 +1,5 @@
 //! Contacts that bear as rows of the tangent.
 
-use super::super::laws::used_friction;
 use super::RestContacts;
 use crate::Error;
 use pliant_kkt::{Assembler, Formulation};
@@ -60,7 +59,7 @@ impl RestContacts {
         for (i, own) in self.rows.iter().enumerate().filter(|(i, _)| self.kept.acts[*i]) {
             let contact = &self.kept.list.contacts()[i];
             let r = &self.kept.force[firsts[i]..][..own.count];
-            let sticks = own.count > 1 && used_friction(&contact.law, r) < STICKS;
+            let sticks = own.count > 1 && contact.law.used_friction(r) < STICKS;
             let axes = &own.velocities()[..if sticks { 3 } else { 1 }];
             let rows = self.acting.push_both(axes, &[], self.kept.list.supports(i));
             self.acting.r[rows.start] = contact.law.compliance;

@@ -1,4 +1,4 @@
-//! The kernels of the solvers, for statistics over many runs: `cargo bench -p pliant-benches --features criterion --bench solvers`.
+//! Factors, solves and complementarity problems: `cargo bench -p pliant-benches --bench solvers`.
 #![allow(missing_docs, reason = "criterion's macro makes undocumented functions")]
 #![allow(clippy::unwrap_used, reason = "a benchmark has no user input")]
 

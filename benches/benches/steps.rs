@@ -1,16 +1,41 @@
-//! One step of the heavy chain, for statistics over many runs: `cargo bench -p pliant-benches --features criterion`.
+//! Whole steps of a chain, a net and a solid: `cargo bench -p pliant-benches --bench steps`.
 #![allow(missing_docs, reason = "criterion's macro makes undocumented functions")]
 #![allow(clippy::unwrap_used, reason = "a benchmark has no user input")]
 
 use criterion::{Criterion, criterion_group, criterion_main};
+use pliant::continuum::Solid;
+use pliant::prelude::*;
 use pliant_benches::chain::{Chain, Pose};
+use pliant_benches::ledger;
 
 fn steps(c: &mut Criterion) {
-    for links in [10, 100, 1000] {
-        let mut chain = Chain::new(links, 1000.0, Pose::Swing).simulation().unwrap();
-        chain.simulation.step(0.01).unwrap();
-        c.bench_function(&format!("heavy chain of {links} links, one step"), |b| {
-            b.iter(|| chain.simulation.step(0.01).unwrap());
+    let chain = |links| {
+        Chain::new(links, 1000.0, Pose::Swing)
+            .simulation()
+            .unwrap()
+            .simulation
+    };
+    let scenes: [(&str, Simulation); 6] = [
+        ("heavy chain of 10 links", chain(10)),
+        ("heavy chain of 100 links", chain(100)),
+        ("heavy chain of 1000 links", chain(1000)),
+        (
+            "net of 32 by stiffness",
+            ledger::net(32, Treatment::Stiffness).unwrap(),
+        ),
+        (
+            "net of 32 by compliance",
+            ledger::net(32, Treatment::Compliance).unwrap(),
+        ),
+        (
+            "beam of 640 hexahedra",
+            ledger::beam(Solid::corotational).unwrap(),
+        ),
+    ];
+    for (name, mut simulation) in scenes {
+        simulation.step(0.01).unwrap();
+        c.bench_function(&format!("{name}, one step"), |b| {
+            b.iter(|| simulation.step(0.01).unwrap());
         });
     }
 }

@@ -77,7 +77,7 @@ impl Chain {
     pub fn hold(&self, steps: usize, options: &Options) -> Result<Quality, Error> {
         let mut c = self.simulation()?;
         c.simulation.options = options.clone();
-        let mut energy = c.simulation.model().energies(c.simulation.state()).total();
+        let mut energy = c.simulation.problem().energies(c.simulation.state()).total();
         let mut out = Quality {
             gap: 0.0,
             rise: f64::NEG_INFINITY,

@@ -193,7 +193,7 @@ impl Problem {
     /// # Errors
     /// What the simulation says.
     pub fn run(&self, mut s: Simulation, h: f64) -> Result<Run, Failure> {
-        let energy = |s: &Simulation| s.model().energies(s.state()).total();
+        let energy = |s: &Simulation| s.problem().energies(s.state()).total();
         let start = energy(&s);
         let mut out = Run {
             steps: (self.duration / h).round() as usize,

@@ -179,7 +179,7 @@ pub fn energy_course(
     scale: f64,
 ) -> Result<Vec<f64>, Error> {
     s.options = options.clone();
-    let start = s.model().energies(s.state()).total();
+    let start = s.problem().energies(s.state()).total();
     let steps = (time / h).round() as usize;
     let mut out = vec![0.0f64; WINDOWS];
     for k in 0..steps {

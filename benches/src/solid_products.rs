@@ -3,8 +3,8 @@
 use crate::solid_sizes::clamped;
 use pliant::continuum::{Mesh, Solid, StrainEnergy};
 use pliant::kkt::{Assembler, RowMotion, Scheme, StepInput};
-use pliant::model::{Evaluation, Model, State};
-use pliant::solvers::krylov::{
+use pliant::model::{Evaluation, Problem, State};
+use pliant::krylov::{
     ConjugateGradient, KrylovOptions, KrylovSolver, LinearOperator, StaleFactor, SymmetricOperator,
 };
 use pliant::solvers::{DirectSolver, Solution};
@@ -41,7 +41,7 @@ pub fn table(threads: usize) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn evaluated(model: &Model, state: &State) -> Result<Evaluation, Box<dyn Error>> {
+fn evaluated(model: &Problem, state: &State) -> Result<Evaluation, Box<dyn Error>> {
     let mut evaluation = Evaluation::new(model);
     evaluation.propagate(model, &mut state.clone())?;
     evaluation.evaluate(model, state)?;
@@ -65,7 +65,7 @@ fn measure(name: &str, solid: &Solid, mesh: &Mesh, threads: usize) -> Result<(),
     }
     let old = simulation.state().clone();
     simulation.step(STEP)?;
-    let (model, state) = (simulation.model(), simulation.state());
+    let (model, state) = (simulation.problem(), simulation.state());
     let (n, scheme) = (model.dof_count(), Scheme::implicit_euler(STEP));
     let zeros = vec![0.0; n];
     let input = |state| StepInput {

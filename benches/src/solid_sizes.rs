@@ -130,7 +130,7 @@ impl Measured {
     fn in_child(solid: usize, size: usize, threads: usize) -> Result<Self, Box<dyn Error>> {
         let mut child = Command::new(std::env::current_exe()?);
         child
-            .arg("--one")
+            .args(["solids", "--one"])
             .args([solid, size, threads].map(|a| format!("{a}")));
         let out = child.output()?;
         if !out.status.success() {

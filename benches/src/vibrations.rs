@@ -53,8 +53,8 @@ impl Mode {
         let (_, stiff) = &materials()[0];
         // The next mode is six times as fast: errors fall by 39 in each pass.
         for _ in 0..12 {
-            let bent = out.at_rest_under(stiff, &out.forces(1.0))?;
-            let shape: Vec<[f64; 3]> = bent
+            let deflected = out.at_rest_under(stiff, &out.forces(1.0))?;
+            let shape: Vec<[f64; 3]> = deflected
                 .iter()
                 .zip(&out.mesh.nodes)
                 .map(|(x, at)| minus(x, at))
@@ -110,15 +110,15 @@ impl Mode {
         Ok(simulation.positions(nodes).as_chunks::<3>().0.to_vec())
     }
 
-    /// A beam of this material at rest, bent by the forces that bend a linear one into this mode with a tip at `amplitude` (m), and let go.
+    /// A beam of this material at rest, deflected by the forces that bend a linear one into this mode with a tip at `amplitude` (m), and let go.
     ///
     /// # Errors
     /// What the simulation says, of amplitudes beyond its length.
     pub fn let_go(&self, solid: &Solid, amplitude: f64) -> Result<Simulation, Box<dyn std::error::Error>> {
-        let bent = self.at_rest_under(solid, &self.forces(self.omega * self.omega * amplitude))?;
+        let deflected = self.at_rest_under(solid, &self.forces(self.omega * self.omega * amplitude))?;
         let (mut simulation, _) = self.simulation(solid)?;
         let mut state = simulation.state().clone();
-        state.positions[..3 * bent.len()].copy_from_slice(bent.as_flattened());
+        state.positions[..3 * deflected.len()].copy_from_slice(deflected.as_flattened());
         simulation.set_state(&state)?;
         Ok(simulation)
     }
@@ -163,7 +163,7 @@ pub fn swing(
     (period, periods, per_period): (f64, usize, usize),
 ) -> Course {
     simulation.options = options.clone();
-    let start = simulation.model().energies(simulation.state()).total();
+    let start = simulation.problem().energies(simulation.state()).total();
     let (steps, h) = (periods * per_period, period / per_period as f64);
     let mut out = Course::default();
     let mut errors = Vec::with_capacity(steps);

@@ -76,6 +76,10 @@ fn steps() -> Result<Vec<Step>, Error> {
             action: Action::Task(tidy::run),
         },
         Step {
+            name: "bench",
+            action: cargo(&["bench", "--package", "pliant-benches", "--locked", "--", "--test"])?,
+        },
+        Step {
             name: "verify",
             action: Action::Task(verify::run),
         },

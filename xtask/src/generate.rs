@@ -84,7 +84,7 @@ fn corpus(write: bool) -> Result<u8, Error> {
         "test",
         "--quiet",
         "--package",
-        "pliant-solvers",
+        "pliant-lab",
         "--test",
         "it",
         "--",

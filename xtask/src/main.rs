@@ -4,7 +4,7 @@
 //! `cargo xtask ci` and nothing else, so what passes here passes there.
 //!
 //! What it is not: a place for mechanics. It knows files, manifests and the output of `cargo metadata`; figures and
-//! reference cases are computed by the programs in `benches/`, which `verify` and `bench` start.
+//! reference cases are computed by the program in `benches/`, which `verify` and `bench` start.
 
 mod bench;
 mod catalogue;
@@ -17,8 +17,10 @@ mod generate;
 mod metadata;
 mod metrics;
 mod process;
-mod rust_text;
+mod reflow;
+mod shapes;
 mod sources;
+mod text;
 mod tidy;
 mod verify;
 
@@ -37,12 +39,12 @@ struct Task {
 const TASKS: &[Task] = &[
     Task {
         name: "ci",
-        summary: "every gate: fmt, clippy, test, examples, doc, tidy, verify  [--keep-going]",
+        summary: "every gate: fmt, clippy, test, examples, doc, tidy, bench, verify  [--keep-going]",
         run: ci::run,
     },
     Task {
         name: "tidy",
-        summary: "layering, sizes, source rules, documents, manifests, licences, generated files, catalogue",
+        summary: "layering, sizes, words, comments, source rules, documents, manifests, licences, generated files, catalogue",
         run: tidy::run,
     },
     Task {
@@ -52,12 +54,12 @@ const TASKS: &[Task] = &[
     },
     Task {
         name: "verify",
-        summary: "run the reference cases in release mode  [arguments of the program `verify`]",
+        summary: "run the reference cases in release mode  [--all]",
         run: verify::run,
     },
     Task {
         name: "bench",
-        summary: "time the benchmark scenes in release mode, or `bench solvers`, `contacts`, `contact-scenes`, `delassus`, `corpus`  [--quick, --peers, ... --help]",
+        summary: "time the benchmark scenes in release mode, or a benchmark by its name  [name, its arguments; --help lists the names]",
         run: bench::run,
     },
     Task {
@@ -76,8 +78,13 @@ const TASKS: &[Task] = &[
         run: catalogue::run,
     },
     Task {
+        name: "reflow",
+        summary: "wrap the comments of Rust files at 100 columns  [paths, --check]",
+        run: reflow::run,
+    },
+    Task {
         name: "metrics",
-        summary: "lines and tests per crate",
+        summary: "lines and tests per crate, largest types, types in many files, long functions",
         run: metrics::run,
     },
     Task {

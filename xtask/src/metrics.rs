@@ -1,10 +1,11 @@
-//! `cargo xtask metrics`: how large each crate is, and how many tests it has.
+//! `cargo xtask metrics`: sizes of crates, types and functions, and numbers of tests.
 
 use crate::error::Error;
 use crate::flags;
 use crate::metadata::Metadata;
-use crate::rust_text::{code_only, test_lines};
+use crate::shapes::{Shapes, Sized, shapes};
 use crate::sources::Sources;
+use crate::text::code_lines;
 
 /// Counts of one crate, or of all.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -18,7 +19,12 @@ struct Counts {
     tests: usize,
 }
 
-/// Prints one line per crate and the sum.
+/// Functions of more lines are counted as long.
+const LONG: usize = 80;
+/// Lines of each list.
+const SHOWN: usize = 10;
+
+/// Prints one line per crate and the sum, then the largest types, those in most files and the longest functions.
 pub(crate) fn run(args: &[String]) -> Result<u8, Error> {
     flags::switches("metrics", args, [])?;
     let sources = Sources::read()?;
@@ -36,6 +42,7 @@ pub(crate) fn run(args: &[String]) -> Result<u8, Error> {
         total.tests += counts.tests;
     }
     print_row("all", &total);
+    print_shapes(&shapes(&sources));
     Ok(0)
 }
 
@@ -44,6 +51,36 @@ fn print_row(name: &str, counts: &Counts) {
         "{name:<16} {:>6} {:>8} {:>10} {:>6}",
         counts.files, counts.code, counts.test_code, counts.tests
     );
+}
+
+fn print_shapes(shapes: &Shapes) {
+    println!("\nfields  type");
+    print_largest(&shapes.structs);
+    println!("\n files  type with functions in so many");
+    let mut spread: Vec<_> = shapes
+        .impls
+        .iter()
+        .map(|((folder, name), files)| (files.len(), folder, name))
+        .collect();
+    spread.sort_by_key(|(files, ..)| std::cmp::Reverse(*files));
+    for (files, folder, name) in spread.iter().take(SHOWN) {
+        println!("{files:>6}  {name} ({folder})");
+    }
+    let long = shapes.functions.iter().filter(|one| one.size > LONG).count();
+    println!("\n lines  function; {long} have over {LONG}");
+    print_largest(&shapes.functions);
+}
+
+fn print_largest(list: &[Sized]) {
+    for Sized {
+        name,
+        path,
+        line,
+        size,
+    } in list.iter().take(SHOWN)
+    {
+        println!("{size:>6}  {name} ({path}:{line})");
+    }
 }
 
 /// Counts the Rust files below a folder.
@@ -58,13 +95,9 @@ fn count(sources: &Sources, folder: &str) -> Counts {
             continue;
         };
         counts.files += 1;
-        let code = code_only(&file.text);
-        let in_test = test_lines(&code);
-        for (line, in_test) in code.lines().zip(in_test) {
-            let line = line.trim();
-            counts.tests += usize::from(line.starts_with("#[test]"));
-            if line.is_empty() {
-            } else if in_test || inner.starts_with("tests/") {
+        for line in code_lines(&file.text).iter().filter(|line| !line.code.is_empty()) {
+            counts.tests += usize::from(line.code == "# [ test ]");
+            if line.in_test || inner.starts_with("tests/") {
                 counts.test_code += 1;
             } else {
                 counts.code += 1;

@@ -55,18 +55,10 @@ pub(crate) fn capture(mut command: Command) -> Result<Vec<u8>, Error> {
     }
 }
 
-/// Runs a program of the benches package in release mode, with features of that package, and passes its exit code through.
-pub(crate) fn run_bench_program(program: &str, features: &[&str], args: &[String]) -> Result<u8, Error> {
+/// Runs the program of the benches package in release mode, with features of that package, and passes its exit code through.
+pub(crate) fn run_bench_program(features: &[&str], args: &[String]) -> Result<u8, Error> {
     let mut command = cargo()?;
-    command.args([
-        "run",
-        "--quiet",
-        "--release",
-        "--package",
-        "pliant-benches",
-        "--bin",
-        program,
-    ]);
+    command.args(["run", "--quiet", "--release", "--package", "pliant-benches"]);
     if !features.is_empty() {
         command.args(["--features", &features.join(",")]);
     }

@@ -1,5 +1,7 @@
 //! `cargo xtask tidy`: rules about the project's files that the compiler does not check.
 
+mod allowed;
+mod columns;
 mod documents;
 mod layering;
 mod licences;
@@ -7,19 +9,24 @@ mod links;
 mod manifests;
 mod paths;
 mod rules;
+mod shape;
 mod sizes;
 mod traces;
+mod words;
 
 use std::fmt;
 
 use crate::error::Error;
 use crate::metadata::Metadata;
+use crate::shapes::{Shapes, shapes};
 use crate::sources::Sources;
 use crate::{catalogue, flags, generate};
+use allowed::ALLOWED_FOR_NOW;
 
 /// What the checks look at, read once.
 struct Project {
     sources: Sources,
+    shapes: Shapes,
     workspace: Metadata,
     everything: Metadata,
 }
@@ -79,20 +86,31 @@ const CHECKS: &[(&str, Check)] = &[
     ("traces", |project| traces::check(&project.sources)),
     ("licences", |project| licences::check(&project.everything)),
     ("generated", |project| generate::check(&project.sources)),
+    ("words", |project| words::check(&project.sources, &project.shapes)),
+    ("columns", |project| columns::check(&project.sources)),
+    ("fields", |project| shape::fields(&project.shapes)),
+    ("spread", |project| shape::spread(&project.shapes)),
     ("catalogue", |project| catalogue::check(&project.sources)),
 ];
 
 /// Runs every check; the exit code is 1 if one of them found a problem.
 pub(crate) fn run(args: &[String]) -> Result<u8, Error> {
     flags::switches("tidy", args, [])?;
+    let sources = Sources::read()?;
     let project = Project {
-        sources: Sources::read()?,
+        shapes: shapes(&sources),
+        sources,
         workspace: Metadata::of_workspace()?,
         everything: Metadata::of_everything()?,
     };
     let (mut problems, mut notes) = (0, 0);
+    let mut allowed = vec![0; ALLOWED_FOR_NOW.len()];
     for (name, check) in CHECKS {
         for finding in check(&project) {
+            if let Some(entry) = exemption(name, &finding) {
+                allowed[entry] += 1;
+                continue;
+            }
             println!("{finding} [{name}]");
             if finding.is_note {
                 notes += 1;
@@ -101,8 +119,30 @@ pub(crate) fn run(args: &[String]) -> Result<u8, Error> {
             }
         }
     }
-    println!("{} checks, {problems} problems, {notes} notes", CHECKS.len());
+    for ((check, path, reason), count) in ALLOWED_FOR_NOW.iter().zip(&allowed) {
+        match count {
+            0 => {
+                println!(
+                    "xtask/src/tidy/allowed.rs:1: nothing of [{check}] is left in {path}: delete the entry"
+                );
+                problems += 1;
+            }
+            _ => println!("allowed for now: {count} of [{check}] in {path}: {reason}"),
+        }
+    }
+    let exempt: usize = allowed.iter().sum();
+    println!(
+        "{} checks, {problems} problems, {notes} notes, {exempt} exempt",
+        CHECKS.len()
+    );
     Ok(u8::from(problems > 0))
+}
+
+/// The entry of the table of exemptions that lets this problem pass.
+fn exemption(check: &str, finding: &Finding) -> Option<usize> {
+    let lets_off = |(of, path, _): &(&str, &str, &str)| *of == check && finding.path.starts_with(path);
+    let entry = ALLOWED_FOR_NOW.iter().position(lets_off);
+    entry.filter(|_| !finding.is_note)
 }
 
 /// The number of the first line, from 1, for which the predicate holds; 1 if there is none.

@@ -3,7 +3,10 @@
 use crate::error::Error;
 use crate::process;
 
-/// Runs the program `verify` of the benches package in release mode with the same arguments.
+/// Runs the command `verify` of the benches package in release mode with the same arguments.
 pub(crate) fn run(args: &[String]) -> Result<u8, Error> {
-    process::run_bench_program("verify", &[], args)
+    let args: Vec<String> = std::iter::once("verify".to_owned())
+        .chain(args.iter().cloned())
+        .collect();
+    process::run_bench_program(&[], &args)
 }

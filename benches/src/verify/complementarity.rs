@@ -4,7 +4,8 @@ use super::Checks;
 use pliant::prelude::Error;
 use pliant::solvers::KktSystem;
 use pliant::solvers::complementarity::*;
-use pliant::solvers::krylov::{
+use pliant_lab::Murty;
+use pliant::krylov::{
     ConjugateGradient, FnOperator, Jacobi as InverseDiagonal, KktOperator, KrylovOptions, KrylovSolver,
     LinearOperator, MinimalResidual, SchurOperator,
 };

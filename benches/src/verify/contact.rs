@@ -303,15 +303,15 @@ fn tower(compliance: f64, steps: usize) -> Result<Vec<f64>, Error> {
     Ok(corners.iter().map(|c| c.1).collect())
 }
 
-/// A rope of `n` soft points half around a fixed drum, pulled with 1 N at its first point and with `pull` at its last; how fast (m/s) it goes after a
+/// A rope of `n` soft points half around a fixed cylinder, pulled with 1 N at its first point and with `pull` at its last; how fast (m/s) it goes after a
 /// step of 0.01 s, and how many points slip.
 fn rope(n: usize, pull: f64) -> Result<(f64, usize), Error> {
-    let (drum, radius) = (1.0, 0.01);
+    let (cylinder, radius) = (1.0, 0.01);
     let turn = std::f64::consts::PI / n as f64;
     let angle = |k: f64| turn * (k + 0.5);
     let points: Vec<[f64; 3]> = (0..n)
         .map(|k| angle(k as f64))
-        .map(|a| [(drum + radius) * a.cos(), (drum + radius) * a.sin(), 0.0])
+        .map(|a| [(cylinder + radius) * a.cos(), (cylinder + radius) * a.sin(), 0.0])
         .collect();
     let mut model = Model::new();
     let node = model.add_particles("rope", &points)?;
@@ -319,14 +319,14 @@ fn rope(n: usize, pull: f64) -> Result<(f64, usize), Error> {
     let pairs: Vec<_> = (1..n)
         .map(|k| (End::element(0, k), End::element(0, k - 1)))
         .collect();
-    let length = 2.0 * (drum + radius) * (0.5 * turn).sin();
+    let length = 2.0 * (cylinder + radius) * (0.5 * turn).sin();
     let lengths = Distance::new(&pairs).with_rest_lengths(&[length]);
     let lengths = model.add_mapped("lengths", &[node], lengths)?;
     model.add_constraint("inextensible", lengths, Level::Position)?;
     let (mut world, id) = (World::new(), MaterialId::default());
     world.set_pair(id, id, rough(0.3))?;
-    let shape = Shape::cylinder(0.5, drum)?;
-    world.add(Collider::new("drum", shape, Place::Fixed(Pose::default())))?;
+    let shape = Shape::cylinder(0.5, cylinder)?;
+    world.add(Collider::new("cylinder", shape, Place::Fixed(Pose::default())))?;
     let all: Vec<usize> = (0..n).collect();
     let shape = Shape::soft_points(&all, radius)?;
     world.add(Collider::new("rope", shape, Place::Points(node)))?;

@@ -49,7 +49,7 @@ fn a_linear_beam_swings_in_its_mode_and_keeps_its_energy() {
 
 /// Of nonlinear materials: bounded, a quarter at half of the step, and no trend (a hundredth of the scatter in the whole run would show).
 #[test]
-fn the_nonlinear_trapezoidal_rule_keeps_the_energy_of_a_bent_beam() {
+fn the_nonlinear_trapezoidal_rule_keeps_the_energy_of_a_deflected_beam() {
     let mode = mode();
     for material in [1, 2] {
         let [coarse, fine] = [40, 80].map(|n| swung(&mode, material, &nonlinear(), 25, n));

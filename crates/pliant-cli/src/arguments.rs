@@ -4,7 +4,8 @@ use clap::{Args, Parser, Subcommand};
 use pliant_scene::scene::{Number, Settings};
 use std::path::PathBuf;
 
-/// Compliant mechanics from scene files: one number per constraint, from soft spring to exactly hard.
+/// Compliant mechanics from scene files: one number per constraint, from soft spring to exactly
+/// hard.
 #[derive(Debug, Parser)]
 #[command(name = "pliant", version, arg_required_else_help = true)]
 pub(crate) struct Arguments {
@@ -39,7 +40,8 @@ pub(crate) struct Run {
     /// Write no files
     #[arg(long)]
     pub(crate) no_files: bool,
-    /// If a step fails, write the system that its solver failed on into this directory, for `pliant solve` or a report
+    /// If a step fails, write the system that its solver failed on into this directory, for
+    /// `pliant solve` or a report
     #[arg(long, value_name = "DIR")]
     pub(crate) dump_failed_solve: Option<PathBuf>,
     /// Print nothing but errors

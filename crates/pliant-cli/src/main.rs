@@ -1,7 +1,8 @@
 //! The program `pliant`: runs scene files, and solves problems that were dumped.
 //!
-//! Exit codes: 0 all went well, 2 a bad scene, problem or argument, 3 a step or solve did not converge or constraints contradict each
-//! other, 4 another numerical failure, 5 results could not be written.
+//! Exit codes: 0 all went well, 2 a bad scene, problem or argument, 3 a step or solve did not
+//! converge or constraints contradict each other, 4 another numerical failure, 5 results could not
+//! be written.
 
 mod arguments;
 mod check;

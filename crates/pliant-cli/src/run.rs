@@ -4,8 +4,9 @@ use crate::arguments::Run;
 use crate::progress::Watch;
 use crate::table::{Table, number, triple};
 use crate::{BAD_SCENE, FAILED, NOT_CONVERGED, NOT_WRITTEN, complain};
+use pliant::contact::FrictionCoupling;
 use pliant::solvers::KktSystem;
-use pliant::solvers::exchange::{Layout, Record};
+use pliant_lab::exchange::{Layout, Record};
 use pliant_scene::problem::{WriteProblemError, write_problem};
 use pliant_scene::runner::{Energy, Outcome, Runner, StaticsSummary, Summary, TreatmentState, write_results};
 use pliant_scene::scene::{SceneError, SceneFile};
@@ -282,9 +283,9 @@ fn report(summary: &Summary, files: Option<&(PathBuf, Vec<PathBuf>)>) -> Table {
             number(c.work)
         );
         table.row("", quality);
-        if c.friction_coupling != "Exact" {
+        if c.friction_coupling != FrictionCoupling::Exact {
             let law = format!(
-                "friction is coupled by `{}`; De Saxcé's residual {:.1e} at worst",
+                "friction is coupled by `{:?}`; De Saxcé's residual {:.1e} at worst",
                 c.friction_coupling, c.de_saxce.worst
             );
             table.row("", law);

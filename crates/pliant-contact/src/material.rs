@@ -45,6 +45,7 @@ impl Default for Material {
 
 /// How the coefficients of friction of two materials make one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename = "friction_rule"))]
 pub enum FrictionRule {
     /// `sqrt(a b)`: what is smooth against anything is smooth, and a pair of equals has their coefficient.
     #[default]

@@ -10,6 +10,7 @@ use pliant_model::{ComponentId, DiagonalCompliance, ForceField, Model, NodeId, T
 
 /// How the mass of a solid is given to its nodes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename = "mass_matrix"))]
 pub enum MassMatrix {
     /// [`Mesh::lumped_mass`].
     #[default]
@@ -20,6 +21,7 @@ pub enum MassMatrix {
 
 /// Whether the resistance to change of volume is part of the material, or rows of their own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename = "incompressibility"))]
 pub enum Incompressibility {
     /// Part of the material.
     #[default]

@@ -80,7 +80,7 @@ impl GreenLagrange {
 /// **Parents.** Any elements of nine coordinates: deformation gradients, rows first.
 ///
 /// **Use.** Incompressible and nearly incompressible solids: bulk stiffness or compliance down to zero, of each point or, as means, of
-/// [patches](crate::Patches).
+/// [`Patches`](crate::Patches).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VolumeRatio {
     count: usize,

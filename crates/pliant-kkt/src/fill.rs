@@ -16,9 +16,9 @@ pub use stiffness::StiffnessRatio;
 
 use crate::jacobian::Place;
 use crate::plan::{Plan, Sizes};
-use crate::{Formulation, GeometricStiffness, Geometry, KktError, Scheme};
-use pliant_model::{ComponentId, Evaluation, Model, NodeId, NodeKind, RowGroup, RowLaw, State};
-use pliant_solvers::{KktSystem, Solution};
+use crate::{GeometricStiffness, Geometry, KktError, Scheme};
+use pliant_model::{ComponentId, Evaluation, NodeId, NodeKind, Problem, RowGroup, RowLaw, State};
+use pliant_solvers::KktSystem;
 use pliant_sparse::Threads;
 use response::Terms;
 
@@ -48,6 +48,7 @@ pub struct RowMotion {
 
 /// The metric of a position correction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename = "metric"))]
 pub enum Metric {
     /// The mass matrix.
     #[default]
@@ -92,8 +93,8 @@ impl Assembler {
     ///
     /// # Errors
     /// [`KktError`] if it does not fit 32-bit indices.
-    pub fn new(model: &Model, evaluation: &Evaluation) -> Result<Self, KktError> {
-        Self::with_transient(model, evaluation, &[])
+    pub fn new(problem: &Problem, evaluation: &Evaluation) -> Result<Self, KktError> {
+        Self::with_transient(problem, evaluation, &[])
     }
 
     /// The same, with Jacobians of the given nodes too, on which transient rows are going to act.
@@ -101,14 +102,14 @@ impl Assembler {
     /// # Errors
     /// As [`Self::new`].
     pub fn with_transient(
-        model: &Model,
+        problem: &Problem,
         evaluation: &Evaluation,
         transient: &[NodeId],
     ) -> Result<Self, KktError> {
-        let (plan, mut system) = Plan::new(model, evaluation, transient)?;
-        system.fixed.copy_from_slice(model.fixed());
+        let (plan, mut system) = Plan::new(problem, evaluation, transient)?;
+        system.fixed.copy_from_slice(problem.fixed());
         let (mut width, mut stack) = (6, 6);
-        let places = model
+        let places = problem
             .nodes()
             .iter()
             .enumerate()
@@ -118,10 +119,10 @@ impl Assembler {
             stack = stack.max(plan.jacobians.stack_height(place));
         }
         // The block of one element, of any space.
-        let own = model.nodes().iter().map(|n| n.space.velocity_size());
+        let own = problem.nodes().iter().map(|n| n.space.velocity_size());
         let own = own.max().unwrap_or(0).max(6);
-        let all = model.velocity_count();
-        let sizes = plan.bundles.iter().map(|b| b.sizes(model, &plan.jacobians));
+        let all = problem.velocity_count();
+        let sizes = plan.bundles.iter().map(|b| b.sizes(problem, &plan.jacobians));
         let sizes = sizes.fold(Sizes::default(), Sizes::max);
         Ok(Self {
             plan,
@@ -135,13 +136,13 @@ impl Assembler {
             site_block: vec![0.0; width * width],
             geometry: vec![0.0; (stack * stack).max(9)],
             eigen: vec![0.0; (2 * stack * stack).max(18)],
-            shift: vec![0.0; model.dof_count()],
-            law: rows::LawScratch::new(model, evaluation),
+            shift: vec![0.0; problem.dof_count()],
+            law: rows::LawScratch::new(problem, evaluation),
             slots: vec![bundle::Slot::new(sizes)],
             cuts: Vec::new(),
             threads: Threads::one(),
-            mass_diagonal: mass_diagonal(model),
-            magnitude: vec![0.0; model.nodes().len()],
+            mass_diagonal: mass_diagonal(problem),
+            magnitude: vec![0.0; problem.nodes().len()],
             products: product::Products::default(),
         })
     }
@@ -207,14 +208,14 @@ impl Assembler {
     /// Fills `W`, `J`, `R`, `c` and `b` of one step. `evaluation` must be up to date with `input.state`. Allocates nothing.
     pub fn fill(
         &mut self,
-        model: &Model,
+        problem: &Problem,
         evaluation: &mut Evaluation,
         scheme: &Scheme,
         input: StepInput<'_>,
     ) {
         self.plan.jacobians.fill(evaluation);
-        self.measure(model, input.state);
-        self.gather_gamma(model, evaluation, scheme, input.multipliers);
+        self.measure(problem, input.state);
+        self.gather_gamma(problem, evaluation, scheme, input.multipliers);
         let h = scheme.h;
         for ((r, f), i) in self
             .rhs
@@ -225,9 +226,9 @@ impl Assembler {
             *r = h * (f + i);
         }
         self.system.w.clear();
-        self.fill_response(model, evaluation, scheme, input.state, Terms::All);
-        evaluation.pull_back(model, &mut self.rhs);
-        for node in model.nodes() {
+        self.fill_response(problem, evaluation, scheme, input.state, Terms::All);
+        evaluation.pull_back(problem, &mut self.rhs);
+        for node in problem.nodes() {
             if let Some(first) = node.first_dof() {
                 let from = node.velocity_range();
                 self.system.c[first..first + from.len()].copy_from_slice(&self.rhs[from]);
@@ -237,24 +238,24 @@ impl Assembler {
             *c += p;
         }
         self.system.r.clear();
-        for group in model.row_groups() {
+        for group in problem.row_groups() {
             self.fill_jacobian_rows(group);
             let rows = group.first_row..group.first_row + group.size * group.count;
             if let (ComponentId::ForceField(i), Some(motion)) = (group.component, input.motion.get(rows))
                 && motion.iter().any(|m| *m != RowMotion::default())
-                && !model.force_fields()[i].component.law.is_linear()
+                && !problem.force_fields()[i].component.law.is_linear()
             {
-                evaluation.shift_compliance(model, input.state, i, motion.iter().map(|m| m.start));
+                evaluation.shift_compliance(problem, input.state, i, motion.iter().map(|m| m.start));
             }
             self.fill_row_law(rows::Rows {
-                model,
+                problem,
                 evaluation,
                 scheme,
                 input,
                 group,
             });
         }
-        self.fill_bounds(model, scheme);
+        self.fill_bounds(problem, scheme);
         if input.fixed_change.iter().any(|d| *d != 0.0) {
             // x = y + d with y = 0 at fixed coordinates.
             let KktSystem { w, j, c, b, .. } = &mut self.system;
@@ -264,45 +265,44 @@ impl Assembler {
             w.symmetric_add_product(1.0, &self.shift, c);
             j.add_product(-1.0, &self.shift, b);
         }
-        self.change_unknown(model, scheme, input.state);
     }
 
     /// Fills the system of a position correction: `min |dx|^2 / 2` in the metric, subject to `J dx = -phi` on the hard rows;
     /// compliant rows take no part but in [`Metric::Elastic`] (docs/notation.md). Allocates nothing.
     pub fn fill_correction(
         &mut self,
-        model: &Model,
+        problem: &Problem,
         evaluation: &mut Evaluation,
         scheme: &Scheme,
         input: StepInput<'_>,
         metric: Metric,
     ) {
         self.plan.jacobians.fill(evaluation);
-        self.measure(model, input.state);
-        self.gather_gamma(model, evaluation, scheme, input.multipliers);
+        self.measure(problem, input.state);
+        self.gather_gamma(problem, evaluation, scheme, input.multipliers);
         self.system.w.clear();
         let terms = match metric {
             Metric::Mass => Terms::Masses,
             Metric::Response | Metric::Elastic => Terms::All,
         };
-        self.fill_response(model, evaluation, scheme, input.state, terms);
+        self.fill_response(problem, evaluation, scheme, input.state, terms);
         self.system.c.fill(0.0);
         self.system.r.clear();
         self.system.bounds.fill((f64::NEG_INFINITY, f64::INFINITY));
-        for group in model.row_groups() {
+        for group in problem.row_groups() {
             self.fill_jacobian_rows(group);
-            let node = model.node(group.node);
+            let node = problem.node(group.node);
             let x = &input.state.positions[node.position_range()];
             let rows = group.first_row..group.first_row + group.size * group.count;
-            let rounding = self.rounding(model, group);
+            let rounding = self.rounding(problem, group);
             self.system.b_rounding[rows].fill(rounding);
             for k in 0..group.size * group.count {
                 let row = group.first_row + k;
-                if evaluation.holds_position(model, group, k) {
+                if evaluation.holds_position(problem, group, k) {
                     let target = input.motion.get(row).map_or(0.0, |m| m.end.0);
                     self.system.b[row] = x[k] - target;
                 } else if let (Metric::Elastic, ComponentId::ForceField(i), RowLaw::Elastic) =
-                    (metric, group.component, model.row_law(group))
+                    (metric, group.component, problem.row_law(group))
                 {
                     let gain = scheme.h * scheme.h * scheme.alpha_of(group.component) * scheme.beta;
                     let (g, first) = evaluation.group_of(i, group.size, k);
@@ -324,8 +324,8 @@ impl Assembler {
     }
 
     /// Refills the largest coordinate of each node.
-    fn measure(&mut self, model: &Model, state: &State) {
-        for (largest, node) in self.magnitude.iter_mut().zip(model.nodes()) {
+    fn measure(&mut self, problem: &Problem, state: &State) {
+        for (largest, node) in self.magnitude.iter_mut().zip(problem.nodes()) {
             let positions = &state.positions[node.position_range()];
             *largest = positions.iter().fold(0.0f64, |a, x| a.max(x.abs()));
         }
@@ -333,8 +333,8 @@ impl Assembler {
 
     /// Rounding of the coordinates that the rows of a group are made of: the largest of its node's parents, times a hundred
     /// roundings for the arithmetic of the mapping.
-    fn rounding(&self, model: &Model, group: &RowGroup) -> f64 {
-        let parents = match &model.node(group.node).kind {
+    fn rounding(&self, problem: &Problem, group: &RowGroup) -> f64 {
+        let parents = match &problem.node(group.node).kind {
             NodeKind::Mapped { parents, .. } => &parents[..],
             NodeKind::Independent { .. } => std::slice::from_ref(&group.node),
         };
@@ -342,32 +342,14 @@ impl Assembler {
         100.0 * f64::EPSILON * largest.fold(0.0, f64::max)
     }
 
-    /// The velocity change and the impulses of a solution, whatever the formulation.
-    pub fn interpret(&self, model: &Model, scheme: &Scheme, state: &State, solution: &mut Solution) {
-        match scheme.formulation {
-            Formulation::VelocityChange => {}
-            Formulation::Acceleration => {
-                solution
-                    .x
-                    .iter_mut()
-                    .chain(&mut solution.mu)
-                    .for_each(|x| *x *= scheme.h);
-            }
-            Formulation::Velocity => {
-                for node in model.nodes() {
-                    let Some(first) = node.first_dof() else { continue };
-                    for (k, v) in state.velocities[node.velocity_range()].iter().enumerate() {
-                        if !self.system.fixed[first + k] {
-                            solution.x[first + k] -= v;
-                        }
-                    }
-                }
-            }
-        }
-    }
-
     /// Total forces on all nodes that the geometric stiffness is made of, where there is any: by origin, or together if both enter alike.
-    fn gather_gamma(&mut self, model: &Model, evaluation: &Evaluation, scheme: &Scheme, multipliers: &[f64]) {
+    fn gather_gamma(
+        &mut self,
+        problem: &Problem,
+        evaluation: &Evaluation,
+        scheme: &Scheme,
+        multipliers: &[f64],
+    ) {
         let Geometry {
             forces,
             multipliers: rows,
@@ -385,9 +367,9 @@ impl Assembler {
             } else {
                 &mut self.row_gamma
             };
-            for group in model.row_groups() {
+            for group in problem.row_groups() {
                 let lambda = &multipliers[group.first_row..group.first_row + group.size * group.count];
-                for (g, l) in target[model.node(group.node).velocity_range()]
+                for (g, l) in target[problem.node(group.node).velocity_range()]
                     .iter_mut()
                     .zip(lambda)
                 {
@@ -395,11 +377,11 @@ impl Assembler {
                 }
             }
             if rows != forces {
-                evaluation.pull_back_some(model, above, &mut self.row_gamma);
+                evaluation.pull_back_some(problem, above, &mut self.row_gamma);
             }
         }
         if forces != GeometricStiffness::None {
-            evaluation.pull_back_some(model, above, &mut self.force_gamma);
+            evaluation.pull_back_some(problem, above, &mut self.force_gamma);
         }
     }
 
@@ -425,39 +407,13 @@ impl Assembler {
             }
         }
     }
-
-    /// From the velocity-change form to the formulation asked for (docs/notation.md).
-    fn change_unknown(&mut self, model: &Model, scheme: &Scheme, state: &State) {
-        match scheme.formulation {
-            Formulation::VelocityChange => {}
-            Formulation::Acceleration => {
-                let KktSystem { c, b, b_rounding, .. } = &mut self.system;
-                c.iter_mut()
-                    .chain(b)
-                    .chain(b_rounding)
-                    .for_each(|x| *x /= scheme.h);
-            }
-            Formulation::Velocity => {
-                // Fixed coordinates keep their velocity: only the free part is shifted into the unknown.
-                for node in model.nodes() {
-                    let Some(first) = node.first_dof() else { continue };
-                    for (k, v) in state.velocities[node.velocity_range()].iter().enumerate() {
-                        self.shift[first + k] = if self.system.fixed[first + k] { 0.0 } else { *v };
-                    }
-                }
-                let KktSystem { w, j, c, b, .. } = &mut self.system;
-                w.symmetric_add_product(1.0, &self.shift, c);
-                j.add_product(-1.0, &self.shift, b);
-            }
-        }
-    }
 }
 
 /// Diagonal of the masses on independent nodes.
-fn mass_diagonal(model: &Model) -> Vec<f64> {
-    let mut out = vec![0.0; model.dof_count()];
-    for attachment in model.masses() {
-        let node = model.node(attachment.node);
+fn mass_diagonal(problem: &Problem) -> Vec<f64> {
+    let mut out = vec![0.0; problem.dof_count()];
+    for attachment in problem.masses() {
+        let node = problem.node(attachment.node);
         let Some(first) = node.first_dof() else { continue };
         let size = node.space.velocity_size();
         for (g, list) in attachment.component.groups().lists(node.count).iter().enumerate() {

@@ -18,7 +18,7 @@ mod scheme;
 mod tail;
 
 pub use fill::{Assembler, Metric, ResponseOperator, RowMotion, StepInput, StiffnessRatio};
-pub use scheme::{Formulation, GeometricStiffness, Geometry, Scheme};
+pub use scheme::{GeometricStiffness, Geometry, Scheme};
 pub use tail::{Extended, Quantity, Support, Tail};
 
 /// Why a system could not be planned.

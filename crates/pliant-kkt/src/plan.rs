@@ -6,7 +6,7 @@ pub(crate) use bundle::{Bundle, Run, Sizes, sum_of};
 
 use crate::KktError;
 use crate::jacobian::{Jacobians, Place};
-use pliant_model::{ComponentId, Evaluation, Groups, Model, NodeId, NodeKind, Space, Treatment};
+use pliant_model::{ComponentId, Evaluation, Groups, NodeId, NodeKind, Problem, Space, Treatment};
 use pliant_solvers::KktSystem;
 use pliant_sparse::{Pattern, PatternBuilder};
 
@@ -65,45 +65,45 @@ pub(crate) struct Plan {
 
 impl Plan {
     pub(crate) fn new(
-        model: &Model,
+        problem: &Problem,
         evaluation: &Evaluation,
         transient: &[NodeId],
     ) -> Result<(Self, KktSystem), KktError> {
-        let mut nodes = vec![NodeSites::default(); model.nodes().len()];
+        let mut nodes = vec![NodeSites::default(); problem.nodes().len()];
         let mut groups: Vec<(ComponentId, usize, Vec<Vec<usize>>)> = Vec::new();
-        for (i, a) in model.masses().iter().enumerate() {
+        for (i, a) in problem.masses().iter().enumerate() {
             match a.component.groups() {
                 Groups::Each => nodes[a.node.index()].masses.push(i),
                 Groups::Of(lists) => groups.push((ComponentId::Mass(i), a.node.index(), lists)),
             }
         }
-        for (i, a) in model.force_fields().iter().enumerate() {
-            if a.component.treatment == Treatment::Stiffness {
+        for (i, a) in problem.force_fields().iter().enumerate() {
+            if problem.treatment(i) == Treatment::Stiffness {
                 match a.component.law.groups() {
                     Groups::Each => nodes[a.node.index()].stiffnesses.push(i),
                     Groups::Of(lists) => groups.push((ComponentId::ForceField(i), a.node.index(), lists)),
                 }
             }
         }
-        for (index, node) in model.nodes().iter().enumerate() {
+        for (index, node) in problem.nodes().iter().enumerate() {
             if let NodeKind::Mapped { mapping, parents, .. } = &node.kind {
                 nodes[index].geometric = !mapping.is_linear();
                 nodes[index].geometric_above = parents.iter().any(|p| {
                     let above = &nodes[p.index()];
-                    above.geometric || above.geometric_above || model.node(*p).space == Space::Rigid3
+                    above.geometric || above.geometric_above || problem.node(*p).space == Space::Rigid3
                 });
             }
         }
-        let mut bundles = bundle::plan(model, evaluation, &nodes);
+        let mut bundles = bundle::plan(problem, evaluation, &nodes);
         for bundle in &bundles {
             nodes[bundle.node].bundled = true;
             bundle.hanging.iter().for_each(|h| nodes[h.node].bundled = true);
         }
         let mut wanted: Vec<bool> = nodes.iter().map(|n| !n.bundled && !n.is_empty()).collect();
-        for a in model.force_fields().iter().filter(|a| a.component.automatic) {
+        for a in problem.force_fields().iter().filter(|a| a.component.automatic) {
             wanted[a.node.index()] = true;
         }
-        for group in model.row_groups() {
+        for group in problem.row_groups() {
             wanted[group.node.index()] = true;
         }
         for (_, node, _) in &groups {
@@ -112,11 +112,11 @@ impl Plan {
         for node in transient {
             wanted[node.index()] = true;
         }
-        let mut jacobians = Jacobians::plan(model, evaluation, &wanted);
+        let mut jacobians = Jacobians::plan(problem, evaluation, &wanted);
 
         let with_sites = |n: &NodeSites| !n.bundled && !n.is_empty();
         for (node, entry) in nodes.iter_mut().enumerate().filter(|(_, n)| with_sites(n)) {
-            let elements = 0..model.nodes()[node].count;
+            let elements = 0..problem.nodes()[node].count;
             entry.sites = elements.map(|e| Site::new(Place::Element(node, e))).collect();
         }
         let mut coupled = Vec::new();
@@ -142,7 +142,7 @@ impl Plan {
                     .flat_map(|b| b.runs.iter_mut().map(|r| &mut r.site)),
             )
             .collect();
-        let w = response_pattern(model, &sites, &jacobians)?;
+        let w = response_pattern(problem, &sites, &jacobians)?;
         let mut slots = Vec::new();
         for site in &mut sites {
             site.first_slot = slots.len();
@@ -158,11 +158,11 @@ impl Plan {
             }
         }
         let (mut j, mut r) = (
-            PatternBuilder::new(model.row_count(), model.dof_count()),
-            PatternBuilder::new(model.row_count(), model.row_count()),
+            PatternBuilder::new(problem.row_count(), problem.dof_count()),
+            PatternBuilder::new(problem.row_count(), problem.row_count()),
         );
         let mut row_blocks = vec![0];
-        for group in model.row_groups() {
+        for group in problem.row_groups() {
             for e in 0..group.count {
                 let first = group.first_row + e * group.size;
                 for column in jacobians.columns(group.node.index(), e) {
@@ -189,7 +189,7 @@ impl Plan {
             }
         }
         let mut primal_blocks = vec![0];
-        for node in model.nodes() {
+        for node in problem.nodes() {
             if let Some(first) = node.first_dof() {
                 let size = node.space.velocity_size();
                 primal_blocks.extend((1..=node.count).map(|e| first + e * size));
@@ -230,10 +230,14 @@ impl Plan {
 }
 
 /// The pattern of `W`: the diagonal block of every independent element and all pairs of columns of every site.
-fn response_pattern(model: &Model, sites: &[&mut Site], jacobians: &Jacobians) -> Result<Pattern, KktError> {
-    let n = model.dof_count();
+fn response_pattern(
+    problem: &Problem,
+    sites: &[&mut Site],
+    jacobians: &Jacobians,
+) -> Result<Pattern, KktError> {
+    let n = problem.dof_count();
     let mut w = PatternBuilder::new(n, n);
-    for node in model.nodes() {
+    for node in problem.nodes() {
         if let Some(first) = node.first_dof() {
             let size = node.space.velocity_size();
             for e in 0..node.count {

@@ -1,9 +1,11 @@
 //! The time discretisation of one step.
 
 use pliant_model::ComponentId;
+use std::sync::Arc;
 
 /// Which part of the geometric stiffness `-G` enters `W`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename = "geometric_stiffness"))]
 pub enum GeometricStiffness {
     /// None of it: transverse motion of taut things is explicit, limited to `h omega <= 2`.
     None,
@@ -52,18 +54,6 @@ impl Geometry {
     }
 }
 
-/// The unknown of the linear system. All three give the same step to rounding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Formulation {
-    /// The velocity at the end of the step, and impulses.
-    Velocity,
-    /// The change of velocity, and impulses.
-    #[default]
-    VelocityChange,
-    /// The acceleration, and forces.
-    Acceleration,
-}
-
 /// One step of the two-parameter family of docs/notation.md.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scheme {
@@ -74,11 +64,9 @@ pub struct Scheme {
     /// Weight of the end of the step in velocities, in `(0, 1]`.
     pub beta: f64,
     /// Components with an alpha of their own (a very stiff compliant row wants 1 where the rest has 1/2).
-    pub own_alpha: Vec<(ComponentId, f64)>,
+    pub own_alpha: Arc<[(ComponentId, f64)]>,
     /// Geometric stiffness.
     pub geometry: Geometry,
-    /// The unknown.
-    pub formulation: Formulation,
     /// Hard position rows become velocity rows, because stabilisation corrects positions.
     pub velocity_rows: bool,
 }
@@ -90,11 +78,35 @@ impl Scheme {
             h,
             alpha: 1.0,
             beta: 1.0,
-            own_alpha: Vec::new(),
+            own_alpha: Arc::default(),
             geometry: Geometry::default(),
-            formulation: Formulation::default(),
             velocity_rows: false,
         }
+    }
+
+    /// The same with another geometric stiffness.
+    #[must_use]
+    pub fn with_geometry(&self, geometry: Geometry) -> Self {
+        Self {
+            geometry,
+            ..self.clone()
+        }
+    }
+
+    /// The same with other weights.
+    #[must_use]
+    pub fn with_weights(&self, alpha: f64, beta: f64) -> Self {
+        Self {
+            alpha,
+            beta,
+            ..self.clone()
+        }
+    }
+
+    /// The same with another length of the step (s).
+    #[must_use]
+    pub fn with_step(&self, h: f64) -> Self {
+        Self { h, ..self.clone() }
     }
 
     /// The alpha of a component: its own, or that of all.

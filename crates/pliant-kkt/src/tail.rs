@@ -1,7 +1,7 @@
 //! Transient rows behind those of the model: contacts come and go, the plan of the model stays.
 
 use crate::jacobian::Column;
-use crate::{Assembler, Formulation, KktError};
+use crate::{Assembler, KktError};
 use pliant_dense::{Vec3, rotation};
 use pliant_model::{Model, NodeId, Space, State};
 use pliant_solvers::KktSystem;
@@ -316,7 +316,6 @@ pub struct Extended {
     shape: Vec<(usize, usize)>,
     columns: Vec<(usize, usize)>,
     base: (usize, usize),
-    velocities: Vec<f64>,
     /// How often patterns were made.
     plans: usize,
 }
@@ -329,7 +328,7 @@ impl Extended {
         }
     }
 
-    /// Leaves of the last fill, in the velocity-change formulation, what an impact at the start of the step sees: no forces, and rows of the model
+    /// Leaves of the last fill what an impact at the start of the step sees: no forces, and rows of the model
     /// that keep their velocities.
     pub fn keep_impacts_only(&mut self) {
         let rows = self.base.1;
@@ -349,27 +348,17 @@ impl Extended {
         self.plans
     }
 
-    /// Copies the system of the model and appends the projected rows of the tail, in the given formulation for a step of length `h` (s). Every
-    /// block of the tail is a row block. `fixed_change` is that of [`StepInput`](crate::StepInput).
+    /// Copies the system of the model and appends the projected rows of the tail. Every block of the tail is a row block. `fixed_change` is that of [`StepInput`](crate::StepInput).
     ///
     /// # Errors
     /// [`KktError`] if the system does not fit 32-bit indices.
     pub fn fill(
         &mut self,
         base: &KktSystem,
-        (model, state): (&Model, &State),
-        (formulation, h): (Formulation, f64),
         fixed_change: &[f64],
         tail: &Tail,
     ) -> Result<&KktSystem, KktError> {
         let m = base.m();
-        self.velocities.resize(base.n(), 0.0);
-        for node in model.nodes() {
-            let Some(first) = node.first_dof() else { continue };
-            for (k, v) in state.velocities[node.velocity_range()].iter().enumerate() {
-                self.velocities[first + k] = if base.fixed[first + k] { 0.0 } else { *v };
-            }
-        }
         let mut system = match self.system.take() {
             Some(system) if self.fits(base, tail) => system,
             _ => self.plan(base, tail)?,
@@ -398,11 +387,7 @@ impl Extended {
                 if changes {
                     b += tail.times(block, i, |dof| fixed_change[dof]);
                 }
-                system.b[m + row] = match formulation {
-                    Formulation::VelocityChange => b,
-                    Formulation::Acceleration => b / h,
-                    Formulation::Velocity => b - tail.times(block, i, |dof| self.velocities[dof]),
-                };
+                system.b[m + row] = b;
             }
         }
         Ok(self.system.insert(system))

@@ -76,6 +76,7 @@ pub fn mapping<M: Mapping + Clone + 'static>(
     seed: u64,
 ) -> Result<MappingCheck, ModelError> {
     let (model, ids, child) = model_of(mapping, parents, positions, seed)?;
+    let model = crate::Problem::new(model);
     let state = model.initial_state()?;
     let mut evaluation = crate::Evaluation::new(&model);
     let n = model.dof_count();

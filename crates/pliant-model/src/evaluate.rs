@@ -14,8 +14,8 @@ use transfer::LocalJacobian;
 use crate::blocks::PIECE;
 use crate::mass::group_shapes;
 use crate::{
-    Blocks, ComponentId, Dependency, ForceField, Groups, Level, Model, ModelError, NodeKind, RowGroup,
-    RowLaw, Space, State,
+    At, Blocks, ComponentId, Dependency, ForceField, Groups, Level, Model, ModelError, NodeKind, Problem,
+    RowGroup, RowLaw, State,
 };
 use pliant_sparse::Threads;
 
@@ -63,7 +63,7 @@ struct FieldBlocks {
 
 impl FieldBlocks {
     /// Damping blocks of the law alone; `rate` is the damping in proportion to the stiffness that is going to be added.
-    fn refill_damping(&mut self, law: &dyn ForceField, space: Space, (x, v): (&[f64], &[f64]), rate: f64) {
+    fn refill_damping(&mut self, law: &dyn ForceField, at: At<'_>, rate: f64) {
         let damped = law.is_damped() || rate > 0.0;
         // What was zero is zero.
         if damped || !self.undamped {
@@ -71,7 +71,7 @@ impl FieldBlocks {
         }
         self.undamped = !damped;
         if damped {
-            law.damping(space, x, v, &mut self.damping);
+            law.damping(at, &mut self.damping);
         }
     }
 
@@ -260,23 +260,23 @@ impl Evaluation {
 
     /// Whether coordinate `k` of a row group is held by its position: a hard row, but for dashpots and impacts, which hold
     /// velocities only, rows that relax in their own time, and rows of bounded force.
-    pub fn holds_position(&self, model: &Model, group: &RowGroup, k: usize) -> bool {
+    pub fn holds_position(&self, problem: &Problem, group: &RowGroup, k: usize) -> bool {
         match group.component {
             ComponentId::ForceField(i) => {
-                model.row_law(group) != RowLaw::Viscous
-                    && model.bounds(group).is_none()
+                problem.row_law(group) != RowLaw::Viscous
+                    && problem.bounds(group).is_none()
                     && self.is_hard(group, k)
-                    && model.relaxation_time(i, k) == 0.0
+                    && problem.relaxation_time(i, k) == 0.0
             }
             ComponentId::Constraint(i) => {
-                let entry = &model.constraints()[i].component;
+                let entry = &problem.constraints()[i].component;
                 // A row of bounded force may slip, a driven velocity leads away from zero.
                 let free = match entry.level {
                     Level::Restitution { .. } => true,
-                    Level::Velocity { .. } => entry.motion.is_some(),
+                    Level::Velocity { .. } => problem.motion(group).is_some(),
                     _ => false,
                 };
-                !free && entry.bounds.is_none()
+                !free && problem.bounds(group).is_none()
             }
             ComponentId::Mass(_) => false,
         }
@@ -369,22 +369,27 @@ impl Evaluation {
     ///
     /// # Errors
     /// [`ModelError::NotInvertible`] if a stiffness became infinite.
-    pub fn evaluate(&mut self, model: &Model, state: &State) -> Result<(), ModelError> {
-        self.evaluate_after(model, state, 0.0)
+    pub fn evaluate(&mut self, problem: &Problem, state: &State) -> Result<(), ModelError> {
+        self.evaluate_after(problem, state, 0.0)
     }
 
     /// The same, where the internal variables of force fields with a memory are those of `elapsed` seconds ago. Others do not see the difference. Allocates nothing.
     ///
     /// # Errors
     /// As [`evaluate`](Self::evaluate).
-    pub fn evaluate_after(&mut self, model: &Model, state: &State, elapsed: f64) -> Result<(), ModelError> {
+    pub fn evaluate_after(
+        &mut self,
+        problem: &Problem,
+        state: &State,
+        elapsed: f64,
+    ) -> Result<(), ModelError> {
         self.elapsed = elapsed;
-        self.push_bias(model, state);
+        self.push_bias(problem, state);
         self.force.fill(0.0);
         self.inertial.fill(0.0);
-        let gravity = model.gravity();
-        for attachment in model.masses() {
-            let node = model.node(attachment.node);
+        let gravity = problem.gravity();
+        for attachment in problem.masses() {
+            let node = problem.node(attachment.node);
             let range = node.velocity_range();
             let (mass, size) = (&attachment.component, node.space.velocity_size());
             let force = &mut self.force[range.clone()];
@@ -396,8 +401,8 @@ impl Evaluation {
                 });
             }
             let v = &state.velocities[range.clone()];
-            if model.rayleigh().mass > 0.0 {
-                mass.add_product(node.space, -model.rayleigh().mass, v, force);
+            if problem.rayleigh().mass > 0.0 {
+                mass.add_product(node.space, -problem.rayleigh().mass, v, force);
             }
             if node.first_dof().is_none() {
                 mass.add_product(
@@ -410,8 +415,8 @@ impl Evaluation {
                 mass.add_gyroscopic(v, &mut self.inertial[range]);
             }
         }
-        for i in 0..model.force_fields().len() {
-            self.evaluate_field(model, state, i)?;
+        for i in 0..problem.force_fields().len() {
+            self.evaluate_field(problem, state, i)?;
         }
         Ok(())
     }

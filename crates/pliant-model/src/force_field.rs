@@ -75,6 +75,43 @@ impl Groups {
     }
 }
 
+/// Where a force field is evaluated: coordinates of the elements of its node, one element after the other, and its inputs.
+#[derive(Clone, Copy, Debug)]
+pub struct At<'a> {
+    /// Space of the elements.
+    pub space: Space,
+    /// Positions.
+    pub x: &'a [f64],
+    /// Velocities. Forces, damping and [`row_damping`](ForceField::row_damping) depend on them; for the rest they may be left out.
+    pub v: &'a [f64],
+    /// Inputs, as many as [`ForceField::inputs`] gives.
+    pub inputs: &'a [f64],
+}
+
+impl<'a> At<'a> {
+    /// Positions, without velocities or inputs.
+    pub fn new(space: Space, x: &'a [f64]) -> Self {
+        Self {
+            space,
+            x,
+            v: &[],
+            inputs: &[],
+        }
+    }
+
+    /// The same with velocities.
+    #[must_use]
+    pub fn moving(self, v: &'a [f64]) -> Self {
+        Self { v, ..self }
+    }
+
+    /// The same with inputs.
+    #[must_use]
+    pub fn with_inputs(self, inputs: &'a [f64]) -> Self {
+        Self { inputs, ..self }
+    }
+}
+
 /// Forces on one node. Coupling between nodes is the business of a mapping (a difference, a distance, a subset of several
 /// parents): the force field then acts on the mapped coordinates.
 ///
@@ -98,8 +135,8 @@ pub trait ForceField: Debug + Send + Sync {
         Groups::Each
     }
 
-    /// Potential energy `V` (J) at positions `x` of a node of `space`; zero for a hard law, which stores none.
-    fn energy(&self, _space: Space, _x: &[f64]) -> f64 {
+    /// Potential energy `V` (J); zero for a hard law, which stores none.
+    fn energy(&self, _at: At<'_>) -> f64 {
         0.0
     }
 
@@ -108,26 +145,26 @@ pub trait ForceField: Debug + Send + Sync {
         true
     }
 
-    /// Adds the force on a node of `space`, damping included.
-    fn add_force(&self, space: Space, x: &[f64], v: &[f64], f: &mut [f64]);
+    /// Adds the force on the node, damping included.
+    fn add_force(&self, at: At<'_>, f: &mut [f64]);
 
     /// Writes `K`, one square symmetric block per group, over the velocity coordinates of its elements.
     ///
     /// # Errors
     /// [`NotInvertible`] names an element of compliance zero. What is written then is the stiffness of the other coordinates, or
     /// nothing.
-    fn stiffness(&self, _space: Space, _x: &[f64], _out: &mut Blocks) -> Result<(), NotInvertible> {
+    fn stiffness(&self, _at: At<'_>, _out: &mut Blocks) -> Result<(), NotInvertible> {
         Ok(())
     }
 
-    /// Of how many elements at positions `x` the stiffness is not the derivative of the force, because that is indefinite, but a semidefinite one in its place. Steps
-    /// report it.
-    fn projected_elements(&self, _x: &[f64]) -> usize {
+    /// The number of elements whose stiffness is not the derivative of the force, because that is indefinite, but a semidefinite one
+    /// in its place. Steps report it.
+    fn projected_elements(&self, _at: At<'_>) -> usize {
         0
     }
 
     /// Writes `B`, one square symmetric positive-semidefinite block per group.
-    fn damping(&self, _space: Space, _x: &[f64], _v: &[f64], _out: &mut Blocks) {}
+    fn damping(&self, _at: At<'_>, _out: &mut Blocks) {}
 
     /// Whether [`damping`](Self::damping) can write anything but zeros; false saves passes over them.
     fn is_damped(&self) -> bool {
@@ -141,11 +178,11 @@ pub trait ForceField: Debug + Send + Sync {
     }
 
     /// Writes `C`, one square symmetric positive-semidefinite block per group.
-    fn compliance(&self, _x: &[f64], _out: &mut Blocks) {}
+    fn compliance(&self, _at: At<'_>, _out: &mut Blocks) {}
 
-    /// Writes the deformation of the compliance view: `x` itself for linear laws.
-    fn deformation(&self, x: &[f64], out: &mut [f64]) {
-        out.copy_from_slice(x);
+    /// Writes the deformation of the compliance view: the positions themselves for linear laws.
+    fn deformation(&self, at: At<'_>, out: &mut [f64]) {
+        out.copy_from_slice(at.x);
     }
 
     /// Whether `C` and `K` never change.
@@ -160,7 +197,7 @@ pub trait ForceField: Debug + Send + Sync {
 
     /// Writes the damping `D` that the compliance view has beside the relaxation time, one square block per group, and returns true;
     /// false (the default) for none.
-    fn row_damping(&self, _x: &[f64], _v: &[f64], _out: &mut Blocks) -> bool {
+    fn row_damping(&self, _at: At<'_>, _out: &mut Blocks) -> bool {
         false
     }
 
@@ -170,14 +207,18 @@ pub trait ForceField: Debug + Send + Sync {
         None
     }
 
-    /// Numbers that may be set while the model is simulated: an activation, a pressure.
+    /// Initial values of the numbers that may be set while the model is simulated: an activation, a pressure. The law is evaluated with the present
+    /// ones, [`At::inputs`].
     fn inputs(&self) -> &[f64] {
         &[]
     }
 
-    /// The same, to be set.
-    fn inputs_mut(&mut self) -> &mut [f64] {
-        &mut []
+    /// Checks inputs, as many as [`inputs`](Self::inputs) gives; `name` is for errors.
+    ///
+    /// # Errors
+    /// A [`ModelError`] naming what is wrong.
+    fn check_inputs(&self, _name: &str, _inputs: &[f64]) -> Result<(), ModelError> {
+        Ok(())
     }
 
     /// The same a few elements at a time, for who shares the work among threads; `None` (the default) where all are made together. Whoever has it couples no elements, has no
@@ -188,22 +229,16 @@ pub trait ForceField: Debug + Send + Sync {
 }
 
 /// A force field whose elements are evaluated apart from each other ([`ForceField::pieces`]). Each method does what that of [`ForceField`] does, for some consecutive
-/// elements: positions, velocities and what is written are theirs alone, one after the other.
+/// elements: positions, velocities and the output are theirs alone, one after the other; the inputs are those of all.
 pub trait ForceFieldPieces: Debug + Send + Sync {
     /// As [`ForceField::add_force`].
-    fn add_force(&self, space: Space, elements: Range<usize>, x: &[f64], v: &[f64], f: &mut [f64]);
+    fn add_force(&self, at: At<'_>, elements: Range<usize>, f: &mut [f64]);
 
     /// As [`ForceField::stiffness`], into blocks that were cleared.
     ///
     /// # Errors
     /// [`NotInvertible`] names the first of these elements of compliance zero.
-    fn stiffness(
-        &self,
-        space: Space,
-        elements: Range<usize>,
-        x: &[f64],
-        out: &mut [f64],
-    ) -> Result<(), NotInvertible>;
+    fn stiffness(&self, at: At<'_>, elements: Range<usize>, out: &mut [f64]) -> Result<(), NotInvertible>;
 
     /// Whether the stiffness can never be another, whatever the positions and the inputs: it is written once then.
     fn keeps_stiffness(&self) -> bool {

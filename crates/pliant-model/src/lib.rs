@@ -32,13 +32,15 @@ mod mass;
 mod memory;
 mod model;
 mod motion;
+mod parameters;
+mod problem;
 mod space;
 mod state;
 
 pub use blocks::Blocks;
 pub use error::ModelError;
 pub use evaluate::{Energies, Evaluation, Momentum};
-pub use force_field::{ForceField, ForceFieldPieces, Groups, NotInvertible, RowLaw};
+pub use force_field::{At, ForceField, ForceFieldPieces, Groups, NotInvertible, RowLaw};
 pub use force_fields::{
     AxialMuscle, BodyForce, ConstantForce, Damping, DiagonalCompliance, Drag, FullCompliance, Gas, Potential,
     Spring, Torque, UniformCompliance,
@@ -59,6 +61,8 @@ pub use model::{
     NodeKind, Rayleigh, RowGroup, Treatment,
 };
 pub use motion::Motion;
+pub use parameters::Parameters;
 pub use pliant_sparse::Threads;
+pub use problem::Problem;
 pub use space::{Pose, Space};
 pub use state::State;

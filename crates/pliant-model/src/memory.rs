@@ -1,6 +1,6 @@
 //! Laws with a past: internal variables, and forces at the end of a stretch of time.
 
-use crate::{Blocks, Space};
+use crate::{At, Blocks, Space};
 use std::fmt::Debug;
 
 /// What a law with a memory starts from.
@@ -27,21 +27,21 @@ pub trait Memory: Debug + Send + Sync {
     /// Writes the internal variables of a law without a past that begins at positions `x`, at rest there.
     fn begin(&self, space: Space, x: &[f64], internal: &mut [f64]);
 
-    /// Stored energy (J) at positions `x`, reached at once from the past.
-    fn energy(&self, space: Space, x: &[f64], internal: &[f64]) -> f64;
+    /// Stored energy (J) at the present positions, reached at once from the past.
+    fn energy(&self, at: At<'_>, internal: &[f64]) -> f64;
 
-    /// Adds the force at positions `x`. (There are no velocities: what is viscous in itself is another force field beside this one.)
-    fn add_force(&self, space: Space, x: &[f64], past: Past<'_>, f: &mut [f64]);
+    /// Adds the force at the present positions. (It does not depend on velocities: a viscous part is another force field beside this one.)
+    fn add_force(&self, at: At<'_>, past: Past<'_>, f: &mut [f64]);
 
     /// Writes minus the derivative of this force, symmetric blocks as [`ForceField::stiffness`](crate::ForceField::stiffness).
-    fn stiffness(&self, space: Space, x: &[f64], past: Past<'_>, out: &mut Blocks);
+    fn stiffness(&self, at: At<'_>, past: Past<'_>, out: &mut Blocks);
 
     /// As [`ForceField::projected_elements`](crate::ForceField::projected_elements).
-    fn projected_elements(&self, _x: &[f64], _past: Past<'_>) -> usize {
+    fn projected_elements(&self, _at: At<'_>, _past: Past<'_>) -> usize {
         0
     }
 
-    /// Writes the internal variables at positions `x`, and returns the energy (J) that was dissipated on the way. With no time elapsed and the law
+    /// Writes the internal variables at the present positions, and returns the energy (J) that was dissipated on the way. With no time elapsed and the law
     /// where it was, they stay as they are, bit for bit.
-    fn advance(&self, space: Space, x: &[f64], past: Past<'_>, new: &mut [f64]) -> f64;
+    fn advance(&self, at: At<'_>, past: Past<'_>, new: &mut [f64]) -> f64;
 }

@@ -1,11 +1,12 @@
 //! The problem: nodes, mappings and what is attached to them.
 
 mod build;
-mod rows;
 
 use std::collections::HashMap;
 
-use crate::{ForceField, Mapping, Mass, ModelError, Motion, Parents, RowLaw, Space, State};
+use crate::{ForceField, Mapping, Mass, ModelError, Motion, Parameters, Parents, RowLaw, Space, State};
+
+pub(crate) use build::check_finite;
 
 /// A node of the mapping graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -37,6 +38,7 @@ pub enum ComponentId {
 /// **Use.** `Auto` where the stiffness may become large, or is not known beforehand; `Compliance` for what is nearly or quite hard, and for
 /// what is driven or bounded; `Stiffness` for fields over many degrees of freedom and for what has no compliance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename = "treatment"))]
 pub enum Treatment {
     /// As a stiffness in the response matrix: cheap for soft springs.
     Stiffness,
@@ -151,19 +153,15 @@ pub struct Attachment<T> {
     pub component: T,
 }
 
-/// A force field and its treatment.
+/// A force field.
 #[derive(Debug)]
 pub struct ForceFieldEntry {
     /// The law.
     pub law: Box<dyn ForceField>,
-    /// How it enters the system at present: never [`Treatment::Auto`].
-    pub treatment: Treatment,
     /// Whether the treatment may be chosen anew.
     pub automatic: bool,
-    /// What its rows are held at, if it is a compliance.
-    pub motion: Option<Motion>,
-    /// Smallest and largest force of each of its rows, if it is a compliance.
-    pub bounds: Option<(f64, f64)>,
+    /// Its range of [`Parameters::inputs`].
+    pub inputs: std::ops::Range<usize>,
     /// Its range of [`State::internal`]; empty for a law without memory.
     pub internal: std::ops::Range<usize>,
 }
@@ -173,10 +171,6 @@ pub struct ForceFieldEntry {
 pub struct ConstraintEntry {
     /// How it is kept.
     pub level: Level,
-    /// What its rows are held at instead of zero.
-    pub motion: Option<Motion>,
-    /// Smallest and largest force of each of its rows.
-    pub bounds: Option<(f64, f64)>,
 }
 
 /// Damping in proportion to all masses and stiffnesses of a model.
@@ -206,12 +200,13 @@ pub struct RowGroup {
     pub count: usize,
 }
 
-/// A mechanical model: immutable while it is simulated.
+/// A mechanical model: the structure of a problem, and the values that its parameters begin with. It does not change while it is simulated.
 ///
 /// **Equation.** `M dv/dt = f + J^T lambda` with one row of `J` for each coordinate that a hard constraint holds or a compliance acts on:
 /// `C lambda = -(phi + d dphi/dt)`, and `phi = 0` where the compliance is zero.
 ///
-/// **Use.** Its methods add nodes, masses, force fields and constraints, and change what their rows say.
+/// **Use.** Its methods add nodes, masses, force fields and constraints, and set initial values. A [`Problem`](crate::Problem) shares it and has the
+/// present values.
 #[derive(Debug, Default)]
 pub struct Model {
     nodes: Vec<Node>,
@@ -223,14 +218,12 @@ pub struct Model {
     constraints: Vec<Attachment<ConstraintEntry>>,
     /// Components that may have rows, in the order in which they were added.
     row_order: Vec<ComponentId>,
-    groups: Vec<RowGroup>,
+    initial: Parameters,
     rayleigh: Rayleigh,
     fixed: Vec<bool>,
-    gravity: [f64; 3],
     positions: usize,
     velocities: usize,
     internal: usize,
-    rows: usize,
 }
 
 impl Model {
@@ -239,9 +232,9 @@ impl Model {
         Self::default()
     }
 
-    /// Gravity [m/s^2].
-    pub fn gravity(&self) -> [f64; 3] {
-        self.gravity
+    /// The values that its parameters begin with.
+    pub fn initial_parameters(&self) -> &Parameters {
+        &self.initial
     }
 
     /// Damping in proportion to all masses and stiffnesses.
@@ -282,9 +275,9 @@ impl Model {
         &self.constraints
     }
 
-    /// The constraint rows, in order.
-    pub fn row_groups(&self) -> &[RowGroup] {
-        &self.groups
+    /// Components that may have rows, in the order in which they were added.
+    pub(crate) fn row_order(&self) -> &[ComponentId] {
+        &self.row_order
     }
 
     /// The law of a group's rows as a compliance; `None` for a hard constraint.
@@ -292,24 +285,6 @@ impl Model {
         match group.component {
             ComponentId::ForceField(i) => self.force_fields[i].component.law.row_law(),
             _ => RowLaw::None,
-        }
-    }
-
-    /// The motion that drives a group's rows.
-    pub fn motion(&self, group: &RowGroup) -> Option<&Motion> {
-        match group.component {
-            ComponentId::ForceField(i) => self.force_fields[i].component.motion.as_ref(),
-            ComponentId::Constraint(i) => self.constraints[i].component.motion.as_ref(),
-            ComponentId::Mass(_) => None,
-        }
-    }
-
-    /// The bounds of the force of a group's rows.
-    pub fn bounds(&self, group: &RowGroup) -> Option<(f64, f64)> {
-        match group.component {
-            ComponentId::ForceField(i) => self.force_fields[i].component.bounds,
-            ComponentId::Constraint(i) => self.constraints[i].component.bounds,
-            ComponentId::Mass(_) => None,
         }
     }
 
@@ -325,11 +300,6 @@ impl Model {
     /// Number of independent velocity coordinates.
     pub fn dof_count(&self) -> usize {
         self.fixed.len()
-    }
-
-    /// Number of constraint rows.
-    pub fn row_count(&self) -> usize {
-        self.rows
     }
 
     /// Numbers in [`State::velocities`]: of all nodes.
@@ -379,26 +349,6 @@ impl Model {
         format!("`{}`, element {}{axis}", node.name, (dof - first) / size)
     }
 
-    /// A constraint row in words.
-    pub fn describe_row(&self, row: usize) -> String {
-        let Some(group) = self
-            .groups
-            .iter()
-            .rev()
-            .find(|g| g.first_row <= row && g.count > 0)
-        else {
-            return format!("row {row}");
-        };
-        let name = self.component_name(group.component);
-        let coordinate = (row - group.first_row) % group.size;
-        let element = (row - group.first_row) / group.size;
-        match group.size {
-            1 => format!("`{name}`, element {element}"),
-            2 | 3 => format!("`{name}`, element {element}, {}", ["x", "y", "z"][coordinate]),
-            _ => format!("`{name}`, element {element}, coordinate {coordinate}"),
-        }
-    }
-
     /// The initial state, mapped nodes included.
     ///
     /// # Errors
@@ -437,30 +387,6 @@ impl Model {
                 memory.begin(node.space, &state.positions[node.position_range()], internal);
             }
         }
-    }
-
-    /// Moves the internal variables of force fields with a memory on to the positions of the propagated state, `elapsed` seconds (s) after those that are there. Returns
-    /// what these force fields dissipated (J). `old` is scratch. Allocates nothing once warm.
-    ///
-    /// # Panics
-    /// If the state belongs to another model.
-    pub fn advance_memory(&self, state: &mut State, elapsed: f64, old: &mut Vec<f64>) -> f64 {
-        let mut dissipated = 0.0;
-        if self.internal == 0 {
-            return dissipated;
-        }
-        old.clone_from(&state.internal);
-        for field in &self.force_fields {
-            let node = self.node(field.node);
-            if let Some(memory) = field.component.law.memory() {
-                let range = field.component.internal.clone();
-                let x = &state.positions[node.position_range()];
-                let internal = &old[range.clone()];
-                let past = crate::Past { internal, elapsed };
-                dissipated += memory.advance(node.space, x, past, &mut state.internal[range]);
-            }
-        }
-        dissipated
     }
 
     /// Numbers in [`State::internal`]: zero if no force field has a memory.
@@ -503,15 +429,15 @@ impl Model {
             }
         }
         for node in self.nodes.iter().filter(|n| n.first_dof().is_some()) {
-            build::check_finite(&node.name, "a position", &state.positions[node.position_range()])?;
-            build::check_finite(&node.name, "a velocity", &state.velocities[node.velocity_range()])?;
+            check_finite(&node.name, "a position", &state.positions[node.position_range()])?;
+            check_finite(&node.name, "a velocity", &state.velocities[node.velocity_range()])?;
             if node.space == Space::Rigid3 {
                 build::normalize_rotations(&node.name, &mut state.positions[node.position_range()])?;
             }
         }
         for field in &self.force_fields {
             let internal = &state.internal[field.component.internal.clone()];
-            build::check_finite(&field.name, "an internal variable", internal)?;
+            check_finite(&field.name, "an internal variable", internal)?;
         }
         Ok(())
     }
@@ -530,6 +456,52 @@ impl Model {
     /// If the state or node belongs to another model.
     pub fn velocities<'a>(&self, state: &'a State, node: NodeId) -> &'a [f64] {
         &state.velocities[self.node(node).velocity_range()]
+    }
+
+    /// Sets damping in proportion to all masses and stiffnesses: `B = a M + b K`, with the rate `a` (1/s) and the time `b` (s).
+    ///
+    /// # Errors
+    /// [`ModelError::NotFinite`], [`ModelError::OutOfRange`].
+    pub fn set_rayleigh(&mut self, rayleigh: Rayleigh) -> Result<(), ModelError> {
+        let name = "Rayleigh damping";
+        crate::force_field::check_not_negative(name, "the mass-proportional rate", rayleigh.mass)?;
+        crate::force_field::check_not_negative(name, "the stiffness-proportional time", rayleigh.stiffness)?;
+        self.rayleigh = rayleigh;
+        Ok(())
+    }
+
+    /// Drives a hard constraint or a compliance: its coordinates are held at the motion instead of at zero, `phi(x) = g(t)`.
+    ///
+    /// # Errors
+    /// [`ModelError::Size`], [`ModelError::NotFinite`], [`ModelError::NotRows`].
+    pub fn set_motion(&mut self, component: ComponentId, motion: Option<Motion>) -> Result<(), ModelError> {
+        self.set_initial(|model, values| values.set_motion(model, component, motion))
+    }
+
+    /// Bounds the force of each row of a hard constraint or a compliance (N, N m), `lower <= lambda <= upper`: a motor that gives no more,
+    /// dry friction, a limit. At a bound the row is let go in that direction.
+    ///
+    /// # Errors
+    /// [`ModelError::Bounds`] if `lower > upper` or one is NaN, [`ModelError::NotRows`].
+    pub fn set_bounds(&mut self, component: ComponentId, lower: f64, upper: f64) -> Result<(), ModelError> {
+        self.set_initial(|model, values| values.set_bounds(model, component, (lower, upper)))
+    }
+
+    /// Sets an input of a force field, such as an activation.
+    ///
+    /// # Errors
+    /// [`ModelError::NotRows`] for other components, [`ModelError::Size`] if there is no such input, [`ModelError::NotFinite`],
+    /// or what the force field says of the value; it then keeps the old one.
+    pub fn set_input(&mut self, component: ComponentId, input: usize, value: f64) -> Result<(), ModelError> {
+        self.set_initial(|model, values| values.set_input(model, component, input, value))
+    }
+
+    /// Changes the initial values with an eye on the rest.
+    fn set_initial<T>(&mut self, change: impl FnOnce(&Self, &mut Parameters) -> T) -> T {
+        let mut values = std::mem::take(&mut self.initial);
+        let out = change(self, &mut values);
+        self.initial = values;
+        out
     }
 
     /// The parents of a mapped node, as seen in a state.

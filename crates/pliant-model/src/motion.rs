@@ -14,9 +14,9 @@ type Function = Arc<dyn Fn(Dual) -> Dual + Send + Sync>;
 /// **Use.** Motors and prescribed paths, rest lengths that change, joints held off their zero.
 #[derive(Clone)]
 pub struct Motion {
-    functions: Vec<Function>,
+    functions: Arc<[Function]>,
     /// Constants know so, and cost nothing.
-    constants: Option<Vec<f64>>,
+    constants: Option<Arc<[f64]>>,
 }
 
 impl fmt::Debug for Motion {
@@ -28,12 +28,22 @@ impl fmt::Debug for Motion {
     }
 }
 
+/// Functions are equal if they are the same ones.
+impl PartialEq for Motion {
+    fn eq(&self, other: &Self) -> bool {
+        let mut pairs = self.functions.iter().zip(other.functions.iter());
+        self.constants == other.constants
+            && self.functions.len() == other.functions.len()
+            && pairs.all(|(a, b)| Arc::ptr_eq(a, b))
+    }
+}
+
 impl Motion {
     /// Constant values: an offset of each coordinate (m, rad).
     pub fn constant(values: &[f64]) -> Self {
         Self {
-            functions: Vec::new(),
-            constants: Some(values.to_vec()),
+            functions: Arc::default(),
+            constants: Some(values.into()),
         }
     }
 
@@ -50,7 +60,7 @@ impl Motion {
     /// Any function, all coordinates alike; its rate follows from the dual number.
     pub fn function(f: impl Fn(Dual) -> Dual + Send + Sync + 'static) -> Self {
         Self {
-            functions: vec![Arc::new(f)],
+            functions: Arc::new([Arc::new(f)]),
             constants: None,
         }
     }
@@ -92,7 +102,7 @@ impl Motion {
             .collect()
         {
             return Self {
-                functions: Vec::new(),
+                functions: Arc::default(),
                 constants: Some(constants),
             };
         }
@@ -109,7 +119,7 @@ impl Motion {
 
     /// How many coordinates it has: one serves any number.
     pub fn len(&self) -> usize {
-        self.constants.as_ref().map_or(self.functions.len(), Vec::len)
+        self.constants.as_ref().map_or(self.functions.len(), |c| c.len())
     }
 
     /// Whether it has none.
@@ -141,7 +151,12 @@ impl Motion {
                 found: self.len(),
             });
         }
-        if let Some(value) = self.constants.iter().flatten().find(|x| !x.is_finite()) {
+        if let Some(value) = self
+            .constants
+            .iter()
+            .flat_map(|c| c.iter())
+            .find(|x| !x.is_finite())
+        {
             return Err(ModelError::NotFinite {
                 name: name.into(),
                 what: "a target",

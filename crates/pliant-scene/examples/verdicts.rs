@@ -1,5 +1,6 @@
-//! Whether a card house and a masonry arch stand: with every solver of contacts and two steps. No solver says what another denies; those that do not
-//! reach the tolerance in some step say so. Makes a table of `docs/benchmarks.md`.
+//! Whether a card house and a masonry arch stand: with every solver of contacts and two steps. No
+//! solver says what another denies; those that do not reach the tolerance in some step say so.
+//! Makes a table of `docs/benchmarks.md`.
 //!
 //! `cargo run --release -p pliant-scene --example verdicts`
 

@@ -1,10 +1,10 @@
 //! Files of problems for the solvers: a failing solve that is sent, a problem that is tried.
 //!
-//! The format is that of [`pliant::solvers::exchange`]; docs/solvers.md describes it.
+//! The format is that of [`pliant_lab::exchange`]; docs/solvers.md describes it.
 
-use crate::export::ExportError;
-use crate::export::atomic::write_atomically;
-use pliant::solvers::exchange::{ExchangeError, Layout, Record};
+use pliant_lab::exchange::{ExchangeError, Layout, Record};
+use pliant_output::ExportError;
+use pliant_output::atomic::write_atomically;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -58,8 +58,9 @@ pub enum WriteProblemError {
     Content(#[from] ExchangeError),
 }
 
-/// Writes a problem into the directory `dir` (created if missing) as `<name>.json` and its matrices, and returns the path of the former. Each file is
-/// complete or absent; the matrices come first, so that a header never lacks one.
+/// Writes a problem into the directory `dir` (created if missing) as `<name>.json` and its
+/// matrices, and returns the path of the former. Each file is complete or absent; the matrices come
+/// first, so that a header never lacks one.
 ///
 /// # Errors
 /// [`WriteProblemError`].

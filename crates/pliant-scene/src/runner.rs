@@ -29,16 +29,16 @@ pub use contacts::ContactSummary;
 pub use files::{WriteError, write_results};
 pub use joints::{JointCoordinate, JointState};
 pub use statics::{CriticalState, StaticsSummary};
-pub use summary::{Energy, NodeState, Residuals, Seconds, Sizes, Summary, TreatmentState, Work};
+pub use summary::{Energy, NodeState, Residuals, Seconds, Sizes, Summary, TreatmentState, WorkCounters};
 
-use crate::recording::{Recording, Sample};
 use crate::scene::{BuiltScene, InputCourse, SceneError};
 use holds::Schedule;
 use joints::Joints;
 use pliant::model::NodeId;
-use pliant::solvers::exchange::Statement;
+use pliant_lab::exchange::Statement;
 use pliant::solvers::{KktResidual, KktSystem};
-use pliant::{Adaptive, Simulation, StepReport};
+use pliant::{Adaptive, Ledger, Simulation, StepReport};
+use pliant_output::recording::{LEDGER, Recording, Sample};
 use std::time::Instant;
 
 /// What a callback hears after each step.
@@ -56,9 +56,10 @@ pub struct Progress<'a> {
 
 /// A scene in motion.
 ///
-/// Steps have the scene's length; if the duration is no multiple of it, the last step is shorter. A timed hold starts and
-/// ends at the first beginning of a step that is not before its time; where several fall on one, ends come first. Steps that choose their length
-/// end at the times of pictures and of holds, and the run ends where everything is at rest, if the scene asks for that.
+/// Steps have the scene's length; if the duration is no multiple of it, the last step is shorter. A
+/// timed hold starts and ends at the first beginning of a step that is not before its time; where
+/// several fall on one, ends come first. Steps that choose their length end at the times of
+/// pictures and of holds, and the run ends where everything is at rest, if the scene asks for that.
 #[derive(Debug)]
 pub struct Runner {
     simulation: Simulation,
@@ -67,6 +68,8 @@ pub struct Runner {
     /// Pictures at their times so far, where steps choose their length.
     pictures: usize,
     recording: Recording,
+    /// Sum of the ledgers of all steps so far.
+    ledger: Ledger,
     summary: Summary,
     started: Instant,
 }
@@ -123,7 +126,8 @@ impl Runner {
     /// Puts a scene into its initial state.
     ///
     /// # Errors
-    /// [`SceneError::Model`] or [`SceneError::Simulation`] if the initial state or an option is not possible.
+    /// [`SceneError::Model`] or [`SceneError::Simulation`] if the initial state or an option is not
+    /// possible.
     pub fn new(mut scene: BuiltScene) -> Result<Self, SceneError> {
         let started = Instant::now();
         let up = scene.up();
@@ -151,7 +155,7 @@ impl Runner {
         let joints = Joints::new(std::mem::take(&mut scene.joints));
         recording.joints.columns = joints.columns();
         recording.joints.lines.push(joints.line(&simulation));
-        let energies = model.energies(simulation.state());
+        let energies = simulation.problem().energies(simulation.state());
         let sample = Sample {
             kinetic: energies.kinetic,
             potential: energies.potential,
@@ -178,6 +182,7 @@ impl Runner {
             schedule,
             pictures: 0,
             recording,
+            ledger: Ledger::default(),
             summary,
             started,
         })
@@ -207,10 +212,12 @@ impl Runner {
         }
     }
 
-    /// Takes one step; after the last one further steps have the same length (where they choose it, go on as before).
+    /// Takes one step; after the last one further steps have the same length (where they choose it,
+    /// go on as before).
     ///
     /// # Errors
-    /// As [`Simulation::step`] or [`Simulation::step_adaptively`]; the state stays as before the step.
+    /// As [`Simulation::step`] or [`Simulation::step_adaptively`]; the state stays as before the
+    /// step.
     pub fn step(&mut self) -> Result<StepReport, pliant::Error> {
         let plan = self.scene.plan;
         self.schedule.apply(&mut self.simulation, plan.step)?;
@@ -275,12 +282,8 @@ impl Runner {
     }
 
     fn record(&mut self, report: &StepReport, picture: bool) {
-        let mut sample = sample(report);
-        if let Some(last) = self.recording.samples.last() {
-            let mut sum = last.ledger;
-            sum += report.ledger;
-            sample.ledger = sum;
-        }
+        self.ledger += report.ledger;
+        let sample = sample(report, &self.ledger);
         self.recording.samples.push(sample);
         self.summary.add(report);
         if picture {
@@ -300,7 +303,8 @@ impl Runner {
         }
     }
 
-    /// Takes all steps that are left, and calls `watch` after each. Finds the equilibria of a scene of statics.
+    /// Takes all steps that are left, and calls `watch` after each. Finds the equilibria of a scene
+    /// of statics.
     pub fn run(mut self, mut watch: impl FnMut(Progress<'_>)) -> Outcome {
         if let Some(plan) = self.scene.statics.take() {
             let error = self.find_statics(&plan);
@@ -332,7 +336,7 @@ impl Runner {
         self.finish(error)
     }
 
-    /// Closes the books, after [`run`](Self::run) or after steps of one's own.
+    /// Completes the summary, after [`run`](Self::run) or after steps of one's own.
     pub fn finish(mut self, error: Option<pliant::Error>) -> Outcome {
         // A run that failed between two pictures shows where it stopped.
         if let (Some(sample), Some(frame)) = (self.recording.samples.last(), self.recording.frames.last())
@@ -345,10 +349,8 @@ impl Runner {
             self.recording.frames.push(frame);
             self.record_joints();
         }
-        if let Some(last) = self.recording.samples.last() {
-            self.summary.ledger = last.ledger.entries().into_iter().collect();
-            self.summary.numerical = last.ledger.parts.entries().into_iter().collect();
-        }
+        self.summary.ledger = self.ledger.entries().into_iter().collect();
+        self.summary.numerical = self.ledger.parts.entries().into_iter().collect();
         self.summary.joints = self.scene.joints.states(&self.simulation);
         self.summary
             .finish(&self.simulation, error.as_ref(), self.started.elapsed());
@@ -368,7 +370,8 @@ impl Runner {
     }
 }
 
-fn sample(report: &StepReport) -> Sample {
+/// The line of the energy table of a step, with the sum of the ledgers up to its end.
+fn sample(report: &StepReport, ledger: &Ledger) -> Sample {
     let KktResidual { relative, .. } = report.residual;
     Sample {
         time: report.time,
@@ -377,6 +380,31 @@ fn sample(report: &StepReport) -> Sample {
         dissipated: report.dissipated,
         residual: relative,
         violation: report.violation,
-        ledger: report.ledger,
+        ledger: sources(ledger),
+    }
+}
+
+/// The entries that bring in energy, in the order of [`LEDGER`]: the first two of a ledger are
+/// changes of stored energy.
+fn sources(ledger: &Ledger) -> [f64; LEDGER.len()] {
+    let (entries, parts) = (ledger.entries(), ledger.parts.entries());
+    let mut values = entries[2..].iter().chain(&parts).map(|(_, energy)| *energy);
+    std::array::from_fn(|_| values.next().unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_recorded_sources_are_those_of_a_ledger() {
+        let ledger = Ledger::default();
+        let entries = ledger.entries().map(|(name, _)| name.to_owned());
+        let parts = ledger
+            .parts
+            .entries()
+            .map(|(name, _)| format!("numerical_{name}"));
+        let names: Vec<String> = entries[2..].iter().cloned().chain(parts).collect();
+        assert_eq!(names, LEDGER);
     }
 }

@@ -1,9 +1,9 @@
 //! Scene files: text to a model that can be run.
 //!
-//! A scene is written in RON (`.ron`) or, with the same words, in JSON (`.json`); [`schema`] lists the words, the files in
-//! `scenes/` of the repository show them at work. [`SceneFile::load`] reads, [`SceneFile::build`] evaluates expressions and
-//! makes the model. Nothing that a file can hold makes either panic: whatever is wrong is a [`SceneError`] that points at
-//! the place.
+//! A scene is written in RON (`.ron`) or, with the same words, in JSON (`.json`); [`schema`] lists
+//! the words, the files in `scenes/` of the repository show them at work. [`SceneFile::load`]
+//! reads, [`SceneFile::build`] evaluates expressions and makes the model. Nothing that a file can
+//! hold makes either panic: whatever is wrong is a [`SceneError`] that points at the place.
 //!
 //! ```
 //! use pliant_scene::scene::{Format, SceneFile, Settings};
@@ -28,28 +28,30 @@
 //! # Ok::<(), pliant_scene::scene::SceneError>(())
 //! ```
 
-mod build;
+mod assemble;
 mod course;
 mod diagnostic;
 mod error;
 mod expression;
+mod notation;
 mod number;
-mod parse;
 mod picture;
 pub mod schema;
 mod source;
 mod suggest;
 
-pub(crate) use build::InputCourse;
-pub use build::{BuiltScene, Hold, RunPlan, Settings, StaticsPlan};
+pub(crate) use assemble::InputCourse;
+pub use assemble::{BuiltScene, Hold, RunPlan, Settings, StaticsPlan};
 pub use course::Course;
-pub use diagnostic::{Diagnostic, Place};
+pub use diagnostic::{Diagnostic, SourceSpan};
 pub use error::SceneError;
+pub use notation::Format;
 pub use number::{EndSpec, Number, OneOrMany};
-pub use parse::Format;
 pub use picture::{DrawnCollider, Picture, PointRef};
 pub use suggest::hint;
 
+use notation::Tree;
+use serde::Deserialize;
 use source::SourceText;
 use std::path::{Path, PathBuf};
 
@@ -112,7 +114,11 @@ impl SceneFile {
         // Windows editors begin files with this mark, which no parser takes.
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let source = SourceText::new(path, text.to_owned());
-        let schema = parse::parse(&source, format)?;
+        let schema = Tree::read(&source, format).and_then(|tree| schema::Scene::deserialize(&tree));
+        let schema = schema.map_err(|complaint| {
+            let (message, range, help) = complaint.into_parts();
+            SceneError::Syntax(Box::new(source.at(range, message, help)))
+        })?;
         Ok(Self {
             path: path.to_owned(),
             source,
@@ -135,6 +141,6 @@ impl SceneFile {
     /// # Errors
     /// [`SceneError`] of every kind but `Read`, `Extension` and `Syntax`.
     pub fn build(&self, settings: &Settings) -> Result<BuiltScene, SceneError> {
-        build::build(self, settings)
+        assemble::assemble(self, settings)
     }
 }

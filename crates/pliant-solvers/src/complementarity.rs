@@ -20,8 +20,7 @@
 //! | [`Admm`] | all cones, `A` symmetric semidefinite | sparse triangular solves |
 //! | [`InteriorPoint`] | all cones, `A` symmetric semidefinite | one sparse factorisation |
 //! | [`Newton`] | all cones | one dense factorisation |
-//! | [`BlockPivoting`], [`Murty`], [`Dantzig`] | no friction | one dense factorisation |
-//! | [`ActiveSetQp`] | no friction, `A` symmetric semidefinite | one dense factorisation |
+//! | [`BlockPivoting`] | no friction | one dense factorisation |
 //! | [`Lemke`] | all, friction as a pyramid | one dense pivot |
 //! | [`Auto`] | all | what it takes |
 //!
@@ -29,7 +28,7 @@
 //! [`Admm`], [`ModulusSplitting`], [`Lemke`] and [`Auto`] take it), an ellipse becomes a circle by [`Elliptic`].
 //! A [`Cone::Shifted`] has a shift of De Saxcé that is known beforehand, so that the problem is a convex program: all but the pivoting methods take it.
 //!
-//! With the feature `clarabel` there is `ClarabelOracle` too, another program's interior points, to check these with.
+//! Methods that are there to compare with are in the crate `pliant-lab`. A solver of one's own implements [`Solver`] with a [`Tracker`].
 //!
 //! A saddle-point system with cones on some of its rows goes to [`ConicSolver`], which reports on the whole, or to [`IslandSolver`], which
 //! solves independent parts one by one.
@@ -46,18 +45,13 @@
 //! ```
 
 mod accelerated;
-mod active_set;
 mod admm;
 mod anderson;
 mod auto;
 mod barzilai_borwein;
 mod central;
-#[cfg(feature = "clarabel")]
-mod clarabel;
-mod condense;
 mod cone;
 mod conic;
-mod dantzig;
 mod delassus;
 mod elliptic;
 mod gauss_seidel;
@@ -81,17 +75,12 @@ mod spectrum;
 mod twice;
 
 pub use accelerated::AcceleratedGradient;
-pub use active_set::ActiveSetQp;
 pub use admm::{Admm, AdmmOptions};
 pub use auto::{Auto, AutoOptions};
 pub use barzilai_borwein::BarzilaiBorwein;
 pub use central::CentralPath;
-#[cfg(feature = "clarabel")]
-pub use clarabel::ClarabelOracle;
-pub use condense::Condensed;
 pub use cone::{Cone, project_dual, project_friction};
 pub use conic::{ConicMemory, ConicReport, ConicSolver};
-pub use dantzig::Dantzig;
 pub use delassus::{BlockSparse, Delassus, DenseDelassus, Form};
 pub use elliptic::Elliptic;
 pub use gauss_seidel::{GaussSeidel, GaussSeidelOptions};
@@ -104,10 +93,9 @@ pub use local::solve_block;
 pub use modulus::{ModulusSplitting, ModulusSplittingOptions};
 pub use newton::{ContactFunction, Newton, NewtonOptions, RowFunction};
 pub use nonlinear_cg::NonlinearCg;
-pub use principal::{BlockPivoting, BlockPivotingOptions, Murty};
+pub use principal::{BlockPivoting, BlockPivotingOptions, RowState, check_rows, solve_on};
 pub use problem::{Problem, ProblemError};
-pub use report::{Limits, Method, Outcome, Report, Solver, Stage, Stages};
+pub use report::{Limits, Method, Outcome, Report, Solver, Stage, Stages, Tracker};
 pub use residual::{Residual, de_saxce, natural_map};
-pub(crate) use saddle::without;
-pub use saddle::{DelassusChoice, DelassusReason, DelassusReport, SaddleDelassus};
+pub use saddle::{DelassusChoice, DelassusReason, DelassusReport, SaddleDelassus, without};
 pub use twice::Twice;

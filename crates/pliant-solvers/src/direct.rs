@@ -16,7 +16,7 @@ mod times;
 use crate::bounds::{BoundState, BoundsReport, put_held};
 use crate::order::Elimination;
 use crate::redundant::NullSpace;
-use crate::residual::{ResidualScratch, evaluate};
+use crate::residual::{ResidualWorkspace, evaluate};
 use crate::{KktResidual, KktSystem, Solution, SolveError, SolveReport, Status, Variable};
 pub use many::RightHandSide;
 pub use pivoted::{PivotedOptions, PivotedSolver};
@@ -126,7 +126,7 @@ pub struct DirectSolver {
     states: Vec<BoundState>,
     inertia: (usize, usize),
     null_space: NullSpace,
-    residual: ResidualScratch,
+    residual: ResidualWorkspace,
     rhs: Vec<f64>,
     column: Vec<f64>,
     b: Vec<f64>,

@@ -1,21 +1,27 @@
 //! A KKT system equilibrated by powers of two: unit diagonals, the same units everywhere.
 
 use crate::bounds::BoundsReport;
-use crate::krylov::power_of_two_below;
-use crate::residual::{ResidualScratch, evaluate, row_of};
+use crate::residual::{ResidualWorkspace, evaluate};
 use crate::{KktResidual, KktSystem, Solution, SolveError, SolveReport, Status, Variable};
 
-/// `W' = S W S`, `J' = T J S`, `R' = T R T` with diagonal `S`, `T`, without rounding.
+/// The equilibrated system `W' = S W S`, `J' = T J S`, `R' = T R T` with diagonal `S` and `T` of powers of two, so that nothing
+/// is rounded. Its solution `z'` gives that of the system given: `x = S x'`, `mu = T mu'`, for right-hand sides `S c` and `T b`.
 #[derive(Clone, Debug)]
-pub(crate) struct Scaled {
-    /// With unit diagonal of `W`, up to a factor of two in either direction; right-hand sides are zero.
-    pub(crate) system: KktSystem,
-    pub(crate) primal: Vec<f64>,
-    pub(crate) row: Vec<f64>,
+pub struct Equilibrated {
+    /// The scaled matrices. The diagonal of `W'` is one up to a factor of two in either direction; right-hand sides are zero.
+    pub system: KktSystem,
+    /// Diagonal of `S`, n.
+    pub primal: Vec<f64>,
+    /// Diagonal of `T`, m.
+    pub row: Vec<f64>,
 }
 
-impl Scaled {
-    pub(crate) fn new(system: &KktSystem) -> Result<Self, SolveError> {
+impl Equilibrated {
+    /// Scales a copy of the system.
+    ///
+    /// # Errors
+    /// Those of [`Self::update`].
+    pub fn new(system: &KktSystem) -> Result<Self, SolveError> {
         let mut out = Self {
             system: system.clone(),
             primal: vec![1.0; system.n()],
@@ -27,7 +33,8 @@ impl Scaled {
         Ok(out)
     }
 
-    pub(crate) fn fits(&self, system: &KktSystem) -> bool {
+    /// Whether [`Self::update`] takes this system: its patterns and primal blocks are those of the copy.
+    pub fn fits(&self, system: &KktSystem) -> bool {
         let own = &self.system;
         own.w.pattern() == system.w.pattern()
             && own.j.pattern() == system.j.pattern()
@@ -35,11 +42,15 @@ impl Scaled {
             && own.primal_blocks() == system.primal_blocks()
     }
 
-    /// Takes new values on the same pattern.
-    pub(crate) fn update(&mut self, system: &KktSystem) -> Result<(), SolveError> {
+    /// Takes new values on the same pattern. Allocates nothing.
+    ///
+    /// # Errors
+    /// [`SolveError::NotFinite`], [`SolveError::NotPositiveDefinite`] at a zero on the diagonal of `W`,
+    /// [`SolveError::NegativeCompliance`].
+    pub fn update(&mut self, system: &KktSystem) -> Result<(), SolveError> {
         self.system.fixed.copy_from_slice(&system.fixed);
         for i in 0..system.n() {
-            let finite = row_of(&system.w, i).all(|(_, v)| v.is_finite());
+            let finite = system.w.row_entries(i).all(|(_, v)| v.is_finite());
             if !finite && !system.fixed[i] {
                 return Err(SolveError::NotFinite {
                     variable: Variable::Dof(i),
@@ -56,7 +67,7 @@ impl Scaled {
             };
         }
         for i in 0..system.m() {
-            let mut terms = row_of(&system.j, i).chain(row_of(&system.r, i));
+            let mut terms = system.j.row_entries(i).chain(system.r.row_entries(i));
             if !terms.all(|(_, v)| v.is_finite()) {
                 return Err(SolveError::NotFinite {
                     variable: Variable::Row(i),
@@ -89,29 +100,47 @@ impl Scaled {
     }
 }
 
+/// The system that a [`Refinement`] solves, and its limits.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Refined<'a> {
+    pub(crate) system: &'a KktSystem,
+    /// The same, equilibrated: the factor is one of this matrix.
+    pub(crate) scaled: &'a Equilibrated,
+    pub(crate) max_refinements: usize,
+    /// Largest [`KktResidual::relative`] that counts as converged.
+    pub(crate) tolerance: f64,
+    /// Positive and negative pivots of the factor, those of fixed variables not counted.
+    pub(crate) inertia: (usize, usize),
+}
+
 /// Iterative refinement with a factor of the whole scaled matrix, and its scratch.
 #[derive(Debug, Default)]
 pub(crate) struct Refinement {
     rhs: Vec<f64>,
     none: Vec<bool>,
-    residual: ResidualScratch,
+    residual: ResidualWorkspace,
     best: Solution,
 }
 
 impl Refinement {
-    /// Solves from zero for the right-hand sides of the system, with at most so many refinements; `apply` solves with the factor of
-    /// the scaled matrix in place, `inertia` counts its pivots (those of variables, fixed ones not counted, and of rows). Keeps the best answer.
+    /// Solves from zero for the right-hand sides of the system and keeps the best answer; `apply` solves with the factor of the
+    /// scaled matrix in place.
     ///
     /// # Errors
     /// [`SolveError::NotFinite`] if the answer is not finite, and those of `apply`.
     pub(crate) fn run(
         &mut self,
-        (system, scaled): (&KktSystem, &Scaled),
-        (max_refinements, tolerance): (usize, f64),
-        inertia: (usize, usize),
+        refined: Refined<'_>,
         solution: &mut Solution,
         mut apply: impl FnMut(&mut [f64]) -> Result<(), SolveError>,
     ) -> Result<SolveReport, SolveError> {
+        let Refined {
+            system,
+            scaled,
+            max_refinements,
+            tolerance,
+            inertia,
+        } = refined;
         let (n, m) = (system.n(), system.m());
         for (v, size) in [(&mut solution.x, n), (&mut solution.mu, m)] {
             v.clear();
@@ -175,4 +204,10 @@ impl Refinement {
             },
         })
     }
+}
+
+/// The power of two at or below `a`, for finite positive `a`, kept where its inverse is finite too.
+pub fn power_of_two_below(a: f64) -> f64 {
+    let exponent = ((a.to_bits() >> 52) & 0x7ff) as i32 - 1023;
+    2f64.powi(exponent.clamp(-1000, 1000))
 }

@@ -10,11 +10,11 @@
 //! with `W` (n x n) symmetric, positive definite on the null space of `J` and without a zero on its diagonal, `J` (m x n), `R` (m x m) symmetric positive semidefinite and block
 //! diagonal; rows with `R = 0` are hard. Fixed variables stay at `x = 0`.
 //!
-//! What this crate is: the statement ([`KktSystem`]), solvers, and residuals that every solver shares. What it is not:
-//! it never sees a node, a mapping or a time step. Rows are bilateral ([`LinearAuto`], which picks between a
-//! [`DenseSolver`], the sparse [`DirectSolver`] and [`krylov::KktKrylov`]) or have a bounded multiplier
-//! ([`BoxSolver`]): motors, dry friction in joints, unilateral stops. Cones of friction, and problems that come as a
-//! matrix, are in [`complementarity`]. Matrix-free iterative solvers, of KKT systems and of any other, are in [`krylov`].
+//! The crate holds the statement ([`KktSystem`]), the residuals by which every solver is judged, and the solvers that a step calls.
+//! It never sees a node, a mapping or a time step. Rows are bilateral ([`DirectSolver`], [`DenseSolver`]) or have a bounded
+//! multiplier ([`BoxSolver`]): motors, dry friction in joints, unilateral stops. Cones of friction, and problems that come as a
+//! matrix, are in [`complementarity`]. Iterative solvers of linear systems are in the crate `pliant-krylov`; methods for
+//! comparison, the list of all solvers by name and problems as texts are in `pliant-lab`.
 //!
 //! ```
 //! use pliant_solvers::{DirectSolver, KktSystem, Solution, Status};
@@ -37,13 +37,8 @@ mod boxed;
 mod dense;
 mod direct;
 mod equilibrated;
-#[cfg(feature = "exchange")]
-pub mod exchange;
-pub mod krylov;
-mod linear;
 mod order;
 mod redundant;
-pub mod registry;
 mod residual;
 mod system;
 
@@ -56,12 +51,9 @@ pub use direct::{
     DirectOptions, DirectSolver, Kind, PivotedOptions, PivotedSolver, RightHandSide, SolverCounters,
     StationarySolver, TimeSplit,
 };
-pub use linear::{
-    Attempt, FactorSummary, LinearAuto, LinearChoice, LinearMethod, LinearOptions, LinearReport, Outcome,
-    Prediction, Reason,
-};
+pub use equilibrated::{Equilibrated, power_of_two_below};
 pub use order::Elimination;
-pub use residual::KktResidual;
+pub use residual::{KktResidual, ResidualWorkspace};
 pub use system::{KktSystem, Solution};
 
 /// One unknown of a [`KktSystem`].
@@ -168,8 +160,11 @@ pub enum SolveError {
     Sparse(#[from] pliant_sparse::SparseError),
 }
 
-/// An error if the sizes differ.
-fn check_size(what: &'static str, expected: usize, found: usize) -> Result<(), SolveError> {
+/// Compares the length of an operand with that of the system.
+///
+/// # Errors
+/// [`SolveError::Size`] if they differ.
+pub fn check_size(what: &'static str, expected: usize, found: usize) -> Result<(), SolveError> {
     if expected == found {
         Ok(())
     } else {
@@ -205,6 +200,22 @@ pub enum Status {
         /// Natural-map residual there, as in [`BoundsReport::natural`].
         residual: f64,
     },
+}
+
+impl std::fmt::Display for Status {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Converged => f.write_str("converged"),
+            Self::Stagnated => f.write_str("stagnated"),
+            Self::MaxIterations => f.write_str("iterations ran out"),
+            Self::Incompatible { row, violation } => {
+                write!(f, "row {row} contradicts others, violated by {violation:.1e}")
+            }
+            Self::Unsettled { row, residual } => {
+                write!(f, "bounds unsettled, row {row} misses its law by {residual:.1e}")
+            }
+        }
+    }
 }
 
 /// What a solve found and did.

@@ -2,7 +2,6 @@
 
 use crate::bounds::{BoundState, is_held};
 use crate::{KktSystem, Solution};
-use pliant_sparse::CsrMatrix;
 
 /// How far `(x, mu)` is from solving a [`KktSystem`].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -27,15 +26,18 @@ impl KktResidual {
     }
 }
 
-/// Scratch of [`evaluate`]: residual `r` and its scale `|K| |z| + |rhs|`.
+/// The residual `r = rhs - K z` of the last evaluation, its scale `|K| |z| + |rhs|`, and room to compute them
+/// ([`KktSystem::residual`]).
 #[derive(Clone, Debug, Default)]
-pub(crate) struct ResidualScratch {
+pub struct ResidualWorkspace {
     pub(crate) primal: Vec<f64>,
     pub(crate) row: Vec<f64>,
     primal_scale: Vec<f64>,
     pub(crate) row_scale: Vec<f64>,
     /// For each variable, the largest velocity that a term of its block stands for.
     pub(crate) velocity: Vec<f64>,
+    /// No row is dropped: m times false.
+    none: Vec<bool>,
 }
 
 /// Room for the roundings of a comparison of quotients by products.
@@ -46,7 +48,33 @@ pub(crate) fn roundoff(system: &KktSystem) -> f64 {
     1000.0 * (system.n() + system.m()) as f64 * f64::EPSILON
 }
 
-impl ResidualScratch {
+impl KktSystem {
+    /// The residual of a solution of bilateral rows, in the measures by which every solver here is judged. The residual vectors
+    /// stay in the workspace, which allocates only when it grows. Cost `8 nnz`.
+    ///
+    /// # Panics
+    /// If the solution is shorter than the system.
+    pub fn residual(&self, solution: &Solution, workspace: &mut ResidualWorkspace) -> KktResidual {
+        let mut none = std::mem::take(&mut workspace.none);
+        none.clear();
+        none.resize(self.m(), false);
+        let measure = evaluate(self, solution, &self.b, &none, &[], workspace);
+        workspace.none = none;
+        measure
+    }
+}
+
+impl ResidualWorkspace {
+    /// `c - W x + J^T mu` as of the last evaluation, n; zero at fixed variables.
+    pub fn primal(&self) -> &[f64] {
+        &self.primal
+    }
+
+    /// `J x + R mu + b` as of the last evaluation, m.
+    pub fn row(&self) -> &[f64] {
+        &self.row
+    }
+
     /// The residual of `z = 0`: the right-hand side.
     pub(crate) fn start(&mut self, c: &[f64], b: &[f64]) {
         self.primal.clear();
@@ -57,7 +85,10 @@ impl ResidualScratch {
 
     /// Largest velocity that row `i` sees, times its coefficient, as of the last evaluation.
     pub(crate) fn row_floor(&self, system: &KktSystem, i: usize) -> f64 {
-        row_of(&system.j, i).fold(0.0f64, |a, (k, v)| a.max(v.abs() * self.velocity[k]))
+        system
+            .j
+            .row_entries(i)
+            .fold(0.0f64, |a, (k, v)| a.max(v.abs() * self.velocity[k]))
     }
 
     /// The force of the combination `n = mu + e_d` of rows against the size of its terms, `max |J^T n|_i / (|J^T| |n|)_i` over the free variables whose
@@ -78,7 +109,7 @@ impl ResidualScratch {
         for i in 0..m {
             let own = if i == d { 1.0 } else { mu[i] };
             let mut sum = 0.0;
-            for (k, a) in row_of(&system.j, i) {
+            for (k, a) in system.j.row_entries(i) {
                 let term = a * own;
                 primal[k] += term;
                 scale[k] += term.abs();
@@ -98,16 +129,6 @@ impl ResidualScratch {
     }
 }
 
-/// Columns and values of one row.
-#[inline]
-pub(crate) fn row_of(a: &CsrMatrix, i: usize) -> impl Iterator<Item = (usize, f64)> {
-    let slots = a.pattern().row_slots(i);
-    a.pattern().indices()[slots.clone()]
-        .iter()
-        .zip(&a.values()[slots])
-        .map(|(k, v)| (*k as usize, *v))
-}
-
 /// As [`evaluate_for`] with the right-hand side `c` of the system.
 pub(crate) fn evaluate(
     system: &KktSystem,
@@ -115,7 +136,7 @@ pub(crate) fn evaluate(
     b: &[f64],
     dropped: &[bool],
     states: &[BoundState],
-    scratch: &mut ResidualScratch,
+    scratch: &mut ResidualWorkspace,
 ) -> KktResidual {
     evaluate_for(system, solution, &system.c, b, dropped, states, scratch)
 }
@@ -128,14 +149,15 @@ pub(crate) fn evaluate_for(
     b: &[f64],
     dropped: &[bool],
     states: &[BoundState],
-    scratch: &mut ResidualScratch,
+    scratch: &mut ResidualWorkspace,
 ) -> KktResidual {
-    let ResidualScratch {
+    let ResidualWorkspace {
         primal,
         row,
         primal_scale,
         row_scale,
         velocity,
+        ..
     } = scratch;
     let (n, m) = (system.n(), system.m());
     primal.clear();
@@ -157,7 +179,7 @@ pub(crate) fn evaluate_for(
     for i in 0..n {
         let (mut sum, mut size) = (0.0, 0.0);
         let xi = x[i];
-        for (k, a) in row_of(&system.w, i) {
+        for (k, a) in system.w.row_entries(i) {
             let term = a * x[k];
             sum += term;
             size += term.abs();
@@ -173,7 +195,7 @@ pub(crate) fn evaluate_for(
     for i in 0..m {
         let (mut sum, mut size) = (0.0, 0.0);
         let mi = mu[i];
-        for (k, a) in row_of(&system.j, i) {
+        for (k, a) in system.j.row_entries(i) {
             let term = a * x[k];
             sum += term;
             size += term.abs();
@@ -185,7 +207,7 @@ pub(crate) fn evaluate_for(
         row_scale[i] += size;
     }
     for i in 0..m {
-        for (k, a) in row_of(&system.r, i) {
+        for (k, a) in system.r.row_entries(i) {
             row[i] += a * mu[k];
             row_scale[i] += (a * mu[k]).abs();
             if i != k {
@@ -233,7 +255,10 @@ pub(crate) fn evaluate_for(
     for i in (0..m).filter(|i| !is_held(states, *i)) {
         out.row = max(out.row, row[i].abs());
         if !dropped[i] && !surely_less(row[i].abs(), row_scale[i], out.relative) {
-            let floor = row_of(&system.j, i).fold(0.0f64, |a, (k, v)| larger(a, v.abs() * velocity[k]));
+            let floor = system
+                .j
+                .row_entries(i)
+                .fold(0.0f64, |a, (k, v)| larger(a, v.abs() * velocity[k]));
             out.relative = max(out.relative, ratio(row[i].abs(), row_scale[i], floor));
         }
     }

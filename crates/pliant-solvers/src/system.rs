@@ -182,7 +182,10 @@ impl KktSystem {
     }
 
     /// Checks the lengths of the public vectors, and that every row has a multiplier it may take.
-    pub(crate) fn check(&self) -> Result<(), SolveError> {
+    ///
+    /// # Errors
+    /// [`SolveError::Size`], [`SolveError::Bounds`].
+    pub fn check(&self) -> Result<(), SolveError> {
         let sizes = [
             ("fixed mask", self.n(), self.fixed.len()),
             ("c", self.n(), self.c.len()),
@@ -213,16 +216,22 @@ impl KktSystem {
         }
     }
 
-    /// An error if a row has a finite bound.
-    pub(crate) fn check_bilateral(&self) -> Result<(), SolveError> {
+    /// Refuses bounded rows, for solvers that do not take them.
+    ///
+    /// # Errors
+    /// [`SolveError::Bounded`] at the first row with a finite bound.
+    pub fn check_bilateral(&self) -> Result<(), SolveError> {
         match self.first_bounded_row() {
             Some(row) => Err(SolveError::Bounded { row }),
             None => Ok(()),
         }
     }
 
-    /// An error at the first right-hand side that is not finite; what stands at fixed variables does not matter.
-    pub(crate) fn check_right_hand_sides(&self) -> Result<(), SolveError> {
+    /// Checks that the right-hand sides are finite, but for the entries of fixed variables, which do not matter.
+    ///
+    /// # Errors
+    /// [`SolveError::NotFinite`] at the first one that is not.
+    pub fn check_right_hand_sides(&self) -> Result<(), SolveError> {
         self.check_right_hand_side(&self.c, &self.b)
     }
 

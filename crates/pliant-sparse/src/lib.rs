@@ -28,6 +28,7 @@ mod front;
 mod graph;
 mod ldlt;
 mod lu;
+mod operator;
 mod pattern;
 mod symmetric_block;
 mod threads;
@@ -40,6 +41,7 @@ pub use front::{FrontFactor, FrontSymbolic, Inertia, PivotedFactor, UnsymmetricF
 pub use graph::{BestOrder, EliminationCost, Graph, OrderMethod, OrderReport};
 pub use ldlt::{Factor, FactorReport, PivotRule, Symbolic};
 pub use lu::LuFactor;
+pub use operator::LinearOperator;
 pub use pattern::{CsrMatrix, Pattern, PatternBuilder};
 pub use symmetric_block::SymmetricBlockMatrix;
 pub use threads::Threads;

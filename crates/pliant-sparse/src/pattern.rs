@@ -230,6 +230,19 @@ impl CsrMatrix {
         self.pattern.slot(i, j).map_or(0.0, |s| self.values[s])
     }
 
+    /// Columns and values of row `i`, in the order of the columns.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    #[inline]
+    pub fn row_entries(&self, i: usize) -> impl Iterator<Item = (usize, f64)> {
+        let slots = self.pattern.row_slots(i);
+        self.pattern.indices()[slots.clone()]
+            .iter()
+            .zip(&self.values[slots])
+            .map(|(k, v)| (*k as usize, *v))
+    }
+
     /// `y += s A x`. Cost `2 nnz`.
     ///
     /// # Panics

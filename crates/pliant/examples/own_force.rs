@@ -17,19 +17,19 @@ fn powers(x: f64) -> (f64, f64) {
 }
 
 impl ForceField for LennardJones {
-    fn energy(&self, _: Space, x: &[f64]) -> f64 {
+    fn energy(&self, At { x, .. }: At<'_>) -> f64 {
         let wells = x.iter().map(|r| powers(self.size / r));
         wells.map(|(p, q)| 4.0 * self.depth * (q - p)).sum()
     }
 
-    fn add_force(&self, _: Space, x: &[f64], _: &[f64], f: &mut [f64]) {
+    fn add_force(&self, At { x, .. }: At<'_>, f: &mut [f64]) {
         for (f, r) in f.iter_mut().zip(x) {
             let (p, q) = powers(self.size / r);
             *f += 24.0 * self.depth * (2.0 * q - p) / r;
         }
     }
 
-    fn stiffness(&self, _: Space, x: &[f64], out: &mut Blocks) -> Result<(), NotInvertible> {
+    fn stiffness(&self, At { x, .. }: At<'_>, out: &mut Blocks) -> Result<(), NotInvertible> {
         for (e, r) in x.iter().enumerate() {
             let (p, q) = powers(self.size / r);
             out.block_mut(e)[0] = 24.0 * self.depth * (26.0 * q - 7.0 * p) / (r * r);

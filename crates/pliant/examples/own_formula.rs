@@ -28,7 +28,7 @@ fn main() -> Result<(), Error> {
     model.add_force_field("well", bead, well, Treatment::Stiffness)?;
 
     let mut simulation = Simulation::with_options(model, Options::trapezoidal())?;
-    let before = simulation.model().energies(simulation.state()).total();
+    let before = simulation.problem().energies(simulation.state()).total();
     let mut last = before;
     while simulation.time() < 2.0 {
         last = simulation.step(0.001)?.energies.total();

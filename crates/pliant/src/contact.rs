@@ -35,17 +35,17 @@ pub use report::{ContactEvent, ContactReading, ContactState, ContactsReport};
 
 pub(crate) use detect::{Detection, Search, check, predict};
 pub(crate) use law::ContactRows;
-pub(crate) use newton::Iterate;
+pub(crate) use newton::ContactIterate;
 pub(crate) use observed::{Observation, Observed, Solved};
 
 use crate::{Error, Motion, Options};
 use impact::Impact;
 use newton::NewtonRows;
 use penetration::Penetration;
-use pliant_kkt::{Assembler, Formulation, Scheme};
-use pliant_model::Model;
+use pliant_kkt::{Assembler, Scheme};
+use pliant_model::Problem;
 use pliant_solvers::KktSystem;
-use pliant_solvers::complementarity::{AutoOptions, IslandSolver, Limits, Problem, ProblemError};
+use pliant_solvers::complementarity::{self, AutoOptions, IslandSolver, Limits, ProblemError};
 use rows::RowSystem;
 
 /// The contacts of a system: their source, their rows, and the readings of the last step. All that is
@@ -83,7 +83,7 @@ impl Contacts {
     }
 
     /// The problem of the island with the largest residual in the last step that was tried.
-    pub(crate) fn worst_problem(&self) -> Option<&Problem> {
+    pub(crate) fn worst_problem(&self) -> Option<&complementarity::Problem> {
         let failed = self.observed.failed.as_ref().and_then(|solver| solver.problem());
         failed.or_else(|| self.rows.solver.worst_problem())
     }
@@ -99,7 +99,7 @@ impl Contacts {
 /// The filled system of a model at a motion.
 #[derive(Clone, Copy)]
 pub(crate) struct Base<'a> {
-    pub(crate) model: &'a Model,
+    pub(crate) model: &'a Problem,
     pub(crate) assembler: &'a Assembler,
     /// The motion at whose state the assembler was filled.
     pub(crate) motion: &'a Motion,
@@ -115,19 +115,6 @@ impl<'a> Base<'a> {
     /// Number of row blocks of the model.
     fn row_blocks(&self) -> usize {
         self.system().row_blocks().len() - 1
-    }
-
-    /// A multiplier of the system over this is a force.
-    fn per_force(&self) -> f64 {
-        match self.scheme.formulation {
-            Formulation::Acceleration => 1.0,
-            _ => self.scheme.h,
-        }
-    }
-
-    /// A velocity of the system times this is one.
-    fn unit(&self) -> f64 {
-        self.scheme.h / self.per_force()
     }
 
     /// An error of the solver in the words of the model.

@@ -4,7 +4,7 @@ use crate::Control;
 use crate::contact::FrictionCoupling;
 use crate::{EquilibriumReport, StepReport};
 use pliant_kkt::KktError;
-use pliant_model::{Model, ModelError};
+use pliant_model::{ModelError, Problem};
 use pliant_solvers::{SolveError, Variable};
 
 /// Why a simulation could not be set up or a step not be taken. A failed step leaves the state as it was.
@@ -251,7 +251,7 @@ pub enum Error {
 
 impl Error {
     /// A solver error in the model's words.
-    pub(crate) fn from_solver(error: SolveError, model: &Model, time: f64) -> Self {
+    pub(crate) fn from_solver(error: SolveError, model: &Problem, time: f64) -> Self {
         match error {
             SolveError::NotPositiveDefinite { dof, diagonal } => Self::NotPositiveDefinite {
                 what: model.describe_dof(dof),

@@ -30,10 +30,11 @@
 mod adaptive;
 pub mod contact;
 mod error;
-mod gyroscopic;
 pub mod integrator;
 mod ledger;
+mod method;
 mod motion;
+mod observe;
 mod options;
 mod report;
 mod settle;
@@ -45,22 +46,27 @@ pub use adaptive::{Adaptive, AdaptiveMemory, AdaptiveReport, AdaptiveSummary, Ev
 pub use error::Error;
 pub use integrator::Integrator;
 pub use ledger::{Ledger, NumericalParts};
+pub use method::implicit::IntegratorMemory;
+pub use method::{Capabilities, ContactCapability, HardRowCapability, Method, OwnWeightCapability};
 pub use motion::{Checkpoint, Controls, Motion, SolverMemory, Treatments};
+pub use observe::{Axes, LedgerMemory, On, Trace, Wrench};
 pub use options::{Gyroscopic, Options, Stabilisation};
 pub use pliant_contact as collision;
 pub use pliant_continuum as continuum;
 pub use pliant_dense as dense;
 pub use pliant_kkt as kkt;
+pub use pliant_krylov as krylov;
 pub use pliant_model as model;
 pub use pliant_solvers as solvers;
 pub use pliant_sparse as sparse;
 pub use report::{Counters, NewtonReport, StepReport, Timings};
 pub use settle::{Settle, SettleReport};
-pub use simulation::{Axes, Drive, IntegratorMemory, LedgerMemory, On, Simulation, TreatmentChoice, Wrench};
+pub use simulation::{Drive, Simulation};
 pub use statics::{
     Continuation, Control, CriticalKind, CriticalPoint, Equilibrium, EquilibriumReport, Loads, Path, PathEnd,
     PathPoint, StaticMethod,
 };
+pub use system::{System, TreatmentChoice};
 
 /// What most programs need.
 pub mod prelude {
@@ -70,7 +76,7 @@ pub mod prelude {
         PathEnd, Settle, SettleReport, Simulation, Stabilisation, StaticMethod, StepReport, TreatmentChoice,
         Wrench,
     };
-    pub use pliant_kkt::{Formulation, GeometricStiffness, Geometry, Metric};
+    pub use pliant_kkt::{GeometricStiffness, Geometry, Metric};
     pub use pliant_model::*;
     pub use pliant_solvers::{DirectOptions, Status};
 }

@@ -3,9 +3,10 @@
 use crate::Error;
 use crate::contact::{ContactOptions, FrictionCoupling, Impacts, Overlap, Restitution, Sleeping};
 use crate::integrator::{Integrator, NewtonOptions};
-use pliant_kkt::{Formulation, Geometry, Metric, Scheme};
-use pliant_model::{ComponentId, Level, Model};
+use pliant_kkt::{Geometry, Metric, Scheme};
+use pliant_model::{ComponentId, Level, Problem};
 use pliant_solvers::{BoxOptions, DirectOptions};
+use std::sync::Arc;
 
 /// The treatment of the torque `-w x I w` of spinning bodies. (That of rigid masses on mapped frames is always explicit.)
 ///
@@ -13,6 +14,11 @@ use pliant_solvers::{BoxOptions, DirectOptions};
 ///
 /// **Use.** `BodyPredictor` unless a free body must keep its angular momentum to rounding (`Momentum`); the others are to compare with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename = "gyroscopic")
+)]
 pub enum Gyroscopic {
     /// Left out, `w* = w`: bodies keep their body-axes angular velocity. Wrong for spinning bodies; for comparison only.
     None,
@@ -75,8 +81,6 @@ pub struct Options {
     /// Where the geometric stiffness makes `W` indefinite on the constraints (compression beyond what the mass carries in a
     /// step), replace it by its absolute value for that step, and say so in the report. Otherwise that is an error.
     pub clamp_geometry: bool,
-    /// The unknown of the linear system.
-    pub formulation: Formulation,
     /// Spinning bodies.
     pub gyroscopic: Gyroscopic,
     /// Correct positions before each step.
@@ -106,7 +110,6 @@ impl Default for Options {
             geometry: Geometry::default(),
             geometry_passes: 2,
             clamp_geometry: true,
-            formulation: Formulation::default(),
             gyroscopic: Gyroscopic::default(),
             pre_stabilisation: None,
             post_stabilisation: None,
@@ -155,7 +158,7 @@ impl Options {
     }
 
     /// The scheme of a step of length `h`, checked.
-    pub(crate) fn write_scheme(&self, model: &Model, h: f64, scheme: &mut Scheme) -> Result<(), Error> {
+    pub(crate) fn write_scheme(&self, model: &Problem, h: f64, scheme: &mut Scheme) -> Result<(), Error> {
         if !(h.is_finite() && h > 0.0) {
             return Err(Error::OutOfRange {
                 what: "the time step",
@@ -271,9 +274,10 @@ impl Options {
         scheme.h = h;
         scheme.alpha = self.alpha;
         scheme.beta = self.beta;
-        scheme.own_alpha.clone_from(&self.own_alpha);
+        if *scheme.own_alpha != *self.own_alpha {
+            scheme.own_alpha = Arc::from(&self.own_alpha[..]);
+        }
         scheme.geometry = self.geometry;
-        scheme.formulation = self.formulation;
         scheme.velocity_rows = self.pre_stabilisation.is_some() || self.post_stabilisation.is_some();
         Ok(())
     }

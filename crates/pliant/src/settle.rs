@@ -45,7 +45,7 @@ impl Simulation {
     /// As [`step`](Self::step).
     pub fn settle_once(&mut self, h: f64, kept: f64) -> Result<f64, Error> {
         self.step(h)?;
-        let motion = h * self.largest_free_velocity();
+        let motion = h * self.system.largest_free_velocity(&self.motion.state);
         self.scale_velocities(kept);
         Ok(motion)
     }

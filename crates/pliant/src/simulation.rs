@@ -1,44 +1,33 @@
-//! The stepper: model, state, time.
+//! The public face: a model in motion.
 
-mod accelerations;
-mod adaptive;
-mod advance;
-mod anderson;
-mod balance;
+pub(crate) mod adaptive;
 mod checkpoint;
 pub(crate) mod contact;
 mod contacts;
-mod correct;
 mod drive;
-mod explicit;
 mod halve;
-mod implicit;
-mod ledger;
-mod multipliers;
-mod parts;
-mod rattle;
-mod read;
-mod refuse;
 pub(crate) mod sleep;
 mod statics;
-mod stored;
-pub(crate) mod treatment;
 
 pub use adaptive::Drive;
-pub use implicit::IntegratorMemory;
-pub use ledger::LedgerMemory;
-pub use read::{Axes, On, Wrench};
-pub use treatment::TreatmentChoice;
 
 use crate::contact::step;
+use crate::method::{Explicit, ExplicitMethod, Method, Rattle, capabilities, implicit};
 use crate::motion::Motion;
+use crate::observe::{
+    self, Axes, DampingLaw, LedgerMemory, On, PartsWorkspace, Step, Trace, Wrench, energy, stored_energies,
+};
 use crate::report::{Counters, StepReport};
-use crate::system::System;
-use crate::{Error, Integrator, Ledger, Options};
+use crate::system::{System, TreatmentChoice};
+use crate::{Error, Integrator, Options};
 use pliant_dense::{Vec3, rotation};
 use pliant_kkt::Scheme;
-use pliant_model::{ComponentId, Energies, Model, ModelError, NodeId, Pose, Space, State};
+use pliant_model::{
+    ComponentId, Energies, JointHandle, Model, ModelError, NodeId, Pose, Problem, RowGroup, State,
+};
 use pliant_solvers::DirectOptions;
+use std::sync::Arc;
+use std::time::Instant;
 
 /// A model in motion.
 #[derive(Debug)]
@@ -46,42 +35,27 @@ pub struct Simulation {
     /// How steps are taken; may be changed between steps.
     pub options: Options,
     /// The present motion; during a step, its end.
-    motion: Motion,
+    pub(crate) motion: Motion,
     /// The motion at the start of the present step.
-    start: Motion,
-    system: System,
-    /// The energy account of the present step.
-    account: Account,
-    scheme: Scheme,
-    methods: Methods,
+    pub(crate) start: Motion,
+    pub(crate) system: System,
+    /// What the present step has found.
+    pub(crate) trace: Trace,
+    pub(crate) scheme: Scheme,
+    pub(crate) methods: Methods,
     /// Treatments are not looked at again for now.
     keep_treatments: bool,
     adaptive: adaptive::Work,
-    gates: adaptive::Gates,
+    pub(crate) gates: adaptive::Gates,
 }
 
-/// The energy account of the present step.
+/// Scratch of the methods.
 #[derive(Debug, Default)]
-struct Account {
-    /// Energies of its start, and the entries so far.
-    start_energies: Energies,
-    ledger: Ledger,
-    parts: parts::Parts,
-    /// Energy that position corrections lifted (J).
-    corrected: f64,
-    /// Energy that force fields with a memory dissipated in it (J), and their scratch.
-    forgotten: f64,
-    internal_before: Vec<f64>,
-    /// The energies of the start are without those of compliant contacts.
-    stored_is_missing: bool,
-}
-
-/// Scratch of the methods other than the linear step.
-#[derive(Debug, Default)]
-struct Methods {
-    implicit: implicit::Scratch,
-    stages: explicit::Stages,
-    composed: rattle::Composed,
+pub(crate) struct Methods {
+    pub(crate) parts: PartsWorkspace,
+    pub(crate) implicit: implicit::NewtonWorkspace,
+    pub(crate) explicit: Explicit,
+    pub(crate) rattle: Rattle,
 }
 
 impl Simulation {
@@ -89,7 +63,7 @@ impl Simulation {
     ///
     /// # Errors
     /// [`Error::Model`] where a mapping is not defined, [`Error::Plan`] if the system is too large.
-    pub fn new(model: Model) -> Result<Self, Error> {
+    pub fn new(model: impl Into<Arc<Model>>) -> Result<Self, Error> {
         Self::with_options(model, Options::default())
     }
 
@@ -97,30 +71,35 @@ impl Simulation {
     ///
     /// # Errors
     /// As [`new`](Self::new).
-    pub fn with_options(model: Model, options: Options) -> Result<Self, Error> {
-        let mut system = System::new(model)?;
+    pub fn with_options(model: impl Into<Arc<Model>>, options: Options) -> Result<Self, Error> {
+        let mut system = System::new(Problem::new(model), options.clone())?;
         let motion = system.initial_motion()?;
         let mut simulation = Self {
             options,
             start: motion.clone(),
             motion,
             system,
-            account: Account::default(),
+            trace: Trace::new(),
             scheme: Scheme::implicit_euler(1.0),
             methods: Methods::default(),
             keep_treatments: false,
             adaptive: adaptive::Work::default(),
             gates: adaptive::Gates::default(),
         };
-        simulation.account.stored_is_missing = true;
-        simulation.find_lawless_rows();
-        simulation.plan_motion();
-        simulation.hold_present_velocities();
-        simulation.write_books();
+        let motion = &mut simulation.motion;
+        simulation.system.find_undetermined_rows(&motion.state);
+        simulation.system.plan_row_motion(0.0);
+        motion.hold_present_velocities(&simulation.system.model);
+        simulation.start_ledger();
         Ok(simulation)
     }
 
-    /// The model.
+    /// The model with the present values of its parameters.
+    pub fn problem(&self) -> &Problem {
+        &self.system.model
+    }
+
+    /// The model: the structure, which never changes.
     pub fn model(&self) -> &Model {
         &self.system.model
     }
@@ -147,17 +126,7 @@ impl Simulation {
 
     /// Pose of one body; `None` if the node does not hold bodies or has no such element.
     pub fn pose(&self, node: NodeId, element: usize) -> Option<Pose> {
-        let bodies = self.system.model.node(node).space == Space::Rigid3;
-        let x = self
-            .positions(node)
-            .as_chunks::<7>()
-            .0
-            .get(element)
-            .filter(|_| bodies)?;
-        Some(Pose {
-            position: [x[0], x[1], x[2]],
-            rotation: [x[3], x[4], x[5], x[6]],
-        })
+        observe::pose(&self.system.model, &self.motion.state, node, element)
     }
 
     /// Velocity of the centre of mass (m/s) and angular velocity (rad/s) of one body, both in world axes.
@@ -175,15 +144,7 @@ impl Simulation {
 
     /// Multipliers of one compliant force field or hard constraint; empty for other components.
     pub fn reaction(&self, component: ComponentId) -> &[f64] {
-        let group = self
-            .system
-            .model
-            .row_groups()
-            .iter()
-            .find(|g| g.component == component);
-        group.map_or(&[], |g| {
-            &self.motion.multipliers[g.first_row..g.first_row + g.size * g.count]
-        })
+        observe::reaction(&self.system, &self.motion, component)
     }
 
     /// Forces that held the fixed coordinates of one element of an independent node over the last step (N; bodies: force in
@@ -199,10 +160,7 @@ impl Simulation {
 
     /// Work so far.
     pub fn counters(&self) -> Counters {
-        Counters {
-            solver: self.system.solver.counters(),
-            ..self.system.counters
-        }
+        self.system.counters()
     }
 
     /// The linear system as last filled, for inspection.
@@ -220,8 +178,8 @@ impl Simulation {
     pub fn set_state(&mut self, state: &State) -> Result<(), Error> {
         self.take_state(state)?;
         if self.system.model.internal_count() > 0 {
-            self.advance_memory(0.0);
-            self.write_books();
+            self.system.advance_memory(&mut self.motion.state, 0.0);
+            self.start_ledger();
         }
         Ok(())
     }
@@ -247,8 +205,8 @@ impl Simulation {
         self.adaptive.memory = crate::AdaptiveMemory::default();
         self.wake_all();
         step::forget(&mut self.system, &mut self.motion);
-        self.hold_present_velocities();
-        self.write_books();
+        self.motion.hold_present_velocities(&self.system.model);
+        self.start_ledger();
         Ok(())
     }
 
@@ -373,15 +331,8 @@ impl Simulation {
     }
 
     fn step_at_once(&mut self, h: f64) -> Result<StepReport, Error> {
-        self.options
-            .write_scheme(&self.system.model, h, &mut self.scheme)?;
-        self.system.solver.options = self.options.bounds;
-        self.system.solver.options.direct = self.options.solver;
-        self.system.corrector.options = self.options.solver;
-        self.share_filling()?;
-        self.choose_treatments(h)?;
-        self.start.clone_from(&self.motion);
-        self.refuse_what_does_not_fit()?;
+        self.start_step(h)?;
+        self.check_method()?;
         let result = self.take_again_with_missed(h);
         if result.is_err() {
             self.put_back()?;
@@ -390,7 +341,23 @@ impl Simulation {
         result
     }
 
-    /// Tries a step, and again as long as things go through each other whose contacts the search missed.
+    /// Checks the options, gives them to the system, chooses treatments, and keeps the motion that the step starts from.
+    fn start_step(&mut self, h: f64) -> Result<(), Error> {
+        self.options
+            .write_scheme(&self.system.model, h, &mut self.scheme)?;
+        self.system.solver.options = self.options.bounds;
+        self.system.solver.options.direct = self.options.solver;
+        self.system.corrector.options = self.options.solver;
+        self.share_filling()?;
+        if self.system.options != self.options {
+            self.system.options.clone_from(&self.options);
+        }
+        self.choose_treatments(h)?;
+        self.start.clone_from(&self.motion);
+        Ok(())
+    }
+
+    /// Tries a step, and again as long as bodies go through each other whose contacts the search missed.
     fn take_again_with_missed(&mut self, h: f64) -> Result<StepReport, Error> {
         step::begin(&mut self.system);
         loop {
@@ -404,13 +371,67 @@ impl Simulation {
     }
 
     fn try_at_once(&mut self, h: f64) -> Result<StepReport, Error> {
-        self.open_ledger();
-        match self.options.integrator {
-            Integrator::Linear => self.advance(h),
-            Integrator::Nonlinear | Integrator::Implicit(_) => self.advance_implicitly(h),
-            Integrator::Rattle | Integrator::Rattle4 | Integrator::Rattle6 => self.advance_by_rattle(h),
-            Integrator::SymplecticEuler | Integrator::RungeKutta4 => self.advance_explicitly(h),
+        self.open_account();
+        let methods = &mut self.methods;
+        let method: &mut dyn Method = match self.options.integrator {
+            Integrator::Linear => return self.advance(h),
+            Integrator::Nonlinear | Integrator::Implicit(_) => return self.advance_implicitly(h),
+            Integrator::Rattle | Integrator::Rattle4 | Integrator::Rattle6 => {
+                methods.rattle.parts = self.options.integrator.rattle_parts().unwrap_or_default();
+                &mut methods.rattle
+            }
+            Integrator::SymplecticEuler => {
+                methods.explicit.method = ExplicitMethod::SymplecticEuler;
+                &mut methods.explicit
+            }
+            Integrator::RungeKutta4 => {
+                methods.explicit.method = ExplicitMethod::RungeKutta4;
+                &mut methods.explicit
+            }
+        };
+        let (start, end) = (&self.start, &mut self.motion);
+        method.step(&mut self.system, start, h, end, &mut self.trace)?;
+        self.finish_step(h)
+    }
+
+    /// The report of a step that a method has taken; if it stands, its end is the present motion.
+    fn finish_step(&mut self, h: f64) -> Result<StepReport, Error> {
+        self.scheme = self.trace.scheme.clone();
+        let clock = Instant::now();
+        let mut report = self.report(h)?;
+        self.commit(&report);
+        report.timings = self.trace.timings;
+        report.timings.update += clock.elapsed();
+        report.counters = self.system.counters();
+        Ok(report)
+    }
+
+    /// Takes one step of length `h` (s) by a method from outside this crate, as [`step`](Self::step) does by those of
+    /// [`Integrator`]; without halving.
+    ///
+    /// # Errors
+    /// Those of the method; [`Error::Unsupported`] for what it does not take; [`Error::NotConverged`] and its like. The state is then as
+    /// before the step.
+    pub fn step_with(&mut self, method: &mut dyn Method, h: f64) -> Result<StepReport, Error> {
+        self.start_step(h)?;
+        capabilities::check(&self.system, &self.options, method.capabilities(), method.name())?;
+        self.open_account();
+        let (start, end) = (&self.start, &mut self.motion);
+        let taken = method.step(&mut self.system, start, h, end, &mut self.trace);
+        let result = taken.and_then(|()| self.finish_step(h));
+        if result.is_err() {
+            self.put_back()?;
+            step::undo(&mut self.system, &mut self.motion)?;
         }
+        result
+    }
+
+    /// Nothing has been found of the present step; its account opens at the energies of its start.
+    fn open_account(&mut self) {
+        self.trace.clear();
+        self.trace.scheme = self.scheme.clone();
+        let account = &mut self.trace.account;
+        account.open(&mut self.system, &self.motion, &self.scheme);
     }
 
     /// The state of before the step.
@@ -419,8 +440,162 @@ impl Simulation {
         self.system
             .evaluation
             .propagate(&self.system.model, &mut self.motion.state)?;
-        self.fill_motion(self.motion.time, self.motion.time);
+        self.system.set_row_motion(self.motion.time, self.motion.time);
         Ok(())
+    }
+
+    /// Chooses the treatments for steps of length `h`, if there is something to choose and nothing suitable was chosen.
+    pub(crate) fn choose_treatments(&mut self, h: f64) -> Result<(), Error> {
+        if self.keep_treatments {
+            return Ok(());
+        }
+        match self.system.choose_treatments(&mut self.motion, h)? {
+            Some(before) => self.plan_anew(&before),
+            None => Ok(()),
+        }
+    }
+
+    /// Plans the system again after its rows have changed.
+    pub(crate) fn plan_anew(&mut self, before: &[RowGroup]) -> Result<(), Error> {
+        self.wake_all();
+        self.system.plan_anew(&mut self.motion, before)
+    }
+
+    /// Takes the energies of the present state, but for compliant contacts, as those that the next step starts from.
+    pub(crate) fn start_ledger(&mut self) {
+        let room = &mut self.trace.account.room;
+        let energies = stored_energies(&mut self.system, &self.motion, &self.scheme, room);
+        self.motion.ledger = LedgerMemory::of_state(energies);
+    }
+
+    /// Velocities were changed from outside, and positions not.
+    pub(crate) fn correct_ledger(&mut self) {
+        if let Some(energies) = &mut self.motion.ledger.energies {
+            let model = &self.system.model;
+            energies.kinetic = model.energies_without(&self.motion.state, |_| true).kinetic;
+        }
+    }
+
+    /// The present step, as observers see it.
+    pub(crate) fn observed(&self) -> Step<'_> {
+        Step {
+            system: &self.system,
+            start: &self.start,
+            end: &self.motion,
+            scheme: &self.scheme,
+        }
+    }
+
+    /// Energies at the end of the present step, with those of compliant contacts.
+    pub(crate) fn energies(&mut self, by_multipliers: bool) -> Energies {
+        let step = Step {
+            system: &self.system,
+            start: &self.start,
+            end: &self.motion,
+            scheme: &self.scheme,
+        };
+        energy::energies(step, by_multipliers, &mut self.trace.account.room.first)
+    }
+
+    /// Enters the work of all impulses of the present step.
+    pub(crate) fn tally(&mut self, h: f64, how: DampingLaw) {
+        let step = Step {
+            system: &self.system,
+            start: &self.start,
+            end: &self.motion,
+            scheme: &self.scheme,
+        };
+        self.trace.account.tally(step, h, how);
+    }
+
+    /// The energy that the step lost up to now, where compliant contacts have `stored` (J).
+    pub(crate) fn lost(&mut self, stored: f64) -> f64 {
+        let step = Step {
+            system: &self.system,
+            start: &self.start,
+            end: &self.motion,
+            scheme: &self.scheme,
+        };
+        self.trace.account.lost(step, stored)
+    }
+
+    /// Adds what compliant contacts store at the start of the step, once they are found, and notes what overlaps in a state that was set.
+    pub(crate) fn add_stored_at_start(&mut self) {
+        if let (true, Some(c)) = (self.trace.account.stored_is_missing, &self.system.contacts) {
+            self.trace.account.start.potential += c.stored_at_start();
+            self.motion.ledger.overlap = c.deepest_at_start();
+        }
+    }
+
+    /// Whether the method of the options takes this model and these options: what a step would refuse, before it begins.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] or [`Error::Memory`], which names what does not fit.
+    pub fn check_method(&self) -> Result<(), Error> {
+        let method = &self.options.integrator;
+        capabilities::check(&self.system, &self.options, method.capabilities(), method.name())
+    }
+
+    /// The report of the present step, which may stand.
+    pub(crate) fn report(&mut self, h: f64) -> Result<StepReport, Error> {
+        let before = self.motion.time;
+        self.trace.h = h;
+        let step = Step {
+            system: &self.system,
+            start: &self.start,
+            end: &self.motion,
+            scheme: &self.scheme,
+        };
+        let mut report = observe::report(step, &mut self.trace);
+        report.time = before + h;
+        observe::check(&self.system, before, &report)?;
+        if !self.options.accept_failed_steps {
+            step::check(&self.system, &self.motion, &report)?;
+        }
+        Ok(report)
+    }
+
+    /// Takes what a step that stands has found.
+    pub(crate) fn commit(&mut self, report: &StepReport) {
+        self.motion.fresh = false;
+        step::stand(&mut self.system, &mut self.motion, self.trace.h);
+        self.system.lag_multipliers(&mut self.motion);
+        self.motion.dissipated = report.dissipated;
+        self.motion.ledger = LedgerMemory::of_step(report.energies, self.motion.ledger.overlap);
+        self.motion.time = report.time;
+        self.system.counters.steps += 1;
+    }
+
+    /// How the force fields that were added as [`Treatment::Auto`](pliant_model::Treatment::Auto) are treated, as of the last step; empty
+    /// before the first.
+    pub fn treatments(&self) -> &[TreatmentChoice] {
+        &self.motion.treatments.choices
+    }
+
+    /// Potential energy of one component as of the last step (J): of a mass in gravity, of what a force field stores; zero for constraints.
+    /// Together with [`ContactsReport::stored`](crate::contact::ContactsReport::stored) they make the potential energy of the report.
+    pub fn potential(&self, component: ComponentId) -> f64 {
+        energy::potential(self.observed(), component)
+    }
+
+    /// The force of a component on the coordinates of its node: the multipliers of the last step for constraints and compliances, the law
+    /// at the present state for stiffnesses, without damping in proportion to the model's stiffnesses (N, N m; on bodies, force in world
+    /// axes and torque in body axes). Empty for masses.
+    pub fn force(&self, component: ComponentId) -> Vec<f64> {
+        observe::force_of(&self.system, &self.motion, component)
+    }
+
+    /// What a joint does to one of its sides: the force, and the torque about the origin of its frame on that side, of all its parts:
+    /// what it holds, springs, dampers, motors, friction, limits. Average over the last step for rows, at the directions of the present
+    /// state.
+    pub fn joint_wrench(&self, joint: &JointHandle, on: On, axes: Axes) -> Wrench {
+        let parts: Vec<ComponentId> = joint.rows.iter().chain(&joint.attached).copied().collect();
+        self.wrench_of(joint, &parts, on, axes)
+    }
+
+    /// The same of some of its parts.
+    pub fn wrench_of(&self, joint: &JointHandle, parts: &[ComponentId], on: On, axes: Axes) -> Wrench {
+        observe::wrench_of(&self.system, &self.motion, joint, parts, on, axes)
     }
 
     /// Lets the assembler, and with it the evaluation, have as many threads as the solver; more than the solver takes are its error.

@@ -10,6 +10,11 @@ use pliant_model::{ComponentId, State};
 ///
 /// **Use.** `Newton` for all models; the others to compare with, and where Newton's tangents are too dear.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename = "method")
+)]
 pub enum StaticMethod {
     /// Newton's method, damped by the natural monotonicity test (Deuflhard 2004, NLEQ-ERR). From where the tangent does not hold everything, and where the method
     /// fails or ends at a saddle, the pseudo-static flow goes first.
@@ -102,6 +107,11 @@ pub struct Loads {
 
 /// What goes on evenly along a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename = "control")
+)]
 pub enum Control {
     /// The load factor: stops at limit points. With contacts each step is an increment, with friction against the way slipped in it, and critical points are not looked for.
     Load,

@@ -1,20 +1,30 @@
 //! The system of a step: evaluation, assembly, factors, contact rows, and their scratch.
 
-use crate::Error;
+mod accelerations;
+mod place;
+mod rows;
+pub(crate) mod treatments;
+
+pub(crate) use accelerations::{gather, gather_forces};
+pub use treatments::TreatmentChoice;
+
 use crate::contact::Contacts;
 use crate::motion::{Controls, Motion};
 use crate::report::Counters;
 use crate::simulation::sleep::Sleep;
-use crate::simulation::treatment::group_of_field;
+use crate::system::treatments::group_of_field;
+use crate::{Error, Options};
 use pliant_kkt::{Assembler, RowMotion};
-use pliant_model::{Evaluation, Model};
+use pliant_model::{Evaluation, Model, Problem, State};
 use pliant_solvers::{BoxSolver, DirectSolver, Solution};
 
 /// The only owner of evaluation, assembler, contact rows and factors. Nothing here decides the motion but through its arguments: what
 /// a step remembers is in [`Motion`](crate::Motion).
 #[derive(Debug)]
-pub(crate) struct System {
-    pub(crate) model: Model,
+pub struct System {
+    pub(crate) model: Problem,
+    /// The options of the present step.
+    pub(crate) options: Options,
     pub(crate) evaluation: Evaluation,
     pub(crate) assembler: Assembler,
     pub(crate) solver: BoxSolver,
@@ -60,9 +70,14 @@ pub(crate) struct Scratch {
     pub(crate) previous_change: Vec<f64>,
     /// Coordinates of one node, twice.
     pub(crate) shifted: Vec<f64>,
-    pub(crate) mass_scratch: Vec<f64>,
     /// Multipliers that the geometric stiffness of the present solve is made of.
     pub(crate) lag_for_step: Vec<f64>,
+    /// Forces of all nodes, forces and given accelerations of the independent coordinates.
+    pub(crate) node_force: Vec<f64>,
+    pub(crate) primal: Vec<f64>,
+    pub(crate) rate: Vec<f64>,
+    /// What force fields with a memory remembered before they moved on.
+    pub(crate) internal_before: Vec<f64>,
 }
 
 impl System {
@@ -70,7 +85,7 @@ impl System {
     ///
     /// # Errors
     /// [`Error::Model`] where a mapping is not defined, [`Error::Plan`] if the system is too large.
-    pub(crate) fn new(model: Model) -> Result<Self, Error> {
+    pub(crate) fn new(model: Problem, options: Options) -> Result<Self, Error> {
         let mut evaluation = Evaluation::new(&model);
         let mut state = model.initial_state()?;
         evaluation.propagate(&model, &mut state)?;
@@ -81,6 +96,7 @@ impl System {
         let largest = nodes.map(|n| n.position_range().len().max(n.velocity_range().len()));
         let room = 2 * largest.max().unwrap_or(0);
         Ok(Self {
+            options,
             evaluation,
             assembler,
             solver: BoxSolver::default(),
@@ -100,7 +116,6 @@ impl System {
                 displacement: vec![0.0; dofs],
                 fixed_change: vec![0.0; dofs],
                 shifted: vec![0.0; room],
-                mass_scratch: vec![0.0; room],
                 lag_for_step: vec![0.0; rows],
                 ..Scratch::default()
             },
@@ -133,9 +148,90 @@ impl System {
                 fixed: self.assembler.system().fixed.clone(),
                 held: vec![0.0; dofs],
                 external: vec![0.0; model.velocity_count()],
-                inputs: Vec::new(),
+                inputs: model.parameters().inputs().to_vec(),
             },
             ..Motion::default()
         })
+    }
+
+    /// Evaluates forces, Jacobians and stiffnesses of a motion, with the forces from outside; force fields with a memory remember the
+    /// state of `elapsed` seconds ago.
+    ///
+    /// # Errors
+    /// [`Error::Model`] if a stiffness became infinite.
+    pub(crate) fn evaluate(&mut self, motion: &Motion, elapsed: f64) -> Result<(), Error> {
+        self.evaluation
+            .evaluate_after(&self.model, &motion.state, elapsed)?;
+        self.evaluation.add_force(&motion.controls.external);
+        Ok(())
+    }
+
+    /// Pushes positions and velocities of the independent coordinates down the graph of mappings.
+    ///
+    /// # Errors
+    /// [`Error::Model`] where a mapping is not defined.
+    pub(crate) fn propagate(&mut self, state: &mut State) -> Result<(), Error> {
+        self.evaluation.propagate(&self.model, state)?;
+        Ok(())
+    }
+
+    /// Moves what force fields with a memory remember on to the present positions, `elapsed` seconds after what they remember. Returns
+    /// the energy that they dissipated (J).
+    pub(crate) fn advance_memory(&mut self, state: &mut State, elapsed: f64) -> f64 {
+        self.model
+            .advance_memory(state, elapsed, &mut self.scratch.internal_before)
+    }
+
+    /// Whether the present step has contacts.
+    pub(crate) fn in_contact(&self) -> bool {
+        crate::contact::step::listed(self).is_some()
+    }
+
+    /// Work so far.
+    pub(crate) fn counters(&self) -> Counters {
+        Counters {
+            solver: self.solver.counters(),
+            ..self.counters
+        }
+    }
+
+    /// Finds the change of velocity that fixed coordinates make over the step.
+    pub(crate) fn find_fixed_change(&mut self, motion: &Motion) {
+        for node in self.model.nodes() {
+            let Some(first) = node.first_dof() else { continue };
+            for (k, v) in motion.state.velocities[node.velocity_range()].iter().enumerate() {
+                let fixed = self.assembler.system().fixed[first + k];
+                self.scratch.fixed_change[first + k] = if fixed {
+                    motion.controls.held[first + k] - v
+                } else {
+                    0.0
+                };
+            }
+        }
+    }
+
+    /// Largest velocity of a coordinate that is not fixed.
+    pub(crate) fn largest_free_velocity(&self, state: &State) -> f64 {
+        let mut largest = 0.0f64;
+        for node in self.model.nodes() {
+            let Some(first) = node.first_dof() else { continue };
+            for (k, v) in state.velocities[node.velocity_range()].iter().enumerate() {
+                if !self.assembler.system().fixed[first + k] {
+                    largest = largest.max(v.abs());
+                }
+            }
+        }
+        largest
+    }
+}
+
+impl Motion {
+    /// Fixed coordinates are to keep the velocities of the present state.
+    pub(crate) fn hold_present_velocities(&mut self, model: &Model) {
+        for node in model.nodes() {
+            let Some(first) = node.first_dof() else { continue };
+            let v = &self.state.velocities[node.velocity_range()];
+            self.controls.held[first..first + v.len()].copy_from_slice(v);
+        }
     }
 }

@@ -1,8 +1,8 @@
 //! Words that do not belong in our Rust code: unfinished work, skipped tests, printing libraries, `unsafe`.
 
 use super::{Finding, layering};
-use crate::rust_text::{code_only, find_word, test_lines};
 use crate::sources::{File, Sources};
+use crate::text::{CodeLine, code_lines, find_word};
 
 /// Nowhere, tests included.
 const BANNED: &[(&str, &str)] = &[
@@ -41,10 +41,8 @@ pub(super) fn check(sources: &Sources) -> Vec<Finding> {
 }
 
 fn check_file(file: &File, findings: &mut Vec<Finding>) {
-    let code = code_only(&file.text);
-    let in_test = test_lines(&code);
     let silent = is_library_source(&file.path);
-    for (index, line) in code.lines().enumerate() {
+    for (index, CodeLine { code: line, in_test }) in code_lines(&file.text).iter().enumerate() {
         let mut found = |message: String| findings.push(Finding::problem(&file.path, index + 1, message));
         for (word, why) in BANNED {
             if find_word(line, word).is_some() {
@@ -53,13 +51,13 @@ fn check_file(file: &File, findings: &mut Vec<Finding>) {
         }
         let ignored_on_condition =
             find_word(line, "cfg_attr").is_some() && find_word(line, "ignore").is_some();
-        if line.contains("#[ignore") || ignored_on_condition {
+        if line.contains("# [ ignore") || ignored_on_condition {
             found("an ignored test proves nothing: run it, or delete it".to_owned());
         }
         if find_word(line, "unsafe").is_some() && !UNSAFE_FILES.contains(&file.path.as_str()) {
             found("`unsafe` outside of the files named in xtask/src/tidy/rules.rs".to_owned());
         }
-        if silent && !in_test[index] {
+        if silent && !in_test {
             for word in PRINTING.iter().filter(|word| find_word(line, word).is_some()) {
                 found(format!(
                     "`{word}` in a library: return the text, or report it as data"

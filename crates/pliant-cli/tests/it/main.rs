@@ -246,7 +246,7 @@ fn numerical_failures_have_their_codes_and_leave_results() {
 }
 
 fn problem(name: &str) -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../pliant-solvers/tests/corpus");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../pliant-lab/tests/corpus");
     path.join(name).to_str().unwrap().to_owned()
 }
 

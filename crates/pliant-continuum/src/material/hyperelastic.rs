@@ -6,11 +6,12 @@ use super::{GRADIENTS, PronySeries, PronyTerm, StrainEnergy, check_points, check
 use crate::strain::{Polar, add_determinant_hessian, cofactors, matrix, write_matrix};
 use pliant_dense::eigen::map_eigenvalues;
 use pliant_dense::{Mat3, Vec3, skew};
-use pliant_model::{Blocks, ForceField, ForceFieldPieces, Memory, ModelError, NotInvertible, Space};
+use pliant_model::{At, Blocks, ForceField, ForceFieldPieces, Memory, ModelError, NotInvertible, Space};
 use std::ops::Range;
 
 /// What is made of the tangent of a material where it is indefinite.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename = "tangent"))]
 pub enum Tangent {
     /// Nothing: it is exact.
     #[default]
@@ -335,19 +336,19 @@ impl ForceField for Hyperelastic {
         check_points(name, GRADIENTS, space, &self.volumes, count)
     }
 
-    fn energy(&self, _space: Space, x: &[f64]) -> f64 {
+    fn energy(&self, At { x, .. }: At<'_>) -> f64 {
         let share = self.long_time();
         let one = |(f, volume): (&[f64; 9], &f64)| volume * share * self.density(&matrix(f));
         x.as_chunks::<9>().0.iter().zip(&self.volumes).map(one).sum()
     }
 
-    fn add_force(&self, space: Space, x: &[f64], v: &[f64], f: &mut [f64]) {
-        ForceFieldPieces::add_force(self, space, 0..self.volumes.len(), x, v, f);
+    fn add_force(&self, at: At<'_>, f: &mut [f64]) {
+        ForceFieldPieces::add_force(self, at, 0..self.volumes.len(), f);
     }
 
-    fn stiffness(&self, space: Space, x: &[f64], out: &mut Blocks) -> Result<(), NotInvertible> {
-        for (q, x) in x.chunks_exact(9).enumerate() {
-            ForceFieldPieces::stiffness(self, space, q..q + 1, x, out.block_mut(q))?;
+    fn stiffness(&self, at: At<'_>, out: &mut Blocks) -> Result<(), NotInvertible> {
+        for (q, x) in at.x.chunks_exact(9).enumerate() {
+            ForceFieldPieces::stiffness(self, At { x, ..at }, q..q + 1, out.block_mut(q))?;
         }
         Ok(())
     }
@@ -360,7 +361,7 @@ impl ForceField for Hyperelastic {
         false
     }
 
-    fn projected_elements(&self, x: &[f64]) -> usize {
+    fn projected_elements(&self, At { x, .. }: At<'_>) -> usize {
         if self.tangent == Tangent::Exact {
             return 0;
         }
@@ -377,7 +378,7 @@ impl ForceField for Hyperelastic {
 }
 
 impl ForceFieldPieces for Hyperelastic {
-    fn add_force(&self, _space: Space, elements: Range<usize>, x: &[f64], _v: &[f64], f: &mut [f64]) {
+    fn add_force(&self, At { x, .. }: At<'_>, elements: Range<usize>, f: &mut [f64]) {
         let points = x.as_chunks::<9>().0.iter().zip(&self.volumes[elements]);
         for (out, (f, volume)) in f.as_chunks_mut::<9>().0.iter_mut().zip(points) {
             let (stress, volume) = (self.stress(&matrix(f)), volume * self.long_time());
@@ -391,9 +392,8 @@ impl ForceFieldPieces for Hyperelastic {
 
     fn stiffness(
         &self,
-        _space: Space,
+        At { x, .. }: At<'_>,
         elements: Range<usize>,
-        x: &[f64],
         out: &mut [f64],
     ) -> Result<(), NotInvertible> {
         let points = x.as_chunks::<9>().0.iter().zip(&self.volumes[elements]);

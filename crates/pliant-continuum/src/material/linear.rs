@@ -4,7 +4,7 @@ use super::{
     STRAINS, check_finite, check_not_negative, check_points, check_positive, check_range, isotropic,
 };
 use nalgebra::Matrix6;
-use pliant_model::{Blocks, ForceField, ForceFieldPieces, ModelError, NotInvertible, RowLaw, Space};
+use pliant_model::{At, Blocks, ForceField, ForceFieldPieces, ModelError, NotInvertible, RowLaw, Space};
 use std::ops::Range;
 
 /// Linear elasticity on strains: isotropic, orthotropic, of any constant moduli.
@@ -210,7 +210,7 @@ impl ForceField for LinearElastic {
         }
     }
 
-    fn energy(&self, _space: Space, x: &[f64]) -> f64 {
+    fn energy(&self, At { x, .. }: At<'_>) -> f64 {
         // A hard volume stores nothing: the change of shape is left.
         let fallback = match self.law {
             Law::Isotropic { young, poisson } => isotropic(young / (2.0 * (1.0 + poisson)), 0.0),
@@ -225,11 +225,11 @@ impl ForceField for LinearElastic {
         x.as_chunks::<6>().0.iter().zip(&self.volumes).map(one).sum()
     }
 
-    fn add_force(&self, space: Space, x: &[f64], v: &[f64], f: &mut [f64]) {
-        ForceFieldPieces::add_force(self, space, 0..self.volumes.len(), x, v, f);
+    fn add_force(&self, at: At<'_>, f: &mut [f64]) {
+        ForceFieldPieces::add_force(self, at, 0..self.volumes.len(), f);
     }
 
-    fn stiffness(&self, _space: Space, _x: &[f64], out: &mut Blocks) -> Result<(), NotInvertible> {
+    fn stiffness(&self, _at: At<'_>, out: &mut Blocks) -> Result<(), NotInvertible> {
         if Self::write(self.moduli.as_ref(), |q| self.volumes[q], out) {
             Ok(())
         } else {
@@ -237,7 +237,7 @@ impl ForceField for LinearElastic {
         }
     }
 
-    fn damping(&self, _space: Space, _x: &[f64], _v: &[f64], out: &mut Blocks) {
+    fn damping(&self, _at: At<'_>, out: &mut Blocks) {
         if self.relaxation_time > 0.0 {
             Self::write(
                 self.moduli.as_ref(),
@@ -259,7 +259,7 @@ impl ForceField for LinearElastic {
         }
     }
 
-    fn compliance(&self, _x: &[f64], out: &mut Blocks) {
+    fn compliance(&self, _at: At<'_>, out: &mut Blocks) {
         Self::write(self.compliance.as_ref(), |q| 1.0 / self.volumes[q], out);
     }
 
@@ -273,7 +273,7 @@ impl ForceField for LinearElastic {
 }
 
 impl ForceFieldPieces for LinearElastic {
-    fn add_force(&self, _space: Space, elements: Range<usize>, x: &[f64], v: &[f64], f: &mut [f64]) {
+    fn add_force(&self, At { x, v, .. }: At<'_>, elements: Range<usize>, f: &mut [f64]) {
         let Some(d) = &self.moduli else {
             f.fill(f64::NAN);
             return;
@@ -290,13 +290,7 @@ impl ForceFieldPieces for LinearElastic {
         }
     }
 
-    fn stiffness(
-        &self,
-        _space: Space,
-        elements: Range<usize>,
-        _x: &[f64],
-        out: &mut [f64],
-    ) -> Result<(), NotInvertible> {
+    fn stiffness(&self, _at: At<'_>, elements: Range<usize>, out: &mut [f64]) -> Result<(), NotInvertible> {
         let element = elements.start;
         let d = self.moduli.as_ref().ok_or(NotInvertible { element })?;
         for (block, volume) in out

@@ -3,7 +3,7 @@
 use super::{PronySeries, Relaxing, check_finite, check_not_negative, check_points, check_range};
 use crate::ContinuumError;
 use nalgebra::Matrix3;
-use pliant_model::{Blocks, ForceField, ModelError, NotInvertible, RowLaw, Space};
+use pliant_model::{At, Blocks, ForceField, ModelError, NotInvertible, RowLaw, Space};
 
 const PLANE: (usize, &str) = (3, "strains of a sheet (elements of three coordinates)");
 
@@ -113,7 +113,7 @@ impl ForceField for PlaneElastic {
         )
     }
 
-    fn energy(&self, _space: Space, x: &[f64]) -> f64 {
+    fn energy(&self, At { x, .. }: At<'_>) -> f64 {
         // Hard directions store nothing: the soft ones are left, one by one.
         let [one, two, three] = self.compliances.map(|c| if c > 0.0 { 1.0 / c } else { 0.0 });
         let fallback = Matrix3::from_diagonal(&nalgebra::Vector3::new(one, two, three));
@@ -125,7 +125,7 @@ impl ForceField for PlaneElastic {
         x.as_chunks::<3>().0.iter().zip(&self.weights).map(of).sum()
     }
 
-    fn add_force(&self, _space: Space, x: &[f64], v: &[f64], f: &mut [f64]) {
+    fn add_force(&self, At { x, v, .. }: At<'_>, f: &mut [f64]) {
         let Some(d) = &self.moduli else {
             f.fill(f64::NAN);
             return;
@@ -139,7 +139,7 @@ impl ForceField for PlaneElastic {
         }
     }
 
-    fn stiffness(&self, _space: Space, _x: &[f64], out: &mut Blocks) -> Result<(), NotInvertible> {
+    fn stiffness(&self, _at: At<'_>, out: &mut Blocks) -> Result<(), NotInvertible> {
         let Some(d) = &self.moduli else {
             return Err(NotInvertible { element: 0 });
         };
@@ -147,7 +147,7 @@ impl ForceField for PlaneElastic {
         Ok(())
     }
 
-    fn damping(&self, _space: Space, _x: &[f64], _v: &[f64], out: &mut Blocks) {
+    fn damping(&self, _at: At<'_>, out: &mut Blocks) {
         if let (Some(d), true) = (&self.moduli, self.relaxation_time > 0.0) {
             Self::write(d, |q| self.relaxation_time * self.weights[q], out);
         }
@@ -157,7 +157,7 @@ impl ForceField for PlaneElastic {
         RowLaw::Elastic
     }
 
-    fn compliance(&self, _x: &[f64], out: &mut Blocks) {
+    fn compliance(&self, _at: At<'_>, out: &mut Blocks) {
         let [one, two, three] = self.compliances;
         let cross = -self.poisson * one;
         let s = Matrix3::new(one, cross, 0.0, cross, two, 0.0, 0.0, 0.0, three);

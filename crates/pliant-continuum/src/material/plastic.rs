@@ -4,7 +4,7 @@ use super::{
     STRAINS, check_finite, check_not_negative, check_points, check_positive, check_range, isotropic,
     shear_and_bulk,
 };
-use pliant_model::{Blocks, ForceField, Memory, ModelError, NotInvertible, Past, Space};
+use pliant_model::{At, Blocks, ForceField, Memory, ModelError, NotInvertible, Past, Space};
 
 /// When a metal yields, and how that hardens it.
 ///
@@ -254,12 +254,12 @@ impl ForceField for ElasticPlastic {
         self.plasticity.check(name)
     }
 
-    fn energy(&self, _space: Space, x: &[f64]) -> f64 {
+    fn energy(&self, At { x, .. }: At<'_>) -> f64 {
         let one = |(e, v): (&[f64; 6], &f64)| v * self.density(e, &self.to_surface(e, &FRESH).internal);
         x.as_chunks::<6>().0.iter().zip(&self.volumes).map(one).sum()
     }
 
-    fn add_force(&self, _space: Space, x: &[f64], _v: &[f64], f: &mut [f64]) {
+    fn add_force(&self, At { x, .. }: At<'_>, f: &mut [f64]) {
         let points = x.as_chunks::<6>().0.iter().zip(&self.volumes);
         for (f, (e, v)) in f.as_chunks_mut::<6>().0.iter_mut().zip(points) {
             for (f, s) in f.iter_mut().zip(self.to_surface(e, &FRESH).stress) {
@@ -268,7 +268,7 @@ impl ForceField for ElasticPlastic {
         }
     }
 
-    fn stiffness(&self, _space: Space, x: &[f64], out: &mut Blocks) -> Result<(), NotInvertible> {
+    fn stiffness(&self, At { x, .. }: At<'_>, out: &mut Blocks) -> Result<(), NotInvertible> {
         for (q, (e, v)) in x.as_chunks::<6>().0.iter().zip(&self.volumes).enumerate() {
             write(&self.tangent(&self.to_surface(e, &FRESH)), *v, out.block_mut(q));
         }
@@ -303,7 +303,7 @@ impl Memory for ElasticPlastic {
         internal.fill(0.0);
     }
 
-    fn energy(&self, _space: Space, x: &[f64], internal: &[f64]) -> f64 {
+    fn energy(&self, At { x, .. }: At<'_>, internal: &[f64]) -> f64 {
         let points = x
             .as_chunks::<6>()
             .0
@@ -315,7 +315,7 @@ impl Memory for ElasticPlastic {
             .sum()
     }
 
-    fn add_force(&self, _space: Space, x: &[f64], past: Past<'_>, f: &mut [f64]) {
+    fn add_force(&self, At { x, .. }: At<'_>, past: Past<'_>, f: &mut [f64]) {
         let points = x
             .as_chunks::<6>()
             .0
@@ -329,7 +329,7 @@ impl Memory for ElasticPlastic {
         }
     }
 
-    fn stiffness(&self, _space: Space, x: &[f64], past: Past<'_>, out: &mut Blocks) {
+    fn stiffness(&self, At { x, .. }: At<'_>, past: Past<'_>, out: &mut Blocks) {
         let points = x
             .as_chunks::<6>()
             .0
@@ -341,7 +341,7 @@ impl Memory for ElasticPlastic {
         }
     }
 
-    fn advance(&self, _space: Space, x: &[f64], past: Past<'_>, new: &mut [f64]) -> f64 {
+    fn advance(&self, At { x, .. }: At<'_>, past: Past<'_>, new: &mut [f64]) -> f64 {
         let mut dissipated = 0.0;
         let points = x
             .as_chunks::<6>()

@@ -4,7 +4,7 @@ use super::prony::Branch;
 use super::{Hyperelastic, Tangent};
 use crate::strain::{matrix, write_matrix};
 use pliant_dense::Mat3;
-use pliant_model::{Blocks, Memory, Past, Space};
+use pliant_model::{At, Blocks, Memory, Past, Space};
 
 /// Numbers of a symmetric matrix: xx, yy, zz, xy, yz, zx.
 const PLACES: [(usize, usize); 6] = [(0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (2, 0)];
@@ -76,11 +76,11 @@ impl Memory for Hyperelastic {
     }
 
     /// What the branches store is not known of the stress alone: the energy is that of the long-time stress.
-    fn energy(&self, space: Space, x: &[f64], _internal: &[f64]) -> f64 {
-        pliant_model::ForceField::energy(self, space, x)
+    fn energy(&self, at: At<'_>, _internal: &[f64]) -> f64 {
+        pliant_model::ForceField::energy(self, at)
     }
 
-    fn add_force(&self, _space: Space, x: &[f64], past: Past<'_>, f: &mut [f64]) {
+    fn add_force(&self, At { x, .. }: At<'_>, past: Past<'_>, f: &mut [f64]) {
         let points = x.as_chunks::<9>().0.iter().zip(self.volumes()).enumerate();
         for (out, (q, (f, volume))) in f.as_chunks_mut::<9>().0.iter_mut().zip(points) {
             let f = matrix(f);
@@ -93,7 +93,7 @@ impl Memory for Hyperelastic {
         }
     }
 
-    fn stiffness(&self, _space: Space, x: &[f64], past: Past<'_>, out: &mut Blocks) {
+    fn stiffness(&self, At { x, .. }: At<'_>, past: Past<'_>, out: &mut Blocks) {
         let points = x.as_chunks::<9>().0.iter().zip(self.volumes()).enumerate();
         for (q, (f, volume)) in points {
             let (share, carried) = self.carried(self.of_point(past.internal, q), past.elapsed);
@@ -101,7 +101,7 @@ impl Memory for Hyperelastic {
         }
     }
 
-    fn projected_elements(&self, x: &[f64], past: Past<'_>) -> usize {
+    fn projected_elements(&self, At { x, .. }: At<'_>, past: Past<'_>) -> usize {
         if self.tangent() == Tangent::Exact {
             return 0;
         }
@@ -114,7 +114,7 @@ impl Memory for Hyperelastic {
     }
 
     /// What is dissipated is the work of the branches, which may give some of it back.
-    fn advance(&self, _space: Space, x: &[f64], past: Past<'_>, new: &mut [f64]) -> f64 {
+    fn advance(&self, At { x, .. }: At<'_>, past: Past<'_>, new: &mut [f64]) -> f64 {
         let mut dissipated = 0.0;
         let points = x.as_chunks::<9>().0.iter().zip(self.volumes()).enumerate();
         for (new, (q, (f, volume))) in new.chunks_exact_mut(self.variables()).zip(points) {

@@ -4,7 +4,7 @@ use super::prony::Branch;
 use super::{PronySeries, check_finite, check_positive, check_range};
 use crate::ContinuumError;
 use pliant_dense::eigen::symmetric_eigen;
-use pliant_model::{Blocks, ForceField, Memory, ModelError, NotInvertible, Past, Space};
+use pliant_model::{At, Blocks, ForceField, Memory, ModelError, NotInvertible, Past, Space};
 
 /// Linear viscoelasticity of any coordinates: a stiffness that falls off by a Prony series, the same for all of them.
 ///
@@ -180,18 +180,18 @@ impl ForceField for Relaxing {
         self.series.check(name)
     }
 
-    fn energy(&self, _space: Space, x: &[f64]) -> f64 {
+    fn energy(&self, At { x, .. }: At<'_>) -> f64 {
         let of = |(_, (x, weight)): (usize, (&[f64], f64))| 0.5 * weight * self.left() * self.product(x, x);
         self.elements(x).map(of).sum()
     }
 
-    fn add_force(&self, _space: Space, x: &[f64], _v: &[f64], f: &mut [f64]) {
+    fn add_force(&self, At { x, .. }: At<'_>, f: &mut [f64]) {
         for (f, (_, (x, weight))) in f.chunks_exact_mut(self.size).zip(self.elements(x)) {
             self.subtract(weight * self.left(), x, f);
         }
     }
 
-    fn stiffness(&self, _space: Space, _x: &[f64], out: &mut Blocks) -> Result<(), NotInvertible> {
+    fn stiffness(&self, _at: At<'_>, out: &mut Blocks) -> Result<(), NotInvertible> {
         self.write(self.left(), out);
         Ok(())
     }
@@ -222,9 +222,9 @@ impl Memory for Relaxing {
         }
     }
 
-    fn energy(&self, space: Space, x: &[f64], internal: &[f64]) -> f64 {
-        let mut out = ForceField::energy(self, space, x);
-        for (e, (x, weight)) in self.elements(x) {
+    fn energy(&self, at: At<'_>, internal: &[f64]) -> f64 {
+        let mut out = ForceField::energy(self, at);
+        for (e, (x, weight)) in self.elements(at.x) {
             let past = self.of_element(internal, e);
             for (i, term) in self.series.terms().iter().enumerate() {
                 let a = self.moved(i, x, past, 0.0);
@@ -234,7 +234,7 @@ impl Memory for Relaxing {
         out
     }
 
-    fn add_force(&self, _space: Space, x: &[f64], past: Past<'_>, f: &mut [f64]) {
+    fn add_force(&self, At { x, .. }: At<'_>, past: Past<'_>, f: &mut [f64]) {
         for (f, (e, (x, weight))) in f.chunks_exact_mut(self.size).zip(self.elements(x)) {
             let old = self.of_element(past.internal, e);
             self.subtract(weight * self.left(), x, f);
@@ -245,11 +245,11 @@ impl Memory for Relaxing {
         }
     }
 
-    fn stiffness(&self, _space: Space, _x: &[f64], past: Past<'_>, out: &mut Blocks) {
+    fn stiffness(&self, _at: At<'_>, past: Past<'_>, out: &mut Blocks) {
         self.write(self.series.shares_after(past.elapsed)[0], out);
     }
 
-    fn advance(&self, _space: Space, x: &[f64], past: Past<'_>, new: &mut [f64]) -> f64 {
+    fn advance(&self, At { x, .. }: At<'_>, past: Past<'_>, new: &mut [f64]) -> f64 {
         let n = self.size;
         let mut dissipated = 0.0;
         for (new, (e, (x, weight))) in new.chunks_exact_mut(self.variables()).zip(self.elements(x)) {

@@ -2,7 +2,7 @@
 
 use super::{STRAINS, check_finite, check_not_negative, check_points, check_positive};
 use pliant_dense::Vec3;
-use pliant_model::{Blocks, ForceField, ModelError, NotInvertible, Space};
+use pliant_model::{At, Blocks, ForceField, ModelError, NotInvertible, Space};
 
 /// Fung's exponential material on Green and Lagrange's strains.
 ///
@@ -63,7 +63,7 @@ impl ForceField for Fung {
         Ok(())
     }
 
-    fn energy(&self, _space: Space, x: &[f64]) -> f64 {
+    fn energy(&self, At { x, .. }: At<'_>) -> f64 {
         let one = |(e, v): (&[f64; 6], &f64)| {
             let q: f64 = self.at(e).0.iter().zip(e).map(|(a, e)| a * e).sum();
             0.5 * v * self.c * q.exp_m1()
@@ -71,7 +71,7 @@ impl ForceField for Fung {
         x.as_chunks::<6>().0.iter().zip(&self.volumes).map(one).sum()
     }
 
-    fn add_force(&self, _space: Space, x: &[f64], _v: &[f64], f: &mut [f64]) {
+    fn add_force(&self, At { x, .. }: At<'_>, f: &mut [f64]) {
         let points = x.as_chunks::<6>().0.iter().zip(&self.volumes);
         for (f, (e, volume)) in f.as_chunks_mut::<6>().0.iter_mut().zip(points) {
             let (ae, scale) = self.at(e);
@@ -79,7 +79,7 @@ impl ForceField for Fung {
         }
     }
 
-    fn stiffness(&self, _space: Space, x: &[f64], out: &mut Blocks) -> Result<(), NotInvertible> {
+    fn stiffness(&self, At { x, .. }: At<'_>, out: &mut Blocks) -> Result<(), NotInvertible> {
         for (q, (e, volume)) in x.as_chunks::<6>().0.iter().zip(&self.volumes).enumerate() {
             let (ae, scale) = self.at(e);
             let block = out.block_mut(q);
@@ -140,8 +140,8 @@ impl Fibres {
         [x * x, y * y, z * z, x * y, y * z, z * x]
     }
 
-    /// `s`, stress and tangent along the fibres, and the energy density.
-    fn along(&self, row: &[f64; 6], e: &[f64; 6]) -> (f64, f64, f64) {
+    /// Stress and tangent along the fibres, and the energy density, under an active stress.
+    fn along(&self, row: &[f64; 6], e: &[f64; 6], active: f64) -> (f64, f64, f64) {
         let s: f64 = row.iter().zip(e).map(|(a, e)| a * e).sum();
         let u = 2.0 * s.max(0.0);
         let exponent = self.k2 * u * u;
@@ -157,9 +157,9 @@ impl Fibres {
             0.0
         };
         (
-            2.0 * self.k1 * u * exponent.exp() + self.active,
+            2.0 * self.k1 * u * exponent.exp() + active,
             slope,
-            passive + self.active * s,
+            passive + active * s,
         )
     }
 }
@@ -169,7 +169,6 @@ impl ForceField for Fibres {
         check_points(name, STRAINS, space, &self.volumes, count)?;
         check_not_negative(name, "the stiffness of the fibres", self.k1)?;
         check_not_negative(name, "the exponent of the fibres", self.k2)?;
-        check_finite(name, "the active stress", self.active)?;
         if self.directions.len() != 1 && self.directions.len() != count {
             return Err(ModelError::Size {
                 name: name.into(),
@@ -185,24 +184,26 @@ impl ForceField for Fibres {
         Ok(())
     }
 
-    fn energy(&self, _space: Space, x: &[f64]) -> f64 {
+    fn energy(&self, At { x, inputs, .. }: At<'_>) -> f64 {
         let points = x.as_chunks::<6>().0.iter().zip(&self.volumes).enumerate();
-        points.map(|(q, (e, v))| v * self.along(&self.row(q), e).2).sum()
+        points
+            .map(|(q, (e, v))| v * self.along(&self.row(q), e, inputs[0]).2)
+            .sum()
     }
 
-    fn add_force(&self, _space: Space, x: &[f64], _v: &[f64], f: &mut [f64]) {
+    fn add_force(&self, At { x, inputs, .. }: At<'_>, f: &mut [f64]) {
         let points = x.as_chunks::<6>().0.iter().zip(&self.volumes);
         for (q, (f, (e, volume))) in f.as_chunks_mut::<6>().0.iter_mut().zip(points).enumerate() {
             let row = self.row(q);
-            let stress = self.along(&row, e).0;
+            let stress = self.along(&row, e, inputs[0]).0;
             f.iter_mut().zip(row).for_each(|(f, a)| *f -= volume * stress * a);
         }
     }
 
-    fn stiffness(&self, _space: Space, x: &[f64], out: &mut Blocks) -> Result<(), NotInvertible> {
+    fn stiffness(&self, At { x, inputs, .. }: At<'_>, out: &mut Blocks) -> Result<(), NotInvertible> {
         for (q, (e, volume)) in x.as_chunks::<6>().0.iter().zip(&self.volumes).enumerate() {
             let row = self.row(q);
-            let slope = self.along(&row, e).1;
+            let slope = self.along(&row, e, inputs[0]).1;
             let block = out.block_mut(q);
             for i in 0..6 {
                 for j in 0..6 {
@@ -221,7 +222,7 @@ impl ForceField for Fibres {
         std::slice::from_ref(&self.active)
     }
 
-    fn inputs_mut(&mut self) -> &mut [f64] {
-        std::slice::from_mut(&mut self.active)
+    fn check_inputs(&self, name: &str, inputs: &[f64]) -> Result<(), ModelError> {
+        check_finite(name, "the active stress", inputs[0])
     }
 }

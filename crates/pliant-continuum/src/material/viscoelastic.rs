@@ -2,7 +2,7 @@
 
 use super::prony::Branch;
 use super::{PronySeries, STRAINS, check_points, check_positive, check_range, isotropic, shear_and_bulk};
-use pliant_model::{Blocks, ForceField, Memory, ModelError, NotInvertible, Past, Space};
+use pliant_model::{At, Blocks, ForceField, Memory, ModelError, NotInvertible, Past, Space};
 
 /// Linear viscoelasticity on strains: isotropic, shear and bulk moduli that fall off by a Prony series.
 ///
@@ -130,13 +130,13 @@ impl ForceField for Viscoelastic {
         self.series.check(name)
     }
 
-    fn energy(&self, _space: Space, x: &[f64]) -> f64 {
+    fn energy(&self, At { x, .. }: At<'_>) -> f64 {
         let d = self.moduli(self.series.long_time());
         let points = x.as_chunks::<6>().0.iter().zip(&self.volumes);
         points.map(|(e, v)| 0.5 * v * dot(e, &times(&d, e))).sum()
     }
 
-    fn add_force(&self, _space: Space, x: &[f64], _v: &[f64], f: &mut [f64]) {
+    fn add_force(&self, At { x, .. }: At<'_>, f: &mut [f64]) {
         let d = self.moduli(self.series.long_time());
         let points = x.as_chunks::<6>().0.iter().zip(&self.volumes);
         for (f, (e, v)) in f.as_chunks_mut::<6>().0.iter_mut().zip(points) {
@@ -146,7 +146,7 @@ impl ForceField for Viscoelastic {
         }
     }
 
-    fn stiffness(&self, _space: Space, _x: &[f64], out: &mut Blocks) -> Result<(), NotInvertible> {
+    fn stiffness(&self, _at: At<'_>, out: &mut Blocks) -> Result<(), NotInvertible> {
         self.write(self.series.long_time(), out);
         Ok(())
     }
@@ -188,9 +188,9 @@ impl Memory for Viscoelastic {
         }
     }
 
-    fn energy(&self, space: Space, x: &[f64], internal: &[f64]) -> f64 {
-        let mut out = ForceField::energy(self, space, x);
-        for (q, (e, v)) in x.as_chunks::<6>().0.iter().zip(&self.volumes).enumerate() {
+    fn energy(&self, at: At<'_>, internal: &[f64]) -> f64 {
+        let mut out = ForceField::energy(self, at);
+        for (q, (e, v)) in at.x.as_chunks::<6>().0.iter().zip(&self.volumes).enumerate() {
             for (d, a) in self.branches(e, self.of_point(internal, q), 0.0) {
                 out += 0.5 * v * dot(&a, &times(&d, &a));
             }
@@ -198,7 +198,7 @@ impl Memory for Viscoelastic {
         out
     }
 
-    fn add_force(&self, _space: Space, x: &[f64], past: Past<'_>, f: &mut [f64]) {
+    fn add_force(&self, At { x, .. }: At<'_>, past: Past<'_>, f: &mut [f64]) {
         let points = x.as_chunks::<6>().0.iter().zip(&self.volumes).enumerate();
         for (f, (q, (e, v))) in f.as_chunks_mut::<6>().0.iter_mut().zip(points) {
             let stress = self.stress(e, self.of_point(past.internal, q), past.elapsed);
@@ -208,11 +208,11 @@ impl Memory for Viscoelastic {
         }
     }
 
-    fn stiffness(&self, _space: Space, _x: &[f64], past: Past<'_>, out: &mut Blocks) {
+    fn stiffness(&self, _at: At<'_>, past: Past<'_>, out: &mut Blocks) {
         self.write(self.series.shares_after(past.elapsed), out);
     }
 
-    fn advance(&self, _space: Space, x: &[f64], past: Past<'_>, new: &mut [f64]) -> f64 {
+    fn advance(&self, At { x, .. }: At<'_>, past: Past<'_>, new: &mut [f64]) -> f64 {
         let mut dissipated = 0.0;
         let points = x.as_chunks::<6>().0.iter().zip(&self.volumes).enumerate();
         for (new, (q, (e, v))) in new.chunks_exact_mut(self.variables()).zip(points) {

@@ -1,7 +1,7 @@
 //! Newtonian viscosity on strains.
 
 use super::{STRAINS, check_not_negative, check_points, isotropic};
-use pliant_model::{Blocks, ForceField, ModelError, NotInvertible, Space};
+use pliant_model::{At, Blocks, ForceField, ModelError, NotInvertible, Space};
 
 /// Viscous stress proportional to the rate of strain.
 ///
@@ -35,7 +35,7 @@ impl ForceField for Viscosity {
         check_points(name, STRAINS, space, &self.volumes, count)
     }
 
-    fn add_force(&self, _space: Space, _x: &[f64], v: &[f64], f: &mut [f64]) {
+    fn add_force(&self, At { v, .. }: At<'_>, f: &mut [f64]) {
         let d = isotropic(self.shear, self.bulk);
         let points = v.as_chunks::<6>().0.iter().zip(&self.volumes);
         for (f, (rate, volume)) in f.as_chunks_mut::<6>().0.iter_mut().zip(points) {
@@ -45,11 +45,11 @@ impl ForceField for Viscosity {
         }
     }
 
-    fn stiffness(&self, _space: Space, _x: &[f64], _out: &mut Blocks) -> Result<(), NotInvertible> {
+    fn stiffness(&self, _at: At<'_>, _out: &mut Blocks) -> Result<(), NotInvertible> {
         Ok(())
     }
 
-    fn damping(&self, _space: Space, _x: &[f64], _v: &[f64], out: &mut Blocks) {
+    fn damping(&self, _at: At<'_>, out: &mut Blocks) {
         let d = isotropic(self.shear, self.bulk);
         for (q, volume) in self.volumes.iter().enumerate() {
             for (o, d) in out.block_mut(q).iter_mut().zip(d.as_flattened()) {

@@ -2,7 +2,7 @@
 
 use pliant_continuum::{Fibres, Fung, Hyperelastic, LinearElastic, StrainEnergy, Tangent, Viscosity};
 use pliant_model::dual::{Dual, DualNum};
-use pliant_model::{Blocks, ForceField, ModelError, Potential, Space, Treatment, check};
+use pliant_model::{At, Blocks, ForceField, ModelError, Potential, Space, Treatment, check};
 use proptest::prelude::*;
 
 pub(crate) const GRADIENT: Space = Space::Real(9);
@@ -82,7 +82,8 @@ fn energies() -> [StrainEnergy; 6] {
 pub(crate) fn tangent(law: &dyn ForceField, space: Space, x: &[f64]) -> Vec<f64> {
     let n = space.velocity_size();
     let mut out = Blocks::new([(n, n)]);
-    law.stiffness(space, x, &mut out).unwrap();
+    law.stiffness(At::new(space, x).with_inputs(law.inputs()), &mut out)
+        .unwrap();
     out.block(0).to_vec()
 }
 
@@ -97,10 +98,10 @@ proptest! {
             let law = Hyperelastic::new(energy, &[volume]);
             let other = Potential::new(move |f: &[Dual]| density(energy, f) * volume);
             let close = |a: f64, b: f64| (a - b).abs() < 1e-12 * (1.0 + a.abs());
-            prop_assert!(close(law.energy(GRADIENT, &f), other.energy(GRADIENT, &f)), "{:?}", energy);
+            prop_assert!(close(law.energy(At::new(GRADIENT, &f)), other.energy(At::new(GRADIENT, &f))), "{:?}", energy);
             let (mut a, mut b) = ([0.0; 9], [0.0; 9]);
-            law.add_force(GRADIENT, &f, &[0.0; 9], &mut a);
-            other.add_force(GRADIENT, &f, &[0.0; 9], &mut b);
+            law.add_force(At::new(GRADIENT, &f).moving(&[0.0; 9]), &mut a);
+            other.add_force(At::new(GRADIENT, &f).moving(&[0.0; 9]), &mut b);
             for (a, b) in a.iter().zip(&b) {
                 prop_assert!(close(*a, *b), "{:?}", energy);
             }
@@ -126,8 +127,8 @@ proptest! {
         prop_assert!((found - expected).amax() < 1e-12 * exact.amax());
         let negative = eigen.eigenvalues.min() < -1e-12 * eigen.eigenvalues.max();
         prop_assert_eq!(law.indefinite_points(&f), usize::from(negative));
-        prop_assert_eq!(projected.projected_elements(&f), usize::from(negative));
-        prop_assert_eq!(law.projected_elements(&f), 0);
+        prop_assert_eq!(projected.projected_elements(At::new(GRADIENT, &f)), usize::from(negative));
+        prop_assert_eq!(law.projected_elements(At::new(GRADIENT, &f)), 0);
     }
 }
 
@@ -153,7 +154,7 @@ fn energies_have_no_stress_at_rest_and_the_moduli_of_small_strains() {
         .unwrap(),
     ] {
         let law = Hyperelastic::new(energy, &[1.0]);
-        assert!(law.energy(GRADIENT, &rest).abs() < 1e-14, "{energy:?}");
+        assert!(law.energy(At::new(GRADIENT, &rest)).abs() < 1e-14, "{energy:?}");
         assert!(law.stresses(&rest).iter().all(|s| s.abs() < 1e-14));
         let k = tangent(&law, GRADIENT, &rest);
         for a in 0..9 {
@@ -327,10 +328,16 @@ fn tissue_has_the_derivatives_of_its_energy() {
     ] {
         for (law, other) in cases {
             let close = |a: f64, b: f64| (a - b).abs() < 1e-13 * (1.0 + b.abs());
-            assert!(close(law.energy(STRAIN, &x), other.energy(STRAIN, &x)));
+            assert!(close(
+                law.energy(At::new(STRAIN, &x).with_inputs(law.inputs())),
+                other.energy(At::new(STRAIN, &x))
+            ));
             let (mut a, mut b) = ([0.0; 6], [0.0; 6]);
-            law.add_force(STRAIN, &x, &[0.0; 6], &mut a);
-            other.add_force(STRAIN, &x, &[0.0; 6], &mut b);
+            law.add_force(
+                At::new(STRAIN, &x).moving(&[0.0; 6]).with_inputs(law.inputs()),
+                &mut a,
+            );
+            other.add_force(At::new(STRAIN, &x).moving(&[0.0; 6]), &mut b);
             assert!(a.iter().zip(&b).all(|(a, b)| close(*a, *b)), "{a:?} {b:?}");
             let (a, b) = (tangent(law, STRAIN, &x), tangent(other, STRAIN, &x));
             assert!(a.iter().zip(&b).all(|(a, b)| close(*a, *b)), "{a:?} {b:?}");
@@ -374,7 +381,7 @@ fn what_is_pressed_a_little_is_indefinite() {
     for strain in [1e-2f64, 1e-4, 1e-6, 1e-9] {
         for (s, indefinite) in [(1.0 - strain, 1), (1.0, 0), (1.0 + strain, 0)] {
             let f: [f64; 9] = std::array::from_fn(|k| if k % 4 == 0 { s } else { 0.0 });
-            assert_eq!(law.projected_elements(&f), indefinite, "{s}");
+            assert_eq!(law.projected_elements(At::new(GRADIENT, &f)), indefinite, "{s}");
         }
     }
 }

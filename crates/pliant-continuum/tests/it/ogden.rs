@@ -3,7 +3,7 @@
 use super::materials::{GRADIENT, density, tangent};
 use pliant_continuum::{Hyperelastic, StrainEnergy};
 use pliant_model::dual::{Dual, DualNum};
-use pliant_model::{ForceField, Potential, Treatment, check};
+use pliant_model::{At, ForceField, Potential, Treatment, check};
 use proptest::prelude::*;
 
 /// Treloar's rubber (Ogden 1972): `mu_p` (Pa), `alpha_p` (none).
@@ -51,8 +51,8 @@ fn off_the_series(energy: StrainEnergy, f: &[f64; 9]) -> (f64, f64) {
     let law = Hyperelastic::new(energy, &[1.0]);
     let other = Potential::new(move |f: &[Dual]| density(energy, f));
     let (mut a, mut b) = ([0.0; 9], [0.0; 9]);
-    law.add_force(GRADIENT, f, &[0.0; 9], &mut a);
-    other.add_force(GRADIENT, f, &[0.0; 9], &mut b);
+    law.add_force(At::new(GRADIENT, f).moving(&[0.0; 9]), &mut a);
+    other.add_force(At::new(GRADIENT, f).moving(&[0.0; 9]), &mut b);
     let k = tangent(&other, GRADIENT, f);
     let size = k.iter().fold(0.0, |m: f64, k| m.max(k.abs()));
     let off = |a: &[f64], b: &[f64]| {
@@ -119,7 +119,7 @@ proptest! {
             let [one, two] = [one, two].map(|energy| Hyperelastic::new(energy, &[0.3]));
             // Sums of numbers of size 1 to 100: J is above 0.02, and its inverse powers reach the fourth.
             let close = |a: f64, b: f64, size: f64| (a - b).abs() < 1e-11 * (1.0 + size);
-            let (a, b) = (one.energy(GRADIENT, &f), two.energy(GRADIENT, &f));
+            let (a, b) = (one.energy(At::new(GRADIENT, &f)), two.energy(At::new(GRADIENT, &f)));
             prop_assert!(close(a, b, b.abs()), "{} {}", a, b);
             let lists = [
                 (one.stresses(&f), two.stresses(&f)),
@@ -222,7 +222,7 @@ fn inverted_points_are_not_numbers() {
     let diagonal = |s: [f64; 3]| [s[0], 0.0, 0.0, 0.0, s[1], 0.0, 0.0, 0.0, s[2]];
     for s in [[1.0, 1.0, -0.2], [1.0, 1.0, 0.0], [1.0, f64::NAN, 1.0]] {
         let f = diagonal(s);
-        assert!(law.energy(GRADIENT, &f).is_nan() && law.stresses(&f).iter().all(|s| s.is_nan()));
+        assert!(law.energy(At::new(GRADIENT, &f)).is_nan() && law.stresses(&f).iter().all(|s| s.is_nan()));
         assert!(tangent(&law, GRADIENT, &f).iter().all(|k| k.is_nan()));
     }
     let (turned, straight) = (

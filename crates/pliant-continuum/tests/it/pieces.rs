@@ -1,10 +1,10 @@
 //! Strains and materials a few points at a time, on threads: the same bits as all at once, and the same errors.
 
 use pliant_continuum::{CorotationalStrain, LinearElastic, Mesh, Solid, StrainEnergy};
-use pliant_model::{Evaluation, Model, ModelError, Space, State, Threads, Treatment};
+use pliant_model::{Evaluation, Model, ModelError, Problem, Space, State, Threads, Treatment};
 
 /// A block of 800 points, bent, twisted and in motion.
-fn bent(solid: &Solid) -> (Model, State) {
+fn bent(solid: &Solid) -> (Problem, State) {
     let mesh = Mesh::hexahedral_box([1.0, 0.5, 0.5], [5, 5, 4]).unwrap();
     let place = |[x, y, z]: &[f64; 3]| [x + 0.2 * y * z, y - 0.3 * x * z, z + 0.2 * x * x];
     let velocity = |[x, y, z]: &[f64; 3]| [0.3 - y, x * z, 0.2 * x];
@@ -16,11 +16,11 @@ fn bent(solid: &Solid) -> (Model, State) {
         .unwrap();
     solid.add_on(&mut model, "block", nodes, &mesh).unwrap();
     let state = model.initial_state().unwrap();
-    (model, state)
+    (Problem::new(model), state)
 }
 
 /// All that an evaluation makes of a state.
-fn everything(model: &Model, state: &State, threads: usize) -> Vec<Vec<f64>> {
+fn everything(model: &Problem, state: &State, threads: usize) -> Vec<Vec<f64>> {
     let mut evaluation = Evaluation::new(model);
     evaluation.share(&Threads::new(threads).unwrap());
     let mut state = state.clone();
@@ -148,6 +148,7 @@ fn kept_stiffness_comes_back_after_it_was_scaled() {
     model
         .add_force_field("m", strains, material, Treatment::Stiffness)
         .unwrap();
+    let model = Problem::new(model);
     let state = model.initial_state().unwrap();
     let mut evaluation = Evaluation::new(&model);
     let exact = volume * young * (1.0 - poisson) / ((1.0 + poisson) * (1.0 - 2.0 * poisson));

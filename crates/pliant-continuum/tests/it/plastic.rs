@@ -1,7 +1,7 @@
 //! Plasticity at a point: closed forms in tension, an independent integration of the rate equations, and what a step may do.
 
 use pliant_continuum::{ElasticPlastic, Mesh, Plasticity, PronySeries, PronyTerm, Solid, StrainEnergy};
-use pliant_model::{Blocks, ForceField, Memory, Model, Past, Space, Treatment, check};
+use pliant_model::{At, Blocks, ForceField, Memory, Model, Past, Space, Treatment, check};
 use proptest::prelude::*;
 
 const STRAIN: Space = Space::Real(6);
@@ -47,7 +47,7 @@ impl Led {
             internal: &self.internal,
             elapsed: 0.0,
         };
-        self.dissipated += self.law.advance(STRAIN, e, past, &mut new);
+        self.dissipated += self.law.advance(At::new(STRAIN, e), past, &mut new);
         (self.internal, self.e) = (new, *e);
         stress
     }
@@ -58,7 +58,7 @@ impl Led {
             internal: &self.internal,
             elapsed: 0.0,
         };
-        Memory::stiffness(&self.law, STRAIN, e, past, &mut blocks);
+        Memory::stiffness(&self.law, At::new(STRAIN, e), past, &mut blocks);
         nalgebra::Matrix6::from_row_slice(blocks.block(0))
     }
 
@@ -88,7 +88,7 @@ impl Led {
     }
 
     fn energy(&self) -> f64 {
-        Memory::energy(&self.law, STRAIN, &self.e, &self.internal)
+        Memory::energy(&self.law, At::new(STRAIN, &self.e), &self.internal)
     }
 }
 
@@ -281,7 +281,7 @@ fn without_a_past_it_is_the_first_step() {
     assert!(found.worst() < 1e-5, "{found:?}");
     let e = [0.01, 0.0, 0.0, 0.02, 0.0, 0.0];
     let mut f = [0.0; 6];
-    ForceField::add_force(&law, STRAIN, &e, &[0.0; 6], &mut f);
+    ForceField::add_force(&law, At::new(STRAIN, &e).moving(&[0.0; 6]), &mut f);
     for (f, s) in f.iter().zip(law.stresses(&e, &[0.0; 7])) {
         assert_eq!(*f, -0.5 * s);
     }

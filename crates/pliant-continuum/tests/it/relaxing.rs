@@ -1,7 +1,7 @@
 //! Laws that relax, at an element, against closed forms of the generalised Maxwell model.
 
 use pliant_continuum::{ContinuumError, PronySeries, PronyTerm, Relaxing};
-use pliant_model::{ForceField, Memory, Past, Space, check};
+use pliant_model::{At, ForceField, Memory, Past, Space, check};
 
 const TERMS: [(f64, f64); 2] = [(0.2, 0.3), (3.0, 0.4)];
 /// Of energy above zero in every direction, coupled.
@@ -31,9 +31,9 @@ fn an_even_motion_is_exact() {
             elapsed: h,
         };
         let mut force = vec![0.0; 6];
-        Memory::add_force(&law, PLANE, &x, past, &mut force);
+        Memory::add_force(&law, At::new(PLANE, &x), past, &mut force);
         let mut new = internal.clone();
-        dissipated += law.advance(PLANE, &x, past, &mut new);
+        dissipated += law.advance(At::new(PLANE, &x), past, &mut new);
         internal = new;
         let slow = 1.0 - TERMS.iter().map(|t| t.1).sum::<f64>();
         let gone = |tau: f64| 1.0 - (-t / tau).exp();
@@ -54,7 +54,7 @@ fn an_even_motion_is_exact() {
                 );
             }
         }
-        let stored = Memory::energy(&law, PLANE, &x, &internal);
+        let stored = Memory::energy(&law, At::new(PLANE, &x), &internal);
         // The work is of the size of one.
         assert!(
             (stored + dissipated - done).abs() < 1e-13,

@@ -2,7 +2,7 @@
 
 use super::materials::GRADIENT;
 use pliant_continuum::{Hyperelastic, PronySeries, PronyTerm, Solid, StrainEnergy, Tangent, Viscoelastic};
-use pliant_model::{ForceField, Memory, Model, ModelError, Past, Space, check};
+use pliant_model::{At, ForceField, Memory, Model, ModelError, Past, Space, check};
 use proptest::prelude::*;
 use std::f64::consts::PI;
 
@@ -57,14 +57,14 @@ impl<'a> Led<'a> {
             internal: &self.internal,
             elapsed,
         };
-        self.law.add_force(self.space, x, past, &mut force);
-        self.dissipated += self.law.advance(self.space, x, past, &mut new);
+        self.law.add_force(At::new(self.space, x), past, &mut force);
+        self.dissipated += self.law.advance(At::new(self.space, x), past, &mut new);
         self.internal = new;
         force
     }
 
     fn energy(&self, x: &[f64]) -> f64 {
-        self.law.energy(self.space, x, &self.internal)
+        self.law.energy(At::new(self.space, x), &self.internal)
     }
 }
 
@@ -95,7 +95,7 @@ fn stresses_relax_by_the_series() {
     // All that the branches stored is lost in the end, and what is left is the energy of the law without a past.
     led.go(&e, f64::INFINITY);
     let fast = 0.25 * (9.0 * BULK * 1e-4 + SHEAR * 9e-4);
-    let slow = ForceField::energy(&law, STRAIN, &e);
+    let slow = ForceField::energy(&law, At::new(STRAIN, &e));
     assert!((led.energy(&e) - slow).abs() < 1e-16, "{} {slow}", led.energy(&e));
     assert!(
         (led.dissipated - (fast - slow)).abs() < 1e-15,
@@ -245,9 +245,9 @@ fn the_standard_linear_solid_creeps() {
                 elapsed,
             };
             let mut tangent = pliant_model::Blocks::new([(6, 6)]);
-            Memory::stiffness(&law, STRAIN, &e, past, &mut tangent);
+            Memory::stiffness(&law, At::new(STRAIN, &e), past, &mut tangent);
             let mut missing = [stress, 0.0, 0.0, 0.0, 0.0, 0.0];
-            Memory::add_force(&law, STRAIN, &e, past, &mut missing);
+            Memory::add_force(&law, At::new(STRAIN, &e), past, &mut missing);
             let k_inverse = nalgebra::Matrix6::from_row_slice(tangent.block(0))
                 .try_inverse()
                 .unwrap();
@@ -333,7 +333,7 @@ proptest! {
             }
             // At rest for ever the law without a past is left, with its tangent.
             let mut left = [0.0; 9];
-            ForceField::add_force(&law, GRADIENT, &turned, &[0.0; 9], &mut left);
+            ForceField::add_force(&law, At::new(GRADIENT, &turned).moving(&[0.0; 9]), &mut left);
             for (f, g) in led.go(&turned, f64::INFINITY).iter().zip(left) {
                 prop_assert!((f - g).abs() < 1e-13);
             }
@@ -386,19 +386,28 @@ fn a_projected_tangent_has_no_negative_eigenvalue() {
         elapsed: 0.1,
     };
     let mut blocks = pliant_model::Blocks::new([(9, 9)]);
-    Memory::stiffness(&law, GRADIENT, &squeezed, past, &mut blocks);
+    Memory::stiffness(&law, At::new(GRADIENT, &squeezed), past, &mut blocks);
     let k = nalgebra::SMatrix::<f64, 9, 9>::from_row_slice(blocks.block(0));
     let values = k.symmetric_eigenvalues();
     assert!(values.min() > -1e-12 * values.max(), "{values}");
     let exact =
         Hyperelastic::new(StrainEnergy::stable_neo_hookean(YOUNG, POISSON), &[1.0]).with_relaxation(even());
     let mut blocks = pliant_model::Blocks::new([(9, 9)]);
-    Memory::stiffness(&exact, GRADIENT, &squeezed, past, &mut blocks);
+    Memory::stiffness(&exact, At::new(GRADIENT, &squeezed), past, &mut blocks);
     let k = nalgebra::SMatrix::<f64, 9, 9>::from_row_slice(blocks.block(0));
     assert!(k.symmetric_eigenvalues().min() < -0.1);
-    assert_eq!(Memory::projected_elements(&law, &squeezed, past), 1);
-    assert_eq!(Memory::projected_elements(&law, &rest, past), 0);
-    assert_eq!(Memory::projected_elements(&exact, &squeezed, past), 0);
+    assert_eq!(
+        Memory::projected_elements(&law, At::new(GRADIENT, &squeezed), past),
+        1
+    );
+    assert_eq!(
+        Memory::projected_elements(&law, At::new(GRADIENT, &rest), past),
+        0
+    );
+    assert_eq!(
+        Memory::projected_elements(&exact, At::new(GRADIENT, &squeezed), past),
+        0
+    );
 }
 
 #[test]

@@ -5,7 +5,7 @@ use super::element::{Shape, add_product, contract, expand, pull};
 use super::geometry::{filter, form, share_of, takes_shares};
 use crate::plan::{Bundle, Plan, Run, Sizes, sum_of};
 use crate::{GeometricStiffness, Scheme};
-use pliant_model::{ComponentId, Evaluation, Model, NodeKind, State};
+use pliant_model::{ComponentId, Evaluation, NodeKind, Problem, State};
 use std::convert::Infallible;
 use std::ops::Range;
 
@@ -114,7 +114,7 @@ impl Wanted {
 
 /// All that is read while a run is computed.
 struct Work<'a> {
-    model: &'a Model,
+    problem: &'a Problem,
     evaluation: &'a Evaluation,
     scheme: &'a Scheme,
     state: &'a State,
@@ -145,14 +145,14 @@ impl Assembler {
     /// Adds what bundles have to `W` and to the right-hand side of all nodes.
     pub(super) fn fill_bundles(
         &mut self,
-        model: &Model,
+        problem: &Problem,
         evaluation: &mut Evaluation,
         scheme: &Scheme,
         state: &State,
         wanted: Wanted,
     ) {
         for at in 0..self.plan.bundles.len() {
-            let geometric = self.find_hanging_geometry(model, evaluation, state, at, wanted.geometry);
+            let geometric = self.find_hanging_geometry(problem, evaluation, state, at, wanted.geometry);
             let bundle = &self.plan.bundles[at];
             let nodes = || std::iter::once(bundle.node).chain(bundle.hanging.iter().map(|h| h.node));
             let attached = |n: usize| {
@@ -168,7 +168,7 @@ impl Assembler {
                 _ => &self.force_gamma,
             };
             let work = Work {
-                model,
+                problem,
                 evaluation,
                 scheme,
                 state,
@@ -181,7 +181,7 @@ impl Assembler {
             let arch = pulp::Arch::new();
             let (d, m) = bundle.shape;
             let (size, together) = (d * m, self.slots.len());
-            let first = model.nodes()[bundle.node].first_velocity;
+            let first = problem.nodes()[bundle.node].first_velocity;
             for (piece, runs) in bundle.runs.chunks(together).enumerate() {
                 let slots = &mut self.slots[..runs.len()];
                 for (k, slot) in slots.iter_mut().enumerate() {
@@ -219,7 +219,7 @@ impl Assembler {
     /// Notes where what hangs on a bundle has any `G`, and evaluates it where its mapping has it of all elements at once; whether there is any.
     pub(super) fn find_hanging_geometry(
         &mut self,
-        model: &Model,
+        problem: &Problem,
         evaluation: &mut Evaluation,
         state: &State,
         bundle: usize,
@@ -234,12 +234,12 @@ impl Assembler {
                 } else {
                     &self.force_gamma
                 };
-                let range = model.nodes()[hanging.node].velocity_range();
+                let range = problem.nodes()[hanging.node].velocity_range();
                 hanging.acts = self.plan.nodes[hanging.node].geometric
                     && gamma[range].iter().any(|g| *g != 0.0)
-                    && (in_pieces(model, hanging.node)
+                    && (in_pieces(problem, hanging.node)
                         || evaluation
-                            .geometric_stiffness(model, state, hanging.node, gamma)
+                            .geometric_stiffness(problem, state, hanging.node, gamma)
                             .is_some());
                 geometric |= hanging.acts;
             }
@@ -251,7 +251,7 @@ impl Assembler {
     /// that it acts on and how many, and the block.
     pub(super) fn visit_bundles_geometry(
         &mut self,
-        model: &Model,
+        problem: &Problem,
         evaluation: &mut Evaluation,
         scheme: &Scheme,
         state: &State,
@@ -259,11 +259,11 @@ impl Assembler {
         mut visit: impl FnMut((usize, usize), &[f64]),
     ) {
         for at in 0..self.plan.bundles.len() {
-            if !self.find_hanging_geometry(model, evaluation, state, at, Some(origin)) {
+            if !self.find_hanging_geometry(problem, evaluation, state, at, Some(origin)) {
                 continue;
             }
             let mut slots = std::mem::take(&mut self.slots);
-            let work = self.reading((model, evaluation, scheme, state), at, origin);
+            let work = self.reading((problem, evaluation, scheme, state), at, origin);
             for run in &work.bundle.runs {
                 work.visit_geometry(run, &mut slots[0], &mut visit);
             }
@@ -274,12 +274,12 @@ impl Assembler {
     /// What is read where the geometric stiffness of one bundle alone is wanted, of the forces of one origin.
     fn reading<'a>(
         &'a self,
-        (model, evaluation, scheme, state): (&'a Model, &'a Evaluation, &'a Scheme, &'a State),
+        (problem, evaluation, scheme, state): (&'a Problem, &'a Evaluation, &'a Scheme, &'a State),
         bundle: usize,
         origin: (GeometricStiffness, bool),
     ) -> Work<'a> {
         Work {
-            model,
+            problem,
             evaluation,
             scheme,
             state,
@@ -294,7 +294,7 @@ impl Assembler {
     /// `-h^2 alpha u^T G u` of all that hangs on bundles, as much as the mode takes of it, with the velocities `u` of all nodes. Where there is any it is evaluated.
     pub(super) fn bundles_geometry_form(
         &mut self,
-        model: &Model,
+        problem: &Problem,
         evaluation: &Evaluation,
         scheme: &Scheme,
         state: &State,
@@ -307,7 +307,7 @@ impl Assembler {
             if bundle.hanging.iter().all(|h| !h.acts) {
                 continue;
             }
-            let work = self.reading((model, evaluation, scheme, state), at, origin);
+            let work = self.reading((problem, evaluation, scheme, state), at, origin);
             let together = all.len();
             for (piece, runs) in bundle.runs.chunks(together).enumerate() {
                 let slots = &mut all[..runs.len()];
@@ -326,8 +326,8 @@ impl Assembler {
 }
 
 /// Whether a mapped node's blocks `G` are made where they are wanted.
-fn in_pieces(model: &Model, node: usize) -> bool {
-    match &model.nodes()[node].kind {
+fn in_pieces(problem: &Problem, node: usize) -> bool {
+    match &problem.nodes()[node].kind {
         NodeKind::Mapped { mapping, .. } => mapping.pieces().is_some(),
         NodeKind::Independent { .. } => false,
     }
@@ -372,13 +372,15 @@ impl Work<'_> {
     #[inline(always)]
     fn add_own(&self, node: usize, e: usize, block: &mut [f64], rhs: &mut [f64]) -> bool {
         let sites = &self.plan.nodes[node];
-        let node = &self.model.nodes()[node];
+        let node = &self.problem.nodes()[node];
         let size = node.space.velocity_size();
         let block = &mut block[..size * size];
         let mut any = false;
         if let (Some(gain), false) = (self.wanted.masses, sites.masses.is_empty()) {
             for i in &sites.masses {
-                self.model.masses()[*i].component.add_block(node.space, e, block);
+                self.problem.masses()[*i]
+                    .component
+                    .add_block(node.space, e, block);
             }
             block.iter_mut().for_each(|m| *m *= gain);
             any = true;
@@ -409,7 +411,7 @@ impl Work<'_> {
     /// The same of an element that hangs on one of `width` coordinates, pulled to it; its right-hand side begins at `at` in that of the run.
     #[inline(always)]
     fn add_hanging(&self, node: usize, e: usize, (at, width): (usize, usize), slot: &mut Slot) {
-        let size = self.model.nodes()[node].space.velocity_size();
+        let size = self.problem.nodes()[node].space.velocity_size();
         slot.own[..size * size].fill(0.0);
         slot.force[..size].fill(0.0);
         if let Some(j) = self.evaluation.jacobian(node)
@@ -442,7 +444,7 @@ impl Work<'_> {
         for (t, b) in slot.point.iter_mut().zip(block) {
             *t += self.scheme.beta * b;
         }
-        let first = self.model.nodes()[self.bundle.node].first_velocity + q * size;
+        let first = self.problem.nodes()[self.bundle.node].first_velocity + q * size;
         let v = &self.state.velocities[first..first + size];
         let rhs = &mut slot.rhs[(q - run.elements.start) * size..][..size];
         add_product(block, -1.0, v, rhs);
@@ -465,7 +467,7 @@ impl Work<'_> {
         let gain = self.scheme.h * self.scheme.h * self.scheme.alpha;
         let block = &mut slot.geometry[..size * size];
         let (evaluation, at) = (self.evaluation, (node, e));
-        if !evaluation.write_geometric_stiffness(self.model, self.state, at, self.gamma, block) {
+        if !evaluation.write_geometric_stiffness(self.problem, self.state, at, self.gamma, block) {
             let Some(source) = evaluation.geometric_blocks(node) else {
                 return false;
             };
@@ -515,7 +517,7 @@ impl Work<'_> {
         let n = blocks.width(run.elements.start);
         let (shape, size) = (Shape { d, m, n }, d * m);
         for q in run.elements.clone() {
-            let first = self.model.nodes()[self.bundle.node].first_velocity + q * size;
+            let first = self.problem.nodes()[self.bundle.node].first_velocity + q * size;
             for hanging in self.bundle.hanging.iter().filter(|h| h.acts) {
                 for e in hanging.on(q) {
                     let at = (hanging.node, *e);

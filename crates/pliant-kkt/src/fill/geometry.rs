@@ -6,7 +6,7 @@ use crate::plan::NodeSites;
 use crate::{GeometricStiffness, Scheme};
 use pliant_dense::eigen::map_eigenvalues;
 use pliant_dense::{Mat3, Vec3, skew, vec3};
-use pliant_model::{Evaluation, Model, NodeKind, State};
+use pliant_model::{Evaluation, NodeKind, Problem, State};
 
 /// A rigid body with a mass of its own.
 pub(super) struct Body {
@@ -18,9 +18,9 @@ pub(super) struct Body {
 }
 
 /// All of them.
-pub(super) fn bodies(model: &Model) -> impl Iterator<Item = Body> + '_ {
-    model.masses().iter().flat_map(|attachment| {
-        let node = model.node(attachment.node);
+pub(super) fn bodies(problem: &Problem) -> impl Iterator<Item = Body> + '_ {
+    problem.masses().iter().flat_map(|attachment| {
+        let node = problem.node(attachment.node);
         let first = node.first_dof();
         (0..node.count).filter_map(move |e| {
             Some(Body {
@@ -36,7 +36,7 @@ impl Assembler {
     /// `W -= h^2 alpha beta G` and `rhs += h^2 alpha G v` for the forces gathered before, with the part of angular accelerations if the motion has any.
     pub(super) fn fill_geometry(
         &mut self,
-        model: &Model,
+        problem: &Problem,
         evaluation: &mut Evaluation,
         scheme: &Scheme,
         state: &State,
@@ -44,17 +44,17 @@ impl Assembler {
     ) {
         let modes = scheme.geometry;
         if inertial {
-            self.add_inertial_geometry(model, scheme, state, modes.forces, false);
+            self.add_inertial_geometry(problem, scheme, state, modes.forces, false);
         }
-        self.add_geometry(model, evaluation, scheme, state, modes.forces, false);
+        self.add_geometry(problem, evaluation, scheme, state, modes.forces, false);
         if modes.multipliers != modes.forces {
             if inertial {
-                self.add_inertial_geometry(model, scheme, state, modes.multipliers, true);
+                self.add_inertial_geometry(problem, scheme, state, modes.multipliers, true);
             }
-            self.add_geometry(model, evaluation, scheme, state, modes.multipliers, true);
+            self.add_geometry(problem, evaluation, scheme, state, modes.multipliers, true);
             if modes.multipliers != GeometricStiffness::None {
                 let wanted = Wanted::geometry((modes.multipliers, true));
-                self.fill_bundles(model, evaluation, scheme, state, wanted);
+                self.fill_bundles(problem, evaluation, scheme, state, wanted);
             }
         }
     }
@@ -62,7 +62,7 @@ impl Assembler {
     /// `W -= h^2 alpha beta G`, `rhs += h^2 alpha G v` for the forces of one origin.
     fn add_geometry(
         &mut self,
-        model: &Model,
+        problem: &Problem,
         evaluation: &mut Evaluation,
         scheme: &Scheme,
         state: &State,
@@ -72,11 +72,11 @@ impl Assembler {
         if mode == GeometricStiffness::None {
             return;
         }
-        for (index, node) in model.nodes().iter().enumerate() {
+        for (index, node) in problem.nodes().iter().enumerate() {
             let NodeKind::Mapped { ranges, .. } = &node.kind else {
                 continue;
             };
-            if !self.evaluate_geometry(model, evaluation, state, index, from_rows) {
+            if !self.evaluate_geometry(problem, evaluation, state, index, from_rows) {
                 continue;
             }
             for e in 0..node.count {
@@ -113,15 +113,15 @@ impl Assembler {
     /// Evaluates `G` of a mapped node that is not bundled, under the forces of one origin. Whether it has any.
     pub(super) fn evaluate_geometry(
         &self,
-        model: &Model,
+        problem: &Problem,
         evaluation: &mut Evaluation,
         state: &State,
         index: usize,
         from_rows: bool,
     ) -> bool {
-        self.has_geometry(model, index, from_rows)
+        self.has_geometry(problem, index, from_rows)
             && evaluation
-                .geometric_stiffness(model, state, index, self.gamma(from_rows))
+                .geometric_stiffness(problem, state, index, self.gamma(from_rows))
                 .is_some()
     }
 
@@ -135,12 +135,12 @@ impl Assembler {
     }
 
     /// Whether a mapped node is not bundled and forces of one origin act on it that give it geometric stiffness.
-    pub(super) fn has_geometry(&self, model: &Model, index: usize, from_rows: bool) -> bool {
+    pub(super) fn has_geometry(&self, problem: &Problem, index: usize, from_rows: bool) -> bool {
         let gamma = self.gamma(from_rows);
         let NodeSites {
             geometric, bundled, ..
         } = self.plan.nodes[index];
-        let range = model.nodes()[index].velocity_range();
+        let range = problem.nodes()[index].velocity_range();
         geometric && !bundled && gamma[range].iter().any(|g| *g != 0.0)
     }
 
@@ -242,7 +242,7 @@ impl Assembler {
     /// spin about the long axis with bending, and `W` turns indefinite for no physical reason.
     fn add_inertial_geometry(
         &mut self,
-        model: &Model,
+        problem: &Problem,
         scheme: &Scheme,
         state: &State,
         mode: GeometricStiffness,
@@ -252,7 +252,7 @@ impl Assembler {
             return;
         }
         let gain = scheme.h * scheme.h * scheme.alpha;
-        for body in bodies(model) {
+        for body in bodies(problem) {
             if !self.inertial_block(scheme, mode, &body, from_rows) {
                 continue;
             }

@@ -4,9 +4,8 @@ use super::element::add_product;
 use super::geometry::{bodies, takes_shares};
 use super::{Assembler, StepInput};
 use crate::{GeometricStiffness, Scheme};
-use pliant_model::{ComponentId, Evaluation, Model, NodeKind, State, Treatment};
-use pliant_solvers::krylov::LinearOperator;
-use pliant_sparse::Threads;
+use pliant_model::{ComponentId, Evaluation, NodeKind, Problem, State, Treatment};
+use pliant_sparse::{LinearOperator, Threads};
 use std::cell::RefCell;
 use std::convert::Infallible;
 
@@ -46,13 +45,13 @@ impl Products {
     }
 }
 
-/// `W` of a step as an operator, `P W P + I - P` where `P` takes the fixed coordinates out, as [`SymmetricOperator`](pliant_solvers::krylov::SymmetricOperator)
+/// `W` of a step as an operator, `P W P + I - P` where `P` takes the fixed coordinates out, as `pliant_krylov::SymmetricOperator`
 /// has it of an assembled matrix: velocities are carried down the graph, forces back.
 ///
 /// **Equation.** `W x = J^T (M + h alpha B + h^2 alpha beta (K - G)) J x` with the Jacobians `J` of the nodes, which are never multiplied with each other.
 /// Cost: two operations per number of every Jacobian, twice, and of every block of mass, stiffness, damping and geometric stiffness. No bit depends on threads.
 pub struct ResponseOperator<'a> {
-    model: &'a Model,
+    problem: &'a Problem,
     evaluation: &'a Evaluation,
     scheme: &'a Scheme,
     fixed: &'a [bool],
@@ -91,7 +90,7 @@ impl Assembler {
     /// rows is made of, one per row. Allocates nothing once it is warm. Cost: forces on all nodes and geometric stiffness, of which there is none where mappings are linear.
     pub fn response<'a>(
         &'a mut self,
-        model: &'a Model,
+        problem: &'a Problem,
         evaluation: &'a mut Evaluation,
         scheme: &'a Scheme,
         state: &'a State,
@@ -102,28 +101,28 @@ impl Assembler {
         if takes_shares(modes.forces) || takes_shares(modes.multipliers) {
             self.plan.jacobians.fill(evaluation);
         }
-        self.gather_gamma(model, evaluation, scheme, multipliers);
+        self.gather_gamma(problem, evaluation, scheme, multipliers);
         let mut products = std::mem::take(&mut self.products);
         products.blocks.clear();
         products.elements.clear();
         for origin in [(modes.forces, false), (modes.multipliers, true)] {
             let both = origin.1 && modes.multipliers == modes.forces;
             if !both && origin.0 != GeometricStiffness::None {
-                self.gather_geometry(model, evaluation, scheme, state, origin, &mut products);
+                self.gather_geometry(problem, evaluation, scheme, state, origin, &mut products);
             }
         }
         if products.scratch.is_empty() {
-            let fields = model.force_fields().iter().enumerate();
+            let fields = problem.force_fields().iter().enumerate();
             let widths = fields.map(|(i, field)| {
                 let groups = evaluation.groups(i).iter().map(Vec::len).max();
-                groups.unwrap_or(0) * model.node(field.node).space.velocity_size()
+                groups.unwrap_or(0) * problem.node(field.node).space.velocity_size()
             });
-            let all = 2 * (model.velocity_count() + widths.max().unwrap_or(0));
+            let all = 2 * (problem.velocity_count() + widths.max().unwrap_or(0));
             products.scratch.resize(all, 0.0);
         }
         self.products = products;
         ResponseOperator {
-            model,
+            problem,
             evaluation,
             scheme,
             fixed: &self.system.fixed,
@@ -137,7 +136,7 @@ impl Assembler {
     /// Appends the geometric stiffness under the forces of one origin.
     fn gather_geometry(
         &mut self,
-        model: &Model,
+        problem: &Problem,
         evaluation: &mut Evaluation,
         scheme: &Scheme,
         state: &State,
@@ -145,7 +144,7 @@ impl Assembler {
         products: &mut Products,
     ) {
         let gain = scheme.h * scheme.h * scheme.alpha;
-        for body in bodies(model) {
+        for body in bodies(problem) {
             if self.inertial_block(scheme, mode, &body, from_rows) {
                 let on = On::Own {
                     first: body.at,
@@ -154,9 +153,9 @@ impl Assembler {
                 products.push(on, self.geometry[..9].iter().map(|b| gain * b));
             }
         }
-        for (node, entry) in model.nodes().iter().enumerate() {
+        for (node, entry) in problem.nodes().iter().enumerate() {
             let mapped = matches!(entry.kind, NodeKind::Mapped { .. });
-            if !mapped || !self.evaluate_geometry(model, evaluation, state, node, from_rows) {
+            if !mapped || !self.evaluate_geometry(problem, evaluation, state, node, from_rows) {
                 continue;
             }
             for element in 0..entry.count {
@@ -168,7 +167,7 @@ impl Assembler {
             }
         }
         self.visit_bundles_geometry(
-            model,
+            problem,
             evaluation,
             scheme,
             state,
@@ -204,30 +203,30 @@ impl ResponseOperator<'_> {
         }
         scratch.u.copy_from_slice(&input.state.velocities);
         self.add_terms(Of::Change, &mut scratch);
-        self.evaluation.pull_back(self.model, scratch.f);
+        self.evaluation.pull_back(self.problem, scratch.f);
         self.to_independent(scratch.f, out);
         out.iter_mut().zip(input.impulse).for_each(|(c, p)| *c += p);
     }
 
     fn split<'s>(&self, all: &'s mut [f64]) -> Scratch<'s> {
-        let (u, rest) = all.split_at_mut(self.model.velocity_count());
-        let (f, own) = rest.split_at_mut(self.model.velocity_count());
+        let (u, rest) = all.split_at_mut(self.problem.velocity_count());
+        let (f, own) = rest.split_at_mut(self.problem.velocity_count());
         Scratch { u, f, own }
     }
 
     /// Velocities of all nodes from those of the independent coordinates.
     fn carry_down(&self, of: impl Fn(usize) -> f64, u: &mut [f64]) {
-        for node in self.model.nodes() {
+        for node in self.problem.nodes() {
             let Some(first) = node.first_dof() else { continue };
             for (k, u) in u[node.velocity_range()].iter_mut().enumerate() {
                 *u = of(first + k);
             }
         }
-        self.evaluation.push_forward(self.model, u);
+        self.evaluation.push_forward(self.problem, u);
     }
 
     fn to_independent(&self, f: &[f64], out: &mut [f64]) {
-        for node in self.model.nodes() {
+        for node in self.problem.nodes() {
             if let Some(first) = node.first_dof() {
                 let from = node.velocity_range();
                 out[first..first + from.len()].copy_from_slice(&f[from]);
@@ -239,15 +238,15 @@ impl ResponseOperator<'_> {
     fn add_terms(&self, of: Of, scratch: &mut Scratch<'_>) {
         let Scheme { h, alpha, beta, .. } = *self.scheme;
         if let Of::Response = of {
-            let gain = 1.0 + h * alpha * self.model.rayleigh().mass;
-            for mass in self.model.masses() {
-                let node = self.model.node(mass.node);
+            let gain = 1.0 + h * alpha * self.problem.rayleigh().mass;
+            for mass in self.problem.masses() {
+                let node = self.problem.node(mass.node);
                 let range = node.velocity_range();
                 let (u, f) = (&scratch.u[range.clone()], &mut scratch.f[range]);
                 mass.component.add_product(node.space, gain, u, f);
             }
         }
-        for i in 0..self.model.force_fields().len() {
+        for i in 0..self.problem.force_fields().len() {
             self.add_field(of, i, scratch);
         }
         let gain = match of {
@@ -261,8 +260,8 @@ impl ResponseOperator<'_> {
 
     /// Of one force field.
     fn add_field(&self, of: Of, i: usize, scratch: &mut Scratch<'_>) {
-        let field = &self.model.force_fields()[i];
-        if field.component.treatment != Treatment::Stiffness {
+        let field = &self.problem.force_fields()[i];
+        if self.problem.treatment(i) != Treatment::Stiffness {
             return;
         }
         let (h, beta) = (self.scheme.h, self.scheme.beta);
@@ -272,7 +271,7 @@ impl ResponseOperator<'_> {
             Of::Change => (-h * h * alpha, false),
         };
         let (stiffness, dampers) = (self.evaluation.stiffness(i), self.evaluation.damping(i));
-        let node = self.model.node(field.node);
+        let node = self.problem.node(field.node);
         let (size, range) = (node.space.velocity_size(), node.velocity_range());
         let (u, f) = (&scratch.u[range.clone()], &mut scratch.f[range]);
         let add = |g: usize, u: &[f64], f: &mut [f64]| {
@@ -323,7 +322,7 @@ impl ResponseOperator<'_> {
                 add_product(&block[..size * size], gain, &u[range.clone()], &mut f[range]);
             }
             On::Parents { node, element } => {
-                let NodeKind::Mapped { ranges, .. } = &self.model.nodes()[node].kind else {
+                let NodeKind::Mapped { ranges, .. } = &self.problem.nodes()[node].kind else {
                     return;
                 };
                 let list = self.evaluation.dependencies(node, element);
@@ -373,7 +372,7 @@ impl LinearOperator for ResponseOperator<'_> {
         self.carry_down(|k| if self.fixed[k] { 0.0 } else { x[k] }, scratch.u);
         scratch.f.fill(0.0);
         self.add_terms(Of::Response, &mut scratch);
-        self.evaluation.pull_back(self.model, scratch.f);
+        self.evaluation.pull_back(self.problem, scratch.f);
         self.to_independent(scratch.f, y);
         for ((y, x), _) in y.iter_mut().zip(x).zip(self.fixed).filter(|(_, fixed)| **fixed) {
             *y = *x;

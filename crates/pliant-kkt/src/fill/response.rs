@@ -3,7 +3,7 @@
 use super::Assembler;
 use super::bundle::Wanted;
 use crate::{GeometricStiffness, Scheme};
-use pliant_model::{ComponentId, Evaluation, Model, State};
+use pliant_model::{ComponentId, Evaluation, Problem, State};
 
 /// Which terms of the response matrix are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +20,7 @@ impl Assembler {
     /// What is wanted of `W += M + h alpha B + h^2 alpha beta (K - G)`, and with stiffness `rhs -= h^2 alpha (K - G) v`.
     pub(super) fn fill_response(
         &mut self,
-        model: &Model,
+        problem: &Problem,
         evaluation: &mut Evaluation,
         scheme: &Scheme,
         state: &State,
@@ -28,13 +28,13 @@ impl Assembler {
     ) {
         let (h, beta) = (scheme.h, scheme.beta);
         let mass_gain = match terms {
-            Terms::All => 1.0 + h * scheme.alpha * model.rayleigh().mass,
+            Terms::All => 1.0 + h * scheme.alpha * problem.rayleigh().mass,
             Terms::Masses => 1.0,
             Terms::Stiffness => 0.0,
         };
         let (dynamic, damped) = (terms != Terms::Masses, terms == Terms::All);
         let damping_gain = f64::from(u8::from(damped));
-        for (index, node) in model.nodes().iter().enumerate() {
+        for (index, node) in problem.nodes().iter().enumerate() {
             let size = node.space.velocity_size();
             let first = node.first_velocity;
             let entry = &self.plan.nodes[index];
@@ -45,7 +45,7 @@ impl Assembler {
                 let block = &mut self.node_block[..size * size];
                 block.fill(0.0);
                 for m in entry.masses.iter().filter(|_| terms != Terms::Stiffness) {
-                    model.masses()[*m].component.add_block(node.space, e, block);
+                    problem.masses()[*m].component.add_block(node.space, e, block);
                 }
                 block.iter_mut().for_each(|m| *m *= mass_gain);
                 let v = &state.velocities[first + e * size..][..size];
@@ -72,14 +72,14 @@ impl Assembler {
             }
         }
         for coupled in &self.plan.coupled {
-            let node = &model.nodes()[coupled.node];
+            let node = &problem.nodes()[coupled.node];
             let size = node.space.velocity_size();
             let width = coupled.elements.len() * size;
             let block = &mut self.geometry[..width * width];
             block.fill(0.0);
             match coupled.source {
                 ComponentId::Mass(m) if terms != Terms::Stiffness => {
-                    model.masses()[m]
+                    problem.masses()[m]
                         .component
                         .add_block(node.space, coupled.group, block);
                     block.iter_mut().for_each(|m| *m *= mass_gain);
@@ -128,9 +128,9 @@ impl Assembler {
             damping: damped,
             geometry: (dynamic && forces != GeometricStiffness::None).then_some((forces, false)),
         };
-        self.fill_bundles(model, evaluation, scheme, state, wanted);
+        self.fill_bundles(problem, evaluation, scheme, state, wanted);
         if dynamic {
-            self.fill_geometry(model, evaluation, scheme, state, damped);
+            self.fill_geometry(problem, evaluation, scheme, state, damped);
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::Assembler;
 use super::response::Terms;
 use crate::{Geometry, Scheme};
-use pliant_model::{ComponentId, Evaluation, Model, RowLaw, State};
+use pliant_model::{ComponentId, Evaluation, Problem, RowLaw, State};
 
 impl Assembler {
     /// Fills `W = K - G`, `J` and `R = C`, without mass and damping; right-hand sides are zero and no row is bounded. With the forces `f` and the
@@ -12,7 +12,7 @@ impl Assembler {
     /// [`silence_row`](Self::silence_row) does. `evaluation` must be up to date with `state`. Allocates nothing.
     pub fn fill_rest(
         &mut self,
-        model: &Model,
+        problem: &Problem,
         evaluation: &mut Evaluation,
         state: &State,
         multipliers: &[f64],
@@ -23,17 +23,17 @@ impl Assembler {
             ..Scheme::implicit_euler(1.0)
         };
         self.plan.jacobians.fill(evaluation);
-        self.gather_gamma(model, evaluation, &scheme, multipliers);
+        self.gather_gamma(problem, evaluation, &scheme, multipliers);
         self.system.w.clear();
-        self.fill_response(model, evaluation, &scheme, state, Terms::Stiffness);
+        self.fill_response(problem, evaluation, &scheme, state, Terms::Stiffness);
         self.system.r.clear();
-        for group in model.row_groups() {
+        for group in problem.row_groups() {
             self.fill_jacobian_rows(group);
             let ComponentId::ForceField(i) = group.component else {
                 continue;
             };
             for k in 0..group.size * group.count {
-                if model.row_law(group) == RowLaw::Viscous {
+                if problem.row_law(group) == RowLaw::Viscous {
                     self.silence_row(group.first_row + k);
                     continue;
                 }

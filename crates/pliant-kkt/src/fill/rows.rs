@@ -1,13 +1,13 @@
 //! The law of each row: `R` and `b`.
 
 use super::{Assembler, StepInput};
-use crate::{Formulation, Scheme};
-use pliant_model::{ComponentId, Evaluation, Level, Model, RowGroup, RowLaw};
+use crate::Scheme;
+use pliant_model::{ComponentId, Evaluation, Level, Problem, RowGroup, RowLaw};
 
 /// What the rows of one group are filled from.
 #[derive(Clone, Copy)]
 pub(super) struct Rows<'a> {
-    pub(super) model: &'a Model,
+    pub(super) problem: &'a Problem,
     pub(super) evaluation: &'a Evaluation,
     pub(super) scheme: &'a Scheme,
     pub(super) input: StepInput<'a>,
@@ -26,8 +26,8 @@ pub(super) struct LawScratch {
 }
 
 impl LawScratch {
-    pub(super) fn new(model: &Model, evaluation: &Evaluation) -> Self {
-        let widths = model.row_groups().iter().filter_map(|g| match g.component {
+    pub(super) fn new(problem: &Problem, evaluation: &Evaluation) -> Self {
+        let widths = problem.row_groups().iter().filter_map(|g| match g.component {
             ComponentId::ForceField(i) => {
                 let c = evaluation.compliance(i);
                 (0..c.len()).map(|e| c.width(e)).max()
@@ -48,32 +48,26 @@ impl Assembler {
     pub(super) fn fill_row_law(&mut self, rows: Rows<'_>) {
         self.fill_rounding(rows);
         match rows.group.component {
-            ComponentId::ForceField(i) => match rows.model.row_law(rows.group) {
+            ComponentId::ForceField(i) => match rows.problem.row_law(rows.group) {
                 RowLaw::Viscous => self.fill_dashpot(rows, i),
                 _ => self.fill_spring(rows, i),
             },
             ComponentId::Constraint(i) => {
-                let level = rows.model.constraints()[i].component.level;
+                let level = rows.problem.constraints()[i].component.level;
                 self.fill_constraint(rows, level);
             }
             ComponentId::Mass(_) => {}
         }
     }
 
-    /// Bounds of the multipliers: of impulses, or of forces in the acceleration formulation.
-    pub(super) fn fill_bounds(&mut self, model: &Model, scheme: &Scheme) {
-        let unit = if scheme.formulation == Formulation::Acceleration {
-            1.0
-        } else {
-            scheme.h
-        };
-        for group in model.row_groups() {
+    /// Bounds of the multipliers, which are impulses.
+    pub(super) fn fill_bounds(&mut self, problem: &Problem, scheme: &Scheme) {
+        let h = scheme.h;
+        for group in problem.row_groups() {
             let none = (f64::NEG_INFINITY, f64::INFINITY);
             let rows = group.first_row..group.first_row + group.size * group.count;
             // Steps backwards have none, which must not be turned round.
-            let bounds = model
-                .bounds(group)
-                .map(|(lower, upper)| (lower * unit, upper * unit));
+            let bounds = problem.bounds(group).map(|(lower, upper)| (lower * h, upper * h));
             self.system.bounds[rows].fill(bounds.unwrap_or(none));
         }
     }
@@ -82,16 +76,16 @@ impl Assembler {
     /// left, `min(|phi|/h, h |(dJ/dt) v|)`. Redundant rows of a loop in motion disagree by that much, and do not contradict.
     fn fill_rounding(&mut self, rows: Rows<'_>) {
         let Rows {
-            model,
+            problem,
             evaluation,
             scheme,
             input,
             group,
         } = rows;
         let h = scheme.h.abs();
-        let node = model.node(group.node);
+        let node = problem.node(group.node);
         let size = |values: &[f64]| values.iter().fold(0.0f64, |a, x| a.max(x.abs()));
-        let rounding = self.rounding(model, group) / h;
+        let rounding = self.rounding(problem, group) / h;
         for e in 0..group.count {
             let own = e * group.size..(e + 1) * group.size;
             let gap = |k: usize| {
@@ -109,7 +103,7 @@ impl Assembler {
     /// `b = h Y^-1 (phi + (C D + d + alpha h) u)`, less what the motion they are driven by accounts for.
     fn fill_spring(&mut self, rows: Rows<'_>, i: usize) {
         let Rows {
-            model,
+            problem,
             evaluation,
             scheme,
             input,
@@ -117,15 +111,15 @@ impl Assembler {
         } = rows;
         let (h, beta) = (scheme.h, scheme.beta);
         let alpha = scheme.alpha_of(group.component);
-        let node = model.node(group.node);
+        let node = problem.node(group.node);
         let x = &input.state.positions[node.position_range()];
         let phi = evaluation.deformation(i);
         let u = &input.state.velocities[node.velocity_range()];
-        let gain = |k: usize| alpha * (h * beta + model.relaxation_time(i, k));
-        let corrected = scheme.velocity_rows && model.bounds(group).is_none();
+        let gain = |k: usize| alpha * (h * beta + problem.relaxation_time(i, k));
+        let corrected = scheme.velocity_rows && problem.bounds(group).is_none();
         for k in 0..group.size * group.count {
             let row = group.first_row + k;
-            let d = model.relaxation_time(i, k);
+            let d = problem.relaxation_time(i, k);
             let motion = input.motion.get(row).copied().unwrap_or_default();
             if evaluation.is_hard(group, k) {
                 // C = 0 of the compliant law at alpha = 1: phi + d dphi/dt = 0 at the end of the step.
@@ -161,7 +155,7 @@ impl Assembler {
     /// without `D`.
     fn fill_damping_matrix(&mut self, rows: Rows<'_>, i: usize) {
         let Rows {
-            model,
+            problem,
             evaluation,
             scheme,
             input,
@@ -169,8 +163,8 @@ impl Assembler {
         } = rows;
         let (h, beta) = (scheme.h, scheme.beta);
         let alpha = scheme.alpha_of(group.component);
-        let u = &input.state.velocities[model.node(group.node).velocity_range()];
-        let gain = |k: usize| alpha * (h * beta + model.relaxation_time(i, k));
+        let u = &input.state.velocities[problem.node(group.node).velocity_range()];
+        let gain = |k: usize| alpha * (h * beta + problem.relaxation_time(i, k));
         let Some(damping) = evaluation.row_damping(i) else {
             return;
         };
@@ -220,14 +214,14 @@ impl Assembler {
     /// Dashpots: `R = C/(h alpha)`, `b = u/alpha`; hard ones hold the velocity, `b = u`.
     fn fill_dashpot(&mut self, rows: Rows<'_>, i: usize) {
         let Rows {
-            model,
+            problem,
             evaluation,
             scheme,
             input,
             group,
         } = rows;
         let (h, alpha) = (scheme.h, scheme.alpha_of(group.component));
-        let u = &input.state.velocities[model.node(group.node).velocity_range()];
+        let u = &input.state.velocities[problem.node(group.node).velocity_range()];
         for k in 0..group.size * group.count {
             let row = group.first_row + k;
             let motion = input.motion.get(row).copied().unwrap_or_default();
@@ -250,19 +244,19 @@ impl Assembler {
     /// Hard constraints.
     fn fill_constraint(&mut self, rows: Rows<'_>, level: Level) {
         let Rows {
-            model,
+            problem,
             evaluation,
             scheme,
             input,
             group,
         } = rows;
         let (h, beta) = (scheme.h, scheme.beta);
-        let node = model.node(group.node);
+        let node = problem.node(group.node);
         let phi = &input.state.positions[node.position_range()];
         let u = &input.state.velocities[node.velocity_range()];
         let bias = &evaluation.bias()[node.velocity_range()];
         // Only rows that stabilisation corrects may leave their position to it.
-        let corrected = scheme.velocity_rows && model.bounds(group).is_none();
+        let corrected = scheme.velocity_rows && problem.bounds(group).is_none();
         for k in 0..group.size * group.count {
             let row = group.first_row + k;
             let motion = input.motion.get(row).copied().unwrap_or_default();

@@ -3,7 +3,7 @@
 use super::Assembler;
 use super::response::Terms;
 use crate::Scheme;
-use pliant_model::{Evaluation, Model, NodeKind, State};
+use pliant_model::{Evaluation, NodeKind, Problem, State};
 
 /// How stiff a force field is against the masses that it moves.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -21,7 +21,7 @@ impl Assembler {
     /// `S = J diag(M)^-1 J^T` of each coordinate. Infinite where a coordinate has no mass.
     pub fn stiffness_ratios(
         &mut self,
-        model: &Model,
+        problem: &Problem,
         evaluation: &mut Evaluation,
         state: &State,
         h: f64,
@@ -29,26 +29,29 @@ impl Assembler {
         self.plan.jacobians.fill(evaluation);
         self.system.w.clear();
         self.fill_response(
-            model,
+            problem,
             evaluation,
             &Scheme::implicit_euler(h),
             state,
             Terms::Masses,
         );
         let mut out = Vec::new();
-        for (i, field) in model.force_fields().iter().enumerate() {
+        for (i, field) in problem.force_fields().iter().enumerate() {
             if !field.component.automatic {
                 continue;
             }
-            let node = model.node(field.node);
+            let node = problem.node(field.node);
             let size = node.space.velocity_size();
             let index = field.node.index();
             let groups = field.component.law.groups();
             let lists = groups.lists(node.count);
             let shapes = lists.iter().map(|l| (l.len() * size, l.len() * size));
             let mut k = pliant_model::Blocks::new(shapes);
-            let x = &state.positions[node.position_range()];
-            let infinite = field.component.law.stiffness(node.space, x, &mut k).is_err();
+            let infinite = field
+                .component
+                .law
+                .stiffness(problem.at(i, state), &mut k)
+                .is_err();
             let mut ratio = if infinite { f64::INFINITY } else { 0.0f64 };
             for (g, list) in lists.iter().enumerate() {
                 let width = k.width(g);
@@ -76,7 +79,7 @@ impl Assembler {
             let mut linear = true;
             let mut above = vec![field.node];
             while let Some(id) = above.pop() {
-                if let NodeKind::Mapped { mapping, parents, .. } = &model.node(id).kind {
+                if let NodeKind::Mapped { mapping, parents, .. } = &problem.node(id).kind {
                     linear &= mapping.is_linear();
                     above.extend(parents);
                 }

@@ -5,23 +5,23 @@ use super::Assembler;
 use super::response::Terms;
 use super::rows::solve_in_place;
 use crate::Scheme;
-use pliant_model::{ComponentId, Evaluation, Level, Model, RowGroup, RowLaw, State};
+use pliant_model::{ComponentId, Evaluation, Level, Problem, RowGroup, RowLaw, State};
 
 impl Assembler {
     /// Fills the mass matrix into `W` and the Jacobian of every row into `J`; all else is zero, and no row is bounded. `evaluation` must be
     /// up to date with `state`. Allocates nothing.
     pub fn fill_kinematics(
         &mut self,
-        model: &Model,
+        problem: &Problem,
         evaluation: &mut Evaluation,
         scheme: &Scheme,
         state: &State,
     ) {
         self.plan.jacobians.fill(evaluation);
         self.system.w.clear();
-        self.fill_response(model, evaluation, scheme, state, Terms::Masses);
+        self.fill_response(problem, evaluation, scheme, state, Terms::Masses);
         self.system.r.clear();
-        for group in model.row_groups() {
+        for group in problem.row_groups() {
             self.fill_jacobian_rows(group);
         }
         self.system.c.fill(0.0);
@@ -68,15 +68,15 @@ impl Assembler {
     /// If a slice is shorter than the system.
     pub fn set_residuals(
         &mut self,
-        model: &Model,
+        problem: &Problem,
         evaluation: &Evaluation,
         scheme: &Scheme,
         primal: &[f64],
         deficit: &[f64],
         mu: &[f64],
     ) {
-        for group in model.row_groups() {
-            self.divide_deficit(model, evaluation, scheme, group, deficit);
+        for group in problem.row_groups() {
+            self.divide_deficit(problem, evaluation, scheme, group, deficit);
         }
         for ((c, p), fixed) in self.system.c.iter_mut().zip(primal).zip(&self.system.fixed) {
             *c = if *fixed { 0.0 } else { -p };
@@ -99,14 +99,14 @@ impl Assembler {
     /// If a slice is shorter than the system.
     pub fn velocities_of_deficits(
         &mut self,
-        model: &Model,
+        problem: &Problem,
         evaluation: &Evaluation,
         scheme: &Scheme,
         deficit: &[f64],
         out: &mut [f64],
     ) {
-        for group in model.row_groups() {
-            self.divide_deficit(model, evaluation, scheme, group, deficit);
+        for group in problem.row_groups() {
+            self.divide_deficit(problem, evaluation, scheme, group, deficit);
         }
         out.copy_from_slice(&self.system.b);
     }
@@ -114,7 +114,7 @@ impl Assembler {
     /// `b = h Y^-1 deficit` of one group of rows.
     fn divide_deficit(
         &mut self,
-        model: &Model,
+        problem: &Problem,
         evaluation: &Evaluation,
         scheme: &Scheme,
         group: &RowGroup,
@@ -125,7 +125,7 @@ impl Assembler {
         let rows = group.first_row..group.first_row + group.size * group.count;
         match group.component {
             ComponentId::Constraint(i) => {
-                let divisor = match model.constraints()[i].component.level {
+                let divisor = match problem.constraints()[i].component.level {
                     Level::Position | Level::CurvedPosition => h * beta,
                     Level::Velocity { .. } | Level::Restitution { .. } => 1.0,
                     Level::Baumgarte { rate } => 1.0 + rate * h * beta,
@@ -135,10 +135,10 @@ impl Assembler {
                 }
             }
             ComponentId::ForceField(i) => {
-                let viscous = model.row_law(group) == RowLaw::Viscous;
+                let viscous = problem.row_law(group) == RowLaw::Viscous;
                 for row in rows {
                     let k = row - group.first_row;
-                    let d = model.relaxation_time(i, k);
+                    let d = problem.relaxation_time(i, k);
                     let divisor = match (viscous, evaluation.is_hard(group, k)) {
                         (true, true) => 1.0,
                         (true, false) => alpha,
@@ -148,7 +148,7 @@ impl Assembler {
                     self.system.b[row] = deficit[row] / divisor;
                 }
                 if !viscous {
-                    self.divide_by_damping(model, evaluation, scheme, group, i, deficit);
+                    self.divide_by_damping(problem, evaluation, scheme, group, i, deficit);
                 }
             }
             ComponentId::Mass(_) => {}
@@ -158,7 +158,7 @@ impl Assembler {
     /// The same of springs with a damping matrix, whose `Y` couples the coordinates of a group.
     fn divide_by_damping(
         &mut self,
-        model: &Model,
+        problem: &Problem,
         evaluation: &Evaluation,
         scheme: &Scheme,
         group: &RowGroup,
@@ -184,7 +184,7 @@ impl Assembler {
             for r in 0..n {
                 for k in 0..n {
                     let cd: f64 = (0..n).map(|l| c[r * n + l] * d_block[l * n + k]).sum();
-                    let own = h * alpha * (h * beta + model.relaxation_time(i, first + r));
+                    let own = h * alpha * (h * beta + problem.relaxation_time(i, first + r));
                     y[r * n + k] = h * alpha * cd + if r == k { own } else { 0.0 };
                 }
                 b[r] = h * deficit[group.first_row + first + r];

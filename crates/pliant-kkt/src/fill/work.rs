@@ -3,7 +3,7 @@
 use super::Assembler;
 use super::geometry::{bodies, form};
 use crate::{GeometricStiffness, Scheme};
-use pliant_model::{Evaluation, Model, NodeKind, State};
+use pliant_model::{Evaluation, NodeKind, Problem, State};
 
 impl Assembler {
     /// What the geometric stiffness that was filled last took from the motion (J): the work of its impulse `h^2 alpha G u` by the velocities `u` with which positions
@@ -14,7 +14,7 @@ impl Assembler {
     /// If `velocity` is shorter than [`Model::velocity_count`].
     pub fn geometry_work(
         &mut self,
-        model: &Model,
+        problem: &Problem,
         evaluation: &mut Evaluation,
         scheme: &Scheme,
         state: &State,
@@ -31,11 +31,11 @@ impl Assembler {
                 continue;
             }
             if again {
-                self.evaluate_all_geometry(model, evaluation, state, origin);
+                self.evaluate_all_geometry(problem, evaluation, state, origin);
             }
-            form += self.bodies_form(model, scheme, origin, velocity);
-            form += self.elements_form(model, evaluation, scheme, origin, velocity);
-            form += self.bundles_geometry_form(model, evaluation, scheme, state, origin, velocity);
+            form += self.bodies_form(problem, scheme, origin, velocity);
+            form += self.elements_form(problem, evaluation, scheme, origin, velocity);
+            form += self.bundles_geometry_form(problem, evaluation, scheme, state, origin, velocity);
         }
         // Without any it is zero, not minus zero.
         0.0 - form
@@ -44,14 +44,14 @@ impl Assembler {
     /// `-h^2 alpha u^T G u` of the angular accelerations of bodies.
     fn bodies_form(
         &mut self,
-        model: &Model,
+        problem: &Problem,
         scheme: &Scheme,
         (mode, from_rows): (GeometricStiffness, bool),
         velocity: &[f64],
     ) -> f64 {
         let gain = scheme.h * scheme.h * scheme.alpha;
         let mut sum = 0.0;
-        for body in bodies(model) {
+        for body in bodies(problem) {
             if self.inertial_block(scheme, mode, &body, from_rows) {
                 sum += gain * form(&self.geometry, &velocity[body.at..body.at + 3]);
             }
@@ -62,34 +62,34 @@ impl Assembler {
     /// Evaluates `G` of all mapped nodes under the forces of one origin.
     fn evaluate_all_geometry(
         &mut self,
-        model: &Model,
+        problem: &Problem,
         evaluation: &mut Evaluation,
         state: &State,
         (mode, from_rows): (GeometricStiffness, bool),
     ) {
-        for index in 0..model.nodes().len() {
-            self.evaluate_geometry(model, evaluation, state, index, from_rows);
+        for index in 0..problem.nodes().len() {
+            self.evaluate_geometry(problem, evaluation, state, index, from_rows);
         }
         for bundle in 0..self.plan.bundles.len() {
-            self.find_hanging_geometry(model, evaluation, state, bundle, Some((mode, from_rows)));
+            self.find_hanging_geometry(problem, evaluation, state, bundle, Some((mode, from_rows)));
         }
     }
 
     /// `-h^2 alpha u^T G u` of the elements of mapped nodes that are not bundled, whose blocks are evaluated.
     fn elements_form(
         &mut self,
-        model: &Model,
+        problem: &Problem,
         evaluation: &Evaluation,
         scheme: &Scheme,
         (mode, from_rows): (GeometricStiffness, bool),
         velocity: &[f64],
     ) -> f64 {
         let mut sum = 0.0;
-        for (index, node) in model.nodes().iter().enumerate() {
+        for (index, node) in problem.nodes().iter().enumerate() {
             let NodeKind::Mapped { ranges, .. } = &node.kind else {
                 continue;
             };
-            if !self.has_geometry(model, index, from_rows) {
+            if !self.has_geometry(problem, index, from_rows) {
                 continue;
             }
             for e in 0..node.count {

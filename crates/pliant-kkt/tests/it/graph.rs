@@ -10,9 +10,9 @@ mod work;
 
 use build::{Build, build, build_with};
 use dense::{Dense, close, product, solve, symmetric};
-use pliant_kkt::{Assembler, Formulation, GeometricStiffness as G, Geometry, RowMotion, Scheme, StepInput};
-use pliant_model::{ComponentId, Evaluation, Model, Space, State, Treatment};
-use pliant_solvers::KktSystem;
+use pliant_kkt::{Assembler, GeometricStiffness as G, Geometry, RowMotion, Scheme, StepInput};
+use pliant_model::{At, ComponentId, Evaluation, Problem, Space, State, Treatment};
+use pliant_solvers::{DirectSolver, KktSystem, Solution};
 
 const SEEDS: [u64; 5] = [1, 2, 3, 4, 5];
 
@@ -64,7 +64,7 @@ impl Case {
         }
     }
 
-    fn model(&self) -> &Model {
+    fn model(&self) -> &Problem {
         &self.built.model
     }
 
@@ -121,7 +121,7 @@ fn full_r(system: &KktSystem) -> Vec<f64> {
 }
 
 /// The state moved along velocity coordinates of the independent nodes.
-fn moved(m: &Model, state: &State, step: &[f64]) -> State {
+fn moved(m: &Problem, state: &State, step: &[f64]) -> State {
     let mut s = state.clone();
     for node in m.nodes() {
         if let Some(first) = node.first_dof() {
@@ -223,7 +223,7 @@ fn node_matrices(case: &Case, scheme: &Scheme) -> (Vec<f64>, Vec<f64>, Vec<f64>)
         *w += (1.0 + h * scheme.alpha * rayleigh.mass) * m;
     }
     for (i, field) in m.force_fields().iter().enumerate() {
-        if field.component.treatment != Treatment::Stiffness {
+        if m.treatment(i) != Treatment::Stiffness {
             continue;
         }
         let alpha = scheme.alpha_of(ComponentId::ForceField(i));
@@ -235,10 +235,9 @@ fn node_matrices(case: &Case, scheme: &Scheme) -> (Vec<f64>, Vec<f64>, Vec<f64>)
             pliant_model::Blocks::new(shapes()),
             pliant_model::Blocks::new(shapes()),
         );
-        let x = &case.state.positions[node.position_range()];
-        let v = &case.state.velocities[node.velocity_range()];
-        field.component.law.stiffness(node.space, x, &mut k).unwrap();
-        field.component.law.damping(node.space, x, v, &mut b);
+        let at = m.at(i, &case.state);
+        field.component.law.stiffness(at, &mut k).unwrap();
+        field.component.law.damping(at, &mut b);
         for (g, list) in lists.iter().enumerate() {
             let width = list.len() * size;
             let at = |c: usize| node.first_velocity + list[c / size] * size + c % size;
@@ -431,17 +430,17 @@ fn right_hand_sides_of_random_graphs() {
                 }
             }
         }
-        for field in m.force_fields() {
-            if field.component.treatment != Treatment::Stiffness {
+        for (i, field) in m.force_fields().iter().enumerate() {
+            if m.treatment(i) != Treatment::Stiffness {
                 continue;
             }
             let node = m.node(field.node);
-            let (x, v) = (
-                &case.state.positions[node.position_range()],
-                &v[node.velocity_range()],
-            );
-            let mut force = vec![0.0; v.len()];
-            field.component.law.add_force(node.space, x, v, &mut force);
+            let at = At {
+                v: &v[node.velocity_range()],
+                ..m.at(i, &case.state)
+            };
+            let mut force = vec![0.0; at.v.len()];
+            field.component.law.add_force(at, &mut force);
             for (f, g) in f[node.velocity_range()].iter_mut().zip(&force) {
                 *f += h * g;
             }
@@ -477,7 +476,7 @@ fn right_hand_sides_of_random_graphs() {
 }
 
 /// The bias of mapped nodes alone: independent masses have none, and groups do not reach over nodes.
-fn bias_of(own: f64, i: usize, bias: &[f64], m: &Model) -> Vec<f64> {
+fn bias_of(own: f64, i: usize, bias: &[f64], m: &Problem) -> Vec<f64> {
     let mut out = vec![0.0; bias.len()];
     let node = m
         .nodes()
@@ -491,21 +490,20 @@ fn bias_of(own: f64, i: usize, bias: &[f64], m: &Model) -> Vec<f64> {
     out
 }
 
-/// `c + W v`, `b - J v` in the velocity form, `c/h`, `b/h` in the acceleration form.
+/// The three forms of the unknown are one equation (docs/notation.md). With `c + W v` and `b - J v` instead of `c` and `b` the unknown is the velocity at the end of the
+/// step, with `c/h` and `b/h` it is the acceleration, and the multipliers are forces.
 #[test]
-fn formulations_of_random_graphs() {
+fn forms_of_the_unknown_are_the_same_equation() {
+    let solve = |system: &KktSystem| {
+        let (mut solver, mut solution) = (DirectSolver::default(), Solution::default());
+        solver.prepare(system).unwrap();
+        solver.solve(system, &mut solution).unwrap();
+        solution
+    };
     for seed in SEEDS {
         let mut case = Case::new(seed, true);
-        let scheme = case.scheme(0.05, 0.7, 0.6, Geometry::default());
-        let at = |case: &mut Case, formulation| {
-            case.assemble(&Scheme {
-                formulation,
-                ..scheme.clone()
-            })
-        };
-        let change = at(&mut case, Formulation::VelocityChange);
-        let velocity = at(&mut case, Formulation::Velocity);
-        let acceleration = at(&mut case, Formulation::Acceleration);
+        let h = 0.05;
+        let change = case.assemble(&case.scheme(h, 0.7, 0.6, Geometry::default().clamped()));
         let m = case.model();
         let n = m.dof_count();
         let mut v = vec![0.0; n];
@@ -516,15 +514,28 @@ fn formulations_of_random_graphs() {
             }
         }
         let w = full_w(&change);
-        let wv = (0..n).map(|i| change.c[i] + (0..n).map(|j| w[i * n + j] * v[j]).sum::<f64>());
-        close("c", &velocity.c, &wv.collect::<Vec<_>>(), 1e-13);
-        let jv =
-            (0..change.m()).map(|i| change.b[i] - (0..n).map(|j| change.j.get(i, j) * v[j]).sum::<f64>());
-        close("b", &velocity.b, &jv.collect::<Vec<_>>(), 1e-13);
-        for (found, from) in [(&acceleration.c, &change.c), (&acceleration.b, &change.b)] {
-            let scaled: Vec<f64> = from.iter().map(|x| x / 0.05).collect();
-            close("per h", found, &scaled, 1e-15);
+        let (mut velocity, mut acceleration) = (change.clone(), change.clone());
+        for i in 0..n {
+            velocity.c[i] += (0..n).map(|j| w[i * n + j] * v[j]).sum::<f64>();
+            acceleration.c[i] /= h;
         }
+        for i in 0..change.m() {
+            velocity.b[i] -= (0..n).map(|j| change.j.get(i, j) * v[j]).sum::<f64>();
+            acceleration.b[i] /= h;
+            acceleration.b_rounding[i] /= h;
+        }
+        let [change, velocity, acceleration] = [change, velocity, acceleration].map(|s| solve(&s));
+        let dv: Vec<f64> = velocity.x.iter().zip(&v).map(|(x, v)| x - v).collect();
+        let times_h = |list: &[f64]| list.iter().map(|x| h * x).collect::<Vec<_>>();
+        close("dv of velocities", &dv, &change.x, 1e-11);
+        close("impulses of velocities", &velocity.mu, &change.mu, 1e-11);
+        close("dv of accelerations", &times_h(&acceleration.x), &change.x, 1e-11);
+        close(
+            "impulses of forces",
+            &times_h(&acceleration.mu),
+            &change.mu,
+            1e-11,
+        );
     }
 }
 

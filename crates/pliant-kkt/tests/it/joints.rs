@@ -1,7 +1,9 @@
 //! The geometric stiffness of loaded joints of every kind is in the response matrix.
 
 use pliant_kkt::{Assembler, GeometricStiffness, Geometry, Scheme, StepInput};
-use pliant_model::{Evaluation, Joint, JointKind, Mass, Model, NodeId, Pose, RigidMass, Side, State};
+use pliant_model::{
+    Evaluation, Joint, JointKind, Mass, Model, NodeId, Pose, Problem, RigidMass, Side, State,
+};
 
 const KINDS: [JointKind; 12] = [
     JointKind::Fixed,
@@ -20,7 +22,7 @@ const KINDS: [JointKind; 12] = [
 
 /// A joint of this kind with a spring on everything that it leaves free, between two balls or a ball and the world; both displaced
 /// from where the joint was put together.
-fn joined(kind: JointKind, world: bool) -> (Model, State) {
+fn joined(kind: JointKind, world: bool) -> (Problem, State) {
     let mut m = Model::new();
     let poses = [
         Pose::turned([0.2, 0.1, -0.3], [1.0, 2.0, 0.5], 0.7),
@@ -38,6 +40,7 @@ fn joined(kind: JointKind, world: bool) -> (Model, State) {
         joint = joint.with_spring(axis, 0.01, 0.0, 0.0);
     }
     m.add_joint("joint", &joint).unwrap();
+    let m = Problem::new(m);
     let mut state = m.initial_state().unwrap();
     state.velocities.fill(0.0);
     let step = [0.1, -0.1, 0.2, 0.3, -0.2, 0.1, -0.1, 0.1, 0.05, -0.3, 0.2, 0.2];
@@ -45,7 +48,7 @@ fn joined(kind: JointKind, world: bool) -> (Model, State) {
     (m, state)
 }
 
-fn displace(m: &Model, bodies: NodeId, state: &mut State, step: &[f64]) {
+fn displace(m: &Problem, bodies: NodeId, state: &mut State, step: &[f64]) {
     let node = m.node(bodies);
     node.space
         .retract(&mut state.positions[node.position_range()], step);

@@ -2,11 +2,11 @@
 
 use crate::{model, moved};
 use pliant_dense::{Vec3, rotation};
-use pliant_kkt::{Assembler, Extended, Formulation, KktError, Quantity, Scheme, StepInput, Support, Tail};
-use pliant_model::{Evaluation, Model, NodeId, Space, State};
+use pliant_kkt::{Assembler, Extended, KktError, Quantity, Scheme, StepInput, Support, Tail};
+use pliant_model::{Evaluation, NodeId, Problem, Space, State};
 
 /// Where a support's point is, for an arm fixed in the body as it was in state `at`.
-fn point(m: &Model, s: &State, at: &State, support: &Support) -> Vec3 {
+fn point(m: &Problem, s: &State, at: &State, support: &Support) -> Vec3 {
     let (x, was) = (m.positions(s, support.node), m.positions(at, support.node));
     let node = m.node(support.node);
     let p = |x: &[f64], k: usize| Vec3::new(x[k], x[k + 1], x[k + 2]);
@@ -20,7 +20,7 @@ fn point(m: &Model, s: &State, at: &State, support: &Support) -> Vec3 {
 }
 
 /// Rotation of a body since state `at`, as a vector in the world.
-fn turn(m: &Model, s: &State, at: &State, support: &Support) -> Vec3 {
+fn turn(m: &Problem, s: &State, at: &State, support: &Support) -> Vec3 {
     if m.node(support.node).space != Space::Rigid3 {
         return Vec3::zeros();
     }
@@ -33,7 +33,7 @@ fn turn(m: &Model, s: &State, at: &State, support: &Support) -> Vec3 {
 }
 
 struct Case {
-    model: Model,
+    model: Problem,
     independent: Vec<NodeId>,
     state: State,
     supports: Vec<Support>,
@@ -108,11 +108,8 @@ fn transient_rows_are_derivatives_of_points_and_turns() {
     assert_eq!(tail.push(Quantity::Spin, &c.axes[1..2], &c.supports), 3..4);
     assembler.project(m, &c.state, &mut tail).unwrap();
     let mut extended = Extended::default();
-    let form = (Formulation::VelocityChange, 0.1);
     let none = vec![0.0; m.dof_count()];
-    let system = extended
-        .fill(assembler.system(), (m, &c.state), form, &none, &tail)
-        .unwrap();
+    let system = extended.fill(assembler.system(), &none, &tail).unwrap();
     let e = 1e-6;
     for dof in 0..m.dof_count() {
         let at = |t: f64| moved(m, &c.state, &c.independent, &[(dof, t)]);
@@ -166,9 +163,9 @@ fn transient_rows_are_derivatives_of_points_and_turns() {
     }
 }
 
-/// Every formulation is the same equation in another unknown, and prescribed changes move to the right-hand side.
+/// Prescribed changes of velocity move to the right-hand side of transient rows.
 #[test]
-fn right_hand_sides_of_transient_rows_follow_the_formulation() {
+fn right_hand_sides_of_transient_rows_follow_prescribed_changes() {
     let c = case();
     let m = &c.model;
     let h = 0.02;
@@ -177,36 +174,24 @@ fn right_hand_sides_of_transient_rows_follow_the_formulation() {
     tail.push(Quantity::Velocity, &c.axes, &c.supports);
     tail.b.copy_from_slice(&[0.3, -0.4, 0.5]);
     tail.r.copy_from_slice(&[1e-3, 0.0, 2e-3]);
-    let run = |formulation, change: &[f64]| {
-        let scheme = Scheme {
-            formulation,
-            ..Scheme::implicit_euler(h)
-        };
+    let run = |change: &[f64]| {
+        let scheme = Scheme::implicit_euler(h);
         let mut tail = tail.clone();
         let (assembler, _) = filled(&c, &scheme, change, &nodes(&c));
         assembler.project(m, &c.state, &mut tail).unwrap();
         let mut extended = Extended::default();
-        extended
-            .fill(assembler.system(), (m, &c.state), (formulation, h), change, &tail)
-            .unwrap();
+        extended.fill(assembler.system(), change, &tail).unwrap();
         (extended.system().unwrap().clone(), tail)
     };
     let none = vec![0.0; m.dof_count()];
-    let (change_form, tail_of) = run(Formulation::VelocityChange, &none);
-    let (velocity, _) = run(Formulation::Velocity, &none);
-    let (acceleration, _) = run(Formulation::Acceleration, &none);
-    let (moved, _) = run(Formulation::VelocityChange, &change);
+    let (system, tail_of) = run(&none);
+    let (moved, _) = run(&change);
     let first = m.row_count();
     for row in first..first + 3 {
         let given = tail_of.b[row - first];
-        assert_eq!(change_form.b[row], given);
-        assert_eq!(change_form.r_diagonal(row), tail_of.r[row - first]);
-        let shifted = given - tail_of.velocity()[row - first];
-        assert!((velocity.b[row] - shifted).abs() < 1e-13);
-        assert!((acceleration.b[row] - given / h).abs() < 1e-12);
-        let jd: f64 = (0..m.dof_count())
-            .map(|d| change_form.j.get(row, d) * change[d])
-            .sum();
+        assert_eq!(system.b[row], given);
+        assert_eq!(system.r_diagonal(row), tail_of.r[row - first]);
+        let jd: f64 = (0..m.dof_count()).map(|d| system.j.get(row, d) * change[d]).sum();
         assert!((moved.b[row] - given - jd).abs() < 1e-13);
     }
 }
@@ -220,14 +205,11 @@ fn the_pattern_of_transient_rows_is_kept_while_it_fits() {
     let none = vec![0.0; m.dof_count()];
     let (assembler, _) = filled(&c, &scheme, &none, &nodes(&c));
     let mut extended = Extended::default();
-    let form = (Formulation::VelocityChange, 0.1);
     let mut fill = |supports: &[Support], axes: &[[f64; 3]]| {
         let mut tail = Tail::default();
         tail.push(Quantity::Velocity, axes, supports);
         assembler.project(m, &c.state, &mut tail).unwrap();
-        extended
-            .fill(assembler.system(), (m, &c.state), form, &none, &tail)
-            .unwrap();
+        extended.fill(assembler.system(), &none, &tail).unwrap();
         (extended.plans(), extended.system().unwrap().m() - m.row_count())
     };
     assert_eq!(fill(&c.supports, &c.axes), (1, 3));

@@ -39,6 +39,7 @@ pub fn mapping_exactly<M: Mapping + Clone + 'static>(
     formula: impl Fn(&[Dual]) -> Vec<Dual>,
 ) -> Result<ExactCheck, ModelError> {
     let (model, ids, child) = super::model_of(mapping, parents, positions, seed)?;
+    let model = crate::Problem::new(model);
     let state = model.initial_state()?;
     let mut evaluation = crate::Evaluation::new(&model);
     let mut s = state.clone();

@@ -1,7 +1,7 @@
 //! A force field against finite differences of its energy and its force.
 
 use super::relative;
-use crate::{Blocks, ForceField, ModelError, NotInvertible, RowLaw, Space};
+use crate::{At, Blocks, ForceField, ModelError, NotInvertible, RowLaw, Space};
 use pliant_dense::eigen::map_eigenvalues;
 
 /// Largest differences found for a force field, each relative to `1 +` the size of what it is compared with.
@@ -80,6 +80,7 @@ pub fn force_field(
         }
     }
     law.check(name, space, count)?;
+    law.check_inputs(name, law.inputs())?;
     law.groups().check(name, count)?;
     let probe = Probe { law, space, x, count };
     let lost = |e: NotInvertible| ModelError::NotInvertible {
@@ -91,7 +92,7 @@ pub fn force_field(
     let mut damping = probe.blocks();
     // One that says it is not damped is not asked.
     if law.is_damped() {
-        law.damping(space, x, v, &mut damping);
+        law.damping(probe.at(x, v), &mut damping);
     }
     probe.derivatives(v, &stiffness, &damping, &mut out);
     for (blocks, signed) in [(&stiffness, false), (&damping, true)] {
@@ -122,25 +123,33 @@ struct Probe<'a> {
 }
 
 impl Probe<'_> {
+    fn at<'a>(&'a self, x: &'a [f64], v: &'a [f64]) -> At<'a> {
+        At::new(self.space, x).moving(v).with_inputs(self.law.inputs())
+    }
+
+    fn energy(&self, x: &[f64]) -> f64 {
+        self.law.energy(self.at(x, &[]))
+    }
+
     fn blocks(&self) -> Blocks {
         crate::mass::group_shapes(&self.law.groups(), self.space, self.count)
     }
 
     fn stiffness(&self, x: &[f64]) -> Result<Blocks, NotInvertible> {
         let mut out = self.blocks();
-        self.law.stiffness(self.space, x, &mut out)?;
+        self.law.stiffness(self.at(x, &[]), &mut out)?;
         Ok(out)
     }
 
     fn compliance(&self, x: &[f64]) -> Blocks {
         let mut out = self.blocks();
-        self.law.compliance(x, &mut out);
+        self.law.compliance(self.at(x, &[]), &mut out);
         out
     }
 
     fn force(&self, x: &[f64], v: &[f64]) -> Vec<f64> {
         let mut f = vec![0.0; v.len()];
-        self.law.add_force(self.space, x, v, &mut f);
+        self.law.add_force(self.at(x, v), &mut f);
         f
     }
 
@@ -181,14 +190,13 @@ impl Probe<'_> {
         let (mut nearest, mut slopes) = (vec![f64::INFINITY; n], 0.0f64);
         for k in 0..n {
             for h in steps(scale(k)).into_iter().filter(|h| *h > 0.0) {
-                let slope = fourth_order(h, |t| vec![self.law.energy(self.space, &self.moved(k, t))])[0];
+                let slope = fourth_order(h, |t| vec![self.energy(&self.moved(k, t))])[0];
                 slopes = slopes.max(slope.abs());
                 nearest[k] = nearest[k].min(relative(force[k], -slope));
             }
         }
         out.force = nearest.iter().fold(0.0, |a: f64, b| a.max(*b));
-        out.no_potential =
-            slopes == 0.0 && self.law.energy(self.space, self.x) == 0.0 && force.iter().any(|f| *f != 0.0);
+        out.no_potential = slopes == 0.0 && self.energy(self.x) == 0.0 && force.iter().any(|f| *f != 0.0);
 
         let by_position = |v: &[f64], step: usize| -> Vec<Vec<f64>> {
             let one = |k: usize| fourth_order(steps(scale(k))[step], |t| self.force(&self.moved(k, t), v));
@@ -247,13 +255,13 @@ impl Probe<'_> {
         let matrix = self.matrix(&compliance);
         let force = self.force(self.x, &vec![0.0; n]);
         let mut deformation = vec![0.0; n];
-        self.law.deformation(self.x, &mut deformation);
+        self.law.deformation(self.at(self.x, &[]), &mut deformation);
         for i in 0..n {
             let product: f64 = (0..n).map(|j| matrix[i * n + j] * force[j]).sum();
             out.compliance = out.compliance.max(relative(product, -deformation[i]));
         }
         let mut view = self.blocks();
-        self.law.row_damping(self.x, v, &mut view);
+        self.law.row_damping(self.at(self.x, v), &mut view);
         let size = self.space.velocity_size();
         for (g, list) in lists.iter().enumerate() {
             let width = view.width(g);

@@ -2,7 +2,7 @@
 
 use super::law::negative_part;
 use super::relative;
-use crate::{Blocks, Mapping, Mass, Model, ModelError, NodeId, Space, State};
+use crate::{Blocks, Mapping, Mass, Model, ModelError, NodeId, Problem, Space, State};
 
 /// Largest differences found for a mass, each relative to `1 +` the size of what it is compared with.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -36,12 +36,13 @@ pub fn mass(mass: &Mass, space: Space, x: &[f64], v: &[f64]) -> Result<MassCheck
     let mut model = Model::new();
     let node = model.add_independent("checked node", space, x, v)?;
     model.add_mass("checked mass", node, mass.clone())?;
-    let state = model.initial_state()?;
+    let problem = Problem::new(model);
+    let state = problem.initial_state()?;
     let mut product = vec![0.0; v.len()];
     mass.add_product(space, 1.0, v, &mut product);
-    let mut out = compare(&model, &state, &[node], node, mass, v, &product)?;
+    let mut out = compare(&problem, &state, &[node], node, mass, v, &product)?;
     if space.is_spatial() {
-        let linear = model.momentum(&state).linear;
+        let linear = problem.momentum(&state).linear;
         let size = space.velocity_size();
         for (k, total) in linear.iter().enumerate().take(size) {
             let sum: f64 = product.iter().skip(k).step_by(size).sum();
@@ -88,12 +89,12 @@ pub fn mapped_mass<M: Mapping + Clone + 'static>(
             .sum()
     };
     let product: Vec<f64> = (0..n).map(carried).collect();
-    compare(&model, &state, &ids, child, mass, &pushed, &product)
+    compare(&Problem::new(model), &state, &ids, child, mass, &pushed, &product)
 }
 
 /// Compares blocks (over the velocity `v` of `node`) and momentum (over the degrees of freedom of `ids`) with the model's energies.
 fn compare(
-    model: &Model,
+    model: &Problem,
     state: &State,
     ids: &[NodeId],
     node: NodeId,

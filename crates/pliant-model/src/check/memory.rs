@@ -1,7 +1,7 @@
 //! A law with a past against finite differences of its force.
 
 use super::relative;
-use crate::{Blocks, ForceField, ModelError, Past, Space};
+use crate::{At, Blocks, ForceField, ModelError, Past, Space};
 
 /// What was found of a law with a past.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -31,6 +31,7 @@ pub fn memory(
     super::super::force_field::check_real(name, space)?;
     let count = x.len() / space.position_size();
     law.check(name, space, count)?;
+    law.check_inputs(name, law.inputs())?;
     let mut out = MemoryCheck::default();
     let Some(memory) = law.memory() else {
         return Ok(out);
@@ -45,12 +46,13 @@ pub fn memory(
     }
     let size = space.velocity_size();
     let mut blocks = Blocks::new((0..count).map(|_| (size, size)));
-    memory.stiffness(space, x, past, &mut blocks);
+    let at = At::new(space, x).with_inputs(law.inputs());
+    memory.stiffness(at, past, &mut blocks);
     let force = |k: usize, step: f64| {
         let mut x = x.to_vec();
         x[k] += step;
         let mut f = vec![0.0; x.len()];
-        memory.add_force(space, &x, past, &mut f);
+        memory.add_force(At { x: &x, ..at }, past, &mut f);
         f
     };
     let step = 1e-6;
@@ -73,11 +75,10 @@ pub fn memory(
         }
     }
     let mut new = past.internal.to_vec();
-    out.dissipated = memory.advance(space, x, past, &mut new);
+    out.dissipated = memory.advance(at, past, &mut new);
     let mut again = new.clone();
     out.dissipated += memory.advance(
-        space,
-        x,
+        at,
         Past {
             internal: &new,
             elapsed: 0.0,

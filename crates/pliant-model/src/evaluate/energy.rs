@@ -1,6 +1,6 @@
 //! Energies and momentum of a state.
 
-use crate::{Attachment, ComponentId, ForceFieldEntry, Mass, Model, NodeId, Past, Space, State};
+use crate::{ComponentId, Mass, Model, NodeId, Past, Problem, Space, State};
 use pliant_dense::{Vec3, rotation, vec3};
 
 /// Energies of a state (J).
@@ -35,7 +35,7 @@ impl Momentum {
     }
 }
 
-impl Model {
+impl Problem {
     /// Kinetic and potential energy. The state must be propagated.
     pub fn energies(&self, state: &State) -> Energies {
         self.energies_without(state, |_| false)
@@ -62,22 +62,21 @@ impl Model {
                 }
             }
         }
-        for (i, attachment) in self.force_fields().iter().enumerate() {
+        for i in 0..self.force_fields().len() {
             if skip(i) {
                 continue;
             }
-            out.potential += self.field_energy(state, attachment);
+            out.potential += self.field_energy(state, i);
         }
         out
     }
 
-    fn field_energy(&self, state: &State, attachment: &Attachment<ForceFieldEntry>) -> f64 {
-        let x = self.positions(state, attachment.node);
-        let space = self.node(attachment.node).space;
-        let law = &attachment.component.law;
-        match law.memory() {
-            Some(memory) => memory.energy(space, x, &state.internal[attachment.component.internal.clone()]),
-            None => law.energy(space, x),
+    fn field_energy(&self, state: &State, i: usize) -> f64 {
+        let entry = &self.force_fields()[i].component;
+        let at = self.at(i, state);
+        match entry.law.memory() {
+            Some(memory) => memory.energy(at, &state.internal[entry.internal.clone()]),
+            None => entry.law.energy(at),
         }
     }
 
@@ -86,19 +85,14 @@ impl Model {
     /// # Panics
     /// If there is no such force field, or `force` is shorter than its node.
     pub fn add_field_force(&self, state: &State, i: usize, elapsed: f64, force: &mut [f64]) {
-        let attachment = &self.force_fields()[i];
-        let node = self.node(attachment.node);
-        let (x, v) = (
-            &state.positions[node.position_range()],
-            &state.velocities[node.velocity_range()],
-        );
-        let law = &attachment.component.law;
-        match law.memory() {
+        let entry = &self.force_fields()[i].component;
+        let at = self.at(i, state);
+        match entry.law.memory() {
             Some(memory) => {
-                let internal = &state.internal[attachment.component.internal.clone()];
-                memory.add_force(node.space, x, Past { internal, elapsed }, force);
+                let internal = &state.internal[entry.internal.clone()];
+                memory.add_force(at, Past { internal, elapsed }, force);
             }
-            None => law.add_force(node.space, x, v, force),
+            None => entry.law.add_force(at, force),
         }
     }
 
@@ -109,7 +103,7 @@ impl Model {
                 let attachment = &self.masses()[i];
                 self.weight_energy(state, attachment.node, &attachment.component)
             }
-            ComponentId::ForceField(i) => self.field_energy(state, &self.force_fields()[i]),
+            ComponentId::ForceField(i) => self.field_energy(state, i),
             ComponentId::Constraint(_) => 0.0,
         }
     }
@@ -128,7 +122,9 @@ impl Model {
         }
         out
     }
+}
 
+impl Model {
     /// Momentum of all masses of points of space, of the plane (z = 0) and bodies. The state must be propagated.
     pub fn momentum(&self, state: &State) -> Momentum {
         let (mut linear, mut angular) = (Vec3::zeros(), Vec3::zeros());

@@ -3,43 +3,42 @@
 use super::Evaluation;
 use super::gather::certainly;
 use crate::blocks::PIECE;
-use crate::{Attachment, ForceFieldEntry, Model, ModelError, NotInvertible, Past, RowLaw, State, Treatment};
+use crate::{
+    At, Attachment, ForceFieldEntry, ModelError, NotInvertible, Past, Problem, RowLaw, State, Treatment,
+};
 use std::ops::Range;
 
 impl Evaluation {
     pub(super) fn evaluate_field(
         &mut self,
-        model: &Model,
+        problem: &Problem,
         state: &State,
         i: usize,
     ) -> Result<(), ModelError> {
-        let attachment = &model.force_fields()[i];
-        let node = model.node(attachment.node);
+        let attachment = &problem.force_fields()[i];
+        let node = problem.node(attachment.node);
         let range = node.velocity_range();
-        let (x, v) = (
-            &state.positions[node.position_range()],
-            &state.velocities[range.clone()],
-        );
+        let at = problem.at(i, state);
         let law = &attachment.component.law;
         let lost = |e: NotInvertible| ModelError::NotInvertible {
             name: attachment.name.clone(),
             element: e.element,
         };
-        let rate = model.rayleigh().stiffness;
+        let rate = problem.rayleigh().stiffness;
         let field = &mut self.fields[i];
-        field.refill_damping(law.as_ref(), node.space, (x, v), rate);
-        match attachment.component.treatment {
+        field.refill_damping(law.as_ref(), at, rate);
+        match problem.treatment(i) {
             Treatment::Compliance => {
                 field.compliance.clear();
-                law.compliance(x, &mut field.compliance);
-                law.deformation(x, &mut field.deformation);
+                law.compliance(at, &mut field.compliance);
+                law.deformation(at, &mut field.deformation);
                 field.row_damping.clear();
-                field.damped = law.row_damping(x, v, &mut field.row_damping);
+                field.damped = law.row_damping(at, &mut field.row_damping);
                 if rate > 0.0 && law.row_law() == RowLaw::Elastic {
                     // For the account of dissipation; a hard element has none, and leaves its block empty.
                     field.stiffness.clear();
                     field.kept = false;
-                    let _ = law.stiffness(node.space, x, &mut field.stiffness);
+                    let _ = law.stiffness(at, &mut field.stiffness);
                     field.damping.add(rate, &field.stiffness);
                 }
             }
@@ -53,18 +52,23 @@ impl Evaluation {
                         |e| e * size,
                         &mut *force,
                         |e, f| {
-                            let (x, v) = (
-                                &x[e.start * width..e.end * width],
-                                &v[e.start * size..e.end * size],
-                            );
-                            pieces.add_force(node.space, e, x, v, f);
+                            let part = At {
+                                x: &at.x[e.start * width..e.end * width],
+                                v: &at.v[e.start * size..e.end * size],
+                                ..at
+                            };
+                            pieces.add_force(part, e, f);
                             Ok(())
                         },
                     ));
                     if !field.kept {
                         let write = |e: Range<usize>, out: &mut [f64]| {
-                            let x = &x[e.start * width..e.end * width];
-                            pieces.stiffness(node.space, e, x, out)
+                            let part = At {
+                                x: &at.x[e.start * width..e.end * width],
+                                v: &at.v[e.start * size..e.end * size],
+                                ..at
+                            };
+                            pieces.stiffness(part, e, out)
                         };
                         field.stiffness.write_pieces(&self.threads, write).map_err(lost)?;
                         field.kept = pieces.keeps_stiffness();
@@ -75,16 +79,16 @@ impl Evaluation {
                         internal: &state.internal[attachment.component.internal.clone()],
                         elapsed: self.elapsed,
                     };
-                    memory.add_force(node.space, x, past, force);
-                    memory.stiffness(node.space, x, past, &mut field.stiffness);
+                    memory.add_force(at, past, force);
+                    memory.stiffness(at, past, &mut field.stiffness);
                 } else {
                     field.stiffness.clear();
-                    law.add_force(node.space, x, v, force);
-                    law.stiffness(node.space, x, &mut field.stiffness).map_err(lost)?;
+                    law.add_force(at, force);
+                    law.stiffness(at, &mut field.stiffness).map_err(lost)?;
                 }
                 if rate > 0.0 {
                     field.damping.add(rate, &field.stiffness);
-                    field.subtract_stiffness(node.space.velocity_size(), rate, v, force);
+                    field.subtract_stiffness(node.space.velocity_size(), rate, at.v, force);
                 }
             }
         }
@@ -93,34 +97,35 @@ impl Evaluation {
 
     /// Elements of force fields whose stiffness at a state is a semidefinite one in place of an indefinite derivative ([`ForceField::projected_elements`](crate::ForceField::projected_elements)),
     /// after the time that was evaluated last. Allocates nothing.
-    pub fn projected_elements(&self, model: &Model, state: &State) -> usize {
-        let of = |attachment: &Attachment<ForceFieldEntry>| {
+    pub fn projected_elements(&self, problem: &Problem, state: &State) -> usize {
+        let of = |(i, attachment): (usize, &Attachment<ForceFieldEntry>)| {
             let law = &attachment.component.law;
-            let x = &state.positions[model.node(attachment.node).position_range()];
+            let at = problem.at(i, state);
             law.memory().map_or_else(
-                || law.projected_elements(x),
+                || law.projected_elements(at),
                 |memory| {
                     let past = Past {
                         internal: &state.internal[attachment.component.internal.clone()],
                         elapsed: self.elapsed,
                     };
-                    memory.projected_elements(x, past)
+                    memory.projected_elements(at, past)
                 },
             )
         };
-        let stiff = |a: &&Attachment<ForceFieldEntry>| a.component.treatment == Treatment::Stiffness;
-        model.force_fields().iter().filter(stiff).map(of).sum()
+        let fields = problem.force_fields().iter().enumerate();
+        let stiff = fields.filter(|(i, _)| problem.treatment(*i) == Treatment::Stiffness);
+        stiff.map(of).sum()
     }
 
     /// Makes force field `i`, treated as a stiffness, so many times as strong: its force in [`force`](Self::force) and its stiffness blocks. Call
     /// [`evaluate`](Self::evaluate) first. Allocates nothing.
-    pub fn scale_field(&mut self, model: &Model, state: &State, i: usize, factor: f64) {
-        let attachment = &model.force_fields()[i];
-        let node = model.node(attachment.node);
+    pub fn scale_field(&mut self, problem: &Problem, state: &State, i: usize, factor: f64) {
+        let attachment = &problem.force_fields()[i];
+        let node = problem.node(attachment.node);
         let range = node.velocity_range();
         let force = &mut self.shifted[..range.len()];
         force.fill(0.0);
-        model.add_field_force(state, i, self.elapsed, force);
+        problem.add_field_force(state, i, self.elapsed, force);
         for (f, own) in self.force[range].iter_mut().zip(force) {
             *f += (factor - 1.0) * *own;
         }
@@ -130,22 +135,22 @@ impl Evaluation {
 
     /// Makes the force of each force field with a memory, as evaluated after some time, the mean of that and the one without time elapsed, which has the weight `present(i)`; tangents stay as
     /// they are. Call [`evaluate_after`](Self::evaluate_after) first. Allocates nothing.
-    pub fn add_present_share(&mut self, model: &Model, state: &State, present: impl Fn(usize) -> f64) {
-        if model.internal_count() == 0 {
+    pub fn add_present_share(&mut self, problem: &Problem, state: &State, present: impl Fn(usize) -> f64) {
+        if problem.internal_count() == 0 {
             return;
         }
-        for (i, attachment) in model.force_fields().iter().enumerate() {
+        for (i, attachment) in problem.force_fields().iter().enumerate() {
             let share = present(i);
             if attachment.component.law.memory().is_none() || share == 0.0 {
                 continue;
             }
-            let range = model.node(attachment.node).velocity_range();
+            let range = problem.node(attachment.node).velocity_range();
             let (now, then) = self.shifted.split_at_mut(range.len());
             let then = &mut then[..range.len()];
             now.fill(0.0);
             then.fill(0.0);
-            model.add_field_force(state, i, 0.0, now);
-            model.add_field_force(state, i, self.elapsed, then);
+            problem.add_field_force(state, i, 0.0, now);
+            problem.add_field_force(state, i, self.elapsed, then);
             for ((f, now), then) in self.force[range].iter_mut().zip(now).zip(then) {
                 *f += share * (*now - *then);
             }
@@ -160,13 +165,13 @@ impl Evaluation {
     /// If `driven` gives fewer coordinates (target and rate) than the node has.
     pub fn shift_compliance(
         &mut self,
-        model: &Model,
+        problem: &Problem,
         state: &State,
         i: usize,
         driven: impl Iterator<Item = (f64, f64)> + Clone,
     ) {
-        let attachment = &model.force_fields()[i];
-        let (node, law) = (model.node(attachment.node), &attachment.component.law);
+        let attachment = &problem.force_fields()[i];
+        let (node, law) = (problem.node(attachment.node), &attachment.component.law);
         let range = node.velocity_range();
         assert!(driven.clone().count() >= range.len());
         let (x, rest) = self.shifted.split_at_mut(range.len());
@@ -178,21 +183,26 @@ impl Evaluation {
         for (((x_to, v_to), (x, v)), (target, rate)) in scratch.zip(present).zip(driven.clone()) {
             (*x_to, *v_to) = (x - target, v - rate);
         }
+        let at = At {
+            x,
+            v,
+            ..problem.at(i, state)
+        };
         let field = &mut self.fields[i];
         field.compliance.clear();
-        law.compliance(x, &mut field.compliance);
+        law.compliance(at, &mut field.compliance);
         field.row_damping.clear();
-        field.damped = law.row_damping(x, v, &mut field.row_damping);
-        let rate = model.rayleigh().stiffness;
-        field.refill_damping(law.as_ref(), node.space, (x, v), rate);
+        field.damped = law.row_damping(at, &mut field.row_damping);
+        let rate = problem.rayleigh().stiffness;
+        field.refill_damping(law.as_ref(), at, rate);
         if rate > 0.0 && law.row_law() == RowLaw::Elastic {
             field.stiffness.clear();
             field.kept = false;
-            let _ = law.stiffness(node.space, x, &mut field.stiffness);
+            let _ = law.stiffness(at, &mut field.stiffness);
             field.damping.add(rate, &field.stiffness);
         }
         let deformation = &mut field.deformation;
-        law.deformation(x, deformation);
+        law.deformation(at, deformation);
         for (phi, target) in deformation.iter_mut().zip(driven) {
             *phi += target.0;
         }
@@ -202,21 +212,27 @@ impl Evaluation {
     /// velocities `v` of the node. Allocates nothing.
     pub fn add_proportional_damping(
         &mut self,
-        model: &Model,
+        problem: &Problem,
         i: usize,
         x: &[f64],
         v: &[f64],
         force: &mut [f64],
     ) {
-        let attachment = &model.force_fields()[i];
-        let (rate, law) = (model.rayleigh().stiffness, &attachment.component.law);
+        let attachment = &problem.force_fields()[i];
+        let (rate, law) = (problem.rayleigh().stiffness, &attachment.component.law);
         if rate > 0.0 && law.row_law() == RowLaw::Elastic {
-            let space = model.node(attachment.node).space;
+            let space = problem.node(attachment.node).space;
             let field = &mut self.fields[i];
             field.stiffness.clear();
             field.kept = false;
             // Hard elements have no stiffness, and leave their blocks empty.
-            let _ = law.stiffness(space, x, &mut field.stiffness);
+            let at = At {
+                space,
+                x,
+                v,
+                inputs: problem.inputs(i),
+            };
+            let _ = law.stiffness(at, &mut field.stiffness);
             field.subtract_stiffness(space.velocity_size(), rate, v, force);
         }
     }

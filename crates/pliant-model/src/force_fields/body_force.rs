@@ -1,7 +1,7 @@
 //! Forces and torques fixed in the axes of a body.
 
 use crate::force_field::{check_finite, check_space};
-use crate::{ForceField, ModelError, Space};
+use crate::{At, ForceField, ModelError, Space};
 use pliant_dense::{Vec3, rotation, vec3};
 
 /// A follower force at a point of every body, and a torque, both fixed in body axes.
@@ -40,14 +40,12 @@ impl ForceField for BodyForce {
         for p in self.point {
             check_finite(name, "the point of attack", p)?;
         }
-        self.load
-            .iter()
-            .try_for_each(|f| check_finite(name, "a force or torque", *f))
+        Ok(())
     }
 
-    fn add_force(&self, _space: Space, x: &[f64], _v: &[f64], f: &mut [f64]) {
-        let force = vec3(&self.load, 0);
-        let torque = Vec3::from(self.point).cross(&force) + vec3(&self.load, 3);
+    fn add_force(&self, At { x, inputs, .. }: At<'_>, f: &mut [f64]) {
+        let force = vec3(inputs, 0);
+        let torque = Vec3::from(self.point).cross(&force) + vec3(inputs, 3);
         for (x, f) in x.chunks_exact(7).zip(f.chunks_exact_mut(6)) {
             let turned = rotation::rotate([x[3], x[4], x[5], x[6]], force);
             for k in 0..3 {
@@ -69,7 +67,9 @@ impl ForceField for BodyForce {
         &self.load
     }
 
-    fn inputs_mut(&mut self) -> &mut [f64] {
-        &mut self.load
+    fn check_inputs(&self, name: &str, inputs: &[f64]) -> Result<(), ModelError> {
+        inputs
+            .iter()
+            .try_for_each(|f| check_finite(name, "a force or torque", *f))
     }
 }

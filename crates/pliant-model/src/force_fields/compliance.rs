@@ -1,7 +1,7 @@
 //! Springs to zero: one compliance for all coordinates, or one for each.
 
 use crate::force_field::{check_not_negative, check_real};
-use crate::{Blocks, ForceField, ModelError, NotInvertible, RowLaw, Space};
+use crate::{At, Blocks, ForceField, ModelError, NotInvertible, RowLaw, Space};
 
 /// One compliance for every coordinate of a node, from a soft spring (large) to a hard constraint (zero).
 ///
@@ -143,19 +143,19 @@ impl ForceField for UniformCompliance {
         check_not_negative(name, "the relaxation time", self.relaxation_time)
     }
 
-    fn energy(&self, _space: Space, x: &[f64]) -> f64 {
+    fn energy(&self, At { x, .. }: At<'_>) -> f64 {
         diagonal::energy(|_| self.compliance, x)
     }
 
-    fn add_force(&self, _space: Space, x: &[f64], v: &[f64], f: &mut [f64]) {
+    fn add_force(&self, At { x, v, .. }: At<'_>, f: &mut [f64]) {
         diagonal::add_force(|_| self.compliance, |_| self.relaxation_time, x, v, f);
     }
 
-    fn stiffness(&self, _space: Space, _x: &[f64], out: &mut Blocks) -> Result<(), NotInvertible> {
+    fn stiffness(&self, _at: At<'_>, out: &mut Blocks) -> Result<(), NotInvertible> {
         diagonal::inverse_blocks(|_| self.compliance, 1.0, out)
     }
 
-    fn damping(&self, _space: Space, _x: &[f64], _v: &[f64], out: &mut Blocks) {
+    fn damping(&self, _at: At<'_>, out: &mut Blocks) {
         if self.compliance > 0.0 && self.relaxation_time > 0.0 {
             out.set_diagonal(|_| self.relaxation_time / self.compliance);
         }
@@ -165,7 +165,7 @@ impl ForceField for UniformCompliance {
         RowLaw::Elastic
     }
 
-    fn compliance(&self, _x: &[f64], out: &mut Blocks) {
+    fn compliance(&self, _at: At<'_>, out: &mut Blocks) {
         out.set_diagonal(|_| self.compliance);
     }
 
@@ -203,19 +203,19 @@ impl ForceField for DiagonalCompliance {
         times.try_for_each(|d| check_not_negative(name, "the relaxation time", *d))
     }
 
-    fn energy(&self, _space: Space, x: &[f64]) -> f64 {
+    fn energy(&self, At { x, .. }: At<'_>) -> f64 {
         diagonal::energy(|i| self.at(i), x)
     }
 
-    fn add_force(&self, _space: Space, x: &[f64], v: &[f64], f: &mut [f64]) {
+    fn add_force(&self, At { x, v, .. }: At<'_>, f: &mut [f64]) {
         diagonal::add_force(|i| self.at(i), |i| self.relaxation(i), x, v, f);
     }
 
-    fn stiffness(&self, _space: Space, _x: &[f64], out: &mut Blocks) -> Result<(), NotInvertible> {
+    fn stiffness(&self, _at: At<'_>, out: &mut Blocks) -> Result<(), NotInvertible> {
         diagonal::inverse_blocks(|i| self.at(i), 1.0, out)
     }
 
-    fn damping(&self, _space: Space, _x: &[f64], _v: &[f64], out: &mut Blocks) {
+    fn damping(&self, _at: At<'_>, out: &mut Blocks) {
         if self.relaxation_times.iter().any(|d| *d > 0.0) {
             out.set_diagonal(|i| {
                 if self.at(i) > 0.0 {
@@ -231,7 +231,7 @@ impl ForceField for DiagonalCompliance {
         RowLaw::Elastic
     }
 
-    fn compliance(&self, _x: &[f64], out: &mut Blocks) {
+    fn compliance(&self, _at: At<'_>, out: &mut Blocks) {
         out.set_diagonal(|i| self.at(i));
     }
 

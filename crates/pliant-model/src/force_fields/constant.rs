@@ -1,8 +1,8 @@
 //! Forces that are constant in world axes.
 
 use crate::force_field::{check_finite, check_space};
-use crate::{ForceField, ModelError, Space};
-use pliant_dense::{Vec3, rotation};
+use crate::{At, ForceField, ModelError, Space};
+use pliant_dense::{rotation, vec3};
 
 /// The same force on every element, constant in world axes; on bodies it acts at the centre of mass.
 ///
@@ -39,20 +39,18 @@ impl ForceField for ConstantForce {
                 found,
             });
         }
-        self.force
-            .iter()
-            .try_for_each(|f| check_finite(name, "a force", *f))
+        Ok(())
     }
 
-    fn energy(&self, space: Space, x: &[f64]) -> f64 {
+    fn energy(&self, At { space, x, inputs, .. }: At<'_>) -> f64 {
         -x.chunks_exact(space.position_size())
-            .map(|x| x.iter().zip(&self.force).map(|(x, f)| x * f).sum::<f64>())
+            .map(|x| x.iter().zip(inputs).map(|(x, f)| x * f).sum::<f64>())
             .sum::<f64>()
     }
 
-    fn add_force(&self, space: Space, _x: &[f64], _v: &[f64], f: &mut [f64]) {
+    fn add_force(&self, At { space, inputs, .. }: At<'_>, f: &mut [f64]) {
         for f in f.chunks_exact_mut(space.velocity_size()) {
-            for (f, g) in f.iter_mut().zip(&self.force) {
+            for (f, g) in f.iter_mut().zip(inputs) {
                 *f += g;
             }
         }
@@ -62,8 +60,8 @@ impl ForceField for ConstantForce {
         &self.force
     }
 
-    fn inputs_mut(&mut self) -> &mut [f64] {
-        &mut self.force
+    fn check_inputs(&self, name: &str, inputs: &[f64]) -> Result<(), ModelError> {
+        inputs.iter().try_for_each(|f| check_finite(name, "a force", *f))
     }
 }
 
@@ -88,16 +86,13 @@ impl Torque {
 
 impl ForceField for Torque {
     fn check(&self, name: &str, space: Space, _count: usize) -> Result<(), ModelError> {
-        check_space(name, "rigid bodies", space, space == Space::Rigid3)?;
-        self.torque
-            .iter()
-            .try_for_each(|t| check_finite(name, "the torque", *t))
+        check_space(name, "rigid bodies", space, space == Space::Rigid3)
     }
 
-    fn add_force(&self, _space: Space, x: &[f64], _v: &[f64], f: &mut [f64]) {
+    fn add_force(&self, At { x, inputs, .. }: At<'_>, f: &mut [f64]) {
         for (x, f) in x.chunks_exact(7).zip(f.chunks_exact_mut(6)) {
             let q = rotation::conjugate([x[3], x[4], x[5], x[6]]);
-            let torque = rotation::rotate(q, Vec3::from(self.torque));
+            let torque = rotation::rotate(q, vec3(inputs, 0));
             for k in 0..3 {
                 f[3 + k] += torque[k];
             }
@@ -116,7 +111,9 @@ impl ForceField for Torque {
         &self.torque
     }
 
-    fn inputs_mut(&mut self) -> &mut [f64] {
-        &mut self.torque
+    fn check_inputs(&self, name: &str, inputs: &[f64]) -> Result<(), ModelError> {
+        inputs
+            .iter()
+            .try_for_each(|t| check_finite(name, "the torque", *t))
     }
 }

@@ -1,7 +1,7 @@
 //! Viscous damping.
 
 use crate::force_field::{check_not_negative, check_space};
-use crate::{Blocks, ForceField, ModelError, RowLaw, Space};
+use crate::{At, Blocks, ForceField, ModelError, RowLaw, Space};
 
 /// Viscous damping in proportion to the velocity.
 ///
@@ -46,14 +46,14 @@ impl ForceField for Damping {
         check_space(name, "rigid bodies (for angular damping)", space, fits)
     }
 
-    fn add_force(&self, space: Space, _x: &[f64], v: &[f64], f: &mut [f64]) {
+    fn add_force(&self, At { space, v, .. }: At<'_>, f: &mut [f64]) {
         let bodies = space == Space::Rigid3;
         for (i, (f, v)) in f.iter_mut().zip(v).enumerate() {
             *f -= self.at(bodies, i) * v;
         }
     }
 
-    fn damping(&self, space: Space, _x: &[f64], _v: &[f64], out: &mut Blocks) {
+    fn damping(&self, At { space, .. }: At<'_>, out: &mut Blocks) {
         out.set_diagonal(|i| self.at(space == Space::Rigid3, i));
     }
 
@@ -65,7 +65,7 @@ impl ForceField for Damping {
         }
     }
 
-    fn compliance(&self, _x: &[f64], out: &mut Blocks) {
+    fn compliance(&self, _at: At<'_>, out: &mut Blocks) {
         out.set_diagonal(|_| self.linear.recip());
     }
 }

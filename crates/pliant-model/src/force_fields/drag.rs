@@ -1,7 +1,7 @@
 //! Drag of a fluid: linear and quadratic in the speed.
 
 use crate::force_field::{check_not_negative, check_space};
-use crate::{Blocks, ForceField, ModelError, Space};
+use crate::{At, Blocks, ForceField, ModelError, Space};
 
 /// Linear and quadratic drag on every point, or on the centre of mass and the spin of every body.
 ///
@@ -57,7 +57,7 @@ impl ForceField for Drag {
         check_space(name, "rigid bodies (for angular drag)", space, fits)
     }
 
-    fn add_force(&self, space: Space, _x: &[f64], v: &[f64], f: &mut [f64]) {
+    fn add_force(&self, At { space, v, .. }: At<'_>, f: &mut [f64]) {
         let size = space.velocity_size();
         for (v, f) in v.chunks_exact(size).zip(f.chunks_exact_mut(size)) {
             for (first, n, [a, c]) in self.parts(space) {
@@ -70,7 +70,7 @@ impl ForceField for Drag {
         }
     }
 
-    fn damping(&self, space: Space, _x: &[f64], v: &[f64], out: &mut Blocks) {
+    fn damping(&self, At { space, v, .. }: At<'_>, out: &mut Blocks) {
         let size = space.velocity_size();
         for (e, v) in v.chunks_exact(size).enumerate() {
             let block = out.block_mut(e);

@@ -1,7 +1,7 @@
 //! Springs to zero whose coordinates are coupled: a full matrix.
 
 use crate::force_field::{check_finite, check_not_negative, check_real};
-use crate::{Blocks, ForceField, Groups, ModelError, NotInvertible, RowLaw, Space};
+use crate::{At, Blocks, ForceField, Groups, ModelError, NotInvertible, RowLaw, Space};
 use pliant_dense::eigen::symmetric_eigen;
 
 /// A symmetric positive-semidefinite compliance or stiffness matrix, the same for every element or every group of elements.
@@ -237,7 +237,7 @@ impl ForceField for FullCompliance {
         self.groups.clone()
     }
 
-    fn energy(&self, space: Space, x: &[f64]) -> f64 {
+    fn energy(&self, At { space, x, .. }: At<'_>) -> f64 {
         let matrix = match &self.inverse {
             _ if self.is_stiffness => &self.given,
             Inverse::Definite(k) | Inverse::Singular(k) => k,
@@ -250,7 +250,7 @@ impl ForceField for FullCompliance {
         sum
     }
 
-    fn add_force(&self, space: Space, x: &[f64], v: &[f64], f: &mut [f64]) {
+    fn add_force(&self, At { space, x, v, .. }: At<'_>, f: &mut [f64]) {
         let Some(stiffness) = self.stiffness_matrix() else {
             f.fill(f64::NAN);
             return;
@@ -264,7 +264,7 @@ impl ForceField for FullCompliance {
         });
     }
 
-    fn stiffness(&self, _space: Space, _x: &[f64], out: &mut Blocks) -> Result<(), NotInvertible> {
+    fn stiffness(&self, _at: At<'_>, out: &mut Blocks) -> Result<(), NotInvertible> {
         let Some(stiffness) = self.stiffness_matrix() else {
             return Err(NotInvertible { element: 0 });
         };
@@ -272,7 +272,7 @@ impl ForceField for FullCompliance {
         Ok(())
     }
 
-    fn damping(&self, _space: Space, _x: &[f64], _v: &[f64], out: &mut Blocks) {
+    fn damping(&self, _at: At<'_>, out: &mut Blocks) {
         let d = self.relaxation_time;
         for g in 0..out.len() {
             let block = out.block_mut(g);
@@ -293,7 +293,7 @@ impl ForceField for FullCompliance {
         }
     }
 
-    fn compliance(&self, _x: &[f64], out: &mut Blocks) {
+    fn compliance(&self, _at: At<'_>, out: &mut Blocks) {
         if let Some(compliance) = self.compliance_matrix() {
             (0..out.len()).for_each(|g| out.block_mut(g).copy_from_slice(compliance));
         }
@@ -303,7 +303,7 @@ impl ForceField for FullCompliance {
         self.relaxation_time
     }
 
-    fn row_damping(&self, _x: &[f64], _v: &[f64], out: &mut Blocks) -> bool {
+    fn row_damping(&self, _at: At<'_>, out: &mut Blocks) -> bool {
         let Some(damping) = &self.damping else {
             return false;
         };

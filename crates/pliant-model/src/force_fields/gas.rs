@@ -1,7 +1,7 @@
 //! A gas in a closed volume.
 
 use crate::force_field::{check_finite, check_positive, check_space};
-use crate::{Blocks, ForceField, ModelError, NotInvertible, RowLaw, Space};
+use crate::{At, Blocks, ForceField, ModelError, NotInvertible, RowLaw, Space};
 
 /// A fixed amount of gas behind every volume coordinate, against an ambient pressure.
 ///
@@ -50,28 +50,27 @@ impl ForceField for Gas {
         check_space(name, "scalars (volumes)", space, space == Space::Real(1))?;
         check_positive(name, "the pressure", self.pressure)?;
         check_positive(name, "the volume", self.volume)?;
-        check_positive(name, "the exponent", self.exponent)?;
-        check_finite(name, "the ambient pressure", self.ambient[0])
+        check_positive(name, "the exponent", self.exponent)
     }
 
-    fn energy(&self, _space: Space, x: &[f64]) -> f64 {
+    fn energy(&self, At { x, inputs, .. }: At<'_>) -> f64 {
         let (work, g) = (self.pressure * self.volume, self.exponent - 1.0);
         x.iter()
             .map(|v| {
                 let log = (v / self.volume).ln();
                 let gas = if g == 0.0 { -log } else { (-g * log).exp_m1() / g };
-                work * gas + self.ambient[0] * (v - self.volume)
+                work * gas + inputs[0] * (v - self.volume)
             })
             .sum()
     }
 
-    fn add_force(&self, _space: Space, x: &[f64], _v: &[f64], f: &mut [f64]) {
+    fn add_force(&self, At { x, inputs, .. }: At<'_>, f: &mut [f64]) {
         for (f, x) in f.iter_mut().zip(x) {
-            *f += self.pressure_at(*x) - self.ambient[0];
+            *f += self.pressure_at(*x) - inputs[0];
         }
     }
 
-    fn stiffness(&self, _space: Space, x: &[f64], out: &mut Blocks) -> Result<(), NotInvertible> {
+    fn stiffness(&self, At { x, .. }: At<'_>, out: &mut Blocks) -> Result<(), NotInvertible> {
         out.set_diagonal(|i| self.exponent * self.pressure_at(x[i]) / x[i]);
         Ok(())
     }
@@ -80,13 +79,13 @@ impl ForceField for Gas {
         RowLaw::Elastic
     }
 
-    fn compliance(&self, x: &[f64], out: &mut Blocks) {
+    fn compliance(&self, At { x, .. }: At<'_>, out: &mut Blocks) {
         out.set_diagonal(|i| x[i] / (self.exponent * self.pressure_at(x[i])));
     }
 
-    fn deformation(&self, x: &[f64], out: &mut [f64]) {
+    fn deformation(&self, At { x, inputs, .. }: At<'_>, out: &mut [f64]) {
         for (out, x) in out.iter_mut().zip(x) {
-            *out = x / self.exponent * (self.ambient[0] / self.pressure_at(*x) - 1.0);
+            *out = x / self.exponent * (inputs[0] / self.pressure_at(*x) - 1.0);
         }
     }
 
@@ -98,7 +97,7 @@ impl ForceField for Gas {
         &self.ambient
     }
 
-    fn inputs_mut(&mut self) -> &mut [f64] {
-        &mut self.ambient
+    fn check_inputs(&self, name: &str, inputs: &[f64]) -> Result<(), ModelError> {
+        check_finite(name, "the ambient pressure", inputs[0])
     }
 }

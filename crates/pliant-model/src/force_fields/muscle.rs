@@ -1,7 +1,7 @@
 //! A muscle along its line: Hill's model without tendon.
 
 use crate::force_field::{check_not_negative, check_positive, check_space};
-use crate::{Blocks, ForceField, ModelError, NotInvertible, Space};
+use crate::{At, Blocks, ForceField, ModelError, NotInvertible, Space};
 use std::f64::consts::PI;
 
 /// Width `w` of the active force-length curve (Thelen 2003).
@@ -64,19 +64,20 @@ impl AxialMuscle {
         self
     }
 
-    fn activation(&self, e: usize) -> f64 {
-        match self.activations.as_slice() {
-            [one] => *one,
-            list => list[e],
-        }
-    }
-
     fn strain(&self, l: f64) -> f64 {
         l / self.length - 1.0
     }
 
     fn rate(&self, v: f64) -> f64 {
         v / (self.length * self.speed)
+    }
+}
+
+/// The activation of an element.
+fn activation(inputs: &[f64], e: usize) -> f64 {
+    match inputs {
+        [one] => *one,
+        list => list[e],
     }
 }
 
@@ -155,46 +156,38 @@ impl ForceField for AxialMuscle {
                 found,
             });
         }
-        match self.activations.iter().find(|a| !(0.0..=1.0).contains(*a)) {
-            Some(value) => Err(ModelError::OutOfRange {
-                name: name.into(),
-                what: "an activation",
-                value: *value,
-                bound: "between 0 and 1",
-            }),
-            None => Ok(()),
-        }
+        Ok(())
     }
 
-    fn energy(&self, _space: Space, x: &[f64]) -> f64 {
+    fn energy(&self, At { x, inputs, .. }: At<'_>) -> f64 {
         let of = |(e, l): (usize, &f64)| {
             let s = self.strain(*l);
             let active = 0.5 * (WIDTH * PI).sqrt() * erf(s / WIDTH.sqrt());
-            self.activation(e) * active + passive(s).0
+            activation(inputs, e) * active + passive(s).0
         };
         self.force * self.length * x.iter().enumerate().map(of).sum::<f64>()
     }
 
-    fn add_force(&self, _space: Space, x: &[f64], v: &[f64], f: &mut [f64]) {
+    fn add_force(&self, At { x, v, inputs, .. }: At<'_>, f: &mut [f64]) {
         for (e, f) in f.iter_mut().enumerate() {
             let s = self.strain(x[e]);
-            let contraction = self.activation(e) * active(s).0 * force_velocity(self.rate(v[e])).0;
+            let contraction = activation(inputs, e) * active(s).0 * force_velocity(self.rate(v[e])).0;
             *f -= self.force * (contraction + passive(s).1) + self.damping * v[e];
         }
     }
 
-    fn stiffness(&self, _space: Space, x: &[f64], out: &mut Blocks) -> Result<(), NotInvertible> {
+    fn stiffness(&self, At { x, inputs, .. }: At<'_>, out: &mut Blocks) -> Result<(), NotInvertible> {
         out.set_diagonal(|e| {
             let s = self.strain(x[e]);
-            self.force / self.length * (self.activation(e) * active(s).1 + passive(s).2)
+            self.force / self.length * (activation(inputs, e) * active(s).1 + passive(s).2)
         });
         Ok(())
     }
 
-    fn damping(&self, _space: Space, x: &[f64], v: &[f64], out: &mut Blocks) {
+    fn damping(&self, At { x, v, inputs, .. }: At<'_>, out: &mut Blocks) {
         out.set_diagonal(|e| {
             let slope = force_velocity(self.rate(v[e])).1 * self.rate(1.0);
-            self.force * self.activation(e) * active(self.strain(x[e])).0 * slope + self.damping
+            self.force * activation(inputs, e) * active(self.strain(x[e])).0 * slope + self.damping
         });
     }
 
@@ -206,7 +199,15 @@ impl ForceField for AxialMuscle {
         &self.activations
     }
 
-    fn inputs_mut(&mut self) -> &mut [f64] {
-        &mut self.activations
+    fn check_inputs(&self, name: &str, inputs: &[f64]) -> Result<(), ModelError> {
+        match inputs.iter().find(|a| !(0.0..=1.0).contains(*a)) {
+            Some(value) => Err(ModelError::OutOfRange {
+                name: name.into(),
+                what: "an activation",
+                value: *value,
+                bound: "between 0 and 1",
+            }),
+            None => Ok(()),
+        }
     }
 }

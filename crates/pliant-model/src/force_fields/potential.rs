@@ -1,7 +1,7 @@
 //! A force field from its energy alone.
 
 use crate::dual::{self, Dual, LIMIT};
-use crate::{Blocks, ForceField, Groups, ModelError, NotInvertible, Space};
+use crate::{At, Blocks, ForceField, Groups, ModelError, NotInvertible, Space};
 use std::fmt;
 use std::sync::Arc;
 
@@ -88,7 +88,7 @@ impl ForceField for Potential {
         self.groups.clone()
     }
 
-    fn energy(&self, space: Space, x: &[f64]) -> f64 {
+    fn energy(&self, At { space, x, .. }: At<'_>) -> f64 {
         let mut sum = 0.0;
         self.each_group(space, x, |_, group| {
             sum += self.at(space, x, group, None, None).re;
@@ -96,7 +96,7 @@ impl ForceField for Potential {
         sum
     }
 
-    fn add_force(&self, space: Space, x: &[f64], _v: &[f64], f: &mut [f64]) {
+    fn add_force(&self, At { space, x, .. }: At<'_>, f: &mut [f64]) {
         let size = space.velocity_size();
         self.each_group(space, x, |_, group| {
             let n = group.len() * size;
@@ -112,7 +112,7 @@ impl ForceField for Potential {
         });
     }
 
-    fn stiffness(&self, space: Space, x: &[f64], out: &mut Blocks) -> Result<(), NotInvertible> {
+    fn stiffness(&self, At { space, x, .. }: At<'_>, out: &mut Blocks) -> Result<(), NotInvertible> {
         self.each_group(space, x, |g, group| {
             let n = group.len() * space.velocity_size();
             let block = out.block_mut(g);

@@ -3,7 +3,7 @@
 mod table;
 
 use crate::force_field::{check_finite, check_not_negative, check_positive, check_real};
-use crate::{Blocks, ForceField, ModelError, NotInvertible, RowLaw, Space};
+use crate::{At, Blocks, ForceField, ModelError, NotInvertible, RowLaw, Space};
 use table::Table;
 
 /// A spring whose force is a function of its extension, with an optional dashpot beside it; every coordinate alone.
@@ -140,12 +140,8 @@ impl Spring {
         self
     }
 
-    fn extension(&self, x: f64) -> f64 {
-        x - self.rest.map_or(0.0, |[l]| l)
-    }
-
-    fn damping_at(&self, x: f64) -> f64 {
-        if self.curve.is_engaged(self.extension(x)) {
+    fn damping_at(&self, inputs: &[f64], x: f64) -> f64 {
+        if self.curve.is_engaged(extension(inputs, x)) {
             self.damping
         } else {
             0.0
@@ -153,11 +149,15 @@ impl Spring {
     }
 }
 
+/// The extension of a coordinate over its rest length, input 0 if there is one.
+fn extension(inputs: &[f64], x: f64) -> f64 {
+    x - inputs.first().copied().unwrap_or(0.0)
+}
+
 impl ForceField for Spring {
     fn check(&self, name: &str, space: Space, _count: usize) -> Result<(), ModelError> {
         check_real(name, space)?;
         check_not_negative(name, "the damping", self.damping)?;
-        check_finite(name, "the rest length", self.extension(0.0))?;
         match &self.curve {
             Curve::Linear(k) | Curve::OneSided { k, .. } => check_positive(name, "the stiffness", *k),
             Curve::Saturating { k, limit } => {
@@ -172,23 +172,23 @@ impl ForceField for Spring {
         }
     }
 
-    fn energy(&self, _space: Space, x: &[f64]) -> f64 {
-        x.iter().map(|x| self.curve.energy(self.extension(*x))).sum()
+    fn energy(&self, At { x, inputs, .. }: At<'_>) -> f64 {
+        x.iter().map(|x| self.curve.energy(extension(inputs, *x))).sum()
     }
 
-    fn add_force(&self, _space: Space, x: &[f64], v: &[f64], f: &mut [f64]) {
+    fn add_force(&self, At { x, v, inputs, .. }: At<'_>, f: &mut [f64]) {
         for ((f, x), v) in f.iter_mut().zip(x).zip(v) {
-            *f -= self.curve.tension(self.extension(*x)) + self.damping_at(*x) * v;
+            *f -= self.curve.tension(extension(inputs, *x)) + self.damping_at(inputs, *x) * v;
         }
     }
 
-    fn stiffness(&self, _space: Space, x: &[f64], out: &mut Blocks) -> Result<(), NotInvertible> {
-        out.set_diagonal(|i| self.curve.slope(self.extension(x[i])));
+    fn stiffness(&self, At { x, inputs, .. }: At<'_>, out: &mut Blocks) -> Result<(), NotInvertible> {
+        out.set_diagonal(|i| self.curve.slope(extension(inputs, x[i])));
         Ok(())
     }
 
-    fn damping(&self, _space: Space, x: &[f64], _v: &[f64], out: &mut Blocks) {
-        out.set_diagonal(|i| self.damping_at(x[i]));
+    fn damping(&self, At { x, inputs, .. }: At<'_>, out: &mut Blocks) {
+        out.set_diagonal(|i| self.damping_at(inputs, x[i]));
     }
 
     fn row_law(&self) -> RowLaw {
@@ -199,13 +199,13 @@ impl ForceField for Spring {
         }
     }
 
-    fn compliance(&self, x: &[f64], out: &mut Blocks) {
-        out.set_diagonal(|i| self.curve.slope(self.extension(x[i])).recip());
+    fn compliance(&self, At { x, inputs, .. }: At<'_>, out: &mut Blocks) {
+        out.set_diagonal(|i| self.curve.slope(extension(inputs, x[i])).recip());
     }
 
-    fn deformation(&self, x: &[f64], out: &mut [f64]) {
+    fn deformation(&self, At { x, inputs, .. }: At<'_>, out: &mut [f64]) {
         for (out, x) in out.iter_mut().zip(x) {
-            let x = self.extension(*x);
+            let x = extension(inputs, *x);
             *out = self.curve.tension(x) / self.curve.slope(x);
         }
     }
@@ -215,9 +215,9 @@ impl ForceField for Spring {
         matches!(self.curve, Curve::Linear(_)) && self.rest.is_none()
     }
 
-    fn row_damping(&self, x: &[f64], _v: &[f64], out: &mut Blocks) -> bool {
+    fn row_damping(&self, At { x, inputs, .. }: At<'_>, out: &mut Blocks) -> bool {
         if self.damping > 0.0 {
-            out.set_diagonal(|i| self.damping_at(x[i]));
+            out.set_diagonal(|i| self.damping_at(inputs, x[i]));
         }
         self.damping > 0.0
     }
@@ -226,7 +226,7 @@ impl ForceField for Spring {
         self.rest.as_ref().map_or(&[], |l| l)
     }
 
-    fn inputs_mut(&mut self) -> &mut [f64] {
-        self.rest.as_mut().map_or(&mut [], |l| l)
+    fn check_inputs(&self, name: &str, inputs: &[f64]) -> Result<(), ModelError> {
+        check_finite(name, "the rest length", extension(inputs, 0.0))
     }
 }

@@ -12,33 +12,37 @@ use JointAxis::{HeadingInA, HeadingInB, Misalignment, Rotation, Translation, Twi
 /// springs, dampers, motors, friction and limits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum JointKind {
-    /// Holds everything: three translations, three rotations.
+    /// Holds everything: three translations `t`, three rotations `r`.
     Fixed,
-    /// Turns about z. Also known as revolute.
+    /// Turns about z: holds `t`, `z_A . x_B` and `z_A . y_B`; free is `angle`, the twist about z. Also known as revolute.
     Hinge,
-    /// Slides along z. Also known as prismatic.
+    /// Slides along z: holds `t_x`, `t_y` and `r`; free is `travel`, `t_z`. Also known as prismatic.
     Slider,
-    /// Slides along z and turns about it.
+    /// Slides along z and turns about it: holds `t_x`, `t_y`, `z_A . x_B` and `z_A . y_B`; free are `travel`, `t_z`, and
+    /// `angle`, the twist about z.
     Cylindrical,
-    /// Turns about x of A and y of B, which stay perpendicular. Also known as Cardan or Hooke joint.
+    /// Turns about x of A and y of B, which stay perpendicular: holds `t` and `x_A . y_B`; free are `first_angle`, the turn
+    /// about x of A, and `second_angle`, the turn about y of B. Also known as Cardan or Hooke joint.
     Universal,
-    /// Turns about everything. Also known as spherical.
+    /// Turns about everything: holds `t`; no free coordinate has a name. Also known as spherical.
     Ball,
-    /// Slides along x and y and turns about z.
+    /// Slides along x and y and turns about z: holds `t_z`, `z_A . x_B` and `z_A . y_B`; free are `x`, `t_x`, `y`, `t_y`, and
+    /// `angle`, the twist about z.
     Planar,
-    /// Turns about z and moves along it by a pitch per turn. Also holds `t_z - pitch angle/(2 pi)`.
+    /// Turns about z and moves along it by a pitch per turn: holds and leaves free as `Cylindrical`, and also holds
+    /// `t_z - pitch angle/(2 pi)`.
     Screw {
         /// Travel per turn (m).
         pitch: f64,
     },
-    /// Keeps the distance of the two origins: holds `|p_B - p_A| - length`.
+    /// Keeps the distance of the two origins: holds `|p_B - p_A| - length`; no free coordinate has a name.
     Distance {
         /// The distance (m); as at the start if it is not given.
         length: Option<f64>,
     },
-    /// The origin of B stays on the z axis of A.
+    /// The origin of B stays on the z axis of A: holds `t_x` and `t_y`; free is `travel`, `t_z`.
     PointOnLine,
-    /// The origin of B stays in the x y plane of A.
+    /// The origin of B stays in the x y plane of A: holds `t_z`; free are `x`, `t_x`, and `y`, `t_y`.
     PointOnPlane,
 }
 

@@ -21,6 +21,7 @@ pub enum Cell {
 
 /// What becomes of points outside a mesh.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename = "outside"))]
 pub enum Outside {
     /// They are an error.
     #[default]

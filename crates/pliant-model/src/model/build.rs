@@ -4,7 +4,7 @@ use super::{
     Attachment, ComponentId, ConstraintEntry, ForceFieldEntry, Level, Model, Node, NodeId, NodeKind,
     Treatment,
 };
-use crate::{ForceField, Groups, Mapping, Mass, ModelError, Pose, RowLaw, Space};
+use crate::{At, ForceField, Groups, Mapping, Mass, ModelError, Pose, RowLaw, Space};
 use pliant_dense::rotation;
 
 impl Model {
@@ -14,9 +14,7 @@ impl Model {
     /// # Errors
     /// [`ModelError::NotFinite`].
     pub fn set_gravity(&mut self, gravity: [f64; 3]) -> Result<(), ModelError> {
-        check_finite("gravity", "a coordinate", &gravity)?;
-        self.gravity = gravity;
-        Ok(())
+        self.initial.set_gravity(gravity)
     }
 
     /// Adds particles at rest at the given positions (m).
@@ -181,7 +179,7 @@ impl Model {
             ComponentId::Constraint(i) => i < mark.constraints,
             ComponentId::Mass(_) => true,
         });
-        self.list_rows();
+        self.set_initial(|model, values| values.truncate(model));
     }
 
     fn push(&mut self, name: &str, space: Space, count: usize, kind: NodeKind) -> Result<NodeId, ModelError> {
@@ -265,6 +263,7 @@ impl Model {
         let target = self.checked(name, node)?;
         let (space, count) = (target.space, target.count);
         law.check(name, space, count)?;
+        law.check_inputs(name, law.inputs())?;
         let groups = law.groups();
         groups.check(name, count)?;
         let rows = law.row_law() != RowLaw::None && law.memory().is_none() && space != Space::Rigid3;
@@ -274,7 +273,8 @@ impl Model {
             NodeKind::Mapped { .. } => vec![0.0; count * space.position_size()],
         };
         let mut blocks = crate::mass::group_shapes(&groups, space, count);
-        let infinite = law.stiffness(space, &x, &mut blocks).err();
+        let at = At::new(space, &x).with_inputs(law.inputs());
+        let infinite = law.stiffness(at, &mut blocks).err();
         let effective = match treatment {
             Treatment::Stiffness => Treatment::Stiffness,
             Treatment::Auto if infinite.is_none() => Treatment::Stiffness,
@@ -291,7 +291,7 @@ impl Model {
                 }
                 blocks.clear();
                 if rows {
-                    law.compliance(&x, &mut blocks);
+                    law.compliance(at, &mut blocks);
                 }
                 let finite = (0..blocks.len()).all(|g| blocks.block(g).iter().all(|c| c.is_finite()));
                 if !rows || !finite || !covers(&groups, count) {
@@ -309,16 +309,15 @@ impl Model {
         }
         let first_internal = self.internal;
         self.internal += law.memory().map_or(0, |m| m.size(count));
+        let inputs = self.initial.push_force_field(effective, law.inputs());
         let component = ForceFieldEntry {
             law,
-            treatment: effective,
             automatic: treatment == Treatment::Auto
                 && infinite.is_none()
                 && rows
                 && elastic
                 && covers(&groups, count),
-            motion: None,
-            bounds: None,
+            inputs,
             internal: first_internal..self.internal,
         };
         let id = ComponentId::ForceField(self.force_fields.len());
@@ -329,7 +328,7 @@ impl Model {
         });
         self.component_names.insert(name.into(), id);
         self.row_order.push(id);
-        self.list_rows_of(id);
+        self.set_initial(|model, values| values.list_rows_of(model, id));
         Ok(id)
     }
 
@@ -376,11 +375,8 @@ impl Model {
             });
         }
         let id = ComponentId::Constraint(self.constraints.len());
-        let component = ConstraintEntry {
-            level,
-            motion: None,
-            bounds: None,
-        };
+        let component = ConstraintEntry { level };
+        self.initial.push_constraint();
         self.constraints.push(Attachment {
             name: name.into(),
             node,
@@ -388,7 +384,7 @@ impl Model {
         });
         self.component_names.insert(name.into(), id);
         self.row_order.push(id);
-        self.list_rows_of(id);
+        self.set_initial(|model, values| values.list_rows_of(model, id));
         Ok(id)
     }
 
@@ -501,7 +497,7 @@ fn covers(groups: &Groups, count: usize) -> bool {
     }
 }
 
-pub(super) fn check_finite(name: &str, what: &'static str, values: &[f64]) -> Result<(), ModelError> {
+pub(crate) fn check_finite(name: &str, what: &'static str, values: &[f64]) -> Result<(), ModelError> {
     match values.iter().find(|x| !x.is_finite()) {
         Some(value) => Err(ModelError::NotFinite {
             name: name.into(),

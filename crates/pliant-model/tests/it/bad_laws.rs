@@ -19,7 +19,7 @@ fn inputs_are_checked_when_set() {
     let error = m.set_input(id, 1, 0.5).unwrap_err().to_string();
     assert!(error.contains("needs 2 inputs at least, found 1"), "{error}");
     // The old value stays.
-    assert_eq!(m.force_fields()[0].component.law.inputs(), &[0.5]);
+    assert_eq!(m.initial_parameters().inputs(), &[0.5]);
 }
 
 #[test]
@@ -197,7 +197,9 @@ fn bad_parameters() {
         ),
     ];
     for (law, space, words) in cases {
-        let error = law.check("law", space, 2).unwrap_err().to_string();
+        let checked = law.check("law", space, 2);
+        let checked = checked.and_then(|()| law.check_inputs("law", law.inputs()));
+        let error = checked.unwrap_err().to_string();
         assert!(
             error.contains(words) && error.contains("`law`"),
             "{law:?}: {error}"

@@ -3,7 +3,7 @@
 use pliant_dense::rotation;
 use pliant_model::dual::{Dual, DualNum, conjugate, displace, multiply, rotate};
 use pliant_model::{
-    Evaluation, FramePair, JointAxis, JointFrame, Mapping, Model, ModelError, Pose, Space, check,
+    Evaluation, FramePair, JointAxis, JointFrame, Mapping, Model, ModelError, Pose, Problem, Space, check,
 };
 use std::f64::consts::{FRAC_PI_2, PI};
 
@@ -94,6 +94,7 @@ pub(crate) fn difference_after<M: Mapping + Clone + 'static>(
     let mut model = Model::new();
     let parent = model.add_rigid_bodies("bodies", bodies).unwrap();
     let child = model.add_mapped("child", &[parent], mapping.clone()).unwrap();
+    let model = Problem::new(model);
     let mut state = model.initial_state().unwrap();
     let range = model.node(child).position_range();
     state.positions[range.clone()].copy_from_slice(last);

@@ -1,9 +1,9 @@
 //! Every component against its checker, at random and at awkward states.
 
 use pliant_model::{
-    Affine, AffineEntry, ConstantForce, Damping, Dependency, DiagonalCompliance, Difference, Distance, End,
-    ForceField, Identity, Mapping, Pose, RelativeRotation, RigidPoints, Space, Subset, UniformCompliance,
-    check,
+    Affine, AffineEntry, ComponentId, ConstantForce, Damping, Dependency, DiagonalCompliance, Difference,
+    Distance, End, ForceField, Identity, Level, Mapping, Model, Motion, Pose, Problem, RelativeRotation,
+    RigidPoints, Space, Spring, Subset, Treatment, UniformCompliance, check,
 };
 use proptest::prelude::*;
 
@@ -138,4 +138,42 @@ fn the_checker_sees_a_wrong_geometric_stiffness() {
         found.jacobian < TOLERANCE && found.geometric > 0.01 && found.bias > 0.01,
         "{found:?}"
     );
+}
+
+/// Values that a problem had are there again, and the model never had them.
+#[test]
+fn a_problem_goes_back_to_values_that_it_had() {
+    let mut model = Model::new();
+    model.set_gravity([0.0, 0.0, -1.0]).unwrap();
+    let x = model.add_scalars("x", &[1.0]).unwrap();
+    let held = model.add_constraint("held", x, Level::Position).unwrap();
+    let law = Spring::linear(2.0).with_rest(0.5);
+    let winch = model.add_force_field("winch", x, law, Treatment::Auto).unwrap();
+    let mut problem = Problem::new(model);
+    let before = problem.parameters().clone();
+    assert_eq!(&before, problem.initial_parameters());
+    let group = problem.row_groups()[0];
+    let ComponentId::ForceField(i) = winch else {
+        panic!("{winch:?}")
+    };
+    problem.set_gravity([0.0; 3]).unwrap();
+    problem.set_input(winch, 0, 0.7).unwrap();
+    problem.set_bounds(held, -1.0, 2.0).unwrap();
+    problem
+        .set_motion(held, Some(Motion::sine(1.0, 1.0, 0.0)))
+        .unwrap();
+    assert!(problem.choose_treatment(i, Treatment::Compliance));
+    assert_eq!((problem.gravity(), problem.inputs(i)), ([0.0; 3], &[0.7][..]));
+    assert_eq!(problem.bounds(&group), Some((-1.0, 2.0)));
+    assert!(problem.motion(&group).is_some());
+    assert_eq!(
+        (problem.row_count(), problem.treatment(i)),
+        (2, Treatment::Compliance)
+    );
+    let after = problem.parameters().clone();
+    assert_ne!(after, before);
+    problem.set_parameters(&before);
+    assert_eq!(problem.parameters(), problem.initial_parameters());
+    problem.set_parameters(&after);
+    assert_eq!(problem.parameters(), &after);
 }

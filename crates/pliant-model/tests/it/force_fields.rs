@@ -2,8 +2,8 @@
 
 use pliant_model::dual::{Dual, DualNum};
 use pliant_model::{
-    AxialMuscle, Blocks, BodyForce, ConstantForce, Damping, Dependency, Drag, Evaluation, ForceField,
-    Formula, Gas, Model, NotInvertible, Pose, Potential, RowLaw, Space, Torque, Treatment, check,
+    At, AxialMuscle, Blocks, BodyForce, ConstantForce, Damping, Dependency, Drag, Evaluation, ForceField,
+    Formula, Gas, Model, NotInvertible, Pose, Potential, Problem, RowLaw, Space, Torque, Treatment, check,
 };
 
 pub(crate) const TOLERANCE: f64 = 1e-6;
@@ -40,8 +40,12 @@ pub(crate) fn passes(law: &dyn ForceField, space: Space, x: &[f64], v: &[f64]) -
 
 pub(crate) fn force(law: &dyn ForceField, space: Space, x: &[f64], v: &[f64]) -> Vec<f64> {
     let mut f = vec![0.0; v.len()];
-    law.add_force(space, x, v, &mut f);
+    law.add_force(At::new(space, x).moving(v).with_inputs(law.inputs()), &mut f);
     f
+}
+
+pub(crate) fn energy(law: &dyn ForceField, space: Space, x: &[f64]) -> f64 {
+    law.energy(At::new(space, x).with_inputs(law.inputs()))
 }
 
 pub(crate) fn close(a: &[f64], b: &[f64]) {
@@ -132,26 +136,27 @@ fn gas() {
     let law = Gas::new(1e5, 2e-3, 1.4);
     m.add_force_field("gas", volume, law, Treatment::Compliance)
         .unwrap();
+    let m = Problem::new(m);
     let mut state = m.initial_state().unwrap();
     let mut evaluation = Evaluation::new(&m);
     evaluation.propagate(&m, &mut state).unwrap();
     evaluation.evaluate(&m, &state).unwrap();
-    let (mut c, mut d, v) = (Blocks::new([(1, 1)]), [0.0], m.positions(&state, volume));
-    law.compliance(v, &mut c);
-    law.deformation(v, &mut d);
+    let (mut c, mut d, at) = (Blocks::new([(1, 1)]), [0.0], m.at(0, &state));
+    law.compliance(at, &mut c);
+    law.deformation(at, &mut d);
     close(&[-d[0] / c.block(0)[0]], &[1e5 * 2f64.powf(1.4)]);
     let s = Space::Real(1);
     let law = Gas::new(1e5, 1e-3, 1.4).with_ambient(1e5);
     // 2^1.4 = 2.639015821545789.
     close(&force(&law, s, &[0.5e-3], &[0.0]), &[163_901.582_154_578_9]);
-    close(&[law.energy(s, &[1e-3])], &[0.0]);
+    close(&[energy(&law, s, &[1e-3])], &[0.0]);
     // Adiabatic work of compression to half the volume: p0 V0 (2^0.4 - 1)/0.4, less that of the ambient.
     close(
-        &[law.energy(s, &[0.5e-3])],
+        &[energy(&law, s, &[0.5e-3])],
         &[100.0 * (2f64.powf(0.4) - 1.0) / 0.4 - 50.0],
     );
     let isothermal = Gas::new(1e5, 1e-3, 1.0);
-    close(&[isothermal.energy(s, &[0.5e-3])], &[100.0 * 2f64.ln()]);
+    close(&[energy(&isothermal, s, &[0.5e-3])], &[100.0 * 2f64.ln()]);
 }
 
 #[test]
@@ -186,14 +191,15 @@ fn muscle() {
         pliant_model::Blocks::new([(1, 1)]),
     );
     // Isometric slope of F_V: 1 + 1/A = 5.
-    muscle(1.0).damping(s, &[0.1], &[0.0], &mut b);
+    let at = |l| At::new(s, l).moving(&[0.0]).with_inputs(&[1.0]);
+    muscle(1.0).damping(at(&[0.1]), &mut b);
     close(b.block(0), &[5000.0]);
     // On the descending limb the stiffness is negative.
-    muscle(1.0).stiffness(s, &[0.12], &mut k).unwrap();
+    muscle(1.0).stiffness(at(&[0.12]), &mut k).unwrap();
     assert!(k.block(0)[0] < -5000.0);
     // erf(1) = 0.842700792949715 at s = sqrt(0.45), less the passive part.
     let l = 0.1 * (1.0 + 0.45f64.sqrt());
-    let active = muscle(1.0).energy(s, &[l]) - muscle(0.0).energy(s, &[l]);
+    let active = energy(&muscle(1.0), s, &[l]) - energy(&muscle(0.0), s, &[l]);
     close(
         &[active],
         &[100.0 * 0.5 * (0.45 * std::f64::consts::PI).sqrt() * 0.842_700_792_949_714_9],
@@ -249,19 +255,19 @@ struct Wrong {
 }
 
 impl ForceField for Wrong {
-    fn energy(&self, _space: Space, x: &[f64]) -> f64 {
+    fn energy(&self, At { x, .. }: At<'_>) -> f64 {
         x.iter()
             .map(|x| 0.5 * x * x + self.energy * x + 0.25 * self.cubic * x.powi(4))
             .sum()
     }
 
-    fn add_force(&self, _space: Space, x: &[f64], v: &[f64], f: &mut [f64]) {
+    fn add_force(&self, At { x, v, .. }: At<'_>, f: &mut [f64]) {
         for k in 0..x.len() {
             f[k] -= x[k] + self.cubic * x[k].powi(3) + 2.0 * v[k] + self.coupling * v[(k + 2) % x.len()];
         }
     }
 
-    fn stiffness(&self, _space: Space, x: &[f64], out: &mut Blocks) -> Result<(), NotInvertible> {
+    fn stiffness(&self, At { x, .. }: At<'_>, out: &mut Blocks) -> Result<(), NotInvertible> {
         for e in 0..out.len() {
             let k = |k: usize| 1.0 + self.stiffness + 3.0 * self.cubic * x[2 * e + k].powi(2);
             out.block_mut(e).copy_from_slice(&[k(0), self.skew, 0.0, k(1)]);
@@ -269,7 +275,7 @@ impl ForceField for Wrong {
         Ok(())
     }
 
-    fn damping(&self, _space: Space, _x: &[f64], _v: &[f64], out: &mut Blocks) {
+    fn damping(&self, _at: At<'_>, out: &mut Blocks) {
         (0..out.len()).for_each(|e| {
             out.block_mut(e)
                 .copy_from_slice(&[2.0 - self.damping, 0.0, 0.0, 2.0]);
@@ -280,21 +286,21 @@ impl ForceField for Wrong {
         RowLaw::Elastic
     }
 
-    fn compliance(&self, x: &[f64], out: &mut Blocks) {
+    fn compliance(&self, At { x, .. }: At<'_>, out: &mut Blocks) {
         for e in 0..out.len() {
             let k = |k: usize| 1.0 / (1.0 + 3.0 * self.cubic * x[2 * e + k].powi(2)) + self.compliance;
             out.block_mut(e).copy_from_slice(&[k(0), 0.0, 0.0, k(1)]);
         }
     }
 
-    fn deformation(&self, x: &[f64], out: &mut [f64]) {
+    fn deformation(&self, At { x, .. }: At<'_>, out: &mut [f64]) {
         for (out, x) in out.iter_mut().zip(x) {
             *out = (x + self.cubic * x.powi(3)) / (1.0 + 3.0 * self.cubic * x * x) + self.deformation;
         }
     }
 
-    fn row_damping(&self, _x: &[f64], _v: &[f64], out: &mut Blocks) -> bool {
-        self.damping(Space::Real(2), &[], &[], out);
+    fn row_damping(&self, at: At<'_>, out: &mut Blocks) -> bool {
+        self.damping(at, out);
         true
     }
 }

@@ -2,7 +2,7 @@
 
 use pliant_model::{
     DiagonalCompliance, Difference, Distance, End, Evaluation, FullCompliance, Joint, JointKind, Level, Mass,
-    Model, Motion, NodeId, RigidMass, Side, Space, Treatment, UniformCompliance,
+    Model, Motion, NodeId, Problem, RigidMass, Side, Space, Treatment, UniformCompliance,
 };
 
 /// One scalar of mass one with one row on it, changed by the last argument, and whether the row is held by its position.
@@ -13,6 +13,7 @@ fn holds(add: impl Fn(&mut Model, NodeId)) -> Vec<bool> {
         .unwrap();
     model.add_mass("m", x, Mass::Uniform(1.0)).unwrap();
     add(&mut model, x);
+    let model = Problem::new(model);
     let mut state = model.initial_state().unwrap();
     let mut evaluation = Evaluation::new(&model);
     evaluation.propagate(&model, &mut state).unwrap();
@@ -144,6 +145,7 @@ fn sizes_are_carried_down_without_cancelling() {
     let length = model
         .add_mapped("length", &[gap], Distance::to_points(&[(0, [0.0; 3])]))
         .unwrap();
+    let model = Problem::new(model);
     let mut state = model.initial_state().unwrap();
     let mut evaluation = Evaluation::new(&model);
     evaluation.propagate(&model, &mut state).unwrap();
@@ -167,6 +169,7 @@ fn one_field_is_scaled() {
         let law = UniformCompliance::from_stiffness(stiffness);
         model.add_force_field(name, x, law, Treatment::Stiffness).unwrap();
     }
+    let model = Problem::new(model);
     let mut state = model.initial_state().unwrap();
     let mut evaluation = Evaluation::new(&model);
     evaluation.propagate(&model, &mut state).unwrap();

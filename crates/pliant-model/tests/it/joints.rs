@@ -119,7 +119,7 @@ fn what_makes_no_sense_is_refused_and_leaves_nothing() {
     let (a, b) = (Side::Body(bodies, 0), Side::Body(bodies, 1));
     let hinge = || Joint::hinge(a, b).at(somewhere());
     let nan = Pose::turned([0.0; 3], [0.0; 3], 1.0);
-    let (nodes, rows) = (model.nodes().len(), model.row_count());
+    let (nodes, rows) = (model.nodes().len(), model.initial_parameters().row_count());
     let wrong = [
         Joint::hinge(a, Side::Body(bodies, 7)),
         Joint::hinge(a, Side::Body(points, 0)),
@@ -160,7 +160,7 @@ fn what_makes_no_sense_is_refused_and_leaves_nothing() {
         let text = error.to_string();
         assert!(text.contains("elbow"), "{joint:?}: {text}");
         assert_eq!(
-            (model.nodes().len(), model.row_count()),
+            (model.nodes().len(), model.initial_parameters().row_count()),
             (nodes, rows),
             "{joint:?}"
         );

@@ -2,7 +2,8 @@
 
 use crate::force_fields::{bodies, random};
 use pliant_model::{
-    CoupledMass, Distance, Mass, Model, ModelError, Pose, RigidMass, RigidPoints, Space, Subset, check,
+    CoupledMass, Distance, Mass, Model, ModelError, Pose, Problem, RigidMass, RigidPoints, Space, Subset,
+    check,
 };
 use std::f64::consts::PI;
 
@@ -313,6 +314,7 @@ fn meshes_in_closed_form() {
         .add_independent("box", Space::Real(3), points.as_flattened(), &v)
         .unwrap();
     m.add_mass("mass", node, mass).unwrap();
+    let m = Problem::new(m);
     let kinetic = m.energies(&m.initial_state().unwrap()).kinetic;
     let inertia = moments(&RigidMass::cuboid(12.0, [1.0, 2.0, 3.0]));
     close(

@@ -19,7 +19,7 @@ impl Maxwell {
 }
 
 impl ForceField for Maxwell {
-    fn add_force(&self, _: Space, _: &[f64], _: &[f64], _: &mut [f64]) {}
+    fn add_force(&self, _at: At<'_>, _: &mut [f64]) {}
 
     fn is_damped(&self) -> bool {
         false
@@ -45,26 +45,26 @@ impl Memory for Maxwell {
         }
     }
 
-    fn energy(&self, _: Space, x: &[f64], internal: &[f64]) -> f64 {
+    fn energy(&self, At { x, .. }: At<'_>, internal: &[f64]) -> f64 {
         let points = x.iter().zip(internal.chunks(2));
         points
             .map(|(x, past)| 0.5 * self.stiffness * self.spring(*x, past, 0.0).powi(2))
             .sum()
     }
 
-    fn add_force(&self, _: Space, x: &[f64], past: Past<'_>, f: &mut [f64]) {
+    fn add_force(&self, At { x, .. }: At<'_>, past: Past<'_>, f: &mut [f64]) {
         for ((f, x), own) in f.iter_mut().zip(x).zip(past.internal.chunks(2)) {
             *f -= self.stiffness * self.spring(*x, own, past.elapsed);
         }
     }
 
-    fn stiffness(&self, _: Space, x: &[f64], past: Past<'_>, out: &mut Blocks) {
+    fn stiffness(&self, At { x, .. }: At<'_>, past: Past<'_>, out: &mut Blocks) {
         for e in 0..x.len() {
             out.block_mut(e)[0] += self.tangent * self.stiffness / (1.0 + past.elapsed / self.time);
         }
     }
 
-    fn advance(&self, _: Space, x: &[f64], past: Past<'_>, new: &mut [f64]) -> f64 {
+    fn advance(&self, At { x, .. }: At<'_>, past: Past<'_>, new: &mut [f64]) -> f64 {
         let mut dissipated = 0.0;
         for ((new, x), own) in new
             .as_chunks_mut::<2>()
@@ -103,6 +103,7 @@ fn model() -> (Model, NodeId) {
 #[test]
 fn internal_variables_are_part_of_the_state() {
     let (model, node) = model();
+    let model = Problem::new(model);
     assert_eq!((model.internal_count(), model.first_memory()), (8, Some("fast")));
     let mut state = model.initial_state().unwrap();
     assert_eq!(state.internal, [1.0, 0.0, 2.0, 0.0, 1.0, 0.0, 2.0, 0.0]);

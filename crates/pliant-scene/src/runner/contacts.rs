@@ -1,11 +1,11 @@
 //! Contacts: the lines of their table, and the numbers of a whole run.
 
 use super::summary::{Residuals, Summary};
-use crate::recording::{ContactLine, ContactTable};
 use pliant::Simulation;
 use pliant::collision::World;
-use pliant::contact::{ContactFinder, ContactsReport, FrictionCoupling};
+use pliant::contact::{ContactFinder, ContactState, ContactsReport, FrictionCoupling};
 use pliant::model::NodeId;
+use pliant_output::recording::{ContactLine, ContactTable};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -21,10 +21,10 @@ pub struct ContactSummary {
     pub most_active: usize,
     /// Most of these that slipped.
     pub most_slipping: usize,
-    /// Most groups of things that contacts and constraints connect.
+    /// Most islands: groups of nodes that contacts and constraints connect.
     pub most_islands: usize,
     /// The law of friction that was solved.
-    pub friction_coupling: &'static str,
+    pub friction_coupling: FrictionCoupling,
     /// Residual of that law over the steps, relative.
     pub residual: Residuals,
     /// De Saxcé's residual of the steps, relative.
@@ -33,10 +33,11 @@ pub struct ContactSummary {
     pub overlap: Residuals,
     /// Iterations, all together.
     pub iterations: usize,
-    /// Steps that were taken in halves because their contacts did not converge, halves of halves counted too.
+    /// Steps that were taken in halves because their contacts did not converge, halves of halves
+    /// counted too.
     pub halvings: usize,
-    /// Contacts that were not foreseen, with which steps were taken again, all together.
-    pub unforeseen: usize,
+    /// Contacts that were missed, with which steps were taken again, all together.
+    pub missed: usize,
     /// Corrections of positions, all together.
     pub corrections: usize,
     /// Most elements that slept at once.
@@ -53,10 +54,11 @@ pub struct ContactSummary {
     pub lifted: f64,
     /// What of it was taken from motion (J).
     pub paid: f64,
-    /// The most that a correction would have brought in beyond what motion could pay and its step lost (J): it went less far instead.
+    /// The most that a correction would have brought in beyond what motion could pay and its step
+    /// lost (J): it went less far instead.
     pub held_back: f64,
-    /// By node that collides, of each element: the sum of its contact forces over the last step (N), then for bodies their torque about the
-    /// centre of mass (N m), in world axes.
+    /// By node that collides, of each element: the sum of its contact forces over the last step
+    /// (N), then for bodies their torque about the centre of mass (N m), in world axes.
     pub forces: BTreeMap<String, Vec<Vec<f64>>>,
     /// Contacts that `contacts.csv` leaves out.
     pub lines_left_out: usize,
@@ -66,7 +68,6 @@ impl ContactSummary {
     pub(super) fn new() -> Self {
         Self {
             least_restitution: 1.0,
-            friction_coupling: "Exact",
             ..Self::default()
         }
     }
@@ -76,17 +77,13 @@ impl ContactSummary {
         self.most_active = self.most_active.max(report.active);
         self.most_slipping = self.most_slipping.max(report.slipping);
         self.most_islands = self.most_islands.max(report.islands);
-        self.friction_coupling = match report.friction_coupling {
-            FrictionCoupling::Exact => "Exact",
-            FrictionCoupling::Lagged => "Lagged",
-            FrictionCoupling::Convex => "Convex",
-        };
+        self.friction_coupling = report.friction_coupling;
         self.residual.add(report.residual);
         self.de_saxce.add(report.de_saxce);
         self.overlap.add(report.overlap);
         self.iterations += report.iterations;
         self.halvings += report.halvings;
-        self.unforeseen += report.missed;
+        self.missed += report.missed;
         self.corrections += report.corrections;
         self.most_asleep = self.most_asleep.max(report.asleep);
         self.asleep = report.asleep;
@@ -159,7 +156,11 @@ pub(super) fn record(table: &mut ContactTable, simulation: &Simulation, time: f6
             force: reading.impulse.map(|x| x / h),
             torque: reading.torque_impulse.map(|x| x / h),
             velocity: reading.velocity,
-            state: reading.state,
+            state: match reading.state {
+                ContactState::Open => "open",
+                ContactState::Sticking => "sticking",
+                ContactState::Slipping => "slipping",
+            },
         });
     }
 }

@@ -1,12 +1,12 @@
 //! The files of a run.
 
 use super::Outcome;
-use crate::export::ExportError;
-use crate::export::atomic::write_atomically;
-use crate::export::csv::{write_contacts_csv, write_energy_csv, write_joints_csv, write_path_csv};
-use crate::export::player::write_player;
-use crate::export::plot::write_energy_svg;
-use crate::export::vtk::write_vtk;
+use pliant_output::ExportError;
+use pliant_output::atomic::write_atomically;
+use pliant_output::csv::{write_contacts_csv, write_energy_csv, write_joints_csv, write_path_csv};
+use pliant_output::player::write_player;
+use pliant_output::plot::write_energy_svg;
+use pliant_output::vtk::write_vtk;
 use std::path::{Path, PathBuf};
 
 /// Why the files of a run are not complete.
@@ -19,9 +19,11 @@ pub struct WriteError {
     pub errors: Vec<ExportError>,
 }
 
-/// Writes everything that a run leaves into the directory `dir` (created if missing): `result.json`, `energy.csv`, `joints.csv` (if
-/// there are joints), `contacts.csv` (if anything collides), `path.csv` (of statics), `energy.svg`, `particles.pvd`, `bodies.pvd`, `frames/`, `play.html`. Each file is complete or absent; one that cannot be
-/// written does not keep the others from being written. Returns the files to look at, without the frames.
+/// Writes everything that a run leaves into the directory `dir` (created if missing):
+/// `result.json`, `energy.csv`, `joints.csv` (if there are joints), `contacts.csv` (if anything
+/// collides), `path.csv` (of statics), `energy.svg`, `particles.pvd`, `bodies.pvd`, `frames/`,
+/// `play.html`. Each file is complete or absent; one that cannot be written does not keep the
+/// others from being written. Returns the files to look at, without the frames.
 ///
 /// # Errors
 /// [`WriteError`] with all that went wrong.
@@ -52,7 +54,7 @@ pub fn write_results(dir: &Path, outcome: &Outcome) -> Result<Vec<PathBuf>, Writ
         );
     }
     if let Some(statics) = &outcome.summary.statics {
-        keep("path.csv", write_path_csv(&dir.join("path.csv"), statics));
+        keep("path.csv", write_path_csv(&dir.join("path.csv"), statics.lines()));
     }
     keep("energy.svg", write_energy_svg(&dir.join("energy.svg"), recording));
     keep(

@@ -23,7 +23,8 @@ impl Schedule {
         }
     }
 
-    /// The next time after that of the simulation at which something starts or ends; infinite if there is none.
+    /// The next time after that of the simulation at which something starts or ends; infinite if
+    /// there is none.
     pub(super) fn next(&self, simulation: &Simulation, step: f64) -> f64 {
         let now = simulation.time() + 1e-6 * step;
         let times = self.holds.iter().map(|(hold, phase)| match phase {

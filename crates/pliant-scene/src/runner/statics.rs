@@ -1,22 +1,24 @@
 //! Scenes of statics: equilibria as pictures.
 
 use super::{Runner, contacts};
-use crate::recording::Sample;
 use crate::scene::StaticsPlan;
 use pliant::{CriticalKind, Error, Path, PathEnd, PathPoint, Simulation};
+use pliant_output::csv::PathLine;
+use pliant_output::recording::Sample;
 use serde::Serialize;
 
 /// What a scene of statics found.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct StaticsSummary {
-    /// How it ended: `equilibrium` of a single one; of a path `reached`, `points` if they ran out, `stuck`.
-    /// Of one that was not found, `none`.
+    /// How it ended: `equilibrium` of a single one; of a path `reached`, `points` if they ran out,
+    /// `stuck`. Of one that was not found, `none`.
     pub end: &'static str,
     /// Load factor of each point.
     pub load: Vec<f64>,
     /// Largest force that is missing there, over the size of its terms.
     pub residual: Vec<f64>,
-    /// Negative eigenvalues of the tangent on the constraints: 0 where it is stable; `null` after dynamic relaxation.
+    /// Negative eigenvalues of the tangent on the constraints: 0 where it is stable; `null` after
+    /// dynamic relaxation.
     pub negative_modes: Vec<Option<usize>>,
     /// Directions in which nothing resists.
     pub free_modes: Vec<usize>,
@@ -42,6 +44,17 @@ pub struct CriticalState {
 }
 
 impl StaticsSummary {
+    /// The points as lines of `path.csv`.
+    pub(super) fn lines(&self) -> impl Iterator<Item = PathLine> {
+        self.load.iter().enumerate().map(|(k, load)| PathLine {
+            load: *load,
+            residual: self.residual[k],
+            negative_modes: self.negative_modes[k],
+            free_modes: self.free_modes[k],
+            iterations: self.iterations[k],
+        })
+    }
+
     /// Not one was found.
     fn none() -> Self {
         Self {
@@ -83,7 +96,8 @@ impl StaticsSummary {
 }
 
 impl Runner {
-    /// Finds what is asked for. The pictures are those of the points, spread over the duration; the state of the file is not among those of a path.
+    /// Finds what is asked for. The pictures are those of the points, spread over the duration; the
+    /// state of the file is not among those of a path.
     pub(super) fn find_statics(&mut self, plan: &StaticsPlan) -> Option<Error> {
         match plan {
             StaticsPlan::Equilibrium(how) => match self.simulation.find_equilibrium(how) {
@@ -189,7 +203,7 @@ impl Runner {
 }
 
 fn sample(simulation: &Simulation, residual: f64, violation: f64) -> Sample {
-    let energies = simulation.model().energies(simulation.state());
+    let energies = simulation.problem().energies(simulation.state());
     Sample {
         potential: energies.potential,
         residual,

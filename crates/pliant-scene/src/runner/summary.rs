@@ -4,16 +4,16 @@ use super::adaptive::AdaptiveRun;
 use super::contacts::ContactSummary;
 use super::joints::JointState;
 use super::statics::StaticsSummary;
-use crate::recording::Sample;
 use crate::scene::BuiltScene;
 use pliant::model::{ComponentId, Energies, Momentum, NodeKind, Treatment};
 use pliant::{Simulation, StepReport};
+use pliant_output::recording::Sample;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Numbers of a whole run. Times in seconds, energies in joules, lengths in metres; a number that is not finite is `null` in
-/// JSON.
+/// Numbers of a whole run. Times in seconds, energies in joules, lengths in metres; a number that
+/// is not finite is `null` in JSON.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Summary {
     /// Version of this structure: 1.
@@ -58,7 +58,8 @@ pub struct Summary {
     pub newton_halvings: usize,
     /// Steps in which the geometric stiffness was replaced by its absolute value.
     pub clamped_steps: usize,
-    /// Most elements of a step whose tangent was indefinite and projected, as their material was asked to.
+    /// Most elements of a step whose tangent was indefinite and projected, as their material was
+    /// asked to.
     pub projected_tangents: usize,
     /// At the start.
     pub energy_start: Energy,
@@ -68,7 +69,8 @@ pub struct Summary {
     pub dissipated: f64,
     /// Where the energy came from and went (J): the entries of [`pliant::Ledger`], by name.
     pub ledger: BTreeMap<&'static str, f64>,
-    /// What `numerical` of the ledger is made of (J): the entries of [`pliant::NumericalParts`], by name.
+    /// What `numerical` of the ledger is made of (J): the entries of [`pliant::NumericalParts`], by
+    /// name.
     pub numerical: BTreeMap<&'static str, f64>,
     /// Potential energy of each mass and force field at the end (J), by name.
     pub potential: BTreeMap<String, f64>,
@@ -76,13 +78,14 @@ pub struct Summary {
     pub momentum: [f64; 3],
     /// Angular momentum about the origin at the end.
     pub angular_momentum: [f64; 3],
-    /// Work done.
-    pub work: Work,
+    /// Counts of the work done.
+    pub work: WorkCounters,
     /// Time spent.
     pub seconds: Seconds,
     /// Positions and velocities of all nodes at the end, by name.
     pub state: BTreeMap<String, NodeState>,
-    /// Forces of compliant springs and constraints in the last step, by name; a cable's is positive when it pushes.
+    /// Forces of compliant springs and constraints in the last step, by name; a cable's is positive
+    /// when it pushes.
     pub reactions: BTreeMap<String, Vec<f64>>,
     /// Joints at the end, by name.
     pub joints: BTreeMap<String, JointState>,
@@ -142,9 +145,9 @@ pub struct Energy {
     pub total: f64,
 }
 
-/// Work done.
+/// Counts of the work done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Work {
+pub struct WorkCounters {
     /// Plans of the assembly.
     pub plans: usize,
     /// Orderings and symbolic factorisations.
@@ -219,7 +222,7 @@ impl Sizes {
             nodes: model.nodes().len(),
             dofs: model.dof_count(),
             fixed: system.fixed.iter().filter(|f| **f).count(),
-            rows: model.row_count(),
+            rows: simulation.problem().row_count(),
             w_entries: system.w.values().len(),
             j_entries: system.j.values().len(),
         }
@@ -259,7 +262,7 @@ impl Summary {
             potential: BTreeMap::new(),
             momentum: [0.0; 3],
             angular_momentum: [0.0; 3],
-            work: Work::default(),
+            work: WorkCounters::default(),
             seconds: Seconds::default(),
             state: BTreeMap::new(),
             reactions: BTreeMap::new(),
@@ -335,7 +338,7 @@ impl Summary {
         let Momentum { linear, angular } = model.momentum(state);
         (self.momentum, self.angular_momentum) = (linear, angular);
         let counters = simulation.counters();
-        self.work = Work {
+        self.work = WorkCounters {
             plans: counters.plans,
             symbolic_analyses: counters.solver.symbolic,
             factorisations: counters.solver.numeric,
@@ -369,7 +372,7 @@ impl Summary {
             let name = model.component_name(component).to_owned();
             self.potential.insert(name, simulation.potential(component));
         }
-        for group in model.row_groups() {
+        for group in simulation.problem().row_groups() {
             let name = model.component_name(group.component).to_owned();
             self.reactions
                 .insert(name, simulation.reaction(group.component).to_vec());

@@ -5,8 +5,8 @@ use serde::Deserialize;
 use serde::de::{Deserializer, SeqAccess, Visitor};
 use std::fmt;
 
-/// A function of time: a number or an expression in `$t` (s), a list of them with one for each coordinate, or a table of
-/// (time, value).
+/// A function of time: a number or an expression in `$t` (s), a list of them with one for each
+/// coordinate, or a table of (time, value).
 #[derive(Clone, Debug, PartialEq)]
 pub enum Course {
     /// For all coordinates.
@@ -30,22 +30,6 @@ macro_rules! numbers {
     ($one:path) => {
         fn visit_f64<E>(self, value: f64) -> Result<Self::Value, E> {
             Ok($one(Number::Value(value)))
-        }
-
-        fn visit_i64<E>(self, value: i64) -> Result<Self::Value, E> {
-            Ok($one(Number::Value(value as f64)))
-        }
-
-        fn visit_u64<E>(self, value: u64) -> Result<Self::Value, E> {
-            Ok($one(Number::Value(value as f64)))
-        }
-
-        fn visit_i128<E>(self, value: i128) -> Result<Self::Value, E> {
-            Ok($one(Number::Value(value as f64)))
-        }
-
-        fn visit_u128<E>(self, value: u128) -> Result<Self::Value, E> {
-            Ok($one(Number::Value(value as f64)))
         }
 
         fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {

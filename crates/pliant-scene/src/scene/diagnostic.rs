@@ -11,14 +11,14 @@ pub struct Diagnostic {
     /// Name of the file as the user gave it.
     pub file: String,
     /// The place in the file, if one was found.
-    pub place: Option<Place>,
+    pub place: Option<SourceSpan>,
     /// What may help, one line.
     pub help: Option<String>,
 }
 
 /// A stretch of one line of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct SourceSpan {
     /// Line, counted from one.
     pub line: usize,
     /// First character, counted from one.
@@ -29,8 +29,9 @@ pub struct Place {
     pub text: String,
 }
 
-impl Place {
-    /// The first line of a byte range of `text`; the range is moved inside the text and onto characters.
+impl SourceSpan {
+    /// The first line of a byte range of `text`; the range is moved inside the text and onto
+    /// characters.
     pub fn of(text: &str, range: Range<usize>) -> Self {
         let start = floor_char(text, range.start);
         let end = floor_char(text, range.end.max(start));
@@ -81,9 +82,9 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-/// The line with tabs as four blanks and control characters made visible, cut to a window about the caret; then the columns
-/// before the caret and under it.
-fn drawn(place: &Place) -> (String, usize, usize) {
+/// The line with tabs as four blanks and control characters made visible, cut to a window about the
+/// caret; then the columns before the caret and under it.
+fn drawn(place: &SourceSpan) -> (String, usize, usize) {
     let mut line: Vec<char> = Vec::new();
     let (mut start, mut end) = (None, None);
     for (index, c) in place.text.chars().enumerate() {
@@ -122,7 +123,7 @@ mod tests {
         let diagnostic = Diagnostic {
             message: "bad".into(),
             file: "a.ron".into(),
-            place: Some(Place::of(text, start..start + what.len())),
+            place: Some(SourceSpan::of(text, start..start + what.len())),
             help: Some("none".into()),
         };
         diagnostic.to_string()
@@ -151,7 +152,7 @@ mod tests {
         for text in ["", "\n", "ä", "a\r\nb", "\u{7}x"] {
             for a in 0..6 {
                 for b in 0..6 {
-                    let place = Some(Place::of(text, a..b));
+                    let place = Some(SourceSpan::of(text, a..b));
                     let d = Diagnostic {
                         message: String::new(),
                         file: String::new(),

@@ -1,12 +1,13 @@
 //! Why a scene cannot be used.
 
 use super::diagnostic::Diagnostic;
-use crate::import::MeshError;
 use pliant::model::ModelError;
+use pliant_mesh_io::MeshError;
 use std::io;
 use std::path::PathBuf;
 
-/// Why a scene cannot be used. What it shows is ready for the terminal: the complaint, the place, the line with a caret, help.
+/// Why a scene cannot be used. What it shows is ready for the terminal: the complaint, the place,
+/// the line with a caret, help.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SceneError {

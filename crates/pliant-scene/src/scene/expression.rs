@@ -25,8 +25,8 @@ impl ExpressionError {
     }
 }
 
-/// Evaluates `text`: numbers, `pi`, `$name` by `lookup`, `+ - * / ^`, unary minus, parentheses and functions. `names`
-/// are what `lookup` knows, for suggestions.
+/// Evaluates `text`: numbers, `pi`, `$name` by `lookup`, `+ - * / ^`, unary minus, parentheses and
+/// functions. `names` are what `lookup` knows, for suggestions.
 ///
 /// # Errors
 /// [`ExpressionError`]; a result that is not finite is one.

@@ -28,7 +28,8 @@ pub enum OneOrMany {
     Many(Vec<Number>),
 }
 
-/// One end of a difference or distance: an element, `3` or `("node", 3)`, or a fixed point `(x, y, z)`.
+/// One end of a difference or distance: an element, `3` or `("node", 3)`, or a fixed point
+/// `(x, y, z)`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum EndSpec {
     /// Element of the first parent.
@@ -57,22 +58,6 @@ impl<'de, const LISTS: bool> Visitor<'de> for Loose<LISTS> {
 
     fn visit_f64<E>(self, value: f64) -> Result<LooseValue, E> {
         Ok(LooseValue::One(Number::Value(value)))
-    }
-
-    fn visit_i64<E>(self, value: i64) -> Result<LooseValue, E> {
-        Ok(LooseValue::One(Number::Value(value as f64)))
-    }
-
-    fn visit_u64<E>(self, value: u64) -> Result<LooseValue, E> {
-        Ok(LooseValue::One(Number::Value(value as f64)))
-    }
-
-    fn visit_i128<E>(self, value: i128) -> Result<LooseValue, E> {
-        Ok(LooseValue::One(Number::Value(value as f64)))
-    }
-
-    fn visit_u128<E>(self, value: u128) -> Result<LooseValue, E> {
-        Ok(LooseValue::One(Number::Value(value as f64)))
     }
 
     fn visit_str<E>(self, text: &str) -> Result<LooseValue, E> {

@@ -1,8 +1,8 @@
 //! What of a model is drawn and recorded.
 
-use crate::recording::{BodyTrack, Frame, PointGroup, Recording, Sample, Shape};
 use pliant::dense::rotation;
 use pliant::model::{Model, NodeId, Pose, Space, State};
+use pliant_output::recording::{BodyTrack, Frame, PointGroup, Recording, Sample, Shape};
 use std::collections::BTreeMap;
 
 /// A point of a picture.

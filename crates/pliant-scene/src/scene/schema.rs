@@ -1,7 +1,11 @@
 //! What a scene file says, word by word. Unknown keys are errors everywhere.
 //!
-//! Lengths are in metres, masses in kilograms, times in seconds, forces in newtons, compliances in metres per newton (of
-//! angles: radians per newton metre). Every [`Number`] may be an expression in quotes.
+//! Lengths are in metres, masses in kilograms, times in seconds, forces in newtons, compliances in
+//! metres per newton (of angles: radians per newton metre). Every [`Number`] may be an expression
+//! in quotes.
+
+#[macro_use]
+mod shared;
 
 mod adaptive;
 mod components;
@@ -20,13 +24,13 @@ mod statics;
 pub use adaptive::{AdaptiveSpec, EventsSpec};
 pub use components::{
     Axis, BaumgarteSpec, BoundsSpec, ConstraintSpec, FixedSpec, ForceFieldSpec, LevelSpec, MassSpec,
-    RayleighSpec, RestitutionSpec, TreatmentSpec, VelocityLevelSpec,
+    RayleighSpec, RestitutionSpec, VelocityLevelSpec,
 };
 pub use contacts::{
     AxesSpec, BodiesColliderSpec, BodyColliderSpec, CableColliderSpec, ClothColliderSpec, ColliderSpec,
-    CorrectSpec, EllipseSpec, FixedColliderSpec, FrictionModelSpec, FrictionRuleSpec, HeightFieldSpec,
+    ContactLawSpec, CorrectSpec, EllipseSpec, FixedColliderSpec, FrictionModelSpec, HeightFieldSpec,
     MaterialPairSpec, MaterialSpec, OutlineSpec, OverlapSpec, PartShapeSpec, PointsColliderSpec, PyramidSpec,
-    RowsSpec, SheetSpec, SleepingSpec,
+    RowsSpec, SheetSpec, SleepingSpec, SurfaceContactSpec,
 };
 pub use joints::{
     BushingSpec, DamperSpec, FrictionSpec, GearSpec, JointKindSpec, JointSpec, LengthSpec, LimitsSpec,
@@ -40,33 +44,32 @@ pub use mappings::{
     AffineEntrySpec, AffineSpec, AreaSpec, AxisSpec, BarycentricSpec, BeamSegmentSpec, BeamStrainSpec,
     CentreOfMassSpec, ChainsSpec, Chart, DihedralSpec, DistanceSpec, DrumSpec, FrameSpec, GearMappingSpec,
     GearPairSpec, HeadingSpec, HingesSpec, JointCoordinatesSpec, Letter, Mapped, Mapping, MaskSpec,
-    OutsideSpec, PairingSpec, PairsSpec, ProjectionSpec, QuadraticSpec, RelativePoseSpec,
-    RelativeRotationSpec, RestPose, RigidFramesSpec, RigidPointsSpec, RopeSpec, RopesSpec, SafeDistanceSpec,
-    SegmentAngleSpec, SkinningSpec, SubsetSpec, VolumeSpec, WinchDrumSpec, WinchSpec,
+    PairingSpec, PairsSpec, ProjectionSpec, QuadraticSpec, RelativePoseSpec, RelativeRotationSpec, RestPose,
+    RigidFramesSpec, RigidPointsSpec, RopeSpec, RopesSpec, SafeDistanceSpec, SegmentAngleSpec, SkinningSpec,
+    SubsetSpec, VolumeSpec, WinchDrumSpec, WinchSpec,
 };
 pub use nodes::{
     AxisAngle, Bodies, Body, CapsuleSpec, ConeSpec, CylinderSpec, Formula, HullSpec, Line, Particles,
     Rotation, Scalars, ShapeSpec, SurfaceSpec,
 };
-pub use parts::{Cable, CableEnd, MassMatrix, MeshPart, Net, Rod};
+pub use parts::{Cable, CableEnd, MeshPart, Net, Rod};
 pub use rods::{ElasticRod, SectionSpec};
 pub use run::{
-    ContactSolverSpec, FormulationSpec, FrictionCouplingSpec, GeneralisedAlphaSpec, GeometrySpec,
-    GyroscopicSpec, ImpactsSpec, IntegratorSpec, MetricSpec, NewmarkSpec, PartSpec, RestitutionLawSpec, Run,
-    StabilisationSpec,
+    GeneralisedAlphaSpec, GeometrySpec, IntegratorSpec, NewmarkSpec, Run, StabilisationSpec,
 };
 pub use sheets::{
     BendingSpec, ElasticSheet, SheetElements, SheetMaterial, SheetRectangle, SheetShape, WovenSpec,
 };
 pub use solids::{
-    EmbeddedSurface, IncompressibilitySpec, MooneyRivlinSpec, OgdenSpec, OgdenTermSpec, PlasticSpec,
-    PronyTermSpec, Solid, SolidBall, SolidBox, SolidCylinder, SolidElements, SolidFile, SolidMaterial,
-    SolidShape, SolidTube, SymmetrySpec, TangentSpec, YoungSpec,
+    EmbeddedSurface, MooneyRivlinSpec, OgdenSpec, OgdenTermSpec, PlasticSpec, PronyTermSpec, Solid,
+    SolidBall, SolidBox, SolidCylinder, SolidElements, SolidFile, SolidMaterial, SolidShape, SolidTube,
+    SymmetrySpec, YoungSpec,
 };
-pub use statics::{ControlSpec, StaticMethodSpec, StaticsSpec};
+pub use statics::StaticsSpec;
 
 use super::course::Course;
 use super::number::{EndSpec, Number, OneOrMany};
+use pliant::collision::FrictionRule;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -122,7 +125,7 @@ pub struct Scene {
     pub material_pairs: Vec<MaterialPairSpec>,
     /// How coefficients of friction combine.
     #[serde(default)]
-    pub friction_rule: FrictionRuleSpec,
+    pub friction_rule: FrictionRule,
     /// What collides; nothing by default.
     #[serde(default)]
     pub colliders: Vec<ColliderSpec>,

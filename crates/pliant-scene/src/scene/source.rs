@@ -1,6 +1,6 @@
 //! The text of a scene file, and where in it the things are that the scene talks of.
 
-use super::diagnostic::{Diagnostic, Place};
+use super::diagnostic::{Diagnostic, SourceSpan};
 use std::ops::Range;
 use std::path::Path;
 
@@ -9,13 +9,14 @@ use std::path::Path;
 pub(crate) enum Where<'a> {
     /// The value of a key, wherever it first stands: `step`.
     Key(&'a str),
-    /// The name of a thing, as a string literal.
-    Thing(&'a str),
-    /// The value of a key of the thing of that name.
+    /// A name, as a string literal.
+    Name(&'a str),
+    /// The value of a key of the entry of that name.
     Field(&'a str, &'a str),
-    /// The value of a key beside that name, wherever it stands: of something that refers to a thing instead of having a name.
+    /// The value of a key beside that name, wherever it stands: of something that refers to a thing
+    /// instead of having a name.
     Used(&'a str, &'a str),
-    /// A string literal in the thing of that name, or anywhere.
+    /// A string literal in the entry of that name, or anywhere.
     Literal(&'a str, &'a str),
 }
 
@@ -28,8 +29,9 @@ pub(crate) struct SourceText {
     tokens: Vec<Token>,
 }
 
-#[derive(Clone, Debug, PartialEq)]
-enum Kind {
+/// The kind of a token.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Kind {
     /// A name or a number.
     Word,
     /// With its quotes.
@@ -39,10 +41,11 @@ enum Kind {
     Other(u8),
 }
 
+/// A word, a text or a mark, and where it stands.
 #[derive(Clone, Debug)]
-struct Token {
-    kind: Kind,
-    range: Range<usize>,
+pub(crate) struct Token {
+    pub(crate) kind: Kind,
+    pub(crate) range: Range<usize>,
 }
 
 impl SourceText {
@@ -55,12 +58,17 @@ impl SourceText {
         }
     }
 
+    /// The text in words, texts and marks, without comments.
+    pub(crate) fn tokens(&self) -> &[Token] {
+        &self.tokens
+    }
+
     /// A complaint at a byte range.
     pub(crate) fn at(&self, range: Range<usize>, message: String, help: Option<String>) -> Diagnostic {
         Diagnostic {
             message,
             file: self.file.clone(),
-            place: Some(Place::of(&self.text, range)),
+            place: Some(SourceSpan::of(&self.text, range)),
             help,
         }
     }
@@ -70,7 +78,7 @@ impl SourceText {
         let place = places
             .iter()
             .find_map(|w| self.find(*w))
-            .map(|range| Place::of(&self.text, range));
+            .map(|range| SourceSpan::of(&self.text, range));
         Diagnostic {
             message,
             file: self.file.clone(),
@@ -85,9 +93,9 @@ impl SourceText {
             Where::Key(key) => (0..self.tokens.len())
                 .find(|i| self.is_key(*i, key))
                 .map(|i| self.value(i)),
-            Where::Thing(name) => self.thing(name).map(|i| self.tokens[i].range.clone()),
+            Where::Name(name) => self.named(name).map(|i| self.tokens[i].range.clone()),
             Where::Field(name, key) => {
-                let block = self.block(self.thing(name)?);
+                let block = self.block(self.named(name)?);
                 block
                     .clone()
                     .find(|i| self.is_key(*i, key))
@@ -99,7 +107,7 @@ impl SourceText {
                 Some(self.value(key))
             }
             Where::Literal(name, text) => {
-                let inside = self.thing(name).map(|i| self.block(i)).unwrap_or_default();
+                let inside = self.named(name).map(|i| self.block(i)).unwrap_or_default();
                 let all = 0..self.tokens.len();
                 let found = inside.chain(all).find(|i| self.is_text(*i, text))?;
                 Some(self.tokens[found].range.clone())
@@ -107,42 +115,8 @@ impl SourceText {
         }
     }
 
-    /// The whole word or literal at a byte.
-    pub(crate) fn token_at(&self, byte: usize) -> Option<Range<usize>> {
-        self.tokens
-            .iter()
-            .map(|t| &t.range)
-            .find(|r| r.contains(&byte))
-            .cloned()
-    }
-
-    /// The last token that starts before a byte.
-    pub(crate) fn token_before(&self, byte: usize) -> Option<Range<usize>> {
-        self.tokens
-            .iter()
-            .map(|t| &t.range)
-            .rfind(|r| r.start < byte)
-            .cloned()
-    }
-
-    /// The word or text that ends last before a byte or at it.
-    pub(crate) fn value_before(&self, byte: usize) -> Option<Range<usize>> {
-        let value = |t: &&Token| matches!(t.kind, Kind::Word | Kind::Text) && t.range.end <= byte;
-        self.tokens.iter().rfind(value).map(|t| t.range.clone())
-    }
-
-    /// The place of a word near a byte: the last one that starts before it, or else the first after.
-    pub(crate) fn word_near(&self, word: &str, byte: usize) -> Option<Range<usize>> {
-        let is_it = |r: &&Range<usize>| self.text[(*r).clone()].trim_matches('"') == word;
-        let ranges = || self.tokens.iter().map(|t| &t.range);
-        ranges()
-            .rfind(|r| r.start <= byte && is_it(r))
-            .or_else(|| ranges().find(is_it))
-            .cloned()
-    }
-
     /// The token of a name: after `name:`, or any literal of that text.
-    fn thing(&self, name: &str) -> Option<usize> {
+    fn named(&self, name: &str) -> Option<usize> {
         let named = (2..self.tokens.len()).find(|i| self.is_text(*i, name) && self.is_key(i - 2, "name"));
         named.or_else(|| (0..self.tokens.len()).find(|i| self.is_text(*i, name)))
     }
@@ -234,8 +208,12 @@ fn tokens(text: &str) -> Vec<Token> {
                 continue;
             }
             b'/' if bytes.get(at + 1) == Some(&b'*') => {
-                at += text[at..].find("*/").map_or(text.len() - at, |end| end + 2);
+                at += comment(&bytes[at..]);
                 continue;
+            }
+            b'r' if raw_text(&bytes[at..]).is_some() => {
+                at += raw_text(&bytes[at..]).unwrap_or(1);
+                Kind::Text
             }
             b'"' => {
                 at += 1;
@@ -275,6 +253,36 @@ fn tokens(text: &str) -> Vec<Token> {
     tokens
 }
 
+/// The length of a comment in `/*` and `*/`, which may hold others.
+fn comment(bytes: &[u8]) -> usize {
+    let (mut at, mut depth) = (0, 0);
+    while at < bytes.len() {
+        match &bytes[at..(at + 2).min(bytes.len())] {
+            b"/*" => depth += 1,
+            b"*/" => depth -= 1,
+            _ => {
+                at += 1;
+                continue;
+            }
+        }
+        at += 2;
+        if depth == 0 {
+            return at;
+        }
+    }
+    bytes.len()
+}
+
+/// The length of a text like `r#"a"#`, if the bytes begin with one.
+fn raw_text(bytes: &[u8]) -> Option<usize> {
+    let marks = bytes[1..].iter().take_while(|b| **b == b'#').count();
+    let inside = bytes[1 + marks..].strip_prefix(b"\"")?;
+    let ends =
+        |rest: &[u8]| rest.len() > marks && rest[0] == b'"' && rest[1..=marks].iter().all(|b| *b == b'#');
+    let length = (0..inside.len()).find(|i| ends(&inside[*i..]));
+    Some(length.map_or(bytes.len(), |length| length + 2 * marks + 3))
+}
+
 fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'+' | b'-' | b'.') || byte >= 0x80
 }
@@ -301,7 +309,7 @@ mod tests {
     #[test]
     fn finds_names_keys_and_fields() {
         assert_eq!(found(Where::Key("step")), Some("0.01"));
-        assert_eq!(found(Where::Thing("b")), Some("\"b\""));
+        assert_eq!(found(Where::Name("b")), Some("\"b\""));
         assert_eq!(found(Where::Field("a", "mass")), Some("-1.5"));
         assert_eq!(found(Where::Field("b", "mass")), Some("(1, [2])"));
         assert_eq!(found(Where::Field("c", "mass")), None);

@@ -19,7 +19,8 @@ pub(crate) fn nearest<'a>(wanted: &str, candidates: impl IntoIterator<Item = &'a
         .map(|(_, candidate)| candidate)
 }
 
-/// "did you mean `x`?", or else the list of what there is, after `what` it is; nothing if there is nothing.
+/// "did you mean `x`?", or else the list of what there is, after `what` it is; nothing if there is
+/// nothing.
 pub fn hint<'a>(
     wanted: &str,
     what: &str,

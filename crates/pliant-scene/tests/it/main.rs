@@ -6,9 +6,7 @@
 )]
 
 mod errors;
-mod export;
 mod garbage;
-mod import;
 mod runs;
 mod scenes;
 mod words;

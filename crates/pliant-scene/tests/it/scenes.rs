@@ -70,7 +70,7 @@ fn points(runner: &Runner, node: &str) -> Vec<[f64; 3]> {
 /// Forces along the coordinates of a constraint or spring of that name.
 fn reaction(runner: &Runner, name: &str) -> Vec<f64> {
     let simulation = runner.simulation();
-    let model = simulation.model();
+    let model = simulation.problem();
     let group = model
         .row_groups()
         .iter()

@@ -73,6 +73,9 @@ pub enum Cone {
 }
 
 impl Cone {
+    /// Rows of the largest cone.
+    pub const MOST_ROWS: usize = ROWS;
+
     /// The polygon `|r_1| <= mu r_n`, `|r_2| <= mu r_n`: a [`Cone::Pyramid`] of four sides with the corners between the tangents, at `sqrt(2) mu`.
     pub fn friction_box(mu: f64) -> Self {
         Self::Pyramid {
@@ -92,8 +95,9 @@ impl Cone {
         }
     }
 
-    /// The parts of the impulse of a contact that a ball around zero bounds: coefficient and rows, some of them none.
-    pub(crate) fn discs(&self) -> [(f64, Range<usize>); 3] {
+    /// Friction as parts of the impulse, each bounded by its coefficient times the normal impulse: coefficients and rows. Parts
+    /// that a law does not have are empty.
+    pub fn discs(&self) -> [(f64, Range<usize>); 3] {
         match *self {
             Self::Coulomb { mu } | Self::Shifted { mu, .. } => [(mu, 1..3), (0.0, 3..3), (0.0, 3..3)],
             Self::PlanarCoulomb { mu } => [(mu, 1..2), (0.0, 2..2), (0.0, 2..2)],

@@ -5,7 +5,6 @@ use super::{
     SaddleDelassus, Solver,
 };
 use crate::bounds::BoundState;
-use crate::registry::of_method;
 use crate::{DirectOptions, DirectSolver, Elimination, KktSystem, Solution, SolveReport, Status};
 use pliant_sparse::{Pattern, PatternBuilder};
 
@@ -343,7 +342,7 @@ impl ConicSolver {
     ) -> Result<ConicReport, ProblemError> {
         let mut auto = std::mem::take(&mut self.auto);
         auto.options = self.options;
-        let mut own = self.only.and_then(|m| of_method(m, self.options.limits));
+        let mut own = self.only.and_then(|method| method.solver(self.options.limits));
         let solver: &mut dyn Solver = match &mut own {
             Some(own) => own.as_mut(),
             None => &mut auto,

@@ -15,16 +15,22 @@ fn pivot_limits() -> Limits {
     }
 }
 
-/// Where a row is.
+/// The state of a row in a pivoting method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub enum RowState {
+    /// The impulse is at its lower bound.
     Lower,
+    /// The velocity is zero.
     Free,
+    /// The impulse is at its upper bound.
     Upper,
 }
 
-/// Refuses friction.
-pub(crate) fn check_rows(problem: &Problem) -> Result<(), ProblemError> {
+/// Refuses friction, for methods that pivot on single rows.
+///
+/// # Errors
+/// [`ProblemError::Unsuitable`] at the first block that has no bounds.
+pub fn check_rows(problem: &Problem) -> Result<(), ProblemError> {
     match problem.cones().iter().position(|c| c.bounds().is_none()) {
         Some(block) => Err(ProblemError::Unsuitable {
             block,
@@ -34,8 +40,9 @@ pub(crate) fn check_rows(problem: &Problem) -> Result<(), ProblemError> {
     }
 }
 
-/// `x` with `A_FF x = rhs`, by Cholesky or LU; the least-squares answer of minimum norm if `A_FF` is singular and symmetric.
-pub(crate) fn solve_on(a: &DMatrix<f64>, free: &[usize], rhs: &DVector<f64>) -> Option<DVector<f64>> {
+/// `x` with `A_FF x = rhs` on the rows `free` of `A` (m x m), by Cholesky or LU; the least-squares answer of minimum norm if `A_FF` is
+/// singular and symmetric. None if it is singular otherwise.
+pub fn solve_on(a: &DMatrix<f64>, free: &[usize], rhs: &DVector<f64>) -> Option<DVector<f64>> {
     solve_on_any(a, free, rhs, true)
 }
 
@@ -79,7 +86,7 @@ fn solve_on_any(
 /// The state of a principal pivoting method.
 struct Principal {
     a: DMatrix<f64>,
-    places: Vec<Place>,
+    states: Vec<RowState>,
     bounds: Vec<(f64, f64)>,
     u: Vec<f64>,
 }
@@ -87,32 +94,37 @@ struct Principal {
 impl Principal {
     fn new(problem: &Problem, r: &[f64]) -> Self {
         let bounds: Vec<(f64, f64)> = problem.cones().iter().filter_map(super::Cone::bounds).collect();
-        let place = |((lower, upper), r): (&(f64, f64), &f64)| {
+        let state_of = |((lower, upper), r): (&(f64, f64), &f64)| {
             if *r <= *lower {
-                Place::Lower
+                RowState::Lower
             } else if *r >= *upper {
-                Place::Upper
+                RowState::Upper
             } else {
-                Place::Free
+                RowState::Free
             }
         };
         Self {
             a: problem.to_dense(),
-            places: bounds.iter().zip(r).map(place).collect(),
+            states: bounds.iter().zip(r).map(state_of).collect(),
             bounds,
             u: vec![0.0; r.len()],
         }
     }
 
-    /// Impulse and velocity of the places as they are, and the rows that violate their law with the places they want.
-    fn survey(&mut self, problem: &Problem, r: &mut [f64], redundant: bool) -> Option<Vec<(usize, Place)>> {
+    /// Computes impulse and velocity of the states as they are, and lists the rows that violate their law with the states they want.
+    fn survey(
+        &mut self,
+        problem: &Problem,
+        r: &mut [f64],
+        redundant: bool,
+    ) -> Option<Vec<(usize, RowState)>> {
         let m = r.len();
         let mut free = Vec::new();
         for i in 0..m {
-            r[i] = match self.places[i] {
-                Place::Lower => self.bounds[i].0,
-                Place::Upper => self.bounds[i].1,
-                Place::Free => {
+            r[i] = match self.states[i] {
+                RowState::Lower => self.bounds[i].0,
+                RowState::Upper => self.bounds[i].1,
+                RowState::Free => {
                     free.push(i);
                     0.0
                 }
@@ -131,14 +143,14 @@ impl Principal {
             let terms = (0..m).fold(problem.b()[i].abs(), |a, k| a.max((self.a[(i, k)] * r[k]).abs()));
             let small = 1e-13 * terms;
             let slack = small / problem.scale(i);
-            let want = match self.places[i] {
-                Place::Free if r[i] < lower - slack => Place::Lower,
-                Place::Free if r[i] > upper + slack => Place::Upper,
-                Place::Lower if self.u[i] < -small && lower < upper => Place::Free,
-                Place::Upper if self.u[i] > small && lower < upper => Place::Free,
-                place => place,
+            let want = match self.states[i] {
+                RowState::Free if r[i] < lower - slack => RowState::Lower,
+                RowState::Free if r[i] > upper + slack => RowState::Upper,
+                RowState::Lower if self.u[i] < -small && lower < upper => RowState::Free,
+                RowState::Upper if self.u[i] > small && lower < upper => RowState::Free,
+                same => same,
             };
-            if want != self.places[i] {
+            if want != self.states[i] {
                 out.push((i, want));
             }
         }
@@ -150,13 +162,13 @@ fn run(
     tracker: &mut Tracker,
     problem: &Problem,
     r: &mut [f64],
-    BlockPivotingOptions {
+    options: BlockPivotingOptions,
+) -> Result<Report, ProblemError> {
+    let BlockPivotingOptions {
         limits,
         patience,
         redundant,
-    }: BlockPivotingOptions,
-    method: Method,
-) -> Result<Report, ProblemError> {
+    } = options;
     check_rows(problem)?;
     let mut end = tracker.start(problem, r, limits)?;
     let mut iterations = 0;
@@ -187,13 +199,13 @@ fn run(
                 left = left.saturating_sub(1);
             }
             let count = if left > 0 { violators.len() } else { 1 };
-            for (i, place) in &violators[..count] {
-                state.places[*i] = *place;
+            for (i, wanted) in &violators[..count] {
+                state.states[*i] = *wanted;
             }
         };
     }
     let end = end.unwrap_or(Outcome::Stagnated);
-    Ok(tracker.finish(problem, r, method, end, iterations))
+    Ok(tracker.finish(problem, r, Method::BlockPivoting, end, iterations))
 }
 
 /// Options of [`BlockPivoting`].
@@ -201,7 +213,8 @@ fn run(
 pub struct BlockPivotingOptions {
     /// Limits; an iteration is a change of the set.
     pub limits: Limits,
-    /// Rounds in which the number of violators may fail to decrease before single pivots take over, at least one.
+    /// Rounds in which the number of violators may fail to decrease before single pivots take over; none
+    /// leaves it to single pivots from the start, which is the method of Murty (1974).
     pub patience: usize,
     /// Whether it goes on, with impulses of minimum norm, where the rows of a set are redundant: of such sets there may be many that solve nothing. Else it ends as a breakdown.
     pub redundant: bool,
@@ -246,52 +259,6 @@ impl Solver for BlockPivoting {
     }
 
     fn solve(&mut self, problem: &Problem, r: &mut [f64]) -> Result<Report, ProblemError> {
-        let options = BlockPivotingOptions {
-            patience: self.options.patience.max(1),
-            ..self.options
-        };
-        run(&mut self.tracker, problem, r, options, Method::BlockPivoting)
-    }
-}
-
-/// Of all rows that violate their law the one of least index changes its place (Murty 1974).
-///
-/// No friction. For a P-matrix it ends at the solution, after up to `2^n - 1` pivots: a last resort, and a test of patience. The start gives the
-/// first set. Cost: a dense factorisation of the free rows each. Allocates.
-#[derive(Clone, Debug)]
-pub struct Murty {
-    /// Limits; an iteration is a pivot.
-    pub limits: Limits,
-    tracker: Tracker,
-}
-
-impl Default for Murty {
-    fn default() -> Self {
-        Self::new(pivot_limits())
-    }
-}
-
-impl Murty {
-    /// A solver with given limits.
-    pub fn new(limits: Limits) -> Self {
-        Self {
-            limits,
-            tracker: Tracker::default(),
-        }
-    }
-}
-
-impl Solver for Murty {
-    fn method(&self) -> Method {
-        Method::Murty
-    }
-
-    fn solve(&mut self, problem: &Problem, r: &mut [f64]) -> Result<Report, ProblemError> {
-        let options = BlockPivotingOptions {
-            limits: self.limits,
-            patience: 0,
-            redundant: true,
-        };
-        run(&mut self.tracker, problem, r, options, Method::Murty)
+        run(&mut self.tracker, problem, r, self.options)
     }
 }

@@ -346,8 +346,11 @@ impl Problem {
         self.cones.iter().position(rolling)
     }
 
-    /// For solvers that know no pyramids.
-    pub(crate) fn refuse_pyramids(&self, solver: Method) -> Result<(), ProblemError> {
+    /// Refuses pyramids, for solvers that know friction as a circle only.
+    ///
+    /// # Errors
+    /// [`ProblemError::Pyramid`] at the first block that has one.
+    pub fn refuse_pyramids(&self, solver: Method) -> Result<(), ProblemError> {
         match self.first_pyramid() {
             Some(block) => Err(ProblemError::Pyramid { solver, block }),
             None => Ok(()),
@@ -362,16 +365,19 @@ impl Problem {
         }
     }
 
-    /// `A` as a dense matrix.
-    pub(crate) fn to_dense(&self) -> DMatrix<f64> {
+    /// `A` as a dense matrix, m x m.
+    pub fn to_dense(&self) -> DMatrix<f64> {
         let m = self.size();
         let mut values = vec![0.0; m * m];
         self.delassus().block(0..m, 0..m, &mut values);
         DMatrix::from_row_slice(m, m, &values)
     }
 
-    /// Checks the length of a start.
-    pub(crate) fn check_start(&self, r: &[f64]) -> Result<(), ProblemError> {
+    /// Checks an impulse to start from.
+    ///
+    /// # Errors
+    /// [`ProblemError::Size`] if it is not as long as the problem, [`ProblemError::NotFinite`].
+    pub fn check_start(&self, r: &[f64]) -> Result<(), ProblemError> {
         if r.len() != self.size() {
             return Err(ProblemError::Size {
                 what: "r",
@@ -385,8 +391,8 @@ impl Problem {
         }
     }
 
-    /// Makes every block admissible.
-    pub(crate) fn project(&self, r: &mut [f64]) {
+    /// Projects every block of an impulse to its cone.
+    pub fn project(&self, r: &mut [f64]) {
         for (k, cone) in self.cones.iter().enumerate() {
             cone.project(&mut r[self.rows(k)]);
         }

@@ -1,6 +1,11 @@
 //! What solvers have in common: limits, outcomes, the best iterate.
 
-use super::{Problem, ProblemError, Residual};
+use super::{
+    AcceleratedGradient, Admm, AdmmOptions, Auto, AutoOptions, BarzilaiBorwein, BlockPivoting,
+    BlockPivotingOptions, CentralPath, GaussSeidel, GaussSeidelOptions, InteriorPoint, InteriorPointOptions,
+    Jacobi, Lemke, LemkeOptions, ModulusSplitting, ModulusSplittingOptions, Newton, NewtonOptions,
+    NonlinearCg, Problem, ProblemError, Residual,
+};
 use std::fmt;
 use std::ops::Deref;
 
@@ -30,6 +35,7 @@ impl Default for Limits {
 
 /// The methods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename = "contact_solver"))]
 #[non_exhaustive]
 pub enum Method {
     /// Block projected Gauss-Seidel.
@@ -54,19 +60,58 @@ pub enum Method {
     CentralPath,
     /// Lemke's complementary pivoting.
     Lemke,
-    /// Murty's least-index pivoting.
-    Murty,
     /// Block principal pivoting.
     BlockPivoting,
-    /// Principal pivoting of Dantzig and Cottle.
-    Dantzig,
-    /// Primal active set.
-    ActiveSetQp,
-    /// Interior points of Clarabel, another program.
-    #[cfg(feature = "clarabel")]
-    Clarabel,
     /// Several of them, until the residual holds.
     Auto,
+    /// A solver from elsewhere, by its name.
+    Other(&'static str),
+}
+
+impl Method {
+    /// A solver of this method with its usual options and the limits given; none for a solver from elsewhere.
+    pub fn solver(self, limits: Limits) -> Option<Box<dyn Solver>> {
+        Some(match self {
+            Self::GaussSeidel => Box::new(GaussSeidel::new(GaussSeidelOptions {
+                limits,
+                ..GaussSeidelOptions::default()
+            })),
+            Self::Jacobi => Box::new(Jacobi::new(limits)),
+            Self::NonlinearCg => Box::new(NonlinearCg::new(limits)),
+            Self::ModulusSplitting => Box::new(ModulusSplitting::new(ModulusSplittingOptions {
+                limits,
+                ..ModulusSplittingOptions::default()
+            })),
+            Self::AcceleratedGradient => Box::new(AcceleratedGradient::new(limits)),
+            Self::BarzilaiBorwein => Box::new(BarzilaiBorwein::new(limits)),
+            Self::Admm => Box::new(Admm::new(AdmmOptions {
+                limits,
+                ..AdmmOptions::default()
+            })),
+            Self::Newton => Box::new(Newton::new(NewtonOptions {
+                limits,
+                ..NewtonOptions::default()
+            })),
+            Self::InteriorPoint => Box::new(InteriorPoint::new(InteriorPointOptions {
+                limits,
+                ..InteriorPointOptions::default()
+            })),
+            Self::CentralPath => Box::new(CentralPath::new(limits)),
+            Self::Lemke => Box::new(Lemke::new(LemkeOptions {
+                limits,
+                ..LemkeOptions::default()
+            })),
+            Self::BlockPivoting => Box::new(BlockPivoting::new(BlockPivotingOptions {
+                limits,
+                ..BlockPivotingOptions::default()
+            })),
+            Self::Auto => Box::new(Auto::new(AutoOptions {
+                limits,
+                ..AutoOptions::default()
+            })),
+            Self::Other(_) => return None,
+        })
+    }
 }
 
 /// How a solve ended.
@@ -182,9 +227,44 @@ pub trait Solver {
     fn solve(&mut self, problem: &Problem, r: &mut [f64]) -> Result<Report, ProblemError>;
 }
 
-/// Keeps the best iterate and decides when to stop.
+/// The best iterate of a solver, and the decision when to stop: what every [`Solver`] is written with.
+///
+/// ```
+/// use pliant_solvers::complementarity::*;
+/// /// Moves every impulse against its velocity.
+/// struct Descent(Tracker, Limits);
+///
+/// impl Solver for Descent {
+///     fn method(&self) -> Method {
+///         Method::Other("descent")
+///     }
+///
+///     fn solve(&mut self, problem: &Problem, r: &mut [f64]) -> Result<Report, ProblemError> {
+///         let mut end = self.0.start(problem, r, self.1)?;
+///         let mut iterations = 0;
+///         while end.is_none() && iterations < self.1.max_iterations {
+///             for k in 0..problem.blocks() {
+///                 for i in problem.rows(k) {
+///                     r[i] -= self.0.velocity()[i] / problem.scale(k);
+///                 }
+///             }
+///             problem.project(r);
+///             iterations += 1;
+///             end = self.0.look(problem, r);
+///         }
+///         let end = end.unwrap_or(Outcome::MaxIterations);
+///         Ok(self.0.finish(problem, r, self.method(), end, iterations))
+///     }
+/// }
+///
+/// let problem = Problem::dense(&[2.0, 0.0, 0.0, 1.0], &[-2.0, 3.0], &[Cone::NonNegative; 2])?;
+/// let mut r = [0.0; 2];
+/// let report = Descent(Tracker::default(), Limits::default()).solve(&problem, &mut r)?;
+/// assert_eq!((report.outcome, r), (Outcome::Converged, [1.0, 0.0]));
+/// # Ok::<(), ProblemError>(())
+/// ```
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Tracker {
+pub struct Tracker {
     best: Vec<f64>,
     /// Velocity of the last iterate that was looked at.
     pub(crate) u: Vec<f64>,
@@ -198,8 +278,11 @@ pub(crate) struct Tracker {
 }
 
 impl Tracker {
-    /// Checks the start and looks at it; a status if there is nothing to do.
-    pub(crate) fn start(
+    /// Checks the start and looks at it; an outcome if there is nothing to do.
+    ///
+    /// # Errors
+    /// Those of [`Problem::check_start`]; [`ProblemError::Option`] for a tolerance that is negative or no number.
+    pub fn start(
         &mut self,
         problem: &Problem,
         r: &[f64],
@@ -223,8 +306,8 @@ impl Tracker {
         Ok(self.look(problem, r))
     }
 
-    /// Looks at an iterate.
-    pub(crate) fn look(&mut self, problem: &Problem, r: &[f64]) -> Option<Outcome> {
+    /// Looks at an iterate; an outcome if it is the last. Cost: one product.
+    pub fn look(&mut self, problem: &Problem, r: &[f64]) -> Option<Outcome> {
         problem.velocity_into(r, &mut self.u);
         self.look_at(problem, r)
     }
@@ -265,8 +348,18 @@ impl Tracker {
         &self.best
     }
 
+    /// Velocity of the last iterate that was looked at, m.
+    pub fn velocity(&self) -> &[f64] {
+        &self.u
+    }
+
+    /// [`Residual::measure`] of the last iterate that was looked at.
+    pub fn last_measure(&self) -> f64 {
+        self.last
+    }
+
     /// Puts the best iterate into `r` and reports on it; converged if and only if its residual says so.
-    pub(crate) fn finish(
+    pub fn finish(
         &mut self,
         problem: &Problem,
         r: &mut [f64],

@@ -5,7 +5,6 @@ mod free;
 
 use super::delassus::add_rounded;
 use super::{Delassus, Form, ProblemError, Twice};
-use crate::residual::row_of;
 use crate::{Elimination, KktSystem};
 use explicit::{Analysis, Explicit};
 use free::Free;
@@ -109,8 +108,11 @@ fn boundaries<B: PartialEq>(sequence: &[usize], block_of: impl Fn(usize) -> B) -
     out
 }
 
-/// The system without the given rows.
-pub(crate) fn without(system: &KktSystem, out: &[bool]) -> Result<(KktSystem, Vec<usize>), ProblemError> {
+/// The system without some rows (`out`, m), and which rows of the given one are left.
+///
+/// # Errors
+/// Those of [`KktSystem::new`].
+pub fn without(system: &KktSystem, out: &[bool]) -> Result<(KktSystem, Vec<usize>), ProblemError> {
     let kept: Vec<usize> = (0..system.m()).filter(|i| !out[*i]).collect();
     let mut place = vec![ABSENT as usize; system.m()];
     for (k, i) in kept.iter().enumerate() {
@@ -156,7 +158,7 @@ fn take_values(sub: &mut KktSystem, system: &KktSystem, kept: &[usize]) {
 
 /// Free variables and values of a row of `J`.
 fn terms(system: &KktSystem, row: usize) -> impl Iterator<Item = (usize, f64)> {
-    row_of(&system.j, row).filter(|(k, _)| !system.fixed[*k])
+    system.j.row_entries(row).filter(|(k, _)| !system.fixed[*k])
 }
 
 /// Sum of squares of the numbers of rows that touch each connected part of `K`.

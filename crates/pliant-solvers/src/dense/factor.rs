@@ -21,6 +21,16 @@ pub enum DenseMethod {
     BunchKaufman,
 }
 
+impl std::fmt::Display for DenseMethod {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Cholesky => "dense L L^T",
+            Self::Ldlt => "dense L D L^T",
+            Self::BunchKaufman => "dense L B L^T with pivoting",
+        })
+    }
+}
+
 /// The numbers of positive, negative and vanishing eigenvalues of a symmetric matrix.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Inertia {

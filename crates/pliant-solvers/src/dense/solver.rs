@@ -1,7 +1,7 @@
 //! KKT systems by a dense factor of the whole matrix.
 
 use super::factor::{DenseFactor, DenseMethod, Inertia};
-use crate::equilibrated::{Refinement, Scaled};
+use crate::equilibrated::{Equilibrated, Refined, Refinement};
 use crate::{KktSystem, Solution, SolveError, SolveReport};
 
 /// Options of the [`DenseSolver`].
@@ -34,7 +34,7 @@ impl Default for DenseOptions {
 pub struct DenseSolver {
     /// Options; a change of the method counts from the next `prepare` on.
     pub options: DenseOptions,
-    scaled: Option<Scaled>,
+    scaled: Option<Equilibrated>,
     factor: Option<DenseFactor>,
     ready: bool,
     matrix: Vec<f64>,
@@ -68,7 +68,7 @@ impl DenseSolver {
         }
         match self.scaled.as_mut().filter(|s| s.fits(system)) {
             Some(scaled) => scaled.update(system)?,
-            None => self.scaled = Some(Scaled::new(system)?),
+            None => self.scaled = Some(Equilibrated::new(system)?),
         }
         let Some(scaled) = &self.scaled else {
             return Err(SolveError::NotPrepared);
@@ -141,10 +141,14 @@ impl DenseSolver {
         }
         let fixed = system.fixed.iter().filter(|f| **f).count();
         let inertia = (factor.inertia().positive - fixed, factor.inertia().negative);
-        let limits = (self.options.max_refinements, self.options.tolerance);
+        let refined = Refined {
+            system,
+            scaled,
+            max_refinements: self.options.max_refinements,
+            tolerance: self.options.tolerance,
+            inertia,
+        };
         self.refinement
-            .run((system, scaled), limits, inertia, solution, |rhs| {
-                factor.solve_in_place(rhs)
-            })
+            .run(refined, solution, |rhs| factor.solve_in_place(rhs))
     }
 }

@@ -6,14 +6,14 @@ use super::plan::ABSENT;
 
 impl DirectSolver {
     /// Order `n + m` of the system that the factors belong to, if there are any.
-    pub(crate) fn factored_size(&self) -> Option<usize> {
+    pub fn factored_size(&self) -> Option<usize> {
         let plan = self.plan.as_ref().filter(|_| self.ready)?;
         Some(plan.position.len())
     }
 
     /// `z = K^-1 r` by the factors as they are, without refinement; `z = r` at fixed variables. The multipliers of
     /// redundant rows come out with minimum norm. Nothing happens before a `prepare`. Cost `4 nnz(L)`.
-    pub(crate) fn apply_factors(&mut self, r: &[f64], z: &mut [f64]) {
+    pub fn apply_factors(&mut self, r: &[f64], z: &mut [f64]) {
         z.copy_from_slice(r);
         let Some(plan) = self.plan.as_mut().filter(|_| self.ready) else {
             return;
@@ -33,7 +33,7 @@ impl DirectSolver {
     }
 
     /// As [`Self::apply_factors`] for as many right-hand sides as `r` holds one after another; several read the factor once.
-    pub(crate) fn apply_factors_to(&mut self, r: &[f64], z: &mut Vec<f64>) {
+    pub fn apply_factors_to(&mut self, r: &[f64], z: &mut Vec<f64>) {
         z.clear();
         z.extend_from_slice(r);
         let Some(plan) = self.plan.as_mut().filter(|_| self.ready) else {

@@ -1,6 +1,6 @@
 //! KKT systems by the sparse factor that chooses its pivots.
 
-use crate::equilibrated::{Refinement, Scaled};
+use crate::equilibrated::{Equilibrated, Refined, Refinement};
 use crate::{KktSystem, Solution, SolveError, SolveReport, Variable};
 use pliant_sparse::{CsrMatrix, PatternBuilder, PivotedFactor, SparseError};
 
@@ -37,7 +37,7 @@ pub struct PivotedSolver {
     /// Options; `indefinite` counts from the next `prepare` on.
     pub options: PivotedOptions,
     factor: Option<PivotedFactor>,
-    scaled: Option<Scaled>,
+    scaled: Option<Equilibrated>,
     refinement: Refinement,
 }
 
@@ -98,7 +98,7 @@ impl PivotedSolver {
         let n = system.n();
         match self.scaled.as_mut().filter(|s| s.fits(system)) {
             Some(scaled) => scaled.update(system)?,
-            None => self.scaled = Some(Scaled::new(system)?),
+            None => self.scaled = Some(Equilibrated::new(system)?),
         }
         let scaled = self.scaled.as_ref().ok_or(SolveError::NotPrepared)?;
         let variable = |index: usize| match index.checked_sub(n) {
@@ -144,11 +144,16 @@ impl PivotedSolver {
         }
         let fixed = system.fixed.iter().filter(|f| **f).count();
         let inertia = (factor.inertia().positive - fixed, factor.inertia().negative);
-        let limits = (self.options.max_refinements, self.options.tolerance);
-        self.refinement
-            .run((system, scaled), limits, inertia, solution, |rhs| {
-                factor.solve_in_place(rhs);
-                Ok(())
-            })
+        let refined = Refined {
+            system,
+            scaled,
+            max_refinements: self.options.max_refinements,
+            tolerance: self.options.tolerance,
+            inertia,
+        };
+        self.refinement.run(refined, solution, |rhs| {
+            factor.solve_in_place(rhs);
+            Ok(())
+        })
     }
 }

@@ -4,7 +4,7 @@ use super::DirectSolver;
 use super::plan::Plan;
 use super::scale::{NEGLIGIBLE, SUSPICION};
 use crate::bounds::is_held;
-use crate::residual::{ResidualScratch, roundoff, row_of};
+use crate::residual::{ResidualWorkspace, roundoff};
 use crate::{KktSystem, Solution, SolveError};
 
 /// A combination of rows exerts no force if its force is below this share of its terms.
@@ -138,7 +138,7 @@ impl DirectSolver {
         for d in rows {
             // W x - J^T mu = J_d^T with the rows that are left: where they can say what row d says, x is zero and n = mu + e_d.
             zeros(&mut self.force, n);
-            for (i, a) in row_of(&system.j, *d) {
+            for (i, a) in system.j.row_entries(*d) {
                 self.force[i] = a;
             }
             plan.gather(&self.force, &self.b, &self.states, &mut scratch.one);
@@ -234,7 +234,7 @@ impl DirectSolver {
             if sum.abs() > worst.0 * limit {
                 zeros(force, system.n());
                 for (i, n) in involved() {
-                    row_of(&system.j, i).for_each(|(k, a)| force[k] += n * a);
+                    system.j.row_entries(i).for_each(|(k, a)| force[k] += n * a);
                 }
                 let reach = force.iter().zip(x).enumerate().filter(|(k, _)| !system.fixed[*k]);
                 limit += reach
@@ -268,7 +268,7 @@ pub(super) struct Sizes {
 
 impl Sizes {
     /// Cost `O(nnz(J))`.
-    fn measure(&mut self, system: &KktSystem, b: &[f64], residual: &ResidualScratch) {
+    fn measure(&mut self, system: &KktSystem, b: &[f64], residual: &ResidualWorkspace) {
         self.free.clear();
         for block in system.primal_blocks().windows(2) {
             let own = (block[0]..block[1]).filter(|i| !system.fixed[*i]);
@@ -280,7 +280,7 @@ impl Sizes {
         let roundoff = roundoff(system);
         for (i, b) in b.iter().enumerate() {
             let (mut with, mut without) = (0.0f64, 0.0f64);
-            for (k, a) in row_of(&system.j, i) {
+            for (k, a) in system.j.row_entries(i) {
                 with = with.max(a.abs() * residual.velocity[k]);
                 without = without.max(a.abs() * self.free[k]);
             }

@@ -1,13 +1,12 @@
 //! The Delassus operator by entries and through the factor, against a dense computation.
 
-use crate::tools::{Random, random_kkt};
+use crate::tools::{Random, chain, random_kkt, values};
 use nalgebra::{DMatrix, DVector};
 use pliant_solvers::KktSystem;
 use pliant_solvers::complementarity::{
     AcceleratedGradient, Admm, BarzilaiBorwein, BlockSparse, Cone, Delassus, DelassusChoice, DelassusReason,
-    DenseDelassus, Form, GaussSeidel, Jacobi, NonlinearCg, Outcome, Problem, SaddleDelassus, Solver, Twice,
+    DenseDelassus, GaussSeidel, Jacobi, NonlinearCg, Outcome, Problem, SaddleDelassus, Solver, Twice,
 };
-use pliant_solvers::exchange::{Layout, Record, Statement};
 use pliant_sparse::PatternBuilder;
 
 /// `N K^-1 N^T + R_N`, with `K` and the coupling of `N` to the other rows written out and solved by dense elimination.
@@ -64,55 +63,6 @@ fn off(operator: &SaddleDelassus, exact: &DMatrix<f64>, random: &mut Random, blo
         entries(w[0]..w[1], w[0]..w[1]);
     }
     worst
-}
-
-/// A chain of bodies of six with a joint of three rows between them, a net of points, and rows that touch one or two of them.
-pub(crate) fn chain(random: &mut Random, bodies: usize, contacts: usize) -> (KktSystem, Vec<usize>) {
-    let (n, links) = (6 * bodies, 3 * (bodies - 1));
-    let m = links + 3 * contacts;
-    let [mut w, mut j, mut r] = [(n, n), (m, n), (m, m)].map(|(a, b)| PatternBuilder::new(a, b));
-    for k in 0..bodies {
-        w.insert_block((6 * k, 6 * k), (6, 6), true);
-        if k > 0 {
-            j.insert_block((3 * k - 3, 6 * k - 6), (3, 12), false);
-        }
-    }
-    for k in 0..contacts {
-        let body = random.below(bodies);
-        j.insert_block((links + 3 * k, 6 * body), (3, 6), false);
-        if body > 0 && k % 2 == 0 {
-            j.insert_block((links + 3 * k, 6 * random.below(body)), (3, 6), false);
-        }
-    }
-    (0..m / 3).for_each(|k| r.insert_block((3 * k, 3 * k), (3, 3), true));
-    let [w, j, r] = [w, j, r].map(|p| p.finish().unwrap());
-    let by = |step: usize, size: usize| (0..=size).step_by(step).collect();
-    let mut s = KktSystem::new(w, j, r, by(6, n), by(3, m)).unwrap();
-    values(&mut s, random, links);
-    (s, (links..m).collect())
-}
-
-/// Diagonally dominant `W`, random `J`, and compliance with coupling inside the blocks from row `soft` on.
-fn values(s: &mut KktSystem, random: &mut Random, soft: usize) {
-    for i in 0..s.n() {
-        for slot in s.w.pattern().row_slots(i) {
-            let own = s.w.pattern().indices()[slot] as usize == i;
-            s.w.values_mut()[slot] = if own { 8.0 } else { random.number() };
-        }
-    }
-    for i in 0..s.m() {
-        for slot in s.j.pattern().row_slots(i) {
-            s.j.values_mut()[slot] = random.number();
-        }
-        for slot in s.r.pattern().row_slots(i) {
-            let own = s.r.pattern().indices()[slot] as usize == i;
-            s.r.values_mut()[slot] = match (i >= soft, own) {
-                (false, _) => 0.0,
-                (true, true) => 0.5,
-                (true, false) => 0.1 * random.number(),
-            };
-        }
-    }
 }
 
 /// A net of `side x side` points of three with contacts on some, which goes by fronts.
@@ -225,53 +175,6 @@ fn products_are_added_in_twice_the_precision_where_entries_are_known() {
         let found: Vec<f64> = y.iter().map(|y| y.value()).collect();
         assert_eq!(found, left, "operator {which}");
         assert!(!known || left.iter().any(|x| *x != 0.0), "operator {which}");
-    }
-}
-
-/// A problem that failed is written as the system and its rows, and read again it is factored as it was; where rows share compliance it is written by its entries. Either way
-/// the operator is the dense one, fixed variables among it.
-#[test]
-fn what_is_written_of_an_operator_is_the_operator() {
-    let mut random = Random(11);
-    let (mut s, rows) = chain(&mut random, 7, 11);
-    (6..12).for_each(|i| s.fixed[i] = true);
-    let blocks: Vec<usize> = (0..=33).step_by(3).collect();
-    let b = random.numbers(33);
-    for kind in ["complementarity", "mixed"] {
-        if kind == "mixed" {
-            // Every row has a compliance of its own.
-            for i in 0..s.m() {
-                for slot in s.r.pattern().row_slots(i) {
-                    let own = s.r.pattern().indices()[slot] as usize == i;
-                    s.r.values_mut()[slot] *= if own { 1.0 + i as f64 } else { 0.0 };
-                }
-            }
-        }
-        let operator = SaddleDelassus::new(&s, &rows, &blocks).unwrap();
-        let problem = Problem::new(operator, b.clone(), vec![Cone::Coulomb { mu: 0.4 }; 11]).unwrap();
-        let record = Record::new("failed", Statement::of(&problem).unwrap());
-        assert_eq!(record.statement.kind(), kind);
-        let texts = record.write(Layout::Single).unwrap();
-        let again = Record::read(&texts.header, |name| Err(name.to_owned())).unwrap();
-        let condensed;
-        let found = match &again.statement {
-            Statement::Complementarity(problem) => problem,
-            Statement::Mixed(mixed) => {
-                condensed = mixed.condense().unwrap();
-                &condensed.problem
-            }
-            Statement::Kkt(_) => panic!("{kind}"),
-        };
-        let saddle = matches!(found.delassus().form(), Form::Saddle { .. });
-        assert_eq!(saddle, kind == "mixed");
-        // Exactly: there is nothing that moves without impulses.
-        assert_eq!((found.b(), found.cones()), (&b[..], problem.cones()));
-        let exact = dense(&s, &rows);
-        let mut a = vec![0.0; 33 * 33];
-        found.delassus().block(0..33, 0..33, &mut a);
-        // Diagonally dominant: conditions of tens.
-        let far = DMatrix::from_row_slice(33, 33, &a) - &exact;
-        assert!(far.amax() < 1e-13 * exact.amax(), "{kind}: {:e}", far.amax());
     }
 }
 

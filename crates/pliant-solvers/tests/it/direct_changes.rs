@@ -1,7 +1,7 @@
 //! Factorisations after few changes: the bits of whole ones, at a part of the work.
 
-use crate::delassus_forms::{chain, net};
-use crate::tools::Random;
+use crate::delassus_forms::net;
+use crate::tools::{Random, chain};
 use pliant_solvers::{
     BoundState, BoxOptions, BoxSolver, DirectOptions, DirectSolver, KktSystem, Solution, Status,
 };

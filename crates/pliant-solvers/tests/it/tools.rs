@@ -1,11 +1,7 @@
 //! What the tests of several solvers share.
 
-use pliant_solvers::krylov::{
-    BiConjugateGradient, ConjugateGradient, ConjugateResidual, FlexibleMinimalResidual,
-    GeneralMinimalResidual, KrylovOptions, KrylovSolver, MinimalResidual,
-};
 use pliant_solvers::{BoxOptions, BoxSolver, KktSystem, Solution, SolveReport};
-use pliant_sparse::{CsrMatrix, PatternBuilder};
+use pliant_sparse::PatternBuilder;
 
 pub(crate) const INF: f64 = f64::INFINITY;
 
@@ -121,59 +117,6 @@ pub(crate) fn close(a: &[f64], b: &[f64], tolerance: f64) {
     }
 }
 
-/// The lower triangle of a dense symmetric matrix, zeros left out but for the diagonal.
-pub(crate) fn lower(n: usize, dense: &[f64]) -> CsrMatrix {
-    let mut builder = PatternBuilder::new(n, n);
-    let kept = |i: usize, k: usize| i == k || dense[i * n + k] != 0.0;
-    for i in 0..n {
-        (0..=i).filter(|k| kept(i, *k)).for_each(|k| builder.insert(i, k));
-    }
-    let mut a = builder.finish().unwrap().into_matrix();
-    let values = (0..n).flat_map(|i| (0..=i).map(move |k| (i, k)));
-    let values = values
-        .filter(|(i, k)| kept(*i, *k))
-        .map(|(i, k)| dense[i * n + k]);
-    a.values_mut()
-        .iter_mut()
-        .zip(values)
-        .for_each(|(slot, v)| *slot = v);
-    a
-}
-
-/// The five-point Laplacian on `k x k` points.
-pub(crate) fn laplacian(k: usize) -> CsrMatrix {
-    let mut builder = PatternBuilder::new(k * k, k * k);
-    for i in 0..k * k {
-        builder.insert(i, i);
-        if i % k > 0 {
-            builder.insert(i, i - 1);
-        }
-        if i >= k {
-            builder.insert(i, i - k);
-        }
-    }
-    let mut a = builder.finish().unwrap().into_matrix();
-    for i in 0..k * k {
-        for slot in a.pattern().row_slots(i) {
-            let diagonal = a.pattern().indices()[slot] as usize == i;
-            a.values_mut()[slot] = if diagonal { 4.0 } else { -1.0 };
-        }
-    }
-    a
-}
-
-/// Every Krylov solver, with its name.
-pub(crate) fn krylov_solvers(options: KrylovOptions) -> Vec<(&'static str, Box<dyn KrylovSolver>)> {
-    vec![
-        ("CG", Box::new(ConjugateGradient::new(options))),
-        ("CR", Box::new(ConjugateResidual::new(options))),
-        ("MINRES", Box::new(MinimalResidual::new(options))),
-        ("BiCGSTAB", Box::new(BiConjugateGradient::new(options))),
-        ("GMRES", Box::new(GeneralMinimalResidual::new(options))),
-        ("FGMRES", Box::new(FlexibleMinimalResidual::new(options))),
-    ]
-}
-
 /// A random KKT system: W dense definite, blocks of two, a third of the rows compliant, one fixed variable.
 pub(crate) fn random_kkt(random: &mut Random, n: usize, m: usize) -> KktSystem {
     let w = definite(random, n);
@@ -185,4 +128,53 @@ pub(crate) fn random_kkt(random: &mut Random, n: usize, m: usize) -> KktSystem {
     system.b.copy_from_slice(&b);
     system.fixed[n / 2] = true;
     system
+}
+
+/// A chain of bodies of six with a joint of three rows between them, and rows that touch one or two of them.
+pub(crate) fn chain(random: &mut Random, bodies: usize, contacts: usize) -> (KktSystem, Vec<usize>) {
+    let (n, links) = (6 * bodies, 3 * (bodies - 1));
+    let m = links + 3 * contacts;
+    let [mut w, mut j, mut r] = [(n, n), (m, n), (m, m)].map(|(a, b)| PatternBuilder::new(a, b));
+    for k in 0..bodies {
+        w.insert_block((6 * k, 6 * k), (6, 6), true);
+        if k > 0 {
+            j.insert_block((3 * k - 3, 6 * k - 6), (3, 12), false);
+        }
+    }
+    for k in 0..contacts {
+        let body = random.below(bodies);
+        j.insert_block((links + 3 * k, 6 * body), (3, 6), false);
+        if body > 0 && k % 2 == 0 {
+            j.insert_block((links + 3 * k, 6 * random.below(body)), (3, 6), false);
+        }
+    }
+    (0..m / 3).for_each(|k| r.insert_block((3 * k, 3 * k), (3, 3), true));
+    let [w, j, r] = [w, j, r].map(|p| p.finish().unwrap());
+    let by = |step: usize, size: usize| (0..=size).step_by(step).collect();
+    let mut s = KktSystem::new(w, j, r, by(6, n), by(3, m)).unwrap();
+    values(&mut s, random, links);
+    (s, (links..m).collect())
+}
+
+/// Diagonally dominant `W`, random `J`, and compliance with coupling inside the blocks from row `soft` on.
+pub(crate) fn values(s: &mut KktSystem, random: &mut Random, soft: usize) {
+    for i in 0..s.n() {
+        for slot in s.w.pattern().row_slots(i) {
+            let own = s.w.pattern().indices()[slot] as usize == i;
+            s.w.values_mut()[slot] = if own { 8.0 } else { random.number() };
+        }
+    }
+    for i in 0..s.m() {
+        for slot in s.j.pattern().row_slots(i) {
+            s.j.values_mut()[slot] = random.number();
+        }
+        for slot in s.r.pattern().row_slots(i) {
+            let own = s.r.pattern().indices()[slot] as usize == i;
+            s.r.values_mut()[slot] = match (i >= soft, own) {
+                (false, _) => 0.0,
+                (true, true) => 0.5,
+                (true, false) => 0.1 * random.number(),
+            };
+        }
+    }
 }

@@ -7,7 +7,7 @@ use crate::simulation::sleep::Sleep;
 use pliant_contact::Rest;
 use pliant_dense::Vec3;
 use pliant_kkt::Assembler;
-use pliant_model::{Model, NodeId, Space, State};
+use pliant_model::{Model, NodeId, Problem, Space, State};
 use pliant_solvers::KktSystem;
 
 /// The contacts of the present step, and the search that finds them.
@@ -57,7 +57,7 @@ pub(crate) struct ContactGuards {
 /// The state that contacts are searched at.
 #[derive(Clone, Copy)]
 pub(crate) struct Search<'a> {
-    pub(crate) model: &'a Model,
+    pub(crate) model: &'a Problem,
     pub(crate) assembler: &'a Assembler,
     pub(crate) sleep: &'a Sleep,
     pub(crate) state: &'a State,
@@ -220,7 +220,7 @@ impl Detection {
 /// The state, with the velocities at the end of a step under gravity alone where elements have
 /// coordinates of their own: without these, the contact of a body that falls from rest would be seen a
 /// step late, `g h^2` deep.
-pub(crate) fn predict(model: &Model, state: &State, system: &KktSystem, h: f64, out: &mut State) {
+pub(crate) fn predict(model: &Problem, state: &State, system: &KktSystem, h: f64, out: &mut State) {
     out.positions.clone_from(&state.positions);
     out.velocities.clone_from(&state.velocities);
     let gravity = model.gravity();

@@ -27,7 +27,7 @@ pub(super) struct NewtonRows {
 
 /// An iterate of Newton's method.
 #[derive(Clone, Copy)]
-pub(crate) struct Iterate<'a> {
+pub(crate) struct ContactIterate<'a> {
     /// Velocities of the independent coordinates at the start of the step, and at its end.
     pub(crate) start: &'a [f64],
     pub(crate) end: &'a [f64],
@@ -37,7 +37,7 @@ pub(crate) struct Iterate<'a> {
 }
 
 impl NewtonRows {
-    fn find_change(&mut self, at: Iterate<'_>) {
+    fn find_change(&mut self, at: ContactIterate<'_>) {
         let ends = at.end.iter().zip(at.start);
         self.change.clear();
         self.change.extend(ends.map(|(end, start)| end - start));
@@ -89,14 +89,14 @@ impl Contacts {
 
     /// Fills the system at an iterate, with the whole impulses unknown: those of the iterate are taken
     /// out of the right-hand side again.
-    pub(super) fn fill_iterate(&mut self, base: &Base<'_>, at: Iterate<'_>) -> Result<(), Error> {
+    pub(super) fn fill_iterate(&mut self, base: &Base<'_>, at: ContactIterate<'_>) -> Result<(), Error> {
         let Self { rows, newton, .. } = self;
         newton.find_change(at);
         rows.tail.product_into(&newton.change, &mut rows.after);
         for ((b, law), moved) in rows.tail.b.iter_mut().zip(&newton.laws).zip(&rows.after) {
             *b = law + moved;
         }
-        rows.fill_velocity_change(base)?;
+        rows.extended.fill(base.system(), &[], &rows.tail)?;
         rows.extended.add_impulses(&rows.tail, at.impulses, -1.0);
         rows.tail.b.copy_from_slice(&newton.laws);
         Ok(())
@@ -131,7 +131,7 @@ impl Contacts {
 
     /// Sum of the squares of the natural maps (m/s) of an iterate, each beyond a share of the largest
     /// velocity that there is without impulses.
-    pub(crate) fn merit(&mut self, at: Iterate<'_>, tolerance: f64) -> f64 {
+    pub(crate) fn merit(&mut self, at: ContactIterate<'_>, tolerance: f64) -> f64 {
         let Self { rows, newton, .. } = self;
         newton.find_change(at);
         rows.tail.product_into(&newton.change, &mut rows.after);
@@ -169,7 +169,7 @@ impl Contacts {
     pub(super) fn solve_iterate(
         &mut self,
         base: &Base<'_>,
-        at: Iterate<'_>,
+        at: ContactIterate<'_>,
         solution: &mut Solution,
         out: &mut Vec<f64>,
     ) -> Result<SolveReport, Error> {
@@ -189,7 +189,7 @@ impl Contacts {
         solution.mu.extend_from_slice(own);
         out.clear();
         out.extend_from_slice(contacts);
-        self.observed.take(&found, Quality::of(&found, 1.0));
+        self.observed.take(&found, Quality::of(&found));
         Ok(found.linear)
     }
 
@@ -201,16 +201,16 @@ impl Contacts {
     }
 
     /// Whether the impulses of an iterate make energy by restitution.
-    pub(crate) fn makes_energy(&mut self, at: Iterate<'_>, tolerance: f64) -> bool {
+    pub(crate) fn makes_energy(&mut self, at: ContactIterate<'_>, tolerance: f64) -> bool {
         let rows = &mut self.rows;
         rows.tail.product_into(at.end, &mut rows.after);
         let bounces = self.bounces();
         let rows = &self.rows;
-        bounces && rows.gain(at.impulses, 1.0) > tolerance.max(1e-12) * rows.exchanged(at.impulses)
+        bounces && rows.gain(at.impulses) > tolerance.max(1e-12) * rows.exchanged(at.impulses)
     }
 
     /// Reads the contacts of the last iterate, of a step of length `h` (s).
-    pub(super) fn read_iterate(&mut self, base: &Base<'_>, at: Iterate<'_>, h: f64) {
+    pub(super) fn read_iterate(&mut self, base: &Base<'_>, at: ContactIterate<'_>, h: f64) {
         let list = &self.detection.list;
         let impulses: &[f64] = if list.is_empty() {
             self.rows.tail.clear();
@@ -220,7 +220,7 @@ impl Contacts {
             self.rows.tail.product_into(at.end, &mut self.rows.after);
             let tolerance = self.rows.solver.options.limits.tolerance;
             let largest = self.free_velocity();
-            self.observed.set_noise(tolerance, largest, 1.0);
+            self.observed.set_noise(tolerance, largest);
             at.impulses
         };
         self.observed.read(&Solved {

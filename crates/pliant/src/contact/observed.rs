@@ -98,13 +98,12 @@ pub(super) struct Quality {
 }
 
 impl Quality {
-    /// Of a solution whose velocities times `unit` are velocities.
-    pub(super) fn of(found: &IslandReport, unit: f64) -> Self {
+    pub(super) fn of(found: &IslandReport) -> Self {
         Self {
             outcome: found.outcome,
             residual: found.residual.measure(),
             de_saxce: found.exact,
-            velocity_residual: found.residual.natural * unit,
+            velocity_residual: found.residual.natural,
         }
     }
 
@@ -191,10 +190,10 @@ impl Observed {
     }
 
     /// Velocities that count as none, of contacts that are solved to a tolerance; `largest` is the
-    /// largest velocity without impulses, which times `unit` is a velocity.
-    pub(super) fn set_noise(&mut self, tolerance: f64, largest: f64, unit: f64) {
+    /// largest velocity without impulses (m/s).
+    pub(super) fn set_noise(&mut self, tolerance: f64, largest: f64) {
         let share = AT_REST.max(TOLERANCES_AT_REST * tolerance);
-        self.noise = share * largest * unit;
+        self.noise = share * largest;
     }
 
     /// Velocities below this count as none (m/s).

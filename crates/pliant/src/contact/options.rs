@@ -35,6 +35,11 @@ pub enum Overlap {
 
 /// How impacts at the same time are taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename = "impacts")
+)]
 pub enum Impacts {
     /// All at once: Newton's law `u_n+ >= -e u_n` holds on all closed contacts. In a row of balls that
     /// touch all of them move.
@@ -48,6 +53,11 @@ pub enum Impacts {
 
 /// The law of impacts with a coefficient of restitution `e`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename = "restitution_law")
+)]
 pub enum Restitution {
     /// Of velocities: `u_n+ >= -e u_n-`. With friction it may make energy where a contact slides before
     /// it turns back; then the share of `e` is taken that does not
@@ -77,6 +87,11 @@ pub enum Restitution {
 /// of friction without resistance to spin or rolling, and Newton's law of simultaneous impacts. No
 /// law changes to another by itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename = "friction_coupling")
+)]
 pub enum FrictionCoupling {
     /// `s = mu |u_t|` at the end of the step (De Saxcé): Coulomb's law, `u_n = 0` where it slips.
     #[default]

@@ -5,10 +5,10 @@ mod compensation;
 use super::detect::{ContactGuards, Search};
 use super::{Contact, ContactKey, ContactList, Overlap, auto_options};
 use crate::system::System;
-use crate::{Error, Motion, Options};
+use crate::{Error, Motion};
 use compensation::{Compensation, Correction};
-use pliant_kkt::{Extended, Formulation, Geometry, Metric, Quantity, Scheme, StepInput, Tail};
-use pliant_model::{Model, RowLaw, State, Treatment};
+use pliant_kkt::{Extended, Geometry, Metric, Quantity, Scheme, StepInput, Tail};
+use pliant_model::{Problem, RowLaw, State, Treatment};
 use pliant_solvers::Solution;
 use pliant_solvers::complementarity::{Cone, IslandSolver, Outcome, ProblemError};
 
@@ -19,7 +19,7 @@ const CORRECTIONS: usize = 5;
 const SHARES: usize = 20;
 
 /// The correction of overlap at the end of a step.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Penetration {
     tail: Tail,
     cones: Vec<Option<Cone>>,
@@ -27,8 +27,6 @@ pub(super) struct Penetration {
     pub(super) solver: IslandSolver,
     solution: Solution,
     compensation: Compensation,
-    /// The scheme of the step, with the geometric stiffness that its metric takes.
-    scheme: Scheme,
     /// The state before the correction, at rest: the forces are those of the potential then.
     resting: State,
     /// The most energy that one correction of the step lifted (J).
@@ -80,24 +78,6 @@ fn hard<'a>(list: &'a ContactList, guards: &'a ContactGuards) -> impl Iterator<I
     contacts.filter(|c| c.law.compliance == 0.0 && guards.take(c))
 }
 
-impl Default for Penetration {
-    fn default() -> Self {
-        Self {
-            tail: Tail::default(),
-            cones: Vec::new(),
-            extended: Extended::default(),
-            solver: IslandSolver::default(),
-            solution: Solution::default(),
-            compensation: Compensation::default(),
-            scheme: Scheme::implicit_euler(1.0),
-            resting: State::default(),
-            most_lifted: 0.0,
-            recovering: Vec::new(),
-            margin: None,
-        }
-    }
-}
-
 impl Penetration {
     /// Whether a contact is deeper than a step recovers, or was at its first correction.
     fn has_its_share(&self, contact: &Contact, shallow: f64) -> bool {
@@ -116,30 +96,18 @@ impl Penetration {
         deep.any(|c| most > 0.0 || !self.has_its_share(c, shallow))
     }
 
-    /// Takes a scheme with another geometric stiffness.
-    fn take_scheme(&mut self, scheme: &Scheme, geometry: Geometry) {
-        let Scheme {
-            h,
-            alpha,
-            beta,
-            own_alpha,
-            formulation,
-            velocity_rows,
-            ..
-        } = scheme;
-        self.scheme.own_alpha.clone_from(own_alpha);
-        (self.scheme.h, self.scheme.alpha, self.scheme.beta) = (*h, *alpha, *beta);
-        (self.scheme.formulation, self.scheme.velocity_rows) = (*formulation, *velocity_rows);
-        self.scheme.geometry = geometry;
-    }
-
     /// The sides of the contact that has the largest share `mu_i (J dx)_i` in a correction that lifted
     /// by so much, if none lifted more in the step.
-    fn lifter(&mut self, hard: Hard<'_>, base_rows: usize, lifted: f64) -> Option<[u32; 2]> {
+    fn lifter<'a>(
+        &mut self,
+        contacts: impl Iterator<Item = &'a Contact>,
+        base_rows: usize,
+        lifted: f64,
+    ) -> Option<[u32; 2]> {
         let shares = self.solution.mu[base_rows..].iter().zip(&self.tail.b);
         let largest = shares
             .map(|(mu, b)| -mu * b)
-            .zip(hard.contacts())
+            .zip(contacts)
             .max_by(|a, b| a.0.total_cmp(&b.0));
         let (_, contact) = largest.filter(|_| lifted > self.most_lifted)?;
         self.most_lifted = lifted;
@@ -147,41 +115,24 @@ impl Penetration {
     }
 }
 
-/// The contacts that a correction is about.
-#[derive(Clone, Copy)]
-struct Hard<'a> {
-    list: &'a ContactList,
-    guards: &'a ContactGuards,
-}
-
-impl<'a> Hard<'a> {
-    fn contacts(self) -> impl Iterator<Item = &'a Contact> {
-        hard(self.list, self.guards)
-    }
-}
-
 /// Whether a model has stiffness, or springs that are rows.
-fn is_elastic(model: &Model) -> bool {
-    let mut fields = model.force_fields().iter();
-    fields.any(|f| {
-        f.component.treatment == Treatment::Stiffness || f.component.law.row_law() == RowLaw::Elastic
+fn is_elastic(model: &Problem) -> bool {
+    let mut fields = model.force_fields().iter().enumerate();
+    fields.any(|(i, f)| {
+        model.treatment(i) == Treatment::Stiffness || f.component.law.row_law() == RowLaw::Elastic
     })
 }
 
 /// Finds the contacts at the end of a step of length `h` (s), which become those of the motion. If
 /// corrections of their overlap may take no more energy than the step lost, the energy that is stored
 /// in them (J), which that depends on.
-pub(super) fn find_at_end(
-    system: &mut System,
-    end: &mut Motion,
-    options: &Options,
-    h: f64,
-) -> Result<Option<f64>, Error> {
+pub(super) fn find_at_end(system: &mut System, end: &mut Motion, h: f64) -> Result<Option<f64>, Error> {
     search(system, end, h)?;
+    let overlap = system.options.contacts.overlap;
     let (Some(c), Some(memory)) = (&mut system.contacts, &end.contacts) else {
         return Ok(None);
     };
-    let Overlap::Correct { allowed, speed } = options.contacts.overlap else {
+    let Overlap::Correct { allowed, speed } = overlap else {
         return Ok(None);
     };
     let p = &mut c.penetration;
@@ -230,13 +181,12 @@ fn search(system: &mut System, end: &mut Motion, h: f64) -> Result<(), Error> {
 pub(super) fn recover(
     system: &mut System,
     ends: Ends<'_>,
-    options: &Options,
     scheme: &Scheme,
     lost: Option<f64>,
 ) -> Result<(), Error> {
     let Ends { start, end } = ends;
-    let h = scheme.h;
-    if let Overlap::Correct { allowed, speed } = options.contacts.overlap {
+    let (h, overlap) = (scheme.h, system.options.contacts.overlap);
+    if let Overlap::Correct { allowed, speed } = overlap {
         let shallow = h * speed;
         let mut recovery = Recovery {
             shallow,
@@ -253,7 +203,7 @@ pub(super) fn recover(
             if !c.penetration.asks(&memory.list, guards, allowed, recovery) {
                 break;
             }
-            correct(system, start, end, options, scheme, recovery)?;
+            correct(system, start, end, scheme, recovery)?;
             search(system, end, h)?;
             if let Some(c) = &mut system.contacts {
                 c.observed.report_mut().corrections += 1;
@@ -265,7 +215,7 @@ pub(super) fn recover(
     let (Some(c), Some(memory)) = (&mut system.contacts, &end.contacts) else {
         return Ok(());
     };
-    if let Overlap::Correct { .. } = options.contacts.overlap {
+    if let Overlap::Correct { .. } = overlap {
         let left = deepest(&memory.list, &c.detection.guards);
         end.ledger.overlap = end.ledger.overlap.min(left);
     }
@@ -284,12 +234,12 @@ fn correct(
     system: &mut System,
     start: &Motion,
     end: &mut Motion,
-    options: &Options,
     scheme: &Scheme,
     recovery: Recovery,
 ) -> Result<(), Error> {
     let System {
         model,
+        options,
         evaluation,
         contacts: Some(c),
         ..
@@ -313,7 +263,7 @@ fn correct(
     let mut geometries = [plain, plain.clamped()].into_iter().filter(|_| elastic);
     let mut solve = |metric, geometry| {
         let metric = CorrectionMetric { metric, geometry };
-        solve(system, end, options, scheme, metric, recovery)
+        solve(system, end, scheme, metric, recovery)
     };
     if !geometries.any(|geometry| solve(Metric::Elastic, geometry).is_ok()) {
         solve(Metric::Mass, plain)?;
@@ -333,13 +283,13 @@ fn correct(
 fn solve(
     system: &mut System,
     end: &Motion,
-    options: &Options,
     scheme: &Scheme,
     CorrectionMetric { metric, geometry }: CorrectionMetric,
     recovery: Recovery,
 ) -> Result<(), Error> {
     let System {
         model,
+        options,
         evaluation,
         assembler,
         row_motion,
@@ -352,7 +302,7 @@ fn solve(
         return Ok(());
     };
     let (p, guards) = (&mut c.penetration, &c.detection.guards);
-    p.take_scheme(scheme, geometry);
+    let scheme = scheme.with_geometry(geometry);
     let input = StepInput {
         state: &end.state,
         multipliers: &end.lagged,
@@ -360,7 +310,7 @@ fn solve(
         fixed_change: &scratch.fixed_change,
         motion: row_motion,
     };
-    assembler.fill_correction(model, evaluation, &p.scheme, input, metric);
+    assembler.fill_correction(model, evaluation, &scheme, input, metric);
     sleep.hold_rows(assembler);
     p.tail.clear();
     for (contact, supports) in memory.list.with_supports() {
@@ -376,8 +326,7 @@ fn solve(
     p.cones.resize(base.row_blocks().len() - 1, None);
     let cones = std::iter::repeat_n(Some(Cone::NonNegative), p.tail.rows());
     p.cones.extend(cones);
-    let form = (Formulation::VelocityChange, scheme.h);
-    let filled = p.extended.fill(base, (model, &end.state), form, &[], &p.tail)?;
+    let filled = p.extended.fill(base, &[], &p.tail)?;
     p.solver.options = auto_options(&options.contacts);
     p.solver.only = options.contacts.solver;
     p.solver.bounds.direct = options.solver;
@@ -467,11 +416,8 @@ fn take(system: &mut System, start: &Motion, end: &mut Motion) -> Result<(), Err
     report.lifted += lifted;
     report.paid += paid;
     p.compensation.apply(solved, model, evaluation, state)?;
-    let hard = Hard {
-        list: &memory.list,
-        guards: &c.detection.guards,
-    };
-    if let Some(sides) = p.lifter(hard, base_rows, lifted) {
+    let contacts = hard(&memory.list, &c.detection.guards);
+    if let Some(sides) = p.lifter(contacts, base_rows, lifted) {
         report.lifted_by = Some(sides);
     }
     Ok(())

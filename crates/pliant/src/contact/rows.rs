@@ -6,7 +6,7 @@ use super::law::lever;
 use super::{Base, ContactList, ContactMemory, ContactRows, FrictionCoupling, Overlap};
 use crate::Error;
 use pliant_dense::Vec3;
-use pliant_kkt::{Extended, Formulation, Support, Tail};
+use pliant_kkt::{Extended, Support, Tail};
 use pliant_model::{Model, Space};
 use pliant_solvers::complementarity::{Cone, IslandSolver};
 use pliant_solvers::{KktSystem, Solution};
@@ -73,7 +73,6 @@ impl RowSystem {
         if coupling == FrictionCoupling::Exact {
             return Ok(());
         }
-        let unit = base.unit();
         let u = self.tail.velocity();
         let mut row = 0;
         let cones = &mut self.cones[base.row_blocks()..];
@@ -81,7 +80,7 @@ impl RowSystem {
             match *law {
                 Some(Cone::Coulomb { mu }) => {
                     let shift = match coupling {
-                        FrictionCoupling::Lagged => mu * u[row + 1].hypot(u[row + 2]) / unit,
+                        FrictionCoupling::Lagged => mu * u[row + 1].hypot(u[row + 2]),
                         _ => 0.0,
                     };
                     *law = Some(Cone::Shifted { mu, shift });
@@ -159,54 +158,35 @@ impl RowSystem {
     /// Fills the system with the rows of the contacts behind those of the model, and the impulses of
     /// impacts that were taken before.
     pub(super) fn fill(&mut self, base: &Base<'_>, fixed_change: &[f64]) -> Result<(), Error> {
-        self.extended.fill(
-            base.system(),
-            (base.model, &base.motion.state),
-            (base.scheme.formulation, base.scheme.h),
-            fixed_change,
-            &self.tail,
-        )?;
-        self.extended.add_impulses(&self.tail, &self.given, base.unit());
-        Ok(())
-    }
-
-    /// Fills the system in velocity changes, whatever the scheme says, with fixed coordinates that keep
-    /// their velocities.
-    pub(super) fn fill_velocity_change(&mut self, base: &Base<'_>) -> Result<(), Error> {
-        self.extended.fill(
-            base.system(),
-            (base.model, &base.motion.state),
-            (Formulation::VelocityChange, base.scheme.h),
-            &[],
-            &self.tail,
-        )?;
+        self.extended.fill(base.system(), fixed_change, &self.tail)?;
+        self.extended.add_impulses(&self.tail, &self.given, 1.0);
         Ok(())
     }
 
     /// Starts the solution at the multipliers and contact forces of the last step.
     pub(super) fn start_from_last(&mut self, base: &Base<'_>, list: &ContactList, memory: &ContactMemory) {
-        let per_force = base.per_force();
+        let h = base.scheme.h;
         let Self {
             rows, solution, tail, ..
         } = self;
         let multipliers = base.motion.multipliers.iter();
         solution.mu.clear();
-        solution.mu.extend(multipliers.map(|l| l * per_force));
-        solution.mu.extend(last_impulses(list, rows, memory, per_force));
+        solution.mu.extend(multipliers.map(|l| l * h));
+        solution.mu.extend(last_impulses(list, rows, memory, h));
         solution.mu.resize(base.system().m() + tail.rows(), 0.0);
     }
 
     /// Energy that the impulses add to the motion without them, `r . u+ - r . A r / 2` (J), of a
     /// solution in impulses and changes of velocity. With one coefficient of restitution for all it is
-    /// not positive. Velocities of the problem times `unit` are velocities.
-    pub(super) fn gain(&self, impulses: &[f64], unit: f64) -> f64 {
+    /// not positive.
+    pub(super) fn gain(&self, impulses: &[f64]) -> f64 {
         let free = self.solver.free_velocities();
         let free = &free[free.len() - impulses.len()..];
         let mut gain = 0.0;
         for (k, r) in impulses.iter().enumerate() {
             let start = self.tail.velocity()[k];
             let w = self.after[k] - start + self.tail.r[k] * r + self.tail.b[k];
-            gain += r * (self.after[k] - 0.5 * (w - unit * free[k]));
+            gain += r * (self.after[k] - 0.5 * (w - free[k]));
         }
         gain
     }
@@ -224,17 +204,17 @@ impl RowSystem {
     }
 }
 
-/// The forces of the last step in the rows of the contacts, times `per_force`.
+/// The impulses in the rows of the contacts that the forces of the last step make in `h` (s).
 pub(super) fn last_impulses(
     list: &ContactList,
     rows: &[ContactRows],
     memory: &ContactMemory,
-    per_force: f64,
+    h: f64,
 ) -> impl Iterator<Item = f64> {
     let contacts = list.contacts().iter().zip(rows);
     contacts.flat_map(move |(contact, rows)| {
         let [x, y, z, tx, ty, tz] = memory.force(contact.key);
         let (force, torque) = (Vec3::new(x, y, z), Vec3::new(tx, ty, tz));
-        rows.along(per_force * force, per_force * torque)
+        rows.along(h * force, h * torque)
     })
 }

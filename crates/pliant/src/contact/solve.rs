@@ -9,7 +9,7 @@ use pliant_solvers::{Solution, SolveError, SolveReport};
 
 /// Unknowns of a step, and the change of velocity that fixed coordinates make.
 pub(super) struct Unknowns<'a> {
-    /// The solution of the model's rows, as the formulation has it.
+    /// The solution of the model's rows, without the change of fixed coordinates.
     pub(super) solution: &'a mut Solution,
     /// The change of velocity and the impulses of all rows.
     pub(super) change: &'a mut Solution,
@@ -125,7 +125,7 @@ impl Contacts {
         let impulses = &change.mu[base.system().m()..];
         let tolerance = base.options.contacts.tolerance.max(1e-12);
         let allowed = tolerance * self.rows.exchanged(impulses);
-        self.rows.gain(impulses, base.unit()) > allowed
+        self.rows.gain(impulses) > allowed
     }
 
     fn solve_with_share(
@@ -154,8 +154,6 @@ impl Contacts {
         solution.mu.clear();
         solution.mu.extend_from_slice(&rows.solution.mu[..m]);
         change.clone_from(&rows.solution);
-        base.assembler
-            .interpret(base.model, base.scheme, &base.motion.state, change);
         for (x, d) in change.x.iter_mut().zip(unknowns.fixed_change) {
             *x += d;
         }
@@ -163,8 +161,7 @@ impl Contacts {
         for (after, u) in rows.after.iter_mut().zip(rows.tail.velocity()) {
             *after += u;
         }
-        let unit = base.unit();
-        let mut quality = Quality::of(&found, unit);
+        let mut quality = Quality::of(&found);
         let converged = found.outcome == Outcome::Converged;
         quality.worsen(self.impact.unconverged().filter(|_| converged));
         self.observed.take(&found, quality);
@@ -173,7 +170,7 @@ impl Contacts {
         let free = &free[free.len() - rows.tail.rows()..];
         let largest = free.iter().fold(0.0f64, |a, v| a.max(v.abs()));
         let tolerance = base.options.contacts.tolerance;
-        self.observed.set_noise(tolerance, largest, unit);
+        self.observed.set_noise(tolerance, largest);
         Ok(found.linear)
     }
 }

@@ -3,9 +3,9 @@
 
 use super::rows::RowSystem;
 use super::solve::Unknowns;
-use super::{Base, ContactFinder, ContactMemory, Contacts, Iterate, Observation, Search, Solved};
+use super::{Base, ContactFinder, ContactIterate, ContactMemory, Contacts, Observation, Search, Solved};
 use crate::system::System;
-use crate::{Checkpoint, Error, Motion, Options, StepReport};
+use crate::{Checkpoint, Error, Motion, StepReport};
 use pliant_kkt::Scheme;
 use pliant_model::ModelError;
 use pliant_solvers::complementarity::IslandMemory;
@@ -57,9 +57,10 @@ pub(crate) fn take_missed(system: &mut System) -> bool {
 }
 
 /// Finds the contacts at the start of a step of length `h` (s), unless they are known.
-pub(crate) fn find(system: &mut System, motion: &Motion, options: &Options, h: f64) -> Result<(), Error> {
+pub(crate) fn find(system: &mut System, motion: &Motion, h: f64) -> Result<(), Error> {
     let System {
         model,
+        options,
         assembler,
         sleep,
         contacts,
@@ -82,13 +83,8 @@ pub(crate) fn find(system: &mut System, motion: &Motion, options: &Options, h: f
 }
 
 /// Finds the contacts of a motion within `h` (s), unless they are known: it remembers them.
-pub(crate) fn find_present(
-    system: &mut System,
-    motion: &mut Motion,
-    options: &Options,
-    h: f64,
-) -> Result<(), Error> {
-    find(system, motion, options, h)?;
+pub(crate) fn find_present(system: &mut System, motion: &mut Motion, h: f64) -> Result<(), Error> {
+    find(system, motion, h)?;
     let (Some(c), Some(memory)) = (&mut system.contacts, &mut motion.contacts) else {
         return Ok(());
     };
@@ -100,14 +96,10 @@ pub(crate) fn find_present(
 
 /// Makes the rows of the contacts behind the filled system of the step, factors it, and takes the
 /// impacts that go before the step.
-pub(crate) fn prepare(
-    system: &mut System,
-    motion: &Motion,
-    options: &Options,
-    scheme: &Scheme,
-) -> Result<(), Error> {
+pub(crate) fn prepare(system: &mut System, motion: &Motion, scheme: &Scheme) -> Result<(), Error> {
     let System {
         model,
+        options,
         assembler,
         scratch,
         contacts,
@@ -129,14 +121,10 @@ pub(crate) fn prepare(
 /// Solves the prepared system with its contacts, from the solution of the last solve of the step.
 /// Leaves the change of velocity and the impulses of all rows in the change of the system, those of
 /// the model's rows, as the formulation has them, in its solution.
-pub(crate) fn solve(
-    system: &mut System,
-    motion: &Motion,
-    options: &Options,
-    scheme: &Scheme,
-) -> Result<SolveReport, Error> {
+pub(crate) fn solve(system: &mut System, motion: &Motion, scheme: &Scheme) -> Result<SolveReport, Error> {
     let System {
         model,
+        options,
         assembler,
         scratch,
         solution,
@@ -197,11 +185,11 @@ pub(crate) fn look_for_missed(
     system: &mut System,
     start: &Motion,
     end: &Motion,
-    options: &Options,
     h: f64,
 ) -> Result<(), Error> {
     let System {
         model,
+        options,
         assembler,
         sleep,
         contacts,
@@ -223,13 +211,8 @@ pub(crate) fn look_for_missed(
 /// Finds the contacts at the end of a step of length `h` (s), which become those of the motion. If
 /// corrections of their overlap may take no more energy than the step lost, the energy that is stored
 /// in them (J), which that depends on.
-pub(crate) fn find_at_end(
-    system: &mut System,
-    end: &mut Motion,
-    options: &Options,
-    h: f64,
-) -> Result<Option<f64>, Error> {
-    super::penetration::find_at_end(system, end, options, h)
+pub(crate) fn find_at_end(system: &mut System, end: &mut Motion, h: f64) -> Result<Option<f64>, Error> {
+    super::penetration::find_at_end(system, end, h)
 }
 
 /// Takes overlap at the end of the step back, if that is asked for, with no more energy than the step
@@ -237,30 +220,24 @@ pub(crate) fn find_at_end(
 pub(crate) fn recover_overlap(
     system: &mut System,
     ends: Ends<'_>,
-    options: &Options,
     scheme: &Scheme,
     lost: Option<f64>,
 ) -> Result<(), Error> {
-    super::penetration::recover(system, ends, options, scheme, lost)
+    super::penetration::recover(system, ends, scheme, lost)
 }
 
 /// Whether the contacts of the step solve their law.
 ///
 /// # Errors
 /// [`Error::ContactsNotConverged`].
-pub(crate) fn check(
-    system: &System,
-    motion: &Motion,
-    options: &Options,
-    report: &StepReport,
-) -> Result<(), Error> {
+pub(crate) fn check(system: &System, motion: &Motion, report: &StepReport) -> Result<(), Error> {
     let Some(c) = &system.contacts else {
         return Ok(());
     };
     let row_blocks = system.assembler.system().row_blocks().len() - 1;
     let held = super::observed::Held {
         time: motion.time,
-        tolerance: options.contacts.tolerance,
+        tolerance: system.options.contacts.tolerance,
     };
     c.observed.check(&c.detection, row_blocks, report, held)
 }
@@ -350,7 +327,6 @@ pub(crate) fn restore(system: &mut System, motion: &mut Motion) -> Result<(), Er
 pub(crate) fn start_newton(
     system: &mut System,
     motion: &Motion,
-    options: &Options,
     scheme: &Scheme,
     h: f64,
     impulses: &mut Vec<f64>,
@@ -358,6 +334,7 @@ pub(crate) fn start_newton(
     impulses.clear();
     let System {
         model,
+        options,
         evaluation,
         assembler,
         contacts,
@@ -380,39 +357,39 @@ pub(crate) fn start_newton(
     c.start_newton(&base, memory, h, impulses)
 }
 
-/// The present motion of Newton's method, and the options and the scheme of the step.
-#[derive(Clone, Copy)]
-pub(crate) struct Newton<'a> {
-    pub(crate) motion: &'a Motion,
-    pub(crate) options: &'a Options,
-    pub(crate) scheme: &'a Scheme,
-}
-
-impl<'a> Newton<'a> {
-    /// The contacts of the step, the system that they are based on, and the solution of the model's
-    /// rows.
-    fn parts(self, system: &'a mut System) -> Option<(&'a mut Contacts, Base<'a>, &'a mut Solution)> {
-        let System {
-            model,
-            assembler,
-            solution,
-            contacts,
-            ..
-        } = system;
-        let base = Base {
-            model,
-            assembler,
-            motion: self.motion,
-            options: self.options,
-            scheme: self.scheme,
-        };
-        Some((contacts.as_deref_mut()?, base, solution))
-    }
+/// The contacts of a step of Newton's method, the system that they are based on, and the solution of
+/// the model's rows.
+fn parts<'a>(
+    system: &'a mut System,
+    motion: &'a Motion,
+    scheme: &'a Scheme,
+) -> Option<(&'a mut Contacts, Base<'a>, &'a mut Solution)> {
+    let System {
+        model,
+        options,
+        assembler,
+        solution,
+        contacts,
+        ..
+    } = system;
+    let base = Base {
+        model,
+        assembler,
+        motion,
+        options,
+        scheme,
+    };
+    Some((contacts.as_deref_mut()?, base, solution))
 }
 
 /// Makes the system at an iterate with the rows of the contacts, factored.
-pub(crate) fn prepare_newton(system: &mut System, newton: Newton<'_>, at: Iterate<'_>) -> Result<(), Error> {
-    let Some((c, base, _)) = newton.parts(system) else {
+pub(crate) fn prepare_newton(
+    system: &mut System,
+    motion: &Motion,
+    scheme: &Scheme,
+    at: ContactIterate<'_>,
+) -> Result<(), Error> {
+    let Some((c, base, _)) = parts(system, motion, scheme) else {
         return Ok(());
     };
     c.fill_iterate(&base, at)?;
@@ -420,11 +397,16 @@ pub(crate) fn prepare_newton(system: &mut System, newton: Newton<'_>, at: Iterat
 }
 
 /// Finds the scales of the rows of contacts, for the merit.
-pub(crate) fn weigh_newton(system: &mut System, newton: Newton<'_>, at: Iterate<'_>) -> Result<(), Error> {
+pub(crate) fn weigh_newton(
+    system: &mut System,
+    motion: &Motion,
+    scheme: &Scheme,
+    at: ContactIterate<'_>,
+) -> Result<(), Error> {
     if !is_in_contact(system) {
         return Ok(());
     }
-    let Some((c, base, _)) = newton.parts(system) else {
+    let Some((c, base, _)) = parts(system, motion, scheme) else {
         return Ok(());
     };
     let filled = c.fill_iterate(&base, at);
@@ -434,9 +416,9 @@ pub(crate) fn weigh_newton(system: &mut System, newton: Newton<'_>, at: Iterate<
 
 /// Sum of the squares of what the contacts miss their laws by, as velocities beyond the tolerance of
 /// their solver.
-pub(crate) fn merit(system: &mut System, options: &Options, at: Iterate<'_>) -> f64 {
+pub(crate) fn merit(system: &mut System, at: ContactIterate<'_>) -> f64 {
     match &mut system.contacts {
-        Some(c) if !c.detection.list.is_empty() => c.merit(at, options.contacts.tolerance),
+        Some(c) if !c.detection.list.is_empty() => c.merit(at, system.options.contacts.tolerance),
         _ => 0.0,
     }
 }
@@ -445,12 +427,13 @@ pub(crate) fn merit(system: &mut System, options: &Options, at: Iterate<'_>) -> 
 /// the system, those of the contacts into `out`.
 pub(crate) fn solve_newton(
     system: &mut System,
-    newton: Newton<'_>,
-    at: Iterate<'_>,
+    motion: &Motion,
+    scheme: &Scheme,
+    at: ContactIterate<'_>,
     out: &mut Vec<f64>,
 ) -> Result<SolveReport, Error> {
     if is_in_contact(system)
-        && let Some((c, base, solution)) = newton.parts(system)
+        && let Some((c, base, solution)) = parts(system, motion, scheme)
     {
         return c.solve_iterate(&base, at, solution, out);
     }
@@ -462,28 +445,34 @@ pub(crate) fn solve_newton(
         ..
     } = system;
     let solved = solver.solve(assembler.system(), solution);
-    solved.map_err(|e| Error::from_solver(e, model, newton.motion.time))
+    solved.map_err(|e| Error::from_solver(e, model, motion.time))
 }
 
 /// Whether contacts with different coefficients of restitution make energy in the step.
-pub(crate) fn restitution_makes_energy(system: &mut System, options: &Options, at: Iterate<'_>) -> bool {
+pub(crate) fn restitution_makes_energy(system: &mut System, at: ContactIterate<'_>) -> bool {
     match &mut system.contacts {
-        Some(c) if !c.detection.list.is_empty() => c.makes_energy(at, options.contacts.tolerance),
+        Some(c) if !c.detection.list.is_empty() => c.makes_energy(at, system.options.contacts.tolerance),
         _ => false,
     }
 }
 
 /// Takes the laws of the contacts with a share of their restitution.
-pub(crate) fn share_restitution(system: &mut System, newton: Newton<'_>, share: f64) {
-    if let Some((c, base, _)) = newton.parts(system) {
+pub(crate) fn share_restitution(system: &mut System, motion: &Motion, scheme: &Scheme, share: f64) {
+    if let Some((c, base, _)) = parts(system, motion, scheme) {
         c.take_laws(&base, base.scheme.h, share);
         c.observed.report_mut().restitution = share;
     }
 }
 
 /// Reads the contacts after the last iteration of a step of length `h` (s).
-pub(crate) fn read_newton(system: &mut System, newton: Newton<'_>, at: Iterate<'_>, h: f64) {
-    if let Some((c, base, _)) = newton.parts(system) {
+pub(crate) fn read_newton(
+    system: &mut System,
+    motion: &Motion,
+    scheme: &Scheme,
+    at: ContactIterate<'_>,
+    h: f64,
+) {
+    if let Some((c, base, _)) = parts(system, motion, scheme) {
         c.read_iterate(&base, at, h);
     }
 }

@@ -6,7 +6,7 @@ mod gates;
 mod locate;
 mod rewind;
 
-pub(super) use gates::Gates;
+pub(crate) use gates::Gates;
 
 use super::Simulation;
 use super::halve::together;
@@ -19,8 +19,8 @@ use rewind::Start;
 
 /// What an adaptive step works with.
 #[derive(Debug, Default)]
-pub(super) struct Work {
-    pub(super) memory: AdaptiveMemory,
+pub(crate) struct Work {
+    pub(crate) memory: AdaptiveMemory,
     /// The present step holds an impact.
     impact: bool,
     start: Start,

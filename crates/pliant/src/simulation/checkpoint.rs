@@ -13,7 +13,7 @@ impl Simulation {
         out.controls
             .fixed
             .clone_from(&self.system.assembler.system().fixed);
-        out.controls.inputs = self.inputs();
+        out.controls.inputs = self.system.model.parameters().inputs().to_vec();
         out.adaptive = self.adaptive.memory;
         out.solver = SolverMemory {
             elimination: self.system.solver.elimination().cloned(),
@@ -39,7 +39,10 @@ impl Simulation {
     }
 
     fn go_to(&mut self, checkpoint: &Checkpoint) -> Result<(), Error> {
-        self.restore_treatments(&checkpoint.treatments)?;
+        if let Some(before) = self.system.impose_treatments(&checkpoint.treatments)? {
+            self.plan_anew(&before)?;
+        }
+        self.motion.treatments.clone_from(&checkpoint.treatments);
         self.check_checkpoint(checkpoint)?;
         let (controls, solver) = (&checkpoint.controls, &checkpoint.solver);
         self.restore_inputs(&controls.inputs)?;
@@ -89,7 +92,11 @@ impl Simulation {
                 self.motion.controls.external.len(),
                 checkpoint.controls.external.len(),
             ),
-            ("inputs", self.inputs().len(), checkpoint.controls.inputs.len()),
+            (
+                "inputs",
+                self.system.model.parameters().inputs().len(),
+                checkpoint.controls.inputs.len(),
+            ),
         ];
         for (what, expected, found) in sizes {
             if expected != found {

@@ -1,3 +1,3 @@
 //! Contacts at rest.
 
-pub(super) mod rest;
+pub(crate) mod rest;

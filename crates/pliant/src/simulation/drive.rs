@@ -2,7 +2,6 @@
 
 use super::Simulation;
 use crate::Error;
-use pliant_kkt::RowMotion;
 use pliant_model::{ComponentId, ModelError, Motion};
 
 impl Simulation {
@@ -15,7 +14,7 @@ impl Simulation {
         self.system.model.set_motion(component, motion)?;
         self.motion.ledger.energies = None;
         self.wake_component(component);
-        self.plan_motion();
+        self.system.plan_row_motion(self.motion.time);
         Ok(())
     }
 
@@ -50,50 +49,12 @@ impl Simulation {
         let ComponentId::ForceField(i) = component else {
             return None;
         };
-        let inputs = self.system.model.force_fields().get(i)?.component.law.inputs();
-        inputs.get(input).copied()
+        self.system.model.force_fields().get(i)?;
+        self.system.model.inputs(i).get(input).copied()
     }
 
-    /// Makes room for the motion of the rows, if any is driven.
-    pub(super) fn plan_motion(&mut self) {
-        let driven = self
-            .system
-            .model
-            .row_groups()
-            .iter()
-            .any(|g| self.system.model.motion(g).is_some());
-        let rows = if driven { self.system.model.row_count() } else { 0 };
-        self.system.row_motion.clear();
-        self.system.row_motion.resize(rows, RowMotion::default());
-        self.fill_motion(self.motion.time, self.motion.time);
-    }
-
-    /// What the rows are held at between two times.
-    pub(super) fn fill_motion(&mut self, start: f64, end: f64) {
-        if self.system.row_motion.is_empty() {
-            return;
-        }
-        for group in self.system.model.row_groups() {
-            let Some(motion) = self.system.model.motion(group) else {
-                continue;
-            };
-            for k in 0..group.size * group.count {
-                self.system.row_motion[group.first_row + k] = RowMotion {
-                    start: motion.at(k, start),
-                    end: motion.at(k, end),
-                };
-            }
-        }
-    }
-
-    /// Inputs of all force fields, one after the other.
-    pub(super) fn inputs(&self) -> Vec<f64> {
-        let fields = self.system.model.force_fields().iter();
-        fields.flat_map(|f| f.component.law.inputs().to_vec()).collect()
-    }
-
-    pub(super) fn restore_inputs(&mut self, inputs: &[f64]) -> Result<(), Error> {
-        let (expected, found) = (self.inputs().len(), inputs.len());
+    pub(crate) fn restore_inputs(&mut self, inputs: &[f64]) -> Result<(), Error> {
+        let (expected, found) = (self.system.model.parameters().inputs().len(), inputs.len());
         if expected != found {
             let what = "inputs";
             return Err(ModelError::State {
@@ -105,7 +66,7 @@ impl Simulation {
         }
         let mut rest = inputs.iter();
         for i in 0..self.system.model.force_fields().len() {
-            for k in 0..self.system.model.force_fields()[i].component.law.inputs().len() {
+            for k in 0..self.system.model.inputs(i).len() {
                 let value = rest.next().copied().unwrap_or(0.0);
                 self.system
                     .model

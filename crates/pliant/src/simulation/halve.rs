@@ -5,7 +5,7 @@ use crate::{Error, Integrator, StepReport, Timings};
 
 impl Simulation {
     /// A step; where its contacts or Newton's method do not converge, two halves instead, down to `2^-halvings` of it. If one of them fails, nothing has happened.
-    pub(super) fn step_or_halves(&mut self, h: f64, halvings: usize) -> Result<StepReport, Error> {
+    pub(crate) fn step_or_halves(&mut self, h: f64, halvings: usize) -> Result<StepReport, Error> {
         let end = self.motion.time + h;
         match self.step_at_once(h) {
             Err(Error::ContactsNotConverged { .. } | Error::ContactsMissed { .. }) if halvings > 0 => {}
@@ -46,7 +46,7 @@ fn both(first: &StepReport, second: &StepReport) -> StepReport {
 }
 
 /// What two steps did together.
-pub(super) fn together(first: &StepReport, second: &StepReport) -> StepReport {
+pub(crate) fn together(first: &StepReport, second: &StepReport) -> StepReport {
     let mut out = *second;
     out.h = first.h + second.h;
     if first.residual.relative > second.residual.relative {

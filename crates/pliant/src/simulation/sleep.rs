@@ -45,7 +45,7 @@ pub(crate) struct Sleep {
     /// What each block does in this step.
     rest: Vec<Rest>,
     /// Rows of the model that sleepers alone take part in.
-    pub(super) rows: Vec<bool>,
+    pub(crate) rows: Vec<bool>,
     /// Islands to be woken.
     woken: Vec<u32>,
     sets: Vec<u32>,
@@ -58,7 +58,7 @@ pub(crate) struct Sleep {
 }
 
 impl Sleep {
-    pub(super) fn memory(&self) -> &SleepMemory {
+    pub(crate) fn memory(&self) -> &SleepMemory {
         &self.memory
     }
 
@@ -128,7 +128,7 @@ impl Sleep {
 }
 
 /// Velocity at which the gap of a contact grows, in a state (m/s).
-pub(super) fn opening(model: &Model, state: &State, normal: [f64; 3], supports: &[Support]) -> f64 {
+pub(crate) fn opening(model: &Model, state: &State, normal: [f64; 3], supports: &[Support]) -> f64 {
     let mut u = Vec3::zeros();
     for s in supports {
         let node = model.node(s.node);
@@ -184,7 +184,7 @@ impl Simulation {
     }
 
     /// What a component acts on: something about it has changed.
-    pub(super) fn wake_component(&mut self, component: ComponentId) {
+    pub(crate) fn wake_component(&mut self, component: ComponentId) {
         let node = match component {
             ComponentId::ForceField(i) => self.system.model.force_fields().get(i).map(|f| f.node),
             ComponentId::Constraint(i) => self.system.model.constraints().get(i).map(|c| c.node),
@@ -195,7 +195,7 @@ impl Simulation {
         }
     }
 
-    pub(super) fn wake_elements(&mut self, node: NodeId, elements: std::ops::Range<usize>) {
+    pub(crate) fn wake_elements(&mut self, node: NodeId, elements: std::ops::Range<usize>) {
         let sleep = &mut self.system.sleep;
         if sleep.of_dof.is_empty() {
             return;
@@ -214,7 +214,7 @@ impl Simulation {
     }
 
     /// Wakes what the model connects with coordinates that are held otherwise from now on.
-    pub(super) fn wake_coupled(&mut self, dofs: std::ops::Range<usize>) {
+    pub(crate) fn wake_coupled(&mut self, dofs: std::ops::Range<usize>) {
         if self.system.sleep.asleep == 0 {
             return;
         }
@@ -294,7 +294,7 @@ impl Simulation {
     }
 
     /// Before a step: takes note of the option, and of what moves.
-    pub(super) fn look_for_sleepers(&mut self) {
+    pub(crate) fn look_for_sleepers(&mut self) {
         if self.options.contacts.sleeping.is_none() {
             if !self.system.sleep.of_dof.is_empty() {
                 self.wake_all();
@@ -356,7 +356,7 @@ impl Simulation {
     }
 
     /// Wakes islands on which a row acts whose motion goes on.
-    pub(super) fn wake_driven(&mut self) {
+    pub(crate) fn wake_driven(&mut self) {
         if self.system.sleep.asleep == 0 || self.system.row_motion.is_empty() {
             return;
         }
@@ -380,7 +380,7 @@ impl Simulation {
 
     /// Wakes islands that something which moves touches: a contact that would close within the step, or that had a force. Whether
     /// there were any: then contacts are to be found again.
-    pub(super) fn wake_touched(&mut self, h: f64) -> bool {
+    pub(crate) fn wake_touched(&mut self, h: f64) -> bool {
         let (Some(c), Some(last)) = (&self.system.contacts, &self.motion.contacts) else {
             return false;
         };
@@ -427,12 +427,12 @@ impl Simulation {
     }
 
     /// Rows of the model among sleepers ask for nothing: they are held as they are.
-    pub(super) fn quieten_rows(&mut self) {
+    pub(crate) fn quieten_rows(&mut self) {
         self.system.sleep.hold_rows(&mut self.system.assembler);
     }
 
     /// Rows among sleepers keep their multipliers, those of the system here.
-    pub(super) fn keep_sleeping_multipliers(&mut self, per_force: f64) {
+    pub(crate) fn keep_sleeping_multipliers(&mut self, per_force: f64) {
         if self.system.sleep.asleep > 0 {
             for i in (0..self.system.sleep.rows.len()).filter(|i| self.system.sleep.rows[*i]) {
                 self.system.solution.mu[i] = self.start.multipliers[i] * per_force;
@@ -441,7 +441,7 @@ impl Simulation {
     }
 
     /// No force of a support holds sleepers.
-    pub(super) fn forget_sleeping_supports(&mut self) {
+    pub(crate) fn forget_sleeping_supports(&mut self) {
         if self.system.sleep.asleep > 0 {
             for (d, support) in self.motion.supports.iter_mut().enumerate() {
                 if self.system.sleep.sleeps(d) && !self.system.sleep.memory.fixed[d] {
@@ -452,17 +452,17 @@ impl Simulation {
     }
 
     /// Holds sleepers as they were at the start of the step.
-    pub(super) fn hold_sleepers(&mut self) {
+    pub(crate) fn hold_sleepers(&mut self) {
         let (model, sleep) = (&self.system.model, &self.system.sleep);
         sleep.hold(model, &self.start.state, &mut self.motion.state);
     }
 
-    pub(super) fn sleep_memory(&self) -> SleepMemory {
+    pub(crate) fn sleep_memory(&self) -> SleepMemory {
         self.system.sleep.memory.clone()
     }
 
     /// What keeps a memory from being that of this model, if anything does.
-    pub(super) fn check_sleep(&self, memory: &SleepMemory) -> Result<(), Error> {
+    pub(crate) fn check_sleep(&self, memory: &SleepMemory) -> Result<(), Error> {
         let system = self.system.assembler.system();
         let blocks = system.primal_blocks().len() - 1;
         let wrong = |what, expected, found| ModelError::State {
@@ -485,7 +485,7 @@ impl Simulation {
     }
 
     /// Goes back to an earlier memory of this simulation; the fixed coordinates are those of that time already.
-    pub(super) fn return_to_sleep(&mut self, memory: &SleepMemory) {
+    pub(crate) fn return_to_sleep(&mut self, memory: &SleepMemory) {
         if self.system.sleep.memory.island == memory.island {
             self.system.sleep.memory.clone_from(memory);
         } else {
@@ -494,7 +494,7 @@ impl Simulation {
     }
 
     /// Goes on from a checked memory; the fixed coordinates are those of the checkpoint already.
-    pub(super) fn restore_sleep(&mut self, memory: &SleepMemory) {
+    pub(crate) fn restore_sleep(&mut self, memory: &SleepMemory) {
         self.system.sleep = Sleep::default();
         self.system.sleep.memory.clone_from(memory);
         self.system.sleep.asleep = memory.island.iter().filter(|i| **i != NONE).count();

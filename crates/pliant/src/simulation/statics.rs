@@ -28,7 +28,7 @@ use pliant_solvers::{Kind, KktSystem, Solution, StationarySolver, Variable};
 
 /// Scratch of one call.
 #[derive(Debug, Default)]
-pub(super) struct Work {
+pub(crate) struct Work {
     loads: Loads,
     /// The load factor, and gravity at factor 1.
     factor: f64,
@@ -163,7 +163,10 @@ impl Simulation {
             if work.report.contacts + projected > 0 {
                 work.report.negative_modes = None;
             }
-            simulation.advance_memory(f64::INFINITY);
+            let forgotten = simulation
+                .system
+                .advance_memory(&mut simulation.motion.state, f64::INFINITY);
+            simulation.trace.account.forgotten += forgotten;
             Ok(work.report)
         })
     }
@@ -204,9 +207,9 @@ impl Simulation {
         if let Some(c) = &self.system.contacts {
             observation.clone_from(c.observed.observation());
         }
-        self.account.forgotten = 0.0;
+        self.trace.account.forgotten = 0.0;
         self.motion.state.velocities.fill(0.0);
-        self.fill_motion(self.motion.time, self.motion.time);
+        self.system.set_row_motion(self.motion.time, self.motion.time);
         let mut work = self.start_statics(loads, tolerance);
         work.by_arc_length = by_arc_length;
         let found = self
@@ -234,12 +237,12 @@ impl Simulation {
             step::go_back(&mut self.system, &self.motion, &observation)?;
             return found;
         }
-        self.motion.dissipated += self.account.forgotten;
+        self.motion.dissipated += self.trace.account.forgotten;
         self.show_forces(&mut work);
         self.motion.lagged.copy_from_slice(&work.lambda);
         self.motion.fresh = false;
         self.motion.integrator.forget();
-        self.write_books();
+        self.start_ledger();
         found
     }
 

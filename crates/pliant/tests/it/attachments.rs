@@ -243,6 +243,7 @@ fn a_body_with_a_body_on_it_is_one_body() {
     }
     // At the same instant both have the same energy and momentum: kinematics and inertia agree to rounding.
     let of = |m: Model| {
+        let m = Problem::new(m);
         let state = m.initial_state().unwrap();
         let p = m.momentum(&state);
         (m.energies(&state).kinetic, [p.linear, p.angular].concat())

@@ -120,17 +120,17 @@ fn another_step_is_another_choice() {
     let mut s = Simulation::new(pendulum(1e6, Treatment::Auto)).unwrap();
     s.step(1e-4).unwrap();
     assert_eq!(s.treatments()[0].treatment, Treatment::Stiffness);
-    assert_eq!((s.counters().plans, s.model().row_count()), (1, 0));
+    assert_eq!((s.counters().plans, s.problem().row_count()), (1, 0));
     // Within a factor of two nothing is looked at again.
     s.step(1.9e-4).unwrap();
     assert_eq!(s.counters().plans, 1);
     s.step(0.01).unwrap();
     assert_eq!(s.treatments()[0].treatment, Treatment::Compliance);
-    assert_eq!((s.counters().plans, s.model().row_count()), (2, 1));
+    assert_eq!((s.counters().plans, s.problem().row_count()), (2, 1));
     s.step(0.01).unwrap();
     s.step(1e-4).unwrap();
     assert_eq!(s.treatments()[0].treatment, Treatment::Stiffness);
-    assert_eq!((s.counters().plans, s.model().row_count()), (3, 0));
+    assert_eq!((s.counters().plans, s.problem().row_count()), (3, 0));
 }
 
 fn take(s: &mut Simulation, steps: &[f64]) {
@@ -206,7 +206,7 @@ fn a_checkpoint_that_does_not_fit_changes_nothing() {
     bad.lagged.push(0.0);
     assert!(s.restore(&bad).is_err());
     assert_eq!(s.checkpoint(), before);
-    assert_eq!(s.model().row_count(), 1);
+    assert_eq!(s.problem().row_count(), 1);
     bad.treatments.chosen_for = Some(0.01);
     bad.treatments.choices.clear();
     assert!(s.restore(&bad).is_err());

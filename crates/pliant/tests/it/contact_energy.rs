@@ -337,7 +337,7 @@ fn corrections_lift_no_more_than_there_is() {
         // The second one is quick enough to pay for itself.
         let (speed, quick) = (0.1, 1.0);
         let (mut s, p) = kerb(&[speed, quick], impact, 0.0);
-        let before = s.model().energies(s.state()).total();
+        let before = s.problem().energies(s.state()).total();
         let report = s.step(0.01).unwrap();
         let c = report.contacts;
         let own = 0.5 * MASS * speed * speed;
@@ -387,10 +387,10 @@ fn only_what_was_set_is_taken_back_for_nothing() {
     (state.positions[x], state.positions[x + 2]) = (0.9991, -1e-5);
     s.set_state(&state).unwrap();
     assert_eq!(s.step(0.01).unwrap().contacts.held_back, 0.0);
-    let before = s.model().energies(s.state()).total();
+    let before = s.problem().energies(s.state()).total();
     let c = s.step(0.01).unwrap().contacts;
     assert!(s.positions(p)[0] > 1.0 && c.held_back > 0.0, "{c:?}");
-    assert!(s.model().energies(s.state()).total() < before + 1e-12);
+    assert!(s.problem().energies(s.state()).total() < before + 1e-12);
     let mut state = s.state().clone();
     state.positions[x + 2] = 0.0;
     s.set_state(&state).unwrap();

@@ -1,6 +1,6 @@
-//! Rows that are driven, bounded and damped: laws that must see the motion, and all of it together.
+//! Rows that are driven, bounded and damped: laws that must see the motion.
 
-use crate::tools::{WEIGHTS, definite, run, weighted, worst};
+use crate::tools::{WEIGHTS, weighted, worst};
 use pliant::prelude::*;
 
 /// A nonlinear spring acts on what is left of its coordinate after the motion that drives it: the same as one between the mass
@@ -130,93 +130,6 @@ fn an_overdamped_spring_stores_its_deformation() {
                 assert!(
                     (found - expected).abs() < 1e-10,
                     "case {case}: {found} {expected}"
-                );
-            }
-        }
-    }
-}
-
-/// All that a row may have at once: motions, bounds, dashpots, damping matrices, weights of their own.
-fn everything() -> (Model, Vec<(ComponentId, f64)>) {
-    let mut model = Model::new();
-    model.set_gravity([0.0, -9.81, 0.5]).unwrap();
-    let rayleigh = Rayleigh {
-        mass: 0.1,
-        stiffness: 0.003,
-    };
-    model.set_rayleigh(rayleigh).unwrap();
-    let rod = model
-        .add_rigid_bodies("rod", &[Pose::at([0.5, 0.0, 0.0])])
-        .unwrap();
-    let mass = RigidMass::cuboid(2.0, [1.0, 0.1, 0.2]);
-    model.add_mass("rod mass", rod, Mass::Rigid(vec![mass])).unwrap();
-    let joint = Joint::hinge(Side::World, Side::Body(rod, 0))
-        .with_velocity_motor(0, Motion::sine(0.5, 3.0, 0.2), 4.0)
-        .with_friction(0, 0.5)
-        .with_damper(0, 0.1)
-        .with_spring(0, 0.05, 0.01, 0.3);
-    let hinge = model.add_joint("hinge", &joint).unwrap();
-    let tip = model
-        .add_mapped("tip", &[rod], RigidPoints::new(&[(0, [0.5, 0.0, 0.0])]))
-        .unwrap();
-    let p = model
-        .add_particles("p", &[[1.2, 0.1, 0.0], [1.4, -0.2, 0.3]])
-        .unwrap();
-    model.add_mass("m", p, Mass::PerElement(vec![0.3, 0.5])).unwrap();
-    let pairs = [
-        (End::element(1, 0), End::element(0, 0)),
-        (End::element(1, 1), End::element(1, 0)),
-    ];
-    let gaps = model
-        .add_mapped("gaps", &[tip, p], Difference::new(&pairs))
-        .unwrap();
-    let law = FullCompliance::from_stiffness(&definite(11, 6, 40.0))
-        .with_damping(&definite(12, 6, 0.3))
-        .with_relaxation_time(0.01)
-        .over_elements(2);
-    let soft = model
-        .add_force_field("soft", gaps, law, Treatment::Compliance)
-        .unwrap();
-    model.set_motion(soft, Some(Motion::sine(0.1, 4.0, 0.0))).unwrap();
-    let dashpot = model
-        .add_force_field("dashpot", gaps, Damping::new(0.4), Treatment::Compliance)
-        .unwrap();
-    let length = Distance::to_points(&[(1, [2.0, 1.0, 0.0])]).with_rest_lengths(&[1.0]);
-    let length = model.add_mapped("length", &[p], length).unwrap();
-    let rope = model
-        .add_force_field(
-            "rope",
-            length,
-            Spring::stiffening(30.0, 10.0).with_damping(0.2),
-            Treatment::Compliance,
-        )
-        .unwrap();
-    model.set_bounds(rope, -2.0, 0.0).unwrap();
-    let own = vec![(soft, 0.9), (dashpot, 0.8), (rope, 1.0), (hinge.attached[3], 0.6)];
-    (model, own)
-}
-
-#[test]
-fn the_formulations_agree_on_everything_that_a_row_may_have() {
-    for (alpha, beta) in WEIGHTS {
-        for steps in [1, 20] {
-            let of = |formulation| {
-                let (model, own_alpha) = everything();
-                let options = Options {
-                    formulation,
-                    own_alpha,
-                    ..weighted(alpha, beta)
-                };
-                run(model, options, 0.01, steps)
-            };
-            let (x, l) = of(Formulation::VelocityChange);
-            for formulation in [Formulation::Velocity, Formulation::Acceleration] {
-                let (y, k) = of(formulation);
-                let found = (worst(&x, &y), worst(&l, &k));
-                // Multipliers of one step carry rounding over h.
-                assert!(
-                    found.0 < 1e-12 && found.1 < 1e-12 * steps as f64,
-                    "{formulation:?} ({alpha}, {beta}) {steps}: {found:?}"
                 );
             }
         }

@@ -1,6 +1,6 @@
-//! Things that must be the same: formulations, treatments, step orders.
+//! Equivalences: of treatments, of step orders.
 
-use crate::scenes::{machine, truss};
+use crate::scenes::truss;
 use pliant::prelude::*;
 
 fn run(model: Model, options: Options, h: f64, steps: usize) -> (Vec<f64>, Vec<f64>) {
@@ -25,58 +25,6 @@ fn worst(a: &[f64], b: &[f64]) -> f64 {
 }
 
 const WEIGHTS: [(f64, f64); 5] = [(1.0, 1.0), (0.5, 0.5), (0.5, 1.0), (1.0, 0.5), (0.7, 0.6)];
-
-/// One step: rounding only, multipliers included, with moving fixed coordinates, damping, spin and mapped nodes.
-#[test]
-fn three_formulations_give_one_step() {
-    for (alpha, beta) in WEIGHTS {
-        let step = |formulation| {
-            run(
-                machine(),
-                Options {
-                    alpha,
-                    beta,
-                    formulation,
-                    ..Options::default()
-                },
-                0.01,
-                1,
-            )
-        };
-        let (x, l) = step(Formulation::VelocityChange);
-        for formulation in [Formulation::Velocity, Formulation::Acceleration] {
-            let (y, k) = step(formulation);
-            assert!(
-                worst(&x, &y) < 1e-13 && worst(&l, &k) < 1e-13,
-                "{formulation:?} at ({alpha}, {beta})"
-            );
-        }
-    }
-}
-
-/// Many steps of a non-chaotic motion: rounding of each step, carried along.
-#[test]
-fn three_formulations_give_one_motion() {
-    let options = |formulation| Options {
-        formulation,
-        ..Options::default()
-    };
-    let (x, _) = run(
-        truss(300.0, 0.01, Treatment::Compliance),
-        options(Formulation::VelocityChange),
-        0.005,
-        100,
-    );
-    for formulation in [Formulation::Velocity, Formulation::Acceleration] {
-        let (y, _) = run(
-            truss(300.0, 0.01, Treatment::Compliance),
-            options(formulation),
-            0.005,
-            100,
-        );
-        assert!(worst(&x, &y) < 1e-11, "{formulation:?}");
-    }
-}
 
 /// A spring as stiffness and as compliance is the same step by algebra, geometric stiffness and damping included.
 #[test]

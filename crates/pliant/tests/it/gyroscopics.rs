@@ -1,6 +1,6 @@
 //! The variants of the gyroscopic torque.
 
-use crate::tools::{FORMULATIONS, order, solve, weighted, worst};
+use crate::tools::{order, solve, weighted, worst};
 use pliant::dense::{Mat3, Vec3, rotation, skew};
 use pliant::prelude::*;
 
@@ -33,20 +33,17 @@ fn free_top(gyroscopic: Gyroscopic, options: Options) -> (Simulation, NodeId) {
 #[test]
 fn the_momentum_variant_keeps_angular_momentum_in_space() {
     for beta in [1.0, 0.5, 0.7] {
-        for formulation in FORMULATIONS {
-            let options = Options {
-                formulation,
-                ..weighted(beta, beta)
-            };
-            let (mut s, _) = free_top(Gyroscopic::Momentum, options);
-            let before = s.model().momentum(s.state());
-            let size = Vec3::from(before.angular).norm();
-            for _ in 0..1000 {
-                let now = s.step(0.02).unwrap().momentum;
-                // A rounding of about 1e-16 per step, a thousand of them.
-                let lost = (Vec3::from(now.angular) - Vec3::from(before.angular)).norm() / size;
-                assert!(lost < 1e-12, "beta = {beta}: {lost:e}");
-            }
+        let options = Options {
+            ..weighted(beta, beta)
+        };
+        let (mut s, _) = free_top(Gyroscopic::Momentum, options);
+        let before = s.model().momentum(s.state());
+        let size = Vec3::from(before.angular).norm();
+        for _ in 0..1000 {
+            let now = s.step(0.02).unwrap().momentum;
+            // A rounding of about 1e-16 per step, a thousand of them.
+            let lost = (Vec3::from(now.angular) - Vec3::from(before.angular)).norm() / size;
+            assert!(lost < 1e-12, "beta = {beta}: {lost:e}");
         }
     }
 }
@@ -55,26 +52,23 @@ fn the_momentum_variant_keeps_angular_momentum_in_space() {
 #[test]
 fn the_linearly_implicit_step_is_the_unsymmetric_solve() {
     for (alpha, h) in [(1.0, 0.1), (0.5, 0.1), (0.7, 0.3), (1.0, 1e-3)] {
-        for formulation in FORMULATIONS {
-            let options = Options {
-                formulation,
-                ..weighted(alpha, 1.0)
-            };
-            let (mut s, top) = free_top(Gyroscopic::LinearlyImplicit, options);
-            let w = Vec3::from_column_slice(&s.velocities(top)[3..]);
-            let inertia = Mat3::from_diagonal(&Vec3::from(MOMENTS));
-            let b = skew(w) * inertia - skew(inertia * w);
-            let matrix = inertia + h * alpha * b;
-            let rhs = -h * w.cross(&(inertia * w));
-            // Row-major.
-            let change = solve(3, matrix.transpose().as_slice(), rhs.as_slice());
-            s.step(h).unwrap();
-            let found: Vec<f64> = (0..3).map(|k| s.velocities(top)[3 + k] - w[k]).collect();
-            assert!(
-                worst(&change, &found) < 1e-12,
-                "alpha = {alpha}, h = {h}: {change:?} {found:?}"
-            );
-        }
+        let options = Options {
+            ..weighted(alpha, 1.0)
+        };
+        let (mut s, top) = free_top(Gyroscopic::LinearlyImplicit, options);
+        let w = Vec3::from_column_slice(&s.velocities(top)[3..]);
+        let inertia = Mat3::from_diagonal(&Vec3::from(MOMENTS));
+        let b = skew(w) * inertia - skew(inertia * w);
+        let matrix = inertia + h * alpha * b;
+        let rhs = -h * w.cross(&(inertia * w));
+        // Row-major.
+        let change = solve(3, matrix.transpose().as_slice(), rhs.as_slice());
+        s.step(h).unwrap();
+        let found: Vec<f64> = (0..3).map(|k| s.velocities(top)[3 + k] - w[k]).collect();
+        assert!(
+            worst(&change, &found) < 1e-12,
+            "alpha = {alpha}, h = {h}: {change:?} {found:?}"
+        );
     }
 }
 
@@ -215,24 +209,19 @@ fn a_slow_top_that_is_struck_converges() {
 /// A coordinate that is held takes part in the change of the gyroscopic torque.
 #[test]
 fn the_linearly_implicit_step_knows_what_is_held() {
-    for formulation in FORMULATIONS {
-        let (h, d) = (0.1, 0.8);
-        let options = Options {
-            formulation,
-            ..Options::default()
-        };
-        let (mut s, top) = free_top(Gyroscopic::LinearlyImplicit, options);
-        let w = Vec3::from_column_slice(&s.velocities(top)[3..]);
-        let held = [false, false, false, false, false, true];
-        s.hold(top, 0, &held, &[0.0, 0.0, 0.0, 0.0, 0.0, w.z + d])
-            .unwrap();
-        let inertia = Mat3::from_diagonal(&Vec3::from(MOMENTS));
-        let matrix = inertia + h * (skew(w) * inertia - skew(inertia * w));
-        let rhs = -h * w.cross(&(inertia * w)) - matrix.column(2) * d;
-        let free = [matrix[(0, 0)], matrix[(0, 1)], matrix[(1, 0)], matrix[(1, 1)]];
-        let change = solve(2, &free, &[rhs.x, rhs.y]);
-        s.step(h).unwrap();
-        let found: Vec<f64> = (0..2).map(|k| s.velocities(top)[3 + k] - w[k]).collect();
-        assert!(worst(&change, &found) < 1e-12, "{change:?} {found:?}");
-    }
+    let (h, d) = (0.1, 0.8);
+    let options = Options::default();
+    let (mut s, top) = free_top(Gyroscopic::LinearlyImplicit, options);
+    let w = Vec3::from_column_slice(&s.velocities(top)[3..]);
+    let held = [false, false, false, false, false, true];
+    s.hold(top, 0, &held, &[0.0, 0.0, 0.0, 0.0, 0.0, w.z + d])
+        .unwrap();
+    let inertia = Mat3::from_diagonal(&Vec3::from(MOMENTS));
+    let matrix = inertia + h * (skew(w) * inertia - skew(inertia * w));
+    let rhs = -h * w.cross(&(inertia * w)) - matrix.column(2) * d;
+    let free = [matrix[(0, 0)], matrix[(0, 1)], matrix[(1, 0)], matrix[(1, 1)]];
+    let change = solve(2, &free, &[rhs.x, rhs.y]);
+    s.step(h).unwrap();
+    let found: Vec<f64> = (0..2).map(|k| s.velocities(top)[3 + k] - w[k]).collect();
+    assert!(worst(&change, &found) < 1e-12, "{change:?} {found:?}");
 }

@@ -239,7 +239,7 @@ fn swings_stay_stable() {
             let start: Vec<f64> = (1..=LINKS).map(|i| LENGTH * i as f64 * 0.3f64.sin()).collect();
             let mut s = Simulation::new(cable(ratio, &start)).unwrap();
             let scale = ratio * G * 10.0 * (1.0 - 0.3f64.cos());
-            let mut energy = s.model().energies(s.state()).total();
+            let mut energy = s.problem().energies(s.state()).total();
             let (mut rise, mut gap, mut bend) = (f64::NEG_INFINITY, 0.0f64, 0.0f64);
             for _ in 0..(10.0 / h).round() as usize {
                 let report = s.step(h).unwrap();

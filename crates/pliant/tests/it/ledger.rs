@@ -23,7 +23,7 @@ fn simulate(model: Model, options: Options) -> Simulation {
 /// Takes steps; each closes, and all together are the change of the energies that there were at first.
 fn run(s: &mut Simulation, h: f64, steps: usize) -> Ledger {
     let mut sum = Ledger::default();
-    let start = s.model().energies(s.state());
+    let start = s.problem().energies(s.state());
     let mut end = start;
     for _ in 0..steps {
         let report = s.step(h).unwrap();

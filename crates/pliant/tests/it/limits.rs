@@ -94,89 +94,63 @@ fn states_are_checked_and_normalised() {
 /// A held coordinate that changes its velocity accelerates the masses that are mapped from it.
 #[test]
 fn held_coordinates_carry_mapped_masses() {
-    for formulation in [
-        Formulation::Velocity,
-        Formulation::VelocityChange,
-        Formulation::Acceleration,
-    ] {
-        let mut model = Model::new();
-        let q = model.add_scalars("q", &[0.0, 0.0]).unwrap();
-        let entry = |e| AffineEntry {
-            element: 0,
-            coordinate: 0,
-            from: Dependency::new(0, e),
-            from_coordinate: 0,
-            value: 1.0,
-        };
-        let sum = model
-            .add_mapped("sum", &[q], Affine::new(1, &[0.0], &[entry(0), entry(1)]))
-            .unwrap();
-        model.add_mass("m", sum, Mass::Uniform(1.0)).unwrap();
-        let one = model
-            .add_mapped("one", &[q], Subset::of_elements(Space::Real(1), &[0]))
-            .unwrap();
-        model.add_mass("motor", one, Mass::Uniform(1.0)).unwrap();
-        let mut s = Simulation::with_options(
-            model,
-            Options {
-                formulation,
-                ..Options::default()
-            },
-        )
+    let mut model = Model::new();
+    let q = model.add_scalars("q", &[0.0, 0.0]).unwrap();
+    let entry = |e| AffineEntry {
+        element: 0,
+        coordinate: 0,
+        from: Dependency::new(0, e),
+        from_coordinate: 0,
+        value: 1.0,
+    };
+    let sum = model
+        .add_mapped("sum", &[q], Affine::new(1, &[0.0], &[entry(0), entry(1)]))
         .unwrap();
-        for k in 0..100 {
-            s.hold(q, 0, &[true], &[(0.03 * f64::from(k)).sin()]).unwrap();
-            s.step(0.01).unwrap();
-            // No force acts on the sum: it stays.
-            assert!(s.positions(sum)[0].abs() < 1e-13);
-        }
-        assert!(s.positions(q)[0] > 0.1);
+    model.add_mass("m", sum, Mass::Uniform(1.0)).unwrap();
+    let one = model
+        .add_mapped("one", &[q], Subset::of_elements(Space::Real(1), &[0]))
+        .unwrap();
+    model.add_mass("motor", one, Mass::Uniform(1.0)).unwrap();
+    let mut s = Simulation::with_options(model, Options::default()).unwrap();
+    for k in 0..100 {
+        s.hold(q, 0, &[true], &[(0.03 * f64::from(k)).sin()]).unwrap();
+        s.step(0.01).unwrap();
+        // No force acts on the sum: it stays.
+        assert!(s.positions(sum)[0].abs() < 1e-13);
     }
+    assert!(s.positions(q)[0] > 0.1);
 }
 
 /// A held coordinate that jumps in velocity takes along what is rigidly or softly tied to it, within the same step.
 #[test]
 fn held_coordinates_drive_constraints() {
-    for formulation in [
-        Formulation::Velocity,
-        Formulation::VelocityChange,
-        Formulation::Acceleration,
-    ] {
-        for compliance in [0.0, 0.02] {
-            let mut model = Model::new();
-            let q = model.add_scalars("q", &[0.0, 0.0]).unwrap();
-            model.add_mass("m", q, Mass::Uniform(1.0)).unwrap();
-            let pair = [(End::element(0, 1), End::element(0, 0))];
-            let gap = model
-                .add_mapped("gap", &[q], Difference::new(&pair).in_dimension(1))
-                .unwrap();
-            model
-                .add_force_field(
-                    "tie",
-                    gap,
-                    UniformCompliance::new(compliance),
-                    Treatment::Compliance,
-                )
-                .unwrap();
-            let mut s = Simulation::with_options(
-                model,
-                Options {
-                    formulation,
-                    ..Options::default()
-                },
+    for compliance in [0.0, 0.02] {
+        let mut model = Model::new();
+        let q = model.add_scalars("q", &[0.0, 0.0]).unwrap();
+        model.add_mass("m", q, Mass::Uniform(1.0)).unwrap();
+        let pair = [(End::element(0, 1), End::element(0, 0))];
+        let gap = model
+            .add_mapped("gap", &[q], Difference::new(&pair).in_dimension(1))
+            .unwrap();
+        model
+            .add_force_field(
+                "tie",
+                gap,
+                UniformCompliance::new(compliance),
+                Treatment::Compliance,
             )
             .unwrap();
-            s.hold(q, 0, &[true], &[2.0]).unwrap();
-            let h = 0.1;
-            s.step(h).unwrap();
-            // Implicit Euler: m v1 = h (h 2 - h v1)/C, so v1 = 2/(1 + C/h^2).
-            let expected = 2.0 / (1.0 + compliance / (h * h));
-            let v = s.velocities(q);
-            assert!(
-                v[0] == 2.0 && (v[1] - expected).abs() < 1e-14,
-                "{formulation:?} {compliance}: {v:?}"
-            );
-        }
+        let mut s = Simulation::with_options(model, Options::default()).unwrap();
+        s.hold(q, 0, &[true], &[2.0]).unwrap();
+        let h = 0.1;
+        s.step(h).unwrap();
+        // Implicit Euler: m v1 = h (h 2 - h v1)/C, so v1 = 2/(1 + C/h^2).
+        let expected = 2.0 / (1.0 + compliance / (h * h));
+        let v = s.velocities(q);
+        assert!(
+            v[0] == 2.0 && (v[1] - expected).abs() < 1e-14,
+            " {compliance}: {v:?}"
+        );
     }
 }
 

@@ -65,7 +65,7 @@ fn ten_seconds(s: &mut Simulation, h: f64) -> Run {
         redundant: (usize::MAX, 0),
         ..Run::default()
     };
-    let start = s.model().energies(s.state()).total();
+    let start = s.problem().energies(s.state()).total();
     for _ in 0..(10.0 / h).round() as usize {
         let report = s.step(h).unwrap();
         out.violation = out.violation.max(report.violation);

@@ -34,6 +34,7 @@ mod row_details;
 mod row_laws;
 mod rubber;
 mod scenes;
+mod shared_model;
 mod sheets;
 mod sleep;
 mod solid_references;

@@ -1,6 +1,6 @@
 //! Motors, dry friction and limits on joints, and the wrenches that joints carry.
 
-use crate::tools::{FORMULATIONS, numbers, worst};
+use crate::tools::{numbers, worst};
 use pliant::dense::{Vec3, rotation};
 use pliant::prelude::*;
 use std::f64::consts::FRAC_PI_2;
@@ -39,35 +39,25 @@ fn cart(gravity: f64, attach: impl Fn(Joint) -> Joint) -> (Model, NodeId, JointH
     (m, cart, slider)
 }
 
-fn simulate(model: Model, formulation: Formulation) -> Simulation {
-    let options = Options {
-        formulation,
-        ..Options::default()
-    };
-    Simulation::with_options(model, options).unwrap()
-}
-
 #[test]
 fn dry_friction_sticks_below_its_bound() {
     // Gravity pulls with m g l/2 cos(angle) = 9.81 at the horizontal.
-    for formulation in FORMULATIONS {
-        let (m, rod, hinge) = rod(0.0, G, |j| j.with_friction(0, 9.82));
-        let mut s = simulate(m, formulation);
-        for _ in 0..200 {
-            s.step(0.01).unwrap();
-            assert!(s.velocities(rod).iter().all(|v| v.abs() < 1e-13));
-        }
-        assert!(s.positions(hinge.coordinates[0])[0].abs() < 1e-12);
-        // It carries what gravity asks for.
-        assert!((s.reaction(hinge.attached[0])[0] - 9.81).abs() < 1e-9);
-        let (m, _, hinge) = self::rod(0.0, G, |j| j.with_friction(0, 9.80));
-        let mut s = simulate(m, formulation);
+    let (m, rod, hinge) = rod(0.0, G, |j| j.with_friction(0, 9.82));
+    let mut s = Simulation::new(m).unwrap();
+    for _ in 0..200 {
         s.step(0.01).unwrap();
-        // The first step from rest: I dw/h = -9.81 + 9.80, with the geometric stiffness of what holds it.
-        let slip = s.velocities(hinge.coordinates[0])[0] / 0.01;
-        assert!((slip * ABOUT_HINGE + 0.01).abs() < 1e-4, "{slip}");
-        assert!((s.reaction(hinge.attached[0])[0] - 9.80).abs() < 1e-12);
+        assert!(s.velocities(rod).iter().all(|v| v.abs() < 1e-13));
     }
+    assert!(s.positions(hinge.coordinates[0])[0].abs() < 1e-12);
+    // It carries what gravity asks for.
+    assert!((s.reaction(hinge.attached[0])[0] - 9.81).abs() < 1e-9);
+    let (m, _, hinge) = self::rod(0.0, G, |j| j.with_friction(0, 9.80));
+    let mut s = Simulation::new(m).unwrap();
+    s.step(0.01).unwrap();
+    // The first step from rest: I dw/h = -9.81 + 9.80, with the geometric stiffness of what holds it.
+    let slip = s.velocities(hinge.coordinates[0])[0] / 0.01;
+    assert!((slip * ABOUT_HINGE + 0.01).abs() < 1e-4, "{slip}");
+    assert!((s.reaction(hinge.attached[0])[0] - 9.80).abs() < 1e-12);
 }
 
 /// A pendulum with friction in its hinge comes to rest within the angles that friction holds, exactly, and stays there.
@@ -101,69 +91,62 @@ fn a_pendulum_with_dry_friction_stops() {
 /// Without gravity friction decelerates evenly: `I w' = -F`, down to zero and no further.
 #[test]
 fn friction_decelerates_evenly() {
-    for formulation in FORMULATIONS {
-        let (mut m, cart, slider) = cart(0.0, |j| j.with_friction(0, 3.0));
-        m.set_body_velocity(cart, 0, [0.0, 0.0, 1.0], [0.0; 3]).unwrap();
-        let mut s = simulate(m, formulation);
-        for k in 1..=100 {
-            s.step(0.01).unwrap();
-            let expected = (1.0 - 1.5 * 0.01 * f64::from(k)).max(0.0);
-            let v = s.velocities(slider.coordinates[0])[0];
-            assert!((v - expected).abs() < 1e-13, "{v} {expected}");
-        }
+    let (mut m, cart, slider) = cart(0.0, |j| j.with_friction(0, 3.0));
+    m.set_body_velocity(cart, 0, [0.0, 0.0, 1.0], [0.0; 3]).unwrap();
+    let mut s = Simulation::new(m).unwrap();
+    for k in 1..=100 {
+        s.step(0.01).unwrap();
+        let expected = (1.0 - 1.5 * 0.01 * f64::from(k)).max(0.0);
+        let v = s.velocities(slider.coordinates[0])[0];
+        assert!((v - expected).abs() < 1e-13, "{v} {expected}");
     }
 }
 
 #[test]
 fn a_velocity_motor_saturates() {
-    for formulation in FORMULATIONS {
-        let (m, _, slider) = cart(0.0, |j| j.with_velocity_motor(0, Motion::ramp(0.0, 0.8), 4.0));
-        let mut s = simulate(m, formulation);
-        for k in 1..=100 {
-            let report = s.step(0.01).unwrap();
-            // F/m = 2 until it has the speed.
-            let expected = (2.0 * 0.01 * f64::from(k)).min(0.8);
-            let v = s.velocities(slider.coordinates[0])[0];
-            assert!((v - expected).abs() < 1e-13, "{v} {expected}");
-            let force = s.reaction(slider.attached[0])[0];
-            let asked = if k <= 40 { 4.0 } else { 0.0 };
-            assert!((force - asked).abs() < 1e-10, "{k}: {force}");
-            let at_bound = usize::from(k < 40);
-            assert!(k == 40 || report.bounds.rows_at_bounds == at_bound, "{k}");
-        }
+    let (m, _, slider) = cart(0.0, |j| j.with_velocity_motor(0, Motion::ramp(0.0, 0.8), 4.0));
+    let mut s = Simulation::new(m).unwrap();
+    for k in 1..=100 {
+        let report = s.step(0.01).unwrap();
+        // F/m = 2 until it has the speed.
+        let expected = (2.0 * 0.01 * f64::from(k)).min(0.8);
+        let v = s.velocities(slider.coordinates[0])[0];
+        assert!((v - expected).abs() < 1e-13, "{v} {expected}");
+        let force = s.reaction(slider.attached[0])[0];
+        let asked = if k <= 40 { 4.0 } else { 0.0 };
+        assert!((force - asked).abs() < 1e-10, "{k}: {force}");
+        let at_bound = usize::from(k < 40);
+        assert!(k == 40 || report.bounds.rows_at_bounds == at_bound, "{k}");
     }
 }
 
 /// A position motor lifts what it can lift; what it cannot falls at `(m g - F)/m`.
 #[test]
 fn a_position_motor_has_a_largest_force() {
-    for formulation in FORMULATIONS {
-        for compliance in [0.0, 1e-4] {
-            let motion = || Motion::function(|t| t * t * 0.5);
-            // m (g + 1) = 21.62 is enough.
-            let (m, _, slider) = cart(G, |j| j.with_position_motor(0, motion(), compliance, 0.0, 25.0));
-            let mut s = simulate(m, formulation);
-            for _ in 0..100 {
-                s.step(0.01).unwrap();
-            }
-            let x = s.positions(slider.coordinates[0])[0];
-            let sag = compliance * 2.0 * (G + 1.0);
-            assert!(
-                (x - (0.5 * s.time().powi(2) - sag)).abs()
-                    < 2e-3 * f64::from(u8::from(compliance > 0.0)) + 1e-12
-            );
-            let (m, _, slider) = cart(G, |j| j.with_position_motor(0, motion(), compliance, 0.0, 15.0));
-            let mut s = simulate(m, formulation);
-            let fall = (2.0 * G - 15.0) / 2.0;
-            for k in 1..=100 {
-                s.step(0.01).unwrap();
-                // The compliance gives way before it reaches its bound: a step or two.
-                let v = s.velocities(slider.coordinates[0])[0];
-                let slack = if compliance > 0.0 { 0.1 } else { 1e-11 };
-                assert!((v + fall * 0.01 * f64::from(k)).abs() < slack, "{v}");
-                if k > 10 {
-                    assert!((s.reaction(slider.attached[0])[0] - 15.0).abs() < 1e-10);
-                }
+    for compliance in [0.0, 1e-4] {
+        let motion = || Motion::function(|t| t * t * 0.5);
+        // m (g + 1) = 21.62 is enough.
+        let (m, _, slider) = cart(G, |j| j.with_position_motor(0, motion(), compliance, 0.0, 25.0));
+        let mut s = Simulation::new(m).unwrap();
+        for _ in 0..100 {
+            s.step(0.01).unwrap();
+        }
+        let x = s.positions(slider.coordinates[0])[0];
+        let sag = compliance * 2.0 * (G + 1.0);
+        assert!(
+            (x - (0.5 * s.time().powi(2) - sag)).abs() < 2e-3 * f64::from(u8::from(compliance > 0.0)) + 1e-12
+        );
+        let (m, _, slider) = cart(G, |j| j.with_position_motor(0, motion(), compliance, 0.0, 15.0));
+        let mut s = Simulation::new(m).unwrap();
+        let fall = (2.0 * G - 15.0) / 2.0;
+        for k in 1..=100 {
+            s.step(0.01).unwrap();
+            // The compliance gives way before it reaches its bound: a step or two.
+            let v = s.velocities(slider.coordinates[0])[0];
+            let slack = if compliance > 0.0 { 0.1 } else { 1e-11 };
+            assert!((v + fall * 0.01 * f64::from(k)).abs() < slack, "{v}");
+            if k > 10 {
+                assert!((s.reaction(slider.attached[0])[0] - 15.0).abs() < 1e-10);
             }
         }
     }
@@ -177,7 +160,7 @@ fn a_saturated_soft_motor_stiffens_by_no_more_than_its_force() {
     });
     let mut s = Simulation::new(m).unwrap();
     let row = {
-        let groups = s.model().row_groups();
+        let groups = s.problem().row_groups();
         groups
             .iter()
             .find(|g| g.component == hinge.attached[0])
@@ -194,23 +177,21 @@ fn a_saturated_soft_motor_stiffens_by_no_more_than_its_force() {
 
 #[test]
 fn a_falling_hinge_stops_at_its_limit() {
-    for formulation in FORMULATIONS {
-        let limit = -0.7;
-        let (m, rod, hinge) = rod(0.0, G, |j| j.with_limits(0, limit, 1.0));
-        let mut s = simulate(m, formulation);
-        let mut energy = f64::INFINITY;
-        for _ in 0..200 {
-            let report = s.step(0.005).unwrap();
-            assert!(report.energies.total() < energy + 1e-9);
-            energy = report.energies.total();
-            assert!(s.positions(hinge.coordinates[0])[0] > limit - 1e-10);
-        }
-        assert!((s.positions(hinge.coordinates[0])[0] - limit).abs() < 1e-10);
-        assert!(s.velocities(rod).iter().all(|v| v.abs() < 1e-10));
-        let torque = G * limit.cos();
-        assert!((s.reaction(hinge.attached[0])[0] - torque).abs() < 1e-7 * torque);
-        assert_eq!(s.reaction(hinge.attached[1])[0], 0.0);
+    let limit = -0.7;
+    let (m, rod, hinge) = rod(0.0, G, |j| j.with_limits(0, limit, 1.0));
+    let mut s = Simulation::new(m).unwrap();
+    let mut energy = f64::INFINITY;
+    for _ in 0..200 {
+        let report = s.step(0.005).unwrap();
+        assert!(report.energies.total() < energy + 1e-9);
+        energy = report.energies.total();
+        assert!(s.positions(hinge.coordinates[0])[0] > limit - 1e-10);
     }
+    assert!((s.positions(hinge.coordinates[0])[0] - limit).abs() < 1e-10);
+    assert!(s.velocities(rod).iter().all(|v| v.abs() < 1e-10));
+    let torque = G * limit.cos();
+    assert!((s.reaction(hinge.attached[0])[0] - torque).abs() < 1e-7 * torque);
+    assert_eq!(s.reaction(hinge.attached[1])[0], 0.0);
 }
 
 /// Friction in every hinge of a chain thrown about: no step creates energy.

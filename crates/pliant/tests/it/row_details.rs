@@ -8,13 +8,13 @@ use pliant::prelude::*;
 struct Rigid;
 
 impl ForceField for Rigid {
-    fn add_force(&self, _: Space, _: &[f64], _: &[f64], _: &mut [f64]) {}
+    fn add_force(&self, _at: At<'_>, _: &mut [f64]) {}
 
     fn row_law(&self) -> RowLaw {
         RowLaw::Viscous
     }
 
-    fn compliance(&self, _: &[f64], out: &mut Blocks) {
+    fn compliance(&self, _at: At<'_>, out: &mut Blocks) {
         (0..out.len()).for_each(|e| out.block_mut(e).fill(0.0));
     }
 }

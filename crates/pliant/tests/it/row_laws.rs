@@ -1,7 +1,7 @@
 //! Every formula of a row against the same law in another form, or against its closed form.
 
 use crate::scenes::truss;
-use crate::tools::{FORMULATIONS, WEIGHTS, definite, numbers, order, product, run, solve, weighted, worst};
+use crate::tools::{WEIGHTS, definite, numbers, order, product, run, solve, weighted, worst};
 use pliant::prelude::*;
 
 /// Two particles on springs to the world whose six coordinates are all coupled, with a damping matrix and a relaxation time.
@@ -213,34 +213,31 @@ fn hard_driven_rows_are_where_they_are_driven() {
     let at = |t: f64| amplitude * (frequency * t + phase).sin();
     let rate = |t: f64| amplitude * frequency * (frequency * t + phase).cos();
     for (alpha, beta) in WEIGHTS {
-        for formulation in FORMULATIONS {
-            let options = || Options {
-                formulation,
-                ..weighted(alpha, beta)
-            };
-            let motion = || Motion::sine(amplitude, frequency, phase);
-            for level in [Some(Level::Position), Some(Level::CurvedPosition), None] {
-                let (model, _) = driven_mass(motion(), level, 0.0);
-                let mut s = Simulation::with_options(model, options()).unwrap();
-                for _ in 0..100 {
-                    let report = s.step(0.02).unwrap();
-                    let (x, t) = (s.state().positions[0], s.time());
-                    // At beta = 1/2 the velocity alternates and carries a rounding of each step along.
-                    assert!((x - at(t)).abs() < 1e-13, "{level:?} ({alpha}, {beta}) t = {t}");
-                    assert!(report.violation < 1e-13);
-                }
-            }
-            let level = Level::Velocity { curvature: 0.0 };
-            let (model, _) = driven_mass(motion(), Some(level), 0.0);
+        let options = || Options {
+            ..weighted(alpha, beta)
+        };
+        let motion = || Motion::sine(amplitude, frequency, phase);
+        for level in [Some(Level::Position), Some(Level::CurvedPosition), None] {
+            let (model, _) = driven_mass(motion(), level, 0.0);
             let mut s = Simulation::with_options(model, options()).unwrap();
             for _ in 0..100 {
-                let before = s.state().velocities[0];
-                s.step(0.02).unwrap();
-                let v = s.state().velocities[0];
-                assert!((v - rate(s.time())).abs() < 1e-14);
-                // The force is what the change of velocity takes.
-                assert!((s.multipliers()[0] - 2.0 * (v - before) / 0.02).abs() < 1e-11);
+                let report = s.step(0.02).unwrap();
+                let (x, t) = (s.state().positions[0], s.time());
+                // At beta = 1/2 the velocity alternates and carries a rounding of each step along.
+                assert!((x - at(t)).abs() < 1e-13, "{level:?} ({alpha}, {beta}) t = {t}");
+                assert!(report.violation < 1e-13);
             }
+        }
+        let level = Level::Velocity { curvature: 0.0 };
+        let (model, _) = driven_mass(motion(), Some(level), 0.0);
+        let mut s = Simulation::with_options(model, options()).unwrap();
+        for _ in 0..100 {
+            let before = s.state().velocities[0];
+            s.step(0.02).unwrap();
+            let v = s.state().velocities[0];
+            assert!((v - rate(s.time())).abs() < 1e-14);
+            // The force is what the change of velocity takes.
+            assert!((s.multipliers()[0] - 2.0 * (v - before) / 0.02).abs() < 1e-11);
         }
     }
 }
@@ -427,39 +424,30 @@ fn a_bounded_position_motor_holds_its_position_beside_stabilisation() {
 fn an_impact_row_is_newtons_law() {
     let (masses, e) = ([1.0, 3.0], 0.7);
     let before = [3.0, 1.0, 0.0, -1.0, 0.5, 2.0];
-    for formulation in FORMULATIONS {
-        for (alpha, beta) in WEIGHTS {
-            let mut model = Model::new();
-            let p = model
-                .add_independent("p", Space::Real(3), &numbers(7, 6), &before)
-                .unwrap();
-            model.add_mass("m", p, Mass::PerElement(masses.to_vec())).unwrap();
-            let pair = (End::element(0, 1), End::element(0, 0));
-            let gap = model.add_mapped("gap", &[p], Difference::new(&[pair])).unwrap();
-            model
-                .add_constraint("impact", gap, Level::Restitution { coefficient: e })
-                .unwrap();
-            let options = Options {
-                formulation,
-                ..weighted(alpha, beta)
-            };
-            let mut s = Simulation::with_options(model, options).unwrap();
-            s.step(0.01).unwrap();
-            let after = &s.state().velocities;
-            for k in 0..3 {
-                let (u, w) = (before[k], before[3 + k]);
-                let mean = (masses[0] * u + masses[1] * w) / (masses[0] + masses[1]);
-                // Each keeps its distance from the common velocity, turned round.
-                let expected = [mean - e * (u - mean), mean - e * (w - mean)];
-                assert!(
-                    (after[k] - expected[0]).abs() < 1e-14,
-                    "{formulation:?} {alpha} {beta}"
-                );
-                assert!(
-                    (after[3 + k] - expected[1]).abs() < 1e-14,
-                    "{formulation:?} {alpha} {beta}"
-                );
-            }
+    for (alpha, beta) in WEIGHTS {
+        let mut model = Model::new();
+        let p = model
+            .add_independent("p", Space::Real(3), &numbers(7, 6), &before)
+            .unwrap();
+        model.add_mass("m", p, Mass::PerElement(masses.to_vec())).unwrap();
+        let pair = (End::element(0, 1), End::element(0, 0));
+        let gap = model.add_mapped("gap", &[p], Difference::new(&[pair])).unwrap();
+        model
+            .add_constraint("impact", gap, Level::Restitution { coefficient: e })
+            .unwrap();
+        let options = Options {
+            ..weighted(alpha, beta)
+        };
+        let mut s = Simulation::with_options(model, options).unwrap();
+        s.step(0.01).unwrap();
+        let after = &s.state().velocities;
+        for k in 0..3 {
+            let (u, w) = (before[k], before[3 + k]);
+            let mean = (masses[0] * u + masses[1] * w) / (masses[0] + masses[1]);
+            // Each keeps its distance from the common velocity, turned round.
+            let expected = [mean - e * (u - mean), mean - e * (w - mean)];
+            assert!((after[k] - expected[0]).abs() < 1e-14, " {alpha} {beta}");
+            assert!((after[3 + k] - expected[1]).abs() < 1e-14, " {alpha} {beta}");
         }
     }
 }
@@ -468,20 +456,15 @@ fn an_impact_row_is_newtons_law() {
 #[test]
 fn an_impact_row_turns_the_velocity_round_in_the_frame_of_its_motion() {
     let (v, s, e) = (-2.0, 1.5, 0.6);
-    for formulation in FORMULATIONS {
-        let mut model = Model::new();
-        let p = model.add_independent("p", Space::Real(1), &[0.0], &[v]).unwrap();
-        model.add_mass("m", p, Mass::Uniform(0.2)).unwrap();
-        let racket = model
-            .add_constraint("racket", p, Level::Restitution { coefficient: e })
-            .unwrap();
-        model.set_motion(racket, Some(Motion::ramp(0.0, s))).unwrap();
-        let options = Options {
-            formulation,
-            ..Options::default()
-        };
-        let mut simulation = Simulation::with_options(model, options).unwrap();
-        simulation.step(0.01).unwrap();
-        assert!((simulation.state().velocities[0] - (s - e * (v - s))).abs() < 1e-14);
-    }
+    let mut model = Model::new();
+    let p = model.add_independent("p", Space::Real(1), &[0.0], &[v]).unwrap();
+    model.add_mass("m", p, Mass::Uniform(0.2)).unwrap();
+    let racket = model
+        .add_constraint("racket", p, Level::Restitution { coefficient: e })
+        .unwrap();
+    model.set_motion(racket, Some(Motion::ramp(0.0, s))).unwrap();
+    let options = Options::default();
+    let mut simulation = Simulation::with_options(model, options).unwrap();
+    simulation.step(0.01).unwrap();
+    assert!((simulation.state().velocities[0] - (s - e * (v - s))).abs() < 1e-14);
 }

@@ -136,7 +136,7 @@ fn beam_at_rest(solid: Solid, h: f64) -> f64 {
 #[test]
 fn a_beam_sags_as_it_should_however_stiff() {
     let table = include_str!("../../../../benches/reference/beam.txt");
-    // `cargo run --release -p pliant-benches --bin solids` does so from 1e5 on.
+    // `cargo xtask bench solids` does so from 1e5 on.
     for (young, name, h) in [(1e7, "1e+07", 1.0), (1e12, "1e+12", 1.0)] {
         let exact = reference(table, &format!("corotational {name} "));
         let found = beam_at_rest(Solid::corotational(young, 0.3), h);

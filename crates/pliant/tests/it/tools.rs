@@ -96,9 +96,3 @@ pub(crate) fn order(errors: [f64; 2]) -> f64 {
 }
 
 pub(crate) const WEIGHTS: [(f64, f64); 5] = [(1.0, 1.0), (0.5, 0.5), (0.5, 1.0), (1.0, 0.5), (0.7, 0.6)];
-
-pub(crate) const FORMULATIONS: [Formulation; 3] = [
-    Formulation::Velocity,
-    Formulation::VelocityChange,
-    Formulation::Acceleration,
-];

@@ -181,7 +181,7 @@ fn a_bullet_does_not_tunnel() {
 /// One step in which energy does not rise, but by rounding and by what the residual of the contacts lets impulses do. Returns what motion did not pay of
 /// what was lifted, and the step had lost.
 fn step_without_gain(s: &mut Simulation, h: f64) -> (StepReport, f64) {
-    let before = s.model().energies(s.state()).total();
+    let before = s.problem().energies(s.state()).total();
     let report = s.step(h).unwrap_or_else(|e| panic!("{e}"));
     let c = report.contacts;
     let impulses = s
@@ -221,7 +221,7 @@ fn a_falling_heap_makes_no_energy() {
         list.push(([0.25, 0.2, 0.3], 1.0 + 0.5 * number(), pose));
     }
     let (mut s, _) = boxes(&list, rough(0.4));
-    let start = s.model().energies(s.state()).total();
+    let start = s.problem().energies(s.state()).total();
     let mut unpaid = 0.0;
     for _ in 0..200 {
         let (report, more) = step_without_gain(&mut s, 0.01);
@@ -251,7 +251,7 @@ fn tumbling_boards_make_no_energy() {
         };
         let velocities = [velocity(), velocity(), velocity(), velocity()];
         let (mut s, _) = moving_boxes(&list, &velocities, rough(0.5));
-        let start = s.model().energies(s.state()).total();
+        let start = s.problem().energies(s.state()).total();
         let mut unpaid = 0.0;
         for _ in 0..(1.5 / h) as usize {
             unpaid += step_without_gain(&mut s, h).1;

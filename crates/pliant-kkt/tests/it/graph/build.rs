@@ -4,7 +4,7 @@ use pliant_model::dual::{Dual, DualNum};
 use pliant_model::{
     Affine, AffineEntry, Area, Barycentric, BeamSegment, BeamStrain, ComponentId, Coordinate, CoupledMass,
     Damping, Dependency, DiagonalCompliance, Difference, DihedralAngle, Distance, Drag, End, FullCompliance,
-    Influence, JointAxis, JointCoordinates, JointFrame, Level, Mass, Model, NodeId, Pose, Potential,
+    Influence, JointAxis, JointCoordinates, JointFrame, Level, Mass, Model, NodeId, Pose, Potential, Problem,
     Quadratic, Rayleigh, RelativeRotation, RigidFrames, RigidMass, RigidPoints, Rope, RopePath, Skinning,
     Space, Spring, Treatment, UniformCompliance,
 };
@@ -18,7 +18,7 @@ pub(super) enum Rows {
 }
 
 pub(super) struct Build {
-    pub(super) model: Model,
+    pub(super) model: Problem,
     pub(super) rows: Vec<(ComponentId, Rows)>,
     /// A component that is given a weight of its own.
     pub(super) own_alpha: ComponentId,
@@ -126,7 +126,7 @@ pub(super) fn build_with(seed: u64, says_so: bool) -> Build {
     let rows = add_rows(&mut m, &mut random, &nodes);
     super::nets::add(&mut m, nodes.points, seed, says_so);
     Build {
-        model: m,
+        model: Problem::new(m),
         rows,
         own_alpha,
     }

@@ -1,6 +1,6 @@
 //! Dense matrices, rows first.
 
-use pliant_model::{Evaluation, Model, NodeKind};
+use pliant_model::{Evaluation, NodeKind, Problem};
 
 /// `J` of the velocities of all nodes over the independent ones, composed of the local blocks.
 pub(super) struct Dense {
@@ -10,7 +10,7 @@ pub(super) struct Dense {
 }
 
 impl Dense {
-    pub(super) fn new(m: &Model, evaluation: &Evaluation) -> Self {
+    pub(super) fn new(m: &Problem, evaluation: &Evaluation) -> Self {
         let (n, all) = (m.dof_count(), m.velocity_count());
         let mut j = vec![0.0; all * n];
         for (index, node) in m.nodes().iter().enumerate() {

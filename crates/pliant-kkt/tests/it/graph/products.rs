@@ -2,14 +2,14 @@
 
 use super::dense::close;
 use super::*;
-use pliant_solvers::krylov::{
+use pliant_krylov::{
     GeneralMinimalResidual, KktOperator, KrylovOptions, KrylovSolver, KrylovStatus, LinearOperator,
     StaleFactor, SymmetricOperator,
 };
 use pliant_solvers::{DirectSolver, SolveError};
 
 /// Some coordinates are held, at velocities that change.
-fn hold(m: &Model, seed: u64) -> (Vec<bool>, Vec<f64>) {
+fn hold(m: &Problem, seed: u64) -> (Vec<bool>, Vec<f64>) {
     let n = m.dof_count();
     let numbers = build::numbers(seed + 5, 2 * n);
     let fixed: Vec<bool> = numbers[..n].iter().map(|x| *x > 0.6).collect();

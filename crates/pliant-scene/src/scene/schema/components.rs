@@ -1,6 +1,7 @@
 //! Masses, force fields, constraints and what is held.
 
 use super::{Course, Law, Number, OneOrMany, PronyTermSpec, zero};
+use pliant::model::Treatment;
 use serde::Deserialize;
 
 /// A further mass, for instance on a mapped node.
@@ -28,12 +29,13 @@ pub struct ForceFieldSpec {
     /// Relaxation time of springs: damping is stiffness times this.
     #[serde(default = "zero")]
     pub relaxation_time: Number,
-    /// How springs relax, whose stiffness is that of fast motion then: the terms of a Prony series; none by default.
+    /// How springs relax, whose stiffness is that of fast motion then: the terms of a Prony series;
+    /// none by default.
     #[serde(default)]
     pub viscoelastic: Vec<PronyTermSpec>,
     /// How it enters the system: springs as compliances, other forces as stiffnesses by default.
     #[serde(default)]
-    pub treatment: Option<TreatmentSpec>,
+    pub treatment: Option<Treatment>,
     /// An alpha of its own.
     #[serde(default)]
     pub alpha: Option<Number>,
@@ -67,18 +69,6 @@ pub struct RayleighSpec {
     /// Time in s that the stiffnesses are multiplied by.
     #[serde(default = "zero")]
     pub stiffness: Number,
-}
-
-/// How a force enters the system.
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(rename = "treatment")]
-pub enum TreatmentSpec {
-    /// As a compliance.
-    Compliance,
-    /// As a stiffness.
-    Stiffness,
-    /// As what suits the stiffness, the masses and the step.
-    Auto,
 }
 
 /// A node that is held at zero.
@@ -158,7 +148,8 @@ pub struct FixedSpec {
     /// The coordinates; all by default.
     #[serde(default)]
     pub axes: Option<Vec<Axis>>,
-    /// Velocity of each coordinate of an element; zero by default. Of bodies, three numbers or six, angular in body axes.
+    /// Velocity of each coordinate of an element; zero by default. Of bodies, three numbers or six,
+    /// angular in body axes.
     #[serde(default)]
     pub velocity: Option<Vec<Number>>,
     /// When it starts; 0 by default.

@@ -5,68 +5,48 @@ use super::{
 };
 use serde::Deserialize;
 
-/// The surface of colliders.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename = "materials", deny_unknown_fields)]
-pub struct MaterialSpec {
-    /// Its name; the material `default` is that of colliders that name none.
-    pub name: String,
-    /// Coefficient of friction; 0.5 by default.
-    #[serde(default = "half")]
-    pub friction: Number,
-    /// How friction depends on the direction.
-    #[serde(default)]
-    pub friction_model: FrictionModelSpec,
-    /// Coefficient of restitution, 0 to 1.
-    #[serde(default = "zero")]
-    pub restitution: Number,
-    /// Compliance along the normal; zero, the default, is hard.
-    #[serde(default = "zero")]
-    pub compliance: Number,
-    /// Relaxation time of a compliant contact.
-    #[serde(default = "zero")]
-    pub relaxation_time: Number,
-    /// Hunt and Crossley's dissipation of a compliant contact.
-    #[serde(default = "zero")]
-    pub dissipation: Number,
-    /// Torque about the normal per normal force, in m.
-    #[serde(default = "zero")]
-    pub torsional_friction: Number,
-    /// Torque against rolling per normal force, in m.
-    #[serde(default = "zero")]
-    pub rolling_friction: Number,
-}
+shared! {
+    /// The law of contact of one material, or of a pair of them.
+    pub struct ContactLawSpec as law {
+        /// Coefficient of friction; 0.5 by default.
+        #[serde(default = "half")]
+        pub friction: Number,
+        /// How friction depends on the direction.
+        #[serde(default)]
+        pub friction_model: FrictionModelSpec,
+        /// Coefficient of restitution, 0 to 1.
+        #[serde(default = "zero")]
+        pub restitution: Number,
+        /// Compliance along the normal; zero, the default, is hard.
+        #[serde(default = "zero")]
+        pub compliance: Number,
+        /// Relaxation time of a compliant contact.
+        #[serde(default = "zero")]
+        pub relaxation_time: Number,
+        /// Hunt and Crossley's dissipation of a compliant contact.
+        #[serde(default = "zero")]
+        pub dissipation: Number,
+        /// Torque about the normal per normal force, in m.
+        #[serde(default = "zero")]
+        pub torsional_friction: Number,
+        /// Torque against rolling per normal force, in m.
+        #[serde(default = "zero")]
+        pub rolling_friction: Number,
+    }
 
-/// What two materials make together, instead of what the rules give.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename = "material_pairs", deny_unknown_fields)]
-pub struct MaterialPairSpec {
-    /// The two materials; may be the same.
-    pub between: (String, String),
-    /// As of a material.
-    #[serde(default = "half")]
-    pub friction: Number,
-    /// As of a material; directions in body axes are in those of the first.
-    #[serde(default)]
-    pub friction_model: FrictionModelSpec,
-    /// As of a material.
-    #[serde(default = "zero")]
-    pub restitution: Number,
-    /// As of a material.
-    #[serde(default = "zero")]
-    pub compliance: Number,
-    /// As of a material.
-    #[serde(default = "zero")]
-    pub relaxation_time: Number,
-    /// As of a material.
-    #[serde(default = "zero")]
-    pub dissipation: Number,
-    /// As of a material.
-    #[serde(default = "zero")]
-    pub torsional_friction: Number,
-    /// As of a material.
-    #[serde(default = "zero")]
-    pub rolling_friction: Number,
+    /// The material of colliders.
+    #[serde(rename = "materials")]
+    pub struct MaterialSpec {
+        /// Its name; the material `default` is that of colliders that name none.
+        pub name: String,
+    }
+
+    /// The law between two materials, instead of that which the rules give.
+    #[serde(rename = "material_pairs")]
+    pub struct MaterialPairSpec {
+        /// The two materials; may be the same. Directions in body axes are in those of the first.
+        pub between: (String, String),
+    }
 }
 
 /// How friction depends on the direction.
@@ -91,7 +71,8 @@ pub struct PyramidSpec {
     /// Whether it is around the circle and not within.
     #[serde(default)]
     pub outer: bool,
-    /// Where the first corner is, of an outer one the middle of the first side; anywhere by default.
+    /// Where the first corner is, of an outer one the middle of the first side; anywhere by
+    /// default.
     #[serde(default)]
     pub direction: Option<Triple>,
     /// Axes of the direction.
@@ -123,23 +104,6 @@ pub enum AxesSpec {
     World,
 }
 
-/// How the coefficients of friction of two materials make one.
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
-#[serde(rename = "friction_rule")]
-pub enum FrictionRuleSpec {
-    /// The root of their product.
-    #[default]
-    GeometricMean,
-    /// The smaller one.
-    Minimum,
-    /// The larger one.
-    Maximum,
-    /// Their product.
-    Product,
-    /// Half their sum.
-    Mean,
-}
-
 /// Something that collides.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "colliders")]
@@ -158,184 +122,127 @@ pub enum ColliderSpec {
     Cloth(ClothColliderSpec),
 }
 
-/// All bodies of a node, or some, with the shapes that they have.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename = "Bodies", deny_unknown_fields)]
-pub struct BodiesColliderSpec {
-    /// The node.
-    pub node: String,
-    /// Its name, if not that of the node; with more than one body, each is `name 0`, `name 1`, ...
-    #[serde(default)]
-    pub name: Option<String>,
-    /// Which bodies; all by default.
-    #[serde(default)]
-    pub elements: Option<Vec<Number>>,
-    /// The shape of each, instead of that which it has.
-    #[serde(default)]
-    pub shape: Option<OutlineSpec>,
-    /// Its material.
-    #[serde(default)]
-    pub material: Option<String>,
-    /// Distance at which it takes notice.
-    #[serde(default = "margin")]
-    pub margin: Number,
-    /// The groups that it is in.
-    #[serde(default)]
-    pub groups: Vec<String>,
-    /// The groups that it collides with; all by default.
-    #[serde(default)]
-    pub collides_with: Option<Vec<String>>,
-}
+shared! {
+    /// The surface of a collider: its material, and which others it meets.
+    pub struct SurfaceContactSpec as surface {
+        /// The material; `default` if none is named.
+        #[serde(default)]
+        pub material: Option<String>,
+        /// Distance at which it takes notice.
+        #[serde(default = "margin")]
+        pub margin: Number,
+        /// The groups that it is in.
+        #[serde(default)]
+        pub groups: Vec<String>,
+        /// The groups that it collides with; all by default.
+        #[serde(default)]
+        pub collides_with: Option<Vec<String>>,
+    }
 
-/// A shape on one body.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename = "Body", deny_unknown_fields)]
-pub struct BodyColliderSpec {
-    /// Its name.
-    pub name: String,
-    /// The body: node and element.
-    pub body: (String, Number),
-    /// Its shape.
-    pub shape: OutlineSpec,
-    /// Where the origin of the shape is, in body axes from the centre of mass.
-    #[serde(default)]
-    pub position: Option<Triple>,
-    /// Axes of the shape against those of the body.
-    #[serde(default)]
-    pub rotation: Option<Rotation>,
-    /// Its material.
-    #[serde(default)]
-    pub material: Option<String>,
-    /// Distance at which it takes notice.
-    #[serde(default = "margin")]
-    pub margin: Number,
-    /// The groups that it is in.
-    #[serde(default)]
-    pub groups: Vec<String>,
-    /// The groups that it collides with; all by default.
-    #[serde(default)]
-    pub collides_with: Option<Vec<String>>,
-}
+    /// All bodies of a node, or some, with the shapes that they have.
+    #[serde(rename = "Bodies")]
+    pub struct BodiesColliderSpec {
+        /// The node.
+        pub node: String,
+        /// Its name, if not that of the node; with more than one body, each is `name 0`, `name 1`,
+        /// ...
+        #[serde(default)]
+        pub name: Option<String>,
+        /// Which bodies; all by default.
+        #[serde(default)]
+        pub elements: Option<Vec<Number>>,
+        /// The shape of each, instead of that which it has.
+        #[serde(default)]
+        pub shape: Option<OutlineSpec>,
+    }
 
-/// A shape that stands in the world.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename = "Fixed", deny_unknown_fields)]
-pub struct FixedColliderSpec {
-    /// Its name.
-    pub name: String,
-    /// Its shape.
-    pub shape: OutlineSpec,
-    /// Where the origin of the shape is.
-    #[serde(default)]
-    pub position: Option<Triple>,
-    /// Axes of the shape against those of the world.
-    #[serde(default)]
-    pub rotation: Option<Rotation>,
-    /// Its material.
-    #[serde(default)]
-    pub material: Option<String>,
-    /// Distance at which it takes notice.
-    #[serde(default = "margin")]
-    pub margin: Number,
-    /// The groups that it is in.
-    #[serde(default)]
-    pub groups: Vec<String>,
-    /// The groups that it collides with; all by default.
-    #[serde(default)]
-    pub collides_with: Option<Vec<String>>,
-}
+    /// A shape on one body.
+    #[serde(rename = "Body")]
+    pub struct BodyColliderSpec {
+        /// Its name.
+        pub name: String,
+        /// The body: node and element.
+        pub body: (String, Number),
+        /// Its shape.
+        pub shape: OutlineSpec,
+        /// Where the origin of the shape is, in body axes from the centre of mass.
+        #[serde(default)]
+        pub position: Option<Triple>,
+        /// Axes of the shape against those of the body.
+        #[serde(default)]
+        pub rotation: Option<Rotation>,
+    }
 
-/// Balls about points.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename = "Points", deny_unknown_fields)]
-pub struct PointsColliderSpec {
-    /// The node of points.
-    pub node: String,
-    /// Its name, if not that of the node.
-    #[serde(default)]
-    pub name: Option<String>,
-    /// Radius of the balls.
-    pub radius: Number,
-    /// Which points; all by default.
-    #[serde(default)]
-    pub elements: Option<Vec<Number>>,
-    /// Whether they collide with each other.
-    #[serde(default)]
-    pub self_contact: bool,
-    /// Its material.
-    #[serde(default)]
-    pub material: Option<String>,
-    /// Distance at which it takes notice.
-    #[serde(default = "margin")]
-    pub margin: Number,
-    /// The groups that it is in.
-    #[serde(default)]
-    pub groups: Vec<String>,
-    /// The groups that it collides with; all by default.
-    #[serde(default)]
-    pub collides_with: Option<Vec<String>>,
-}
+    /// A shape that stands in the world.
+    #[serde(rename = "Fixed")]
+    pub struct FixedColliderSpec {
+        /// Its name.
+        pub name: String,
+        /// Its shape.
+        pub shape: OutlineSpec,
+        /// Where the origin of the shape is.
+        #[serde(default)]
+        pub position: Option<Triple>,
+        /// Axes of the shape against those of the world.
+        #[serde(default)]
+        pub rotation: Option<Rotation>,
+    }
 
-/// What is near lines between points.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename = "Cable", deny_unknown_fields)]
-pub struct CableColliderSpec {
-    /// The node of points.
-    pub node: String,
-    /// Its name, if not that of the node.
-    #[serde(default)]
-    pub name: Option<String>,
-    /// Radius of the cable.
-    pub radius: Number,
-    /// Pairs of points; by default the edges of a net, of other nodes each point and the next.
-    #[serde(default)]
-    pub segments: Option<Vec<[Number; 2]>>,
-    /// It collides with itself where points are more than this many segments apart; without, it does not.
-    #[serde(default)]
-    pub self_contact: Option<Number>,
-    /// Its material.
-    #[serde(default)]
-    pub material: Option<String>,
-    /// Distance at which it takes notice.
-    #[serde(default = "margin")]
-    pub margin: Number,
-    /// The groups that it is in.
-    #[serde(default)]
-    pub groups: Vec<String>,
-    /// The groups that it collides with; all by default.
-    #[serde(default)]
-    pub collides_with: Option<Vec<String>>,
-}
+    /// Balls about points.
+    #[serde(rename = "Points")]
+    pub struct PointsColliderSpec {
+        /// The node of points.
+        pub node: String,
+        /// Its name, if not that of the node.
+        #[serde(default)]
+        pub name: Option<String>,
+        /// Radius of the balls.
+        pub radius: Number,
+        /// Which points; all by default.
+        #[serde(default)]
+        pub elements: Option<Vec<Number>>,
+        /// Whether they collide with each other.
+        #[serde(default)]
+        pub self_contact: bool,
+    }
 
-/// What is near triangles between points.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename = "Cloth", deny_unknown_fields)]
-pub struct ClothColliderSpec {
-    /// The node of points.
-    pub node: String,
-    /// Its name, if not that of the node.
-    #[serde(default)]
-    pub name: Option<String>,
-    /// Half the thickness.
-    pub radius: Number,
-    /// Triples of points; by default the triangles of the mesh of the node.
-    #[serde(default)]
-    pub triangles: Option<Vec<Triple>>,
-    /// It collides with itself where points are more than this many edges apart; without, it does not.
-    #[serde(default)]
-    pub self_contact: Option<Number>,
-    /// Its material.
-    #[serde(default)]
-    pub material: Option<String>,
-    /// Distance at which it takes notice.
-    #[serde(default = "margin")]
-    pub margin: Number,
-    /// The groups that it is in.
-    #[serde(default)]
-    pub groups: Vec<String>,
-    /// The groups that it collides with; all by default.
-    #[serde(default)]
-    pub collides_with: Option<Vec<String>>,
+    /// What is near lines between points.
+    #[serde(rename = "Cable")]
+    pub struct CableColliderSpec {
+        /// The node of points.
+        pub node: String,
+        /// Its name, if not that of the node.
+        #[serde(default)]
+        pub name: Option<String>,
+        /// Radius of the cable.
+        pub radius: Number,
+        /// Pairs of points; by default the edges of a net, of other nodes each point and the next.
+        #[serde(default)]
+        pub segments: Option<Vec<[Number; 2]>>,
+        /// It collides with itself where points are more than this many segments apart; without, it
+        /// does not.
+        #[serde(default)]
+        pub self_contact: Option<Number>,
+    }
+
+    /// What is near triangles between points.
+    #[serde(rename = "Cloth")]
+    pub struct ClothColliderSpec {
+        /// The node of points.
+        pub node: String,
+        /// Its name, if not that of the node.
+        #[serde(default)]
+        pub name: Option<String>,
+        /// Half the thickness.
+        pub radius: Number,
+        /// Triples of points; by default the triangles of the mesh of the node.
+        #[serde(default)]
+        pub triangles: Option<Vec<Triple>>,
+        /// It collides with itself where points are more than this many edges apart; without, it
+        /// does not.
+        #[serde(default)]
+        pub self_contact: Option<Number>,
+    }
 }
 
 /// The shape of a collider in axes of its own.

@@ -3,9 +3,9 @@
 use super::{Course, LevelSpec, Number, OneOrMany, Rotation, Triple, zero};
 use serde::Deserialize;
 
-/// A joint: what it holds, and what acts on the coordinates that it leaves free. Its nodes are `name.angle` and the like and
-/// `name.held`, its forces `name.force`, `name.spring 0`, `name.motor 1`, ..., numbered together in the order springs, dampers,
-/// motors, friction, limits.
+/// A joint: what it holds, and what acts on the coordinates that it leaves free. Its nodes are
+/// `name.angle` and the like and `name.held`, its forces `name.force`, `name.spring 0`,
+/// `name.motor 1`, ..., numbered together in the order springs, dampers, motors, friction, limits.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "joints", deny_unknown_fields)]
 pub struct JointSpec {
@@ -25,7 +25,8 @@ pub struct JointSpec {
     /// Its z axis at the start, of any length but zero; z by default.
     #[serde(default)]
     pub axis: Option<Triple>,
-    /// Its x axis at the start, made perpendicular to the axis; by default what the shortest turn from z to `axis` makes of x.
+    /// Its x axis at the start, made perpendicular to the axis; by default what the shortest turn
+    /// from z to `axis` makes of x.
     #[serde(default)]
     pub x_axis: Option<Triple>,
     /// How what it holds is kept; `Position` by default.
@@ -238,7 +239,8 @@ pub struct LimitsSpec {
     pub upper: Option<Number>,
 }
 
-/// A hard gear between two free coordinates of joints: `first + ratio second` keeps the value that it has at the start.
+/// A hard gear between two free coordinates of joints: `first + ratio second` keeps the value that
+/// it has at the start.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "gears", deny_unknown_fields)]
 pub struct GearSpec {

@@ -66,7 +66,8 @@ pub struct DragSpec {
     pub angular_quadratic: Number,
 }
 
-/// A spring whose coordinates are coupled by a matrix, given rows first; either its compliance or its stiffness.
+/// A spring whose coordinates are coupled by a matrix, given rows first; either its compliance or
+/// its stiffness.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "Matrix", deny_unknown_fields)]
 pub struct MatrixSpec {
@@ -133,7 +134,8 @@ fn no_activation() -> OneOrMany {
 pub struct SpringLawSpec {
     /// The curve.
     pub curve: CurveSpec,
-    /// Where it is without force, in the unit of its coordinates; zero by default. May depend on time.
+    /// Where it is without force, in the unit of its coordinates; zero by default. May depend on
+    /// time.
     #[serde(default)]
     pub rest: Option<Number>,
     /// A dashpot beside it, in N s/m; none by default.

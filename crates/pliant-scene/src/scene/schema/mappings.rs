@@ -14,8 +14,8 @@ pub use bodies::{
     SkinningSpec, WinchDrumSpec, WinchSpec,
 };
 pub use points::{
-    AreaSpec, BarycentricSpec, CentreOfMassSpec, ChainsSpec, DihedralSpec, HingesSpec, OutsideSpec,
-    PairingSpec, SafeDistanceSpec, SegmentAngleSpec, VolumeSpec,
+    AreaSpec, BarycentricSpec, CentreOfMassSpec, ChainsSpec, DihedralSpec, HingesSpec, PairingSpec,
+    SafeDistanceSpec, SegmentAngleSpec, VolumeSpec,
 };
 
 use serde::Deserialize;

@@ -207,7 +207,8 @@ pub struct HullSpec {
     /// Density of a body that has no `mass`.
     #[serde(default)]
     pub density: Option<Number>,
-    /// Of a body: whether `position` is that of its centre of mass (the default) or of the origin of the points.
+    /// Of a body: whether `position` is that of its centre of mass (the default) or of the origin
+    /// of the points.
     #[serde(default = "centred")]
     pub centred: bool,
 }

@@ -2,9 +2,11 @@
 
 use super::{Triple, one, zero};
 use crate::scene::{Number, OneOrMany};
+use pliant::continuum::MassMatrix;
 use serde::Deserialize;
 
-/// A chain of particles: nodes `name`, `name.lengths`; its tension is `name.tension`, its mass `name.mass`.
+/// A chain of particles: nodes `name`, `name.lengths`; its tension is `name.tension`, its mass
+/// `name.mass`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Cable {
@@ -35,7 +37,8 @@ pub struct Cable {
     /// The last particle (`Free` by default).
     #[serde(default = "free_end")]
     pub end: CableEnd,
-    /// Velocity of the particle in the middle of the span and linearly less towards both ends: a pluck.
+    /// Velocity of the particle in the middle of the span and linearly less towards both ends: a
+    /// pluck.
     #[serde(default)]
     pub pluck: Option<Triple>,
 }
@@ -60,8 +63,9 @@ pub enum CableEnd {
     Attached(String, Number),
 }
 
-/// A chain of rigid bodies along their x axes: nodes `name`, `name.ends`, `name.gaps`, `name.bends`, `name.tip` (the end of
-/// the last body); the joints are `name.joints`, the springs `name.bending`.
+/// A chain of rigid bodies along their x axes: nodes `name`, `name.ends`, `name.gaps`,
+/// `name.bends`, `name.tip` (the end of the last body); the joints are `name.joints`, the springs
+/// `name.bending`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rod {
@@ -90,8 +94,8 @@ pub struct Rod {
     pub base: Option<(String, Number)>,
 }
 
-/// Particles at the vertices of a mesh, lengths along its edges: nodes `name`, `name.lengths`; the tension is
-/// `name.tension`, the mass `name.mass`.
+/// Particles at the vertices of a mesh, lengths along its edges: nodes `name`, `name.lengths`; the
+/// tension is `name.tension`, the mass `name.mass`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Net {
@@ -128,18 +132,8 @@ pub struct Net {
     pub fix_groups: Vec<String>,
 }
 
-/// How a density becomes a mass matrix.
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
-#[serde(rename = "mass_matrix")]
-pub enum MassMatrix {
-    /// The mass of each cell in equal parts at its corners.
-    #[default]
-    Lumped,
-    /// That of velocities linear in each cell, which couples its corners.
-    Consistent,
-}
-
-/// Particles at the vertices of a mesh and nothing between them: the node `name`; its mass is `name.mass`.
+/// Particles at the vertices of a mesh and nothing between them: the node `name`; its mass is
+/// `name.mass`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "Mesh", deny_unknown_fields)]
 pub struct MeshPart {
@@ -156,7 +150,8 @@ pub struct MeshPart {
     /// Mass of each vertex; this or `density`.
     #[serde(default)]
     pub mass: Option<OneOrMany>,
-    /// Density of its tetrahedra in kg/m^3, of its triangles in kg/m^2 if it has none, or else of its edges in kg/m.
+    /// Density of its tetrahedra in kg/m^3, of its triangles in kg/m^2 if it has none, or else of
+    /// its edges in kg/m.
     #[serde(default)]
     pub density: Option<Number>,
     /// How a density becomes a mass matrix.

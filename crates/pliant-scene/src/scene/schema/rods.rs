@@ -1,10 +1,12 @@
 //! Elastic rods.
 
-use super::{Course, Formula, Line, Number, PronyTermSpec, TreatmentSpec, Triple, zero};
+use super::{Course, Formula, Line, Number, PronyTermSpec, Triple, zero};
+use pliant::model::Treatment;
 use serde::Deserialize;
 
-/// A rod with stretch, shear, twist and bending: bodies at points of a curve, axis 0 along it. Nodes `name`, `name.strains`, `name.points` (the
-/// centres of the bodies); its mass is `name.mass`, its stiffness `name.elasticity`.
+/// A rod with stretch, shear, twist and bending: bodies at points of a curve, axis 0 along it.
+/// Nodes `name`, `name.strains`, `name.points` (the centres of the bodies); its mass is
+/// `name.mass`, its stiffness `name.elasticity`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ElasticRod {
@@ -47,11 +49,12 @@ pub struct ElasticRod {
     pub inextensible: bool,
     /// The treatment of its strains; a compliance by default.
     #[serde(default)]
-    pub treatment: Option<TreatmentSpec>,
+    pub treatment: Option<Treatment>,
     /// Damping by a relaxation time in s.
     #[serde(default = "zero")]
     pub relaxation_time: Number,
-    /// How its moduli relax, which are those of fast strains then: the terms of a Prony series; none by default.
+    /// How its moduli relax, which are those of fast strains then: the terms of a Prony series;
+    /// none by default.
     #[serde(default)]
     pub viscoelastic: Vec<PronyTermSpec>,
     /// Bodies that do not move, counted from zero.

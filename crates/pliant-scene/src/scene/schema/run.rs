@@ -2,6 +2,10 @@
 
 use super::{AdaptiveSpec, OverlapSpec, SleepingSpec, StaticsSpec, one};
 use crate::scene::Number;
+use pliant::Gyroscopic;
+use pliant::contact::{FrictionCoupling, Impacts, Restitution};
+use pliant::kkt::{GeometricStiffness, Metric};
+use pliant::solvers::complementarity::Method;
 use serde::Deserialize;
 
 /// How steps are taken.
@@ -31,7 +35,8 @@ pub struct Run {
     /// How often a step is halved in which Newton's method does not converge; 0 by default.
     #[serde(default)]
     pub newton_halvings: Option<Number>,
-    /// Weight of the end of the step in forces: 1 is implicit Euler (the default), 0.5 with `beta: 0.5` is trapezoidal.
+    /// Weight of the end of the step in forces: 1 is implicit Euler (the default), 0.5 with
+    /// `beta: 0.5` is trapezoidal.
     #[serde(default = "one")]
     pub alpha: Number,
     /// Weight of the end of the step in velocities.
@@ -40,19 +45,17 @@ pub struct Run {
     /// Which part of the geometric stiffness enters the step.
     #[serde(default)]
     pub geometric_stiffness: GeometrySpec,
-    /// Linear solves per step at most, where the forces that the geometric stiffness is made of change much; 2 by default.
+    /// Linear solves per step at most, where the forces that the geometric stiffness is made of
+    /// change much; 2 by default.
     #[serde(default)]
     pub geometry_passes: Option<Number>,
-    /// Whether a geometric stiffness that makes the system indefinite is replaced by its absolute value for that step, or is
-    /// an error; replaced by default.
+    /// Whether a geometric stiffness that makes the system indefinite is replaced by its absolute
+    /// value for that step, or is an error; replaced by default.
     #[serde(default = "yes")]
     pub clamp_geometry: bool,
-    /// The unknown of the linear system; the same motion to rounding.
-    #[serde(default)]
-    pub formulation: FormulationSpec,
     /// Treatment of spinning bodies.
     #[serde(default)]
-    pub gyroscopic: GyroscopicSpec,
+    pub gyroscopic: Gyroscopic,
     /// Correct positions before each step.
     #[serde(default)]
     pub pre_stabilisation: Option<StabilisationSpec>,
@@ -62,7 +65,8 @@ pub struct Run {
     /// Largest relative residual of a converged step.
     #[serde(default)]
     pub tolerance: Option<Number>,
-    /// Largest residual of a step with contacts, relative to the velocities without contact impulses; 1e-8 by default.
+    /// Largest residual of a step with contacts, relative to the velocities without contact
+    /// impulses; 1e-8 by default.
     #[serde(default)]
     pub contact_tolerance: Option<Number>,
     /// Iterations of the last resort for contacts.
@@ -71,21 +75,22 @@ pub struct Run {
     /// How often a step is halved whose contacts do not converge; 3 by default.
     #[serde(default)]
     pub contact_halvings: Option<Number>,
-    /// The one method that solves contacts; the program chooses, and falls back on others, by default.
+    /// The one method that solves contacts; the program chooses, and falls back on others, by
+    /// default.
     #[serde(default)]
-    pub contact_solver: Option<ContactSolverSpec>,
+    pub contact_solver: Option<Method>,
     /// What becomes of overlap.
     #[serde(default)]
     pub overlap: Option<OverlapSpec>,
     /// How the normal part of a contact knows of its slip.
     #[serde(default)]
-    pub friction_coupling: FrictionCouplingSpec,
+    pub friction_coupling: FrictionCoupling,
     /// How impacts at the same time are taken.
     #[serde(default)]
-    pub impacts: ImpactsSpec,
+    pub impacts: Impacts,
     /// The law of impacts.
     #[serde(default)]
-    pub restitution_law: RestitutionLawSpec,
+    pub restitution_law: Restitution,
     /// When islands at rest fall asleep; never by default.
     #[serde(default)]
     pub sleeping: Option<SleepingSpec>,
@@ -150,69 +155,6 @@ pub struct NewmarkSpec {
     pub velocity: Option<Number>,
 }
 
-/// A method for contacts.
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(rename = "contact_solver")]
-pub enum ContactSolverSpec {
-    /// Block projected Gauss-Seidel.
-    GaussSeidel,
-    /// Damped projected Jacobi.
-    Jacobi,
-    /// Nonlinear conjugate gradients over Gauss-Seidel.
-    NonlinearCg,
-    /// Modulus-based splitting.
-    ModulusSplitting,
-    /// Accelerated projected gradient.
-    AcceleratedGradient,
-    /// Projected gradient with spectral steps.
-    BarzilaiBorwein,
-    /// Alternating directions.
-    Admm,
-    /// Nonsmooth Newton.
-    Newton,
-    /// Interior points.
-    InteriorPoint,
-    /// The central path, followed around its turning points.
-    CentralPath,
-    /// Pivoting, with friction as a pyramid.
-    Lemke,
-}
-
-/// How the normal part of a contact knows of its slip.
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
-#[serde(rename = "friction_coupling")]
-pub enum FrictionCouplingSpec {
-    /// By Coulomb's law.
-    #[default]
-    Exact,
-    /// By the slip at the start of the step.
-    Lagged,
-    /// Not at all: what slips hovers.
-    Convex,
-}
-
-/// How impacts at the same time are taken.
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
-#[serde(rename = "impacts")]
-pub enum ImpactsSpec {
-    /// All at once, by Newton's law on all closed contacts.
-    #[default]
-    Together,
-    /// One after the other, the fastest approach first.
-    InSequence,
-}
-
-/// The law of impacts.
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
-#[serde(rename = "restitution_law")]
-pub enum RestitutionLawSpec {
-    /// Of velocities.
-    #[default]
-    Newton,
-    /// Of impulses.
-    Poisson,
-}
-
 /// Which part of the geometric stiffness enters the step.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(rename = "geometric_stiffness")]
@@ -233,58 +175,10 @@ pub enum GeometrySpec {
     /// One choice for forces and one for multipliers.
     Each {
         /// Of springs treated as stiffness, and gravity.
-        forces: PartSpec,
+        forces: GeometricStiffness,
         /// Of compliant rows and hard constraints.
-        multipliers: PartSpec,
+        multipliers: GeometricStiffness,
     },
-}
-
-/// A part of the geometric stiffness.
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(rename = "geometric_stiffness")]
-pub enum PartSpec {
-    /// All of it.
-    Full,
-    /// None of it.
-    None,
-    /// All of it where `h^2 G` outweighs the mass, none elsewhere.
-    WhereNeeded,
-    /// As much of it where `h^2 G` outweighs the mass that what is left does not.
-    JustEnough,
-    /// Its positive-semidefinite part: compression adds nothing.
-    PositivePart,
-    /// Its absolute value: compression stiffens like tension.
-    AbsoluteValue,
-}
-
-/// The unknown of the linear system.
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
-#[serde(rename = "formulation")]
-pub enum FormulationSpec {
-    /// The velocity at the end of the step.
-    Velocity,
-    /// The change of velocity.
-    #[default]
-    VelocityChange,
-    /// The acceleration.
-    Acceleration,
-}
-
-/// Treatment of spinning bodies.
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
-#[serde(rename = "gyroscopic")]
-pub enum GyroscopicSpec {
-    /// Left out.
-    None,
-    /// At the start of the step.
-    Explicit,
-    /// At the start of the step, with its linearised change in the system.
-    LinearlyImplicit,
-    /// Ahead of the system, such that free bodies keep their angular momentum.
-    Momentum,
-    /// Implicit in body axes.
-    #[default]
-    BodyPredictor,
 }
 
 /// A correction of positions.
@@ -293,24 +187,11 @@ pub enum GyroscopicSpec {
 pub struct StabilisationSpec {
     /// What a displacement costs.
     #[serde(default)]
-    pub metric: MetricSpec,
+    pub metric: Metric,
     /// Iterations at most; 20 by default.
     #[serde(default)]
     pub iterations: Option<Number>,
     /// Violation that is small enough; 1e-12 by default.
     #[serde(default)]
     pub tolerance: Option<Number>,
-}
-
-/// What a displacement costs.
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
-#[serde(rename = "metric")]
-pub enum MetricSpec {
-    /// The mass matrix.
-    #[default]
-    Mass,
-    /// The response matrix of the step.
-    Response,
-    /// The same with the springs that are rows.
-    Elastic,
 }

@@ -1,10 +1,12 @@
 //! Elastic sheets.
 
-use super::{Number, PronyTermSpec, Rotation, SolidFile, SymmetrySpec, TreatmentSpec, Triple, one, zero};
+use super::{Number, PronyTermSpec, Rotation, SolidFile, SymmetrySpec, Triple, one, zero};
+use pliant::model::Treatment;
 use serde::Deserialize;
 
-/// A sheet of triangles or quadrangles with stretch, shear and bending: particles at the nodes of a mesh, as the node `name`; its mass is `name.mass`, its stretch
-/// `name.membrane` on `name.strains`, its bending `name.bending` on `name.bends` or, of shells, on `name.curvatures`.
+/// A sheet of triangles or quadrangles with stretch, shear and bending: particles at the nodes of a
+/// mesh, as the node `name`; its mass is `name.mass`, its stretch `name.membrane` on
+/// `name.strains`, its bending `name.bending` on `name.bends` or, of shells, on `name.curvatures`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ElasticSheet {
@@ -33,7 +35,8 @@ pub struct ElasticSheet {
     /// How it resists bending; not at all by default.
     #[serde(default)]
     pub bending: BendingSpec,
-    /// Direction of the warp in the axes of the shape; along the first edge of each triangle by default.
+    /// Direction of the warp in the axes of the shape; along the first edge of each triangle by
+    /// default.
     #[serde(default)]
     pub warp: Option<Triple>,
     /// By how much it is stretched where it starts.
@@ -41,14 +44,16 @@ pub struct ElasticSheet {
     pub stretch: Number,
     /// The treatment of its strains; a stiffness by default, where none is hard.
     #[serde(default)]
-    pub treatment: Option<TreatmentSpec>,
+    pub treatment: Option<Treatment>,
     /// Damping by a relaxation time in s.
     #[serde(default = "zero")]
     pub relaxation_time: Number,
-    /// How its moduli and its bending relax, which are those of fast strains then: the terms of a Prony series; none by default.
+    /// How its moduli and its bending relax, which are those of fast strains then: the terms of a
+    /// Prony series; none by default.
     #[serde(default)]
     pub viscoelastic: Vec<PronyTermSpec>,
-    /// Boxes in the axes of the shape, from the least corner to the largest: nodes inside do not move, nor does the sheet turn along edges of its boundary between them.
+    /// Boxes in the axes of the shape, from the least corner to the largest: nodes inside do not
+    /// move, nor does the sheet turn along edges of its boundary between them.
     #[serde(default)]
     pub clamp_boxes: Vec<(Triple, Triple)>,
     /// Planes at which its mirror image begins, in the axes of the shape.

@@ -1,10 +1,13 @@
 //! Solids of finite elements.
 
-use super::{Letter, MassMatrix, Number, OutsideSpec, Rotation, TreatmentSpec, Triple, zero};
+use super::{Letter, Number, Rotation, Triple, zero};
+use pliant::continuum::{Incompressibility, MassMatrix, Tangent};
+use pliant::model::{Outside, Treatment};
 use serde::Deserialize;
 
-/// A solid: particles at the nodes of a mesh of finite elements, as the node `name`; its mass is `name.mass`, its material `name.material` on
-/// `name.strains` or `name.gradients`, and its volume rows, if any, are `name.volume`.
+/// A solid: particles at the nodes of a mesh of finite elements, as the node `name`; its mass is
+/// `name.mass`, its material `name.material` on `name.strains` or `name.gradients`, and its volume
+/// rows, if any, are `name.volume`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Solid {
@@ -24,14 +27,16 @@ pub struct Solid {
     /// Velocity of all its nodes; at rest by default.
     #[serde(default)]
     pub velocity: Option<Triple>,
-    /// So many solids of one kind, side by side in the node, whose place and velocity may depend on `$i` = 0, 1, ...; one by default, without `$i`.
+    /// So many solids of one kind, side by side in the node, whose place and velocity may depend on
+    /// `$i` = 0, 1, ...; one by default, without `$i`.
     #[serde(default)]
     pub repeat: Option<Number>,
     /// The material.
     pub material: SolidMaterial,
-    /// What is made of the tangent of a hyperelastic material where it is indefinite; nothing by default.
+    /// What is made of the tangent of a hyperelastic material where it is indefinite; nothing by
+    /// default.
     #[serde(default)]
-    pub tangent: TangentSpec,
+    pub tangent: Tangent,
     /// Density in kg/m^3.
     pub density: Number,
     /// How a density becomes a mass matrix.
@@ -39,20 +44,22 @@ pub struct Solid {
     pub mass_matrix: MassMatrix,
     /// The treatment of a law of strains; a stiffness by default.
     #[serde(default)]
-    pub treatment: Option<TreatmentSpec>,
+    pub treatment: Option<Treatment>,
     /// Compliant rows for the volume instead of a part of the material; none by default.
     #[serde(default)]
-    pub incompressibility: IncompressibilitySpec,
+    pub incompressibility: Incompressibility,
     /// Damping of a law of strains by a relaxation time in s.
     #[serde(default = "zero")]
     pub relaxation_time: Number,
-    /// How moduli relax, which are those of fast strains then: the terms of a Prony series; none by default.
+    /// How moduli relax, which are those of fast strains then: the terms of a Prony series; none by
+    /// default.
     #[serde(default)]
     pub viscoelastic: Vec<PronyTermSpec>,
     /// When a law of strains yields; never by default.
     #[serde(default)]
     pub plastic: Option<PlasticSpec>,
-    /// Put elements right that are inside out, and leave out nodes of no element; an error otherwise.
+    /// Put elements right that are inside out, and leave out nodes of no element; an error
+    /// otherwise.
     #[serde(default)]
     pub repair: bool,
     /// Planes at which its mirror image begins, in the axes of the shape.
@@ -61,7 +68,8 @@ pub struct Solid {
     /// Nodes that do not move, counted from zero.
     #[serde(default)]
     pub fix: Vec<Number>,
-    /// Boxes in the axes of the shape, from the least corner to the largest: nodes inside do not move.
+    /// Boxes in the axes of the shape, from the least corner to the largest: nodes inside do not
+    /// move.
     #[serde(default)]
     pub fix_boxes: Vec<(Triple, Triple)>,
     /// Groups of the mesh file whose nodes do not move.
@@ -166,8 +174,9 @@ pub struct SolidFile {
     pub groups: Vec<String>,
 }
 
-/// A surface of triangles that rides in a solid: points at its vertices, each in the tetrahedron or hexahedron that it lies in at the start. It is drawn
-/// in the place of the solid, and collides as the node `name`.
+/// A surface of triangles that rides in a solid: points at its vertices, each in the tetrahedron or
+/// hexahedron that it lies in at the start. It is drawn in the place of the solid, and collides as
+/// the node `name`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EmbeddedSurface {
@@ -185,7 +194,7 @@ pub struct EmbeddedSurface {
     pub rotation: Option<Rotation>,
     /// What becomes of points outside of the solid; an error by default.
     #[serde(default)]
-    pub outside: OutsideSpec,
+    pub outside: Outside,
 }
 
 /// The elements of a solid.
@@ -301,28 +310,4 @@ pub struct PlasticSpec {
     /// Rate of that over the plastic strain; zero by default.
     #[serde(default = "zero")]
     pub rate: Number,
-}
-
-/// What is made of an indefinite tangent.
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
-#[serde(rename = "tangent")]
-pub enum TangentSpec {
-    /// Nothing.
-    #[default]
-    Exact,
-    /// Its positive part is taken, and counted.
-    PositiveSemidefinite,
-}
-
-/// Where the volume has rows of its own.
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
-#[serde(rename = "incompressibility")]
-pub enum IncompressibilitySpec {
-    /// Nowhere: it is part of the material.
-    #[default]
-    None,
-    /// In each element: hexahedra, quadratic elements.
-    PerElement,
-    /// About each corner of the mesh: linear tetrahedra.
-    PerNode,
 }

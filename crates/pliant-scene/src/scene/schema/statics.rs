@@ -1,13 +1,15 @@
 //! Equilibria instead of motion.
 
 use crate::scene::Number;
+use pliant::{Control, StaticMethod};
 use serde::Deserialize;
 
 /// Equilibria instead of motion: one under the present loads, or a path over a load factor.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename = "statics", deny_unknown_fields)]
 pub struct StaticsSpec {
-    /// Force fields whose force, and driven components whose motion the load factor scales; none by default.
+    /// Force fields whose force, and driven components whose motion the load factor scales; none by
+    /// default.
     #[serde(default)]
     pub loads: Vec<String>,
     /// Whether it scales gravity.
@@ -27,7 +29,7 @@ pub struct StaticsSpec {
     pub largest_step: Option<Number>,
     /// What goes on evenly; the arc length by default.
     #[serde(default)]
-    pub control: Option<ControlSpec>,
+    pub control: Option<Control>,
     /// Points at most; 1000 by default.
     #[serde(default)]
     pub points: Option<Number>,
@@ -36,27 +38,5 @@ pub struct StaticsSpec {
     pub tolerance: Option<Number>,
     /// How a single equilibrium is looked for.
     #[serde(default)]
-    pub method: Option<StaticMethodSpec>,
-}
-
-/// What goes on evenly along a path.
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(rename = "control")]
-pub enum ControlSpec {
-    /// The load factor.
-    Load,
-    /// The arc length in displacements and load.
-    ArcLength,
-}
-
-/// How a single equilibrium is looked for.
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(rename = "method")]
-pub enum StaticMethodSpec {
-    /// Newton's method, after the pseudo-static flow where that is needed.
-    Newton,
-    /// The pseudo-static flow.
-    PseudoStatic,
-    /// Explicit steps with kinetic damping.
-    DynamicRelaxation,
+    pub method: Option<StaticMethod>,
 }

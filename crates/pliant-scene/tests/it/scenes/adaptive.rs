@@ -8,7 +8,9 @@ fn of_text(text: &str) -> Runner {
     Runner::new(scene.build(&Settings::default()).unwrap()).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// Every word: a ball falls 0.18 m in 0.19 s, and lies; with what is held until 0.123 s everything is at rest from then on, for 0.05 s, and the run ends there. Pictures are at their times to the bit.
+/// Every word: a ball falls 0.18 m in 0.19 s, and lies; with what is held until 0.123 s everything
+/// is at rest from then on, for 0.05 s, and the run ends there. Pictures are at their times to the
+/// bit.
 #[test]
 fn a_run_ends_at_rest_and_has_pictures_on_time() {
     let outcome = of_text(ADAPTIVE).run(|_| {});
@@ -34,7 +36,8 @@ fn a_run_ends_at_rest_and_has_pictures_on_time() {
     assert!((line.force[2] - 10.0).abs() < 1e-9, "{line:?}");
 }
 
-/// A step ends where something is let go: `v = g (t - 0.123)` from there, without an error of a step's time, whatever the steps.
+/// A step ends where something is let go: `v = g (t - 0.123)` from there, without an error of a
+/// step's time, whatever the steps.
 #[test]
 fn holds_end_on_time() {
     let text = "(gravity: (0, 0, -10), run: (duration: 0.3, adaptive_step: ()), nodes: [
@@ -46,7 +49,8 @@ fn holds_end_on_time() {
     assert!((v + 10.0 * (0.3 - 0.123)).abs() < 1e-7, "{v}");
 }
 
-/// Forces that depend on the time have the value of each part of each trial: the midpoint rule integrates 3 t exactly in all of them.
+/// Forces that depend on the time have the value of each part of each trial: the midpoint rule
+/// integrates 3 t exactly in all of them.
 #[test]
 fn forces_follow_functions_of_time() {
     let text = "(run: (duration: 1, alpha: 0.5, beta: 0.5, adaptive_step: (position: 1e-6)), nodes: [
@@ -56,7 +60,8 @@ fn forces_follow_functions_of_time() {
     assert!((outcome.summary.state["p"].velocities[0][0] - 1.5).abs() < 1e-12);
 }
 
-/// The double pendulum at half a second, to the tolerance: the error of its angles grows by less than a hundred times until then.
+/// The double pendulum at half a second, to the tolerance: the error of its angles grows by less
+/// than a hundred times until then.
 #[test]
 fn the_double_pendulum_to_a_tolerance() {
     let reference = [
@@ -83,7 +88,8 @@ fn the_double_pendulum_to_a_tolerance() {
     }
 }
 
-/// Five balls of different restitution at two seconds, from closed forms: each flight is a parabola.
+/// Five balls of different restitution at two seconds, from closed forms: each flight is a
+/// parabola.
 #[test]
 fn balls_bounce_where_they_should() {
     let before = "step: 0.001,";
@@ -106,7 +112,8 @@ fn balls_bounce_where_they_should() {
             time += (2.0 * speed / g).max(1e-6);
         }
         let found = simulation.pose(balls, k).unwrap().position[2] - 0.1;
-        // Two seconds of tolerance, and per bounce the share 1e-5 of the change of velocity, for that long.
+        // Two seconds of tolerance, and per bounce the share 1e-5 of the change of velocity, for
+        // that long.
         assert!((found - height).abs() < 5e-4, "e = {e}: {found}, {height}");
     }
 }
@@ -131,7 +138,8 @@ fn what_adaptive_steps_do_not_take() {
     assert!(matches!(error, pliant::Error::StepTooSmall { .. }), "{error}");
 }
 
-/// Every number of the scene is the option of that name; the first step that is not given is between the smallest and the largest.
+/// Every number of the scene is the option of that name; the first step that is not given is
+/// between the smallest and the largest.
 #[test]
 fn every_number_is_the_option_of_its_name() {
     use pliant::{Adaptive, Events};

@@ -15,7 +15,7 @@ fn drawn(draw: f64) -> (f64, f64) {
     (
         -hand(&run),
         run.simulation()
-            .model()
+            .problem()
             .energies(run.simulation().state())
             .potential,
     )
@@ -39,7 +39,8 @@ fn the_draw_force_is_the_derivative_of_the_energy() {
     assert!((force.abs() - slope).abs() < 1e-3 * slope, "{force} {slope}");
 }
 
-/// Without damping and with the trapezoidal rule, what the limbs lose the arrow, string and limbs gain.
+/// Without damping and with the trapezoidal rule, what the limbs lose the arrow, string and limbs
+/// gain.
 #[test]
 fn the_release_keeps_the_energy() {
     let loss = |h: f64| {
@@ -52,7 +53,7 @@ fn the_release_keeps_the_energy() {
         }
         run.simulation_mut().options.alpha = 0.5;
         run.simulation_mut().options.beta = 0.5;
-        let energies = |run: &Runner| run.simulation().model().energies(run.simulation().state());
+        let energies = |run: &Runner| run.simulation().problem().energies(run.simulation().state());
         let start = energies(&run);
         let (mut fastest, mut worst) = (0.0f64, 0.0f64);
         while run.simulation().time() < 0.32 {

@@ -3,7 +3,8 @@
 use super::{advance, edited, points, reaction, runner};
 use std::f64::consts::PI;
 
-/// The trapezoidal rule moves a mode of frequency `omega` exactly as a cosine of frequency `2/h atan(h omega/2)`.
+/// The trapezoidal rule moves a mode of frequency `omega` exactly as a cosine of frequency
+/// `2/h atan(h omega/2)`.
 #[test]
 fn spring_chain_swings_in_its_slowest_mode() {
     let (n, k, m, h, amplitude): (usize, f64, f64, f64, f64) = (20, 100.0, 0.1, 0.01, 0.1);
@@ -38,7 +39,8 @@ fn sag(points: &[[f64; 3]]) -> f64 {
     points.iter().map(distance).fold(0.0, f64::max)
 }
 
-/// A heavy pendulum at an angle of at most 0.1 pulls with its weight within two per cent, link by link.
+/// A heavy pendulum at an angle of at most 0.1 pulls with its weight within two per cent, link by
+/// link.
 #[test]
 fn heavy_cable_hangs_by_the_weight_below() {
     let mut run = runner(&edited("heavy_cable", &[]), &[], None);
@@ -101,6 +103,7 @@ fn taut_bead_explodes_without_geometric_stiffness() {
     let before = points(&run, "bead")[0][1];
     advance(&mut run, 1);
     let growth = points(&run, "bead")[0][1] / before;
-    // The sideways force is explicit: y[n+1] = (2 - (h omega)^2) y[n] - y[n-1], from rest -99 and 9701 times the start.
+    // The sideways force is explicit: y[n+1] = (2 - (h omega)^2) y[n] - y[n-1], from rest -99 and
+    // 9701 times the start.
     assert!((growth + 9701.0 / 99.0).abs() < 1e-3, "{growth}");
 }

@@ -70,7 +70,8 @@ fn beam_sinks_as_the_theory_of_beams_says() {
     let expected = 1.0 / 300.0;
     let found = deflection(0.1);
     println!("{found} {expected}");
-    // The last segment ends at the centre of the last body: a hundredth of what a piece of that length would bend, and shear.
+    // The last segment ends at the centre of the last body: a hundredth of what a piece of that
+    // length would bend, and shear.
     assert!((found - expected).abs() < 0.006 * expected, "{found} {expected}");
     // Sunk by a third of the length, it is stiffer.
     assert!(deflection(100.0) < 0.95 * expected);
@@ -84,7 +85,8 @@ fn spring(law: &str) -> SceneFile {
     SceneFile::from_text("s.ron".as_ref(), &text, Format::Ron).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// A pull on springs without mass: `F/k (2 - exp(-t/2))` of the standard linear solid, which has lost half of its stiffness, whatever the spring is called.
+/// A pull on springs without mass: `F/k (2 - exp(-t/2))` of the standard linear solid, which has
+/// lost half of its stiffness, whatever the spring is called.
 #[test]
 fn springs_creep_as_the_standard_linear_solid() {
     for law in ["Stiffness(8)", "Compliance(0.125)", "Diagonal([0.125])"] {

@@ -14,7 +14,8 @@ fn value(run: &Runner, node: &str) -> f64 {
     scalar(run.simulation(), node).0
 }
 
-/// The period of a pendulum of frequency `w` at small amplitude, let go at `angle`: arithmetic-geometric mean.
+/// The period of a pendulum of frequency `w` at small amplitude, let go at `angle`:
+/// arithmetic-geometric mean.
 fn period(w: f64, angle: f64) -> f64 {
     let (mut a, mut b) = (1.0, (0.5 * angle).cos());
     for _ in 0..10 {
@@ -23,11 +24,13 @@ fn period(w: f64, angle: f64) -> f64 {
     std::f64::consts::TAU / (w * a)
 }
 
-/// The arms swing as a pendulum of theirs and the coupler's inertia; the coupler stays level; rows are redundant.
+/// The arms swing as a pendulum of theirs and the coupler's inertia; the coupler stays level; rows
+/// are redundant.
 #[test]
 fn four_bar_swings_with_the_period_of_its_pendulum() {
     let mut run = runner(&edited("four_bar", &[]), &[], Some(0.002));
-    // Two rods of 1 kg and 1 m about their ends, 2 kg that move by 1 m; inertia of a box of width 0.06 about its centre.
+    // Two rods of 1 kg and 1 m about their ends, 2 kg that move by 1 m; inertia of a box of width
+    // 0.06 about its centre.
     let inertia = 2.0 * ((1.0 + 0.06f64.powi(2)) / 12.0 + 0.25) + 2.0;
     let torque = 9.81 * (2.0 * 0.5 + 2.0 * 1.0);
     let expected = period((torque / inertia).sqrt(), 0.5);
@@ -52,7 +55,8 @@ fn four_bar_swings_with_the_period_of_its_pendulum() {
     assert!(rotation[3].abs() < 1e-9, "{rotation:?}");
 }
 
-/// The piston is where the triangle of crank and rod puts it, the angle is the integral of the motor's speed: to second order.
+/// The piston is where the triangle of crank and rod puts it, the angle is the integral of the
+/// motor's speed: to second order.
 #[test]
 fn slider_crank_follows_its_triangle() {
     let errors = |h: f64| {
@@ -80,7 +84,8 @@ fn slider_crank_follows_its_triangle() {
     }
 }
 
-/// Moves though rows are as many as coordinates, holds together for ten seconds, and gains no energy.
+/// Moves though rows are as many as coordinates, holds together for ten seconds, and gains no
+/// energy.
 #[test]
 fn bricard_moves_and_holds_together() {
     let mut run = runner(&edited("bricard", &[]), &[], None);
@@ -88,7 +93,7 @@ fn bricard_moves_and_holds_together() {
     let start = run.simulation().pose(bars, 2).unwrap().position;
     let energies = |run: &Runner| {
         run.simulation()
-            .model()
+            .problem()
             .energies(run.simulation().state())
             .total()
     };
@@ -109,7 +114,8 @@ fn bricard_moves_and_holds_together() {
     assert!(moved > 0.3 && redundant >= 1);
 }
 
-/// The angles are in the exact ratio after many turns, and the motor's torque is the brake's over the ratio.
+/// The angles are in the exact ratio after many turns, and the motor's torque is the brake's over
+/// the ratio.
 #[test]
 fn gear_train_keeps_its_ratio() {
     let mut run = runner(&edited("gear_train", &[]), &[], None);
@@ -131,7 +137,8 @@ fn gear_train_keeps_its_ratio() {
     assert!((torque - expected).abs() < 1e-6 * expected, "{torque} {expected}");
 }
 
-/// At rest the servo's compliance, with the friction in whatever direction it was left, balances the weight.
+/// At rest the servo's compliance, with the friction in whatever direction it was left, balances
+/// the weight.
 #[test]
 fn servo_arm_balances_its_weight() {
     let mut run = runner(&edited("servo_arm", &[]), &[], None);

@@ -37,7 +37,8 @@ fn a_mesh_file_is_checked_and_repaired_on_request() {
     assert!(end[3][2] < start[3][2]);
 }
 
-/// Two unit cubes side by side in one file, as an element set each: the weight of the one that is taken is held where it is clamped.
+/// Two unit cubes side by side in one file, as an element set each: the weight of the one that is
+/// taken is held where it is clamped.
 #[test]
 fn groups_of_a_file_are_taken_by_name() {
     let dir = tempfile::tempdir().unwrap();
@@ -88,7 +89,8 @@ fn groups_of_a_file_are_taken_by_name() {
     );
 }
 
-/// Until it lands, every point of the surface falls like the nodes: after `n` steps `n (n + 1)/2 h^2 g`. At rest the floor carries the weight of the hexahedra.
+/// Until it lands, every point of the surface falls like the nodes: after `n` steps
+/// `n (n + 1)/2 h^2 g`. At rest the floor carries the weight of the hexahedra.
 #[test]
 fn a_bunny_falls_and_is_carried_by_the_floor() {
     let mut run = runner(&edited("soft_bunny", &[]), &[], None);
@@ -100,7 +102,8 @@ fn a_bunny_falls_and_is_carried_by_the_floor() {
         let wanted: Vec<f64> = line.split(' ').map(|word| word.parse().unwrap()).collect();
         for k in 0..3 {
             let raised = if k == 2 { 0.1 } else { 0.0 };
-            // Newton's iteration for the place in a hexahedron stops at 1e-14 of its size or rounding.
+            // Newton's iteration for the place in a hexahedron stops at 1e-14 of its size or
+            // rounding.
             assert!((x[k] - wanted[k] - raised).abs() < 1e-13, "{x:?} {wanted:?}");
         }
     }

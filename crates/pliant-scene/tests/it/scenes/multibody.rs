@@ -1,5 +1,6 @@
-//! Multibody benchmark problems: loops that pass a singular position, a fast mechanism, a stiff one. Answers: `benches/reference/multibody.py` (scipy, in minimal
-//! coordinates), and the published one of Andrews' squeezer.
+//! Multibody benchmark problems: loops that pass a singular position, a fast mechanism, a stiff
+//! one. Answers: `benches/reference/multibody.py` (scipy, in minimal coordinates), and the
+//! published one of Andrews' squeezer.
 
 use super::{edited, runner};
 use pliant_scene::runner::Runner;
@@ -12,11 +13,12 @@ fn value(run: &Runner, node: &str) -> (f64, f64) {
 
 fn energy(run: &Runner) -> f64 {
     let simulation = run.simulation();
-    simulation.model().energies(simulation.state()).total()
+    simulation.problem().energies(simulation.state()).total()
 }
 
-/// Ten seconds and five turns, with all bars in one line ten times: the angle is that of one pendulum, bars stay parallel, energy is kept to the second order
-/// and without trend, and at least six rows are redundant.
+/// Ten seconds and five turns, with all bars in one line ten times: the angle is that of one
+/// pendulum, bars stay parallel, energy is kept to the second order and without trend, and at least
+/// six rows are redundant.
 #[test]
 fn four_bars_pass_their_singular_position() {
     let errors = |h: f64| {
@@ -45,10 +47,12 @@ fn four_bars_pass_their_singular_position() {
     assert!(fine[0] < 5e-3, "{fine:?}");
 }
 
-/// Angles and speeds at 0.03 s against the published ones (to their last digits, 1e-14), and the energy.
+/// Angles and speeds at 0.03 s against the published ones (to their last digits, 1e-14), and the
+/// energy.
 #[test]
 fn squeezer_is_where_the_test_set_says() {
-    // In the order of the joints: published angle at the start and at the end, and speed at the end.
+    // In the order of the joints: published angle at the start and at the end, and speed at the
+    // end.
     let published = [
         ("beta", -0.06171389001427645, 15.81077119629904, 1139.920302151208),
         ("theta", 0.0, -15.75637105984298, -1424.379294994111),
@@ -108,8 +112,8 @@ fn squeezer_is_where_the_test_set_says() {
     assert!(fine[0] < 1e-6 && fine[1] < 1e-3, "{fine:?}");
 }
 
-/// Height of the slider and speed of the shaft over ten seconds, of second order though the spring-dampers are far too stiff for the step; momentum about the
-/// shaft is kept.
+/// Height of the slider and speed of the shaft over ten seconds, of second order though the
+/// spring-dampers are far too stiff for the step; momentum about the shaft is kept.
 #[test]
 fn governor_follows_its_minimal_coordinates() {
     let reference = [

@@ -1,9 +1,10 @@
 //! The net.
 
 use super::{edited, points, pull, runner};
-use pliant_scene::import::read_mesh;
+use pliant_mesh_io::read_mesh;
 
-/// The two corners carry the weight of all knots but the held ones; no energy comes from nowhere; threads keep their length.
+/// The two corners carry the weight of all knots but the held ones; no energy comes from nowhere;
+/// threads keep their length.
 #[test]
 fn net_hangs_by_its_corners() {
     let mesh = read_mesh(&super::path("x").with_file_name("meshes").join("net.obj")).unwrap();

@@ -2,7 +2,8 @@
 
 use super::{advance, edited, points, runner};
 
-/// Reference: implicit Euler with linearised position rows and no geometric stiffness, written down by hand in Python.
+/// Reference: implicit Euler with linearised position rows and no geometric stiffness, written down
+/// by hand in Python.
 #[test]
 fn pendulum_is_the_textbook_step() {
     let mut run = runner(&edited("pendulum", &[]), &[], None);
@@ -46,7 +47,8 @@ fn double_pendulum_converges_to_the_ordinary_differential_equation() {
     );
 }
 
-/// The same scene by every integrator that takes hard rows, with the error of order 2 at a step of 0.01 s where it has one.
+/// The same scene by every integrator that takes hard rows, with the error of order 2 at a step of
+/// 0.01 s where it has one.
 #[test]
 fn the_double_pendulum_by_every_integrator() {
     let reference = [

@@ -14,7 +14,8 @@ fn edited(from: &str, to: &str) -> SceneFile {
         .unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// `P L^3/(3 E I)`, less a quarter of the square of a segment (the trapezoidal rule on slopes), and `P L/(k G A)` of shear.
+/// `P L^3/(3 E I)`, less a quarter of the square of a segment (the trapezoidal rule on slopes), and
+/// `P L/(k G A)` of shear.
 #[test]
 fn a_rod_sags_as_a_beam_does() {
     let mut run = runner(
@@ -86,7 +87,9 @@ fn every_word_of_rods_builds_and_runs() {
     advance(&mut runner(&file, &[], Some(0.01)), 2);
 }
 
-/// What a rail has too much of its length between walls goes to the side: `w = a (1 - cos(2 pi x/L))/2` is longer than `L` by `pi^2 a^2/(4 L)`, and Euler's load takes `4 pi^2 I/(A L^2)` of the growth.
+/// What a rail has too much of its length between walls goes to the side:
+/// `w = a (1 - cos(2 pi x/L))/2` is longer than `L` by `pi^2 a^2/(4 L)`, and Euler's load takes
+/// `4 pi^2 I/(A L^2)` of the growth.
 #[test]
 fn a_hot_rail_bends_to_the_side() {
     let growth = 0.01;
@@ -206,7 +209,8 @@ fn elliptic(k: f64) -> (f64, f64) {
     (first, first * (1.0 - sum))
 }
 
-/// A rod bent by its string is an elastica: of the modulus `k` with `2 E/K - 1 = c/L`, under `4 K^2 E I/L^2` (Love, section 263).
+/// A rod bent by its string is an elastica: of the modulus `k` with `2 E/K - 1 = c/L`, under
+/// `4 K^2 E I/L^2` (Love, section 263).
 #[test]
 fn a_bow_pulls_its_string_like_the_elastica() {
     let mut run = runner(&scene_edited("bow_string", &[]), &[], Some(0.05));
@@ -279,7 +283,7 @@ fn pushed(friction: f64) -> (f64, f64) {
     let tip = points(&run, "catheter.points")[30];
     assert!((tip[1] - 0.09).abs() < 0.01, "{tip:?}");
     let simulation = run.simulation();
-    (work, simulation.model().energies(simulation.state()).potential)
+    (work, simulation.problem().energies(simulation.state()).potential)
 }
 
 #[test]

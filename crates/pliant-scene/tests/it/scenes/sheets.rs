@@ -42,7 +42,8 @@ fn a_clamped_sheet_sags_as_a_beam_does() {
     }
 }
 
-/// Quadrangles do so by hinges, `q L^4/(8 D)` and a little more; where half of their stiffness relaxes they end at twice the sag.
+/// Quadrangles do so by hinges, `q L^4/(8 D)` and a little more; where half of their stiffness
+/// relaxes they end at twice the sag.
 #[test]
 fn a_clamped_sheet_of_quadrangles_sags_and_creeps() {
     let plate = 1e7 * 1e-6 / 12.0;
@@ -76,7 +77,8 @@ fn cooks_membrane_rises_as_published() {
     assert!((rise / 22.079183 - 1.0).abs() < 5e-6, "{rise}");
 }
 
-/// A half of a clamped strip, cut along its length and turned about, sags as the whole does; planes that it cannot be cut at are shown.
+/// A half of a clamped strip, cut along its length and turned about, sags as the whole does; planes
+/// that it cannot be cut at are shown.
 #[test]
 fn half_of_a_sheet_sags_as_the_whole() {
     let sag = |text: &str| {
@@ -117,7 +119,8 @@ fn half_of_a_sheet_sags_as_the_whole() {
     }
 }
 
-/// Quadrangles of a rectangle, and of a file as far as it has them; cut, they are not. Shells of them are refused.
+/// Quadrangles of a rectangle, and of a file as far as it has them; cut, they are not. Shells of
+/// them are refused.
 #[test]
 fn sheets_of_quadrangles_are_those_of_the_shape() {
     let elements = |text: &SceneFile| {
@@ -252,7 +255,8 @@ fn mistakes_in_sheets_are_shown_where_they_are() {
     }
 }
 
-/// `w = 0.0736713 q a^2/T` in the middle of a square membrane (Timoshenko's series), with the ball out of the way.
+/// `w = 0.0736713 q a^2/T` in the middle of a square membrane (Timoshenko's series), with the ball
+/// out of the way.
 #[test]
 fn an_empty_trampoline_sags_by_its_tension() {
     let ball = "position: (0, 0, \"$drop + 0.16\")";
@@ -289,8 +293,9 @@ fn a_trampoline_throws_its_ball_back() {
     assert!(lowest < 0.0 && back > 0.3 && back < 0.96, "{lowest} {back}");
 }
 
-/// The sheet hangs in its rim, so the ball falls on it alone, whatever a search with free fall foresees: at steps in which gravity takes the ball through the sheet, it
-/// comes to rest where it does at small ones (`f = 0` there, whatever the step).
+/// The sheet hangs in its rim, so the ball falls on it alone, whatever a search with free fall
+/// foresees: at steps in which gravity takes the ball through the sheet, it comes to rest where it
+/// does at small ones (`f = 0` there, whatever the step).
 #[test]
 fn at_no_step_does_the_ball_pass_the_trampoline() {
     let place = "position: (0, 0, \"$drop + 0.16\")";
@@ -327,7 +332,8 @@ fn at_no_step_does_the_ball_pass_the_trampoline() {
     );
 }
 
-/// Hung from its whole upper edge a curtain grows by `L (s/2 - s^2/2)`, `s = rho g L/E`: the second term is that of Green and Lagrange's strain.
+/// Hung from its whole upper edge a curtain grows by `L (s/2 - s^2/2)`, `s = rho g L/E`: the second
+/// term is that of Green and Lagrange's strain.
 #[test]
 fn a_hung_curtain_grows_by_its_weight() {
     let fix = "fix_boxes: [((-1, 1.49, -1), (3, 2, 1))]";

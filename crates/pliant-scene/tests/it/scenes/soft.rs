@@ -9,7 +9,8 @@ fn to_the_end(run: &mut Runner) {
     }
 }
 
-/// Lifted by 0.2 m if `2 mu F` is more than the weight; `F` is about `E A` times the compression, 84 N, so that 0.058 is the least friction.
+/// Lifted by 0.2 m if `2 mu F` is more than the weight; `F` is about `E A` times the compression,
+/// 84 N, so that 0.058 is the least friction.
 #[test]
 fn a_soft_gripper_lifts_by_friction() {
     for (friction, lifted) in [(0.5, true), (0.1, true), (0.05, false)] {
@@ -19,7 +20,8 @@ fn a_soft_gripper_lifts_by_friction() {
         let height = run.simulation().positions(node)[2] - 0.06;
         assert_eq!(height > 0.19, lifted, "{friction}: {height}");
         if lifted {
-            // Half of the weight on each finger shears it by F L/(G A) = 1.1 mm, and bends it by about as much again; the fingers have a weight too.
+            // Half of the weight on each finger shears it by F L/(G A) = 1.1 mm, and bends it by
+            // about as much again; the fingers have a weight too.
             assert!(height < 0.2 - 1.1e-3 && height > 0.2 - 4e-3, "{height}");
             let (force, _) = run.simulation().contact_force(node, 0);
             assert!((force[2] - 9.81).abs() < 1e-6, "{force:?}");
@@ -39,14 +41,16 @@ fn soft_fingers_push_like_bars() {
         .map(|c| c.impulse[0] / 0.01)
         .sum();
     let expected = 1e5 * 0.06 * 0.08 * 0.007 / 0.04;
-    // Weights shear the fingers by about a hundredth, whose square is what it turns the law of strains by.
+    // Weights shear the fingers by about a hundredth, whose square is what it turns the law of
+    // strains by.
     assert!(
         (pushed.abs() - expected).abs() < 1e-3 * expected,
         "{pushed} {expected}"
     );
 }
 
-/// Torques about the elbow of the weights, of the muscle by Thelen's curves at that activation, and of the contacts of the tissue.
+/// Torques about the elbow of the weights, of the muscle by Thelen's curves at that activation, and
+/// of the contacts of the tissue.
 fn torques(run: &Runner, activation: f64) -> [f64; 3] {
     let simulation = run.simulation();
     let node = |name| simulation.model().node_named(name).unwrap();

@@ -42,7 +42,8 @@ fn a_shelf_creeps_to_nearly_twice_its_sag() {
     assert!((found - wanted).abs() < 2e-3, "{found} {wanted}");
 }
 
-/// A wire without hardening becomes a plastic hinge at its clamp, and springs back by what its force bends elastically.
+/// A wire without hardening becomes a plastic hinge at its clamp, and springs back by what its
+/// force bends elastically.
 #[test]
 fn a_paper_clip_stays_bent() {
     let mut run = runner(&scene_edited("paper_clip", &[]), &[], None);
@@ -58,7 +59,8 @@ fn a_paper_clip_stays_bent() {
         .iter()
         .sum();
     advance(&mut run, 36);
-    // The hinge of a free section, and of one that cannot grow narrow; the wire turns by 0.2, which shortens the lever by 2 %.
+    // The hinge of a free section, and of one that cannot grow narrow; the wire turns by 0.2, which
+    // shortens the lever by 2 %.
     let hinge = 4e8 * 1e-9 / (4.0 * 0.03);
     let sprung = tip(&run) + 0.004;
     println!("paper clip: force {force} N, springs back by {sprung} m");
@@ -97,9 +99,11 @@ fn soft_balls_fall_into_a_bowl() {
             .fold(0.0, f64::max);
         assert!(low > -0.01 && wide < 0.3, "{name}: {low} {wide}");
     }
-    // What is incompressible kept the volume of each element, but for the curvature of the ratio over one step and over the correction of
-    // overlap after it, which keeps it to first order and may take back 1 m/s: det(1 + G) - 1 - tr G of a displacement of 5 mm over the radius, three products of pairs.
-    // It fades by the relaxation time of 10 ms, which is why it is no violation in the report.
+    // What is incompressible kept the volume of each element, but for the curvature of the ratio
+    // over one step and over the correction of overlap after it, which keeps it to first order and
+    // may take back 1 m/s: det(1 + G) - 1 - tr G of a displacement of 5 mm over the radius, three
+    // products of pairs. It fades by the relaxation time of 10 ms, which is why it is no violation
+    // in the report.
     let simulation = run.simulation();
     let node = simulation.model().node_named("rubber.dilatations").unwrap();
     let change = simulation
@@ -111,7 +115,8 @@ fn soft_balls_fall_into_a_bowl() {
     assert!(change < curvature, "{change} {curvature}");
 }
 
-/// Cubes that remember fall on a floor, by both methods that have contacts: what they lose is in the ledger, and the floor carries them in the end.
+/// Cubes that remember fall on a floor, by both methods that have contacts: what they lose is in
+/// the ledger, and the floor carries them in the end.
 #[test]
 fn cubes_with_a_past_fall_and_rest() {
     for law in [
@@ -246,7 +251,8 @@ fn every_word_of_solids_builds_and_runs() {
     }
 }
 
-/// A column that stands on its foot is compressed by its weight: with a projected tangent the summary says so, and without nothing is projected.
+/// A column that stands on its foot is compressed by its weight: with a projected tangent the
+/// summary says so, and without nothing is projected.
 #[test]
 fn projected_tangents_are_in_the_summary() {
     let material = "NeoHookean(young: 1e5, poisson: 0.3)";

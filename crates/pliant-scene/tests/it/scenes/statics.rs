@@ -31,7 +31,8 @@ fn the_truss_snaps_through_at_its_limit_load() {
     assert_eq!(found.len(), 2, "{found:?}");
     for ((kind, load), exact) in found.iter().zip([1.0, -1.0]) {
         assert_eq!(*kind, "limit");
-        // Points miss 1e-10 of the forces of the bars, which are about as large as the load over its slope of 0.2.
+        // Points miss 1e-10 of the forces of the bars, which are about as large as the load over
+        // its slope of 0.2.
         assert!((load - exact).abs() < 1e-9, "{found:?}");
     }
     // Pictures are points of the path, in even time.
@@ -54,7 +55,8 @@ fn the_truss_snaps_through_at_its_limit_load() {
     assert!(json.contains("\"kind\": \"limit\""));
 }
 
-/// A catenary of which `sqrt(y^2 + 2 a y)` hangs, `a = pull/(weight per length)`; the floor bears the rest, to the weight of a link. On the first link that hangs, the chain is a polygon.
+/// A catenary of which `sqrt(y^2 + 2 a y)` hangs, `a = pull/(weight per length)`; the floor bears
+/// the rest, to the weight of a link. On the first link that hangs, the chain is a polygon.
 #[test]
 fn the_mooring_line_lies_as_the_catenary_says() {
     for pull in [2.0, 0.5] {
@@ -73,7 +75,8 @@ fn the_mooring_line_lies_as_the_catenary_says() {
     }
 }
 
-/// The scenes of motion that stand by friction, without time: an arch down to the classical thickness of 0.107, a rope on a drum down to `e^(-mu pi)`.
+/// The scenes of motion that stand by friction, without time: an arch down to the classical
+/// thickness of 0.107, a rope on a drum down to `e^(-mu pi)`.
 #[test]
 fn what_stands_by_friction_is_at_rest() {
     for (name, run, key, stands, falls) in [
@@ -132,7 +135,8 @@ fn a_weight_hangs_on_its_spring() {
     }
 }
 
-/// A path that runs out of points has not failed; one that cannot go on has, and shows where it came to.
+/// A path that runs out of points has not failed; one that cannot go on has, and shows where it
+/// came to.
 #[test]
 fn a_path_that_ends_early_says_how() {
     let statics =
@@ -220,7 +224,8 @@ fn mistakes_in_statics_are_explained() {
         .replace("statics: ()", "statics: (gravity: true)"))
     .unwrap_err();
     assert!(error.contains("the scene has none"), "{error}");
-    // What the method does not take is found before the run: contacts, rows that are no function of positions.
+    // What the method does not take is found before the run: contacts, rows that are no function of
+    // positions.
     let relaxed = WEIGHT.replace("statics: ()", "statics: (method: DynamicRelaxation)");
     let colliders = "colliders: [Points(node: \"p\", radius: 0.1), Fixed(name: \"floor\", shape: Plane(0, 1, 0), position: (0, -5, 0))]";
     let error = of(&relaxed.replace("force_fields:", &format!("{colliders}, force_fields:"))).unwrap_err();
@@ -252,7 +257,8 @@ fn the_tolerance_of_statics_is_taken() {
     }
 }
 
-/// A bar on a sprung hinge under growing gravity: every point has a line in the table of joints, with the angle and the force that carry it.
+/// A bar on a sprung hinge under growing gravity: every point has a line in the table of joints,
+/// with the angle and the force that carry it.
 #[test]
 fn the_table_of_joints_has_a_line_for_each_point() {
     let text = "(gravity: (0, -10, 0), run: (duration: 2, statics: (gravity: true)), nodes: [
@@ -263,7 +269,8 @@ fn the_table_of_joints_has_a_line_for_each_point() {
     let lines = &outcome.recording.joints.lines;
     assert_eq!((statics.end, lines.len()), ("reached", statics.load.len()));
     for ((line, frame), load) in lines.iter().zip(&outcome.recording.frames).zip(&statics.load) {
-        // Time, angle, rate, force, torque: the spring bears m g p l/2 cos(angle), the hinge m g p, to the tolerance of 1e-10 of 20 N.
+        // Time, angle, rate, force, torque: the spring bears m g p l/2 cos(angle), the hinge m g p,
+        // to the tolerance of 1e-10 of 20 N.
         assert_eq!((line[0], line[2]), (frame.time, 0.0));
         assert!(
             (-10.0 * line[1] - 10.0 * load * line[1].cos()).abs() < 1e-8,

@@ -19,7 +19,8 @@ struct Case {
     stands: bool,
 }
 
-/// Cards just above and below `(tan 20 - t/L)/2`, arches beside the classical ratio of 0.107 (which is that of many blocks).
+/// Cards just above and below `(tan 20 - t/L)/2`, arches beside the classical ratio of 0.107 (which
+/// is that of many blocks).
 fn cases() -> [Case; 4] {
     let limit = (20f64.to_radians().tan() - 0.01) / 2.0;
     let cards = |value, stands| Case {
@@ -87,7 +88,8 @@ fn verdicts_do_not_depend_on_the_step_or_the_solver() {
     for case in cases() {
         for step in STEPS {
             for solver in solvers {
-                // The chain of the arch needs more sweeps than there are; interior points end above the tolerance in a step of falling cards.
+                // The chain of the arch needs more sweeps than there are; interior points end above
+                // the tolerance in a step of falling cards.
                 let fails = match solver {
                     Some(Method::GaussSeidel) => case.scene == "masonry_arch",
                     Some(Method::InteriorPoint) => case.scene == "card_house" && !case.stands,
@@ -128,7 +130,7 @@ fn verdicts_have_the_same_bits_for_any_number_of_threads() {
 #[test]
 fn a_solver_without_friction_is_refused_and_leaves_the_state() {
     let case = &cases()[0];
-    let mut run = run(case, STEPS[0], Some(Method::Murty), 1);
+    let mut run = run(case, STEPS[0], Some(Method::BlockPivoting), 1);
     let before = run.simulation().state().clone();
     let error = run.step().unwrap_err().to_string();
     assert!(error.contains("friction"), "{error}");

@@ -254,7 +254,7 @@ impl Impact {
         rows: &mut RowSystem,
         report: &mut ContactsReport,
     ) -> Result<(), Error> {
-        rows.fill_velocity_change(base)?;
+        rows.extended.fill(base.system(), &[], &rows.tail)?;
         rows.extended.keep_impacts_only();
         rows.extended.add_impulses(&rows.tail, &rows.given, 1.0);
         let Some(system) = rows.extended.system() else {

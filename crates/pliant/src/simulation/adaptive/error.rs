@@ -8,15 +8,15 @@ use std::ops::Range;
 
 /// How far a trial is from its tolerance.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Measured {
+pub(crate) struct Measured {
     /// The largest error as a share of what is allowed; infinite where one is not a number.
-    pub(super) share: f64,
+    pub(crate) share: f64,
     /// That error, and the coordinate that has the largest part of it.
-    pub(super) worst: f64,
-    pub(super) dof: usize,
+    pub(crate) worst: f64,
+    pub(crate) dof: usize,
     /// Largest error of a position, of a velocity.
-    pub(super) position: f64,
-    pub(super) velocity: f64,
+    pub(crate) position: f64,
+    pub(crate) velocity: f64,
 }
 
 /// The velocity coordinates of a node, in parts that have one size: an element, of a body its place and its turn.
@@ -51,7 +51,7 @@ impl Measured {
 
 impl Simulation {
     /// Measures a trial of length `h`: the state is that of the halves.
-    pub(super) fn measure_trial(&self, work: &mut Work, how: &Adaptive, h: f64) -> Measured {
+    pub(crate) fn measure_trial(&self, work: &mut Work, how: &Adaptive, h: f64) -> Measured {
         let mut out = Measured::default();
         let start = work.start.state();
         let (error, change) = (&mut work.difference, &mut work.change);
@@ -86,7 +86,7 @@ impl Simulation {
     }
 
     /// Whether nothing is faster than the limits of rest.
-    pub(super) fn is_slow(&self, rest: Sleeping) -> bool {
+    pub(crate) fn is_slow(&self, rest: Sleeping) -> bool {
         self.system
             .model
             .nodes()

@@ -7,11 +7,12 @@ use crate::contact::{Contact, step};
 use crate::simulation::sleep::opening;
 use crate::{Error, Integrator};
 use pliant_dense::Vec3;
+use pliant_kkt::Assembler;
 use pliant_model::{ComponentId, Level, RowGroup};
 
 /// The rows that are left out.
 #[derive(Debug, Default)]
-pub(in crate::simulation) struct Gates {
+pub(crate) struct Gates {
     shut: bool,
     rows: Vec<usize>,
     /// The least gap of what is left out, at the start of the step.
@@ -19,24 +20,32 @@ pub(in crate::simulation) struct Gates {
 }
 
 impl Gates {
-    pub(super) fn are_shut(&self) -> bool {
+    /// Takes the rows that are left out out of the filled system.
+    pub(crate) fn deactivate_rows(&self, assembler: &mut Assembler) {
+        let bounds = assembler.row_bounds_mut();
+        for row in &self.rows {
+            bounds[*row] = (0.0, 0.0);
+        }
+    }
+
+    pub(crate) fn are_shut(&self) -> bool {
         self.shut
     }
 
-    pub(super) fn nearest_at_start(&self) -> Option<f64> {
+    pub(crate) fn nearest_at_start(&self) -> Option<f64> {
         self.nearest
     }
 }
 
 /// What came nearest to closing, or went furthest beyond.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Nearest {
-    pub(super) gap: f64,
-    pub(super) kind: EventKind,
+pub(crate) struct Nearest {
+    pub(crate) gap: f64,
+    pub(crate) kind: EventKind,
 }
 
 impl Nearest {
-    pub(super) fn of(a: Option<Self>, b: Option<Self>) -> Option<Self> {
+    pub(crate) fn of(a: Option<Self>, b: Option<Self>) -> Option<Self> {
         match (a, b) {
             (Some(a), Some(b)) if b.gap < a.gap => Some(b),
             (None, b) => b,
@@ -67,7 +76,7 @@ impl Gap {
 
 impl Simulation {
     /// Whether events are to be located in the next step; counts them by the second.
-    pub(super) fn may_locate(&self, work: &mut Work, how: &Adaptive) -> bool {
+    pub(crate) fn may_locate(&self, work: &mut Work, how: &Adaptive) -> bool {
         let Some(events) = how.events else { return false };
         let memory = &mut work.memory;
         if self.motion.time >= memory.window + 1.0 || self.motion.time < memory.window {
@@ -77,7 +86,7 @@ impl Simulation {
     }
 
     /// Shuts what is open at the present state, before a step of length `h`; opens all without `events`. Says whether something is about to close at once.
-    pub(super) fn watch_gates(
+    pub(crate) fn watch_gates(
         &mut self,
         events: Option<Events>,
         how: &Adaptive,
@@ -88,7 +97,7 @@ impl Simulation {
         let soon = 2.0 * events.resolution(self.motion.time, h);
         let allowed = how.position * h.max(how.position_kink);
         self.look_for_sleepers();
-        step::find_present(&mut self.system, &mut self.motion, &self.options, h)?;
+        step::find_present(&mut self.system, &mut self.motion, h)?;
         let (mut nearest, mut due) = (f64::INFINITY, false);
         if let (Some(c), Some(present)) = (&mut self.system.contacts, &self.motion.contacts) {
             let model = &self.system.model;
@@ -132,7 +141,7 @@ impl Simulation {
     }
 
     /// Everything takes part again.
-    pub(super) fn open_gates(&mut self) {
+    pub(crate) fn open_gates(&mut self) {
         self.gates.shut = false;
         self.gates.rows.clear();
         self.gates.nearest = None;
@@ -142,23 +151,15 @@ impl Simulation {
     }
 
     /// Before a part of a step.
-    pub(super) fn empty_aside(&mut self) {
+    pub(crate) fn empty_aside(&mut self) {
         if let Some(c) = &mut self.system.contacts {
             c.detection.guards.aside.clear();
         }
     }
 
-    /// Switches the rows off that are left out, in the filled system.
-    pub(in crate::simulation) fn switch_gates_off(&mut self) {
-        let bounds = self.system.assembler.row_bounds_mut();
-        for row in &self.gates.rows {
-            bounds[*row] = (0.0, 0.0);
-        }
-    }
-
     /// What is nearest to closing of all that was left out of the last part of the step, of length `h`. A gap is that of the present contacts, where they know it; else, of what has
     /// passed through, the way since the start of the part along the normal that it had there.
-    pub(super) fn nearest(&self, h: f64) -> Option<Nearest> {
+    pub(crate) fn nearest(&self, h: f64) -> Option<Nearest> {
         if !self.gates.shut {
             return None;
         }

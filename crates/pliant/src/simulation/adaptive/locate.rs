@@ -12,7 +12,7 @@ impl Simulation {
     /// The longest step, to the tolerance of events, at whose end nothing has closed, and what closes next; the trial of length `h` went beyond. `None` where that is at once.
     ///
     /// The Illinois method on the least gap at the end of two halves, as a function of the length of the step, within a bracket that it never leaves.
-    pub(super) fn locate(
+    pub(crate) fn locate(
         &mut self,
         work: &mut Work,
         how: &Adaptive,

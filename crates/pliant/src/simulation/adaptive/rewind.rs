@@ -9,7 +9,7 @@ use pliant_model::{ComponentId, State};
 
 /// Where a step starts.
 #[derive(Debug, Default)]
-pub(super) struct Start {
+pub(crate) struct Start {
     known: bool,
     motion: Motion,
     steps: usize,
@@ -17,27 +17,27 @@ pub(super) struct Start {
 }
 
 impl Start {
-    pub(super) fn forget(&mut self) {
+    pub(crate) fn forget(&mut self) {
         self.known = false;
     }
 
-    pub(super) fn time(&self) -> f64 {
+    pub(crate) fn time(&self) -> f64 {
         self.motion.time
     }
 
-    pub(super) fn state(&self) -> &State {
+    pub(crate) fn state(&self) -> &State {
         &self.motion.state
     }
 
-    pub(super) fn take(&mut self, s: &Simulation) {
+    pub(crate) fn take(&mut self, s: &Simulation) {
         self.known = true;
         self.motion.clone_from(&s.motion);
         let controls = &mut self.motion.controls;
         controls.fixed.clone_from(&s.system.assembler.system().fixed);
         controls.inputs.clear();
-        for field in s.system.model.force_fields() {
-            controls.inputs.extend_from_slice(field.component.law.inputs());
-        }
+        controls
+            .inputs
+            .extend_from_slice(s.system.model.parameters().inputs());
         let active_set = &mut self.motion.solver.active_set;
         active_set.clear();
         active_set.extend_from_slice(s.system.solver.active_set());
@@ -51,7 +51,7 @@ impl Start {
 
 impl Simulation {
     /// Goes back to the start of the step, if there is one.
-    pub(super) fn back(&mut self, work: &mut Work) -> Result<(), Error> {
+    pub(crate) fn back(&mut self, work: &mut Work) -> Result<(), Error> {
         let start = &work.start;
         if !start.known {
             return Ok(());
@@ -64,9 +64,9 @@ impl Simulation {
         self.system.counters.steps = start.steps;
         let mut inputs = controls.inputs.iter();
         for i in 0..self.system.model.force_fields().len() {
-            for k in 0..self.system.model.force_fields()[i].component.law.inputs().len() {
+            for k in 0..self.system.model.inputs(i).len() {
                 let value = inputs.next().copied().unwrap_or(0.0);
-                if self.system.model.force_fields()[i].component.law.inputs()[k] != value {
+                if self.system.model.inputs(i)[k] != value {
                     self.system
                         .model
                         .set_input(ComponentId::ForceField(i), k, value)?;
@@ -81,7 +81,7 @@ impl Simulation {
         self.system
             .evaluation
             .propagate(&self.system.model, &mut self.motion.state)?;
-        self.fill_motion(self.motion.time, self.motion.time);
+        self.system.set_row_motion(self.motion.time, self.motion.time);
         Ok(())
     }
 }

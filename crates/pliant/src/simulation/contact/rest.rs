@@ -23,7 +23,7 @@ use pliant_solvers::complementarity::{Cone, IslandSolver};
 
 /// Contacts of the present position, and scratch.
 #[derive(Debug, Default)]
-pub(in crate::simulation) struct RestContacts {
+pub(crate) struct RestContacts {
     kept: KeptContacts,
     rows: Vec<ContactRows>,
     tail: Tail,
@@ -49,7 +49,7 @@ pub(in crate::simulation) struct RestContacts {
 
 /// What a position is gone back to with.
 #[derive(Clone, Debug, Default)]
-pub(in crate::simulation) struct KeptContacts {
+pub(crate) struct KeptContacts {
     list: ContactList,
     /// Force in every row (N).
     force: Vec<f64>,
@@ -61,7 +61,7 @@ pub(in crate::simulation) struct KeptContacts {
 
 impl KeptContacts {
     /// Which bear.
-    pub(in crate::simulation) fn acting(&self) -> impl Iterator<Item = ContactKey> {
+    pub(crate) fn acting(&self) -> impl Iterator<Item = ContactKey> {
         let all = self.list.contacts().iter().zip(&self.acts);
         all.filter(|(_, acts)| **acts).map(|(c, _)| c.key)
     }
@@ -69,36 +69,36 @@ impl KeptContacts {
 
 /// How far contacts are from their law.
 #[derive(Clone, Copy, Debug, Default)]
-pub(in crate::simulation) struct Miss {
+pub(crate) struct Miss {
     /// Largest share of the natural map in the largest force.
-    pub(in crate::simulation) share: f64,
+    pub(crate) share: f64,
     /// Largest gap of what bears, or overlap (m).
-    pub(in crate::simulation) violation: f64,
+    pub(crate) violation: f64,
     /// The sides of the contact that misses most.
-    pub(in crate::simulation) sides: Option<[u32; 2]>,
+    pub(crate) sides: Option<[u32; 2]>,
 }
 
 impl RestContacts {
-    pub(in crate::simulation) fn kept(&self) -> &KeptContacts {
+    pub(crate) fn kept(&self) -> &KeptContacts {
         &self.kept
     }
 
-    pub(in crate::simulation) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.kept.list.is_empty()
     }
 
     /// Whether any contact has friction.
-    pub(in crate::simulation) fn rubs(&self) -> bool {
+    pub(crate) fn rubs(&self) -> bool {
         self.rows.iter().any(|r| r.count > 1)
     }
 
     /// The largest force of a row (N), in its unit.
-    pub(in crate::simulation) fn largest_force(&self) -> f64 {
+    pub(crate) fn largest_force(&self) -> f64 {
         self.kept.force.iter().fold(0.0, |a: f64, r| a.max(r.abs()))
     }
 
     /// How many bear a force.
-    pub(in crate::simulation) fn bearing(&self) -> usize {
+    pub(crate) fn bearing(&self) -> usize {
         self.firsts()
             .filter(|first| self.kept.force[*first] > 0.0)
             .count()
@@ -114,12 +114,12 @@ impl RestContacts {
     }
 
     /// Whether the finder lists other points than those that bore.
-    pub(in crate::simulation) fn lost(&self) -> bool {
+    pub(crate) fn lost(&self) -> bool {
         self.lost
     }
 
     /// Slip is counted from here.
-    pub(in crate::simulation) fn begin_increment(&mut self) {
+    pub(crate) fn begin_increment(&mut self) {
         self.kept.slip.fill(Vec3::zeros());
     }
 
@@ -135,7 +135,7 @@ impl RestContacts {
     }
 
     /// `F_1 += J^T r`, and the sizes of that, `|J|^T |r|` with the length of each force for all its rows: where the tangents lie is arbitrary.
-    pub(in crate::simulation) fn add_forces(&mut self, force: &mut [f64], terms: &mut [f64]) {
+    pub(crate) fn add_forces(&mut self, force: &mut [f64], terms: &mut [f64]) {
         self.tail.add_transpose_product(&self.kept.force, 1.0, force);
         self.scratch.clear();
         let mut row = 0;
@@ -149,7 +149,7 @@ impl RestContacts {
     }
 
     /// The largest share of a displacement that takes no gap of a contact that does not bear below zero.
-    pub(in crate::simulation) fn first_touch(&mut self, x: &[f64]) -> f64 {
+    pub(crate) fn first_touch(&mut self, x: &[f64]) -> f64 {
         let mut after = std::mem::take(&mut self.scratch);
         self.tail.product_into(x, &mut after);
         let mut share = f64::INFINITY;
@@ -164,7 +164,7 @@ impl RestContacts {
     }
 
     /// The step is taken: the forces are those that it was solved with.
-    pub(in crate::simulation) fn accept(&mut self) {
+    pub(crate) fn accept(&mut self) {
         self.lost = false;
         if self.solved.len() == self.kept.force.len() {
             self.kept.force.copy_from_slice(&self.solved);
@@ -172,7 +172,7 @@ impl RestContacts {
     }
 
     /// Counts the way of a displacement of what bears; what does not has none.
-    pub(in crate::simulation) fn slide(&mut self, x: &[f64]) {
+    pub(crate) fn slide(&mut self, x: &[f64]) {
         let mut after = std::mem::take(&mut self.scratch);
         self.tail.product_into(x, &mut after);
         let mut row = 0;
@@ -200,7 +200,7 @@ impl RestContacts {
     }
 
     /// The natural maps `|r - P_K(r - (w + mu |w_t| n)/s)|` over the largest force, with `s` the length over it, beyond the rounding of gaps (m).
-    pub(in crate::simulation) fn miss(&mut self, largest: f64, length: f64, rounding: f64) -> Miss {
+    pub(crate) fn miss(&mut self, largest: f64, length: f64, rounding: f64) -> Miss {
         let mut out = Miss::default();
         for (i, first) in self.firsts().enumerate() {
             let (contact, own) = (&self.kept.list.contacts()[i], &self.rows[i]);

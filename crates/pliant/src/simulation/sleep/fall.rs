@@ -26,11 +26,7 @@ fn norm(v: &[f64]) -> f64 {
 impl Simulation {
     /// After a step that stands: counts how long everything has been slow, and puts islands to sleep all of which has been for
     /// long enough. Says in the report what that took.
-    pub(in crate::simulation) fn fall_asleep(
-        &mut self,
-        h: f64,
-        report: &mut StepReport,
-    ) -> Result<(), Error> {
+    pub(crate) fn fall_asleep(&mut self, h: f64, report: &mut StepReport) -> Result<(), Error> {
         let Some(limits) = self.options.contacts.sleeping else {
             return Ok(());
         };

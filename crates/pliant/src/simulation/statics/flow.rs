@@ -3,7 +3,6 @@
 use super::super::Simulation;
 use super::{FAR, NO_SOLUTION, Work};
 use crate::Error;
-use crate::contact::auto_options;
 
 /// By what the resistance falls after a step that went as predicted, and rises after one that did not.
 const CHANGE: f64 = 4.0;
@@ -24,7 +23,7 @@ impl Simulation {
     ///
     /// Contacts are solved in every step with their law, which with `W + s D` has an answer; those that come into reach on the way of a step take part in it. Where nothing but contacts
     /// holds what moves, the resistance stays so high that without them it would not move further than the model is long: so far their solver resolves gaps.
-    pub(super) fn flow(&mut self, work: &mut Work) -> Result<bool, Error> {
+    pub(crate) fn flow(&mut self, work: &mut Work) -> Result<bool, Error> {
         work.flowing = true;
         let rests = self.flow_on(work);
         work.flowing = false;
@@ -85,7 +84,7 @@ impl Simulation {
             .map(|s| (s * work.length).powi(2))
             .collect();
         let before = self.worth(work, &force);
-        let auto = auto_options(&self.options.contacts);
+        let auto = crate::contact::auto_options(&self.options.contacts);
         let mut added = 0.0;
         for _ in 0..RISES {
             let more = *resistance - added;
@@ -109,7 +108,7 @@ impl Simulation {
                 }
             } else {
                 let solved = work.touching.solve_step(
-                    (&mut self.system.assembler, &self.system.model, &self.motion.state),
+                    &mut self.system.assembler,
                     (&force, &deficit),
                     (&self.options, auto),
                     &mut work.step,

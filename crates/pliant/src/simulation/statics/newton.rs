@@ -14,7 +14,7 @@ const LEAST: f64 = 1e-5;
 
 impl Simulation {
     /// Factors the tangent as filled, and counts it.
-    pub(super) fn factor_tangent(&mut self, work: &mut Work) -> Result<(), Error> {
+    pub(crate) fn factor_tangent(&mut self, work: &mut Work) -> Result<(), Error> {
         work.report.factorisations += 1;
         let kind = work
             .solver
@@ -31,7 +31,7 @@ impl Simulation {
     /// A correction `d` is taken in such a share `s` that the next one with the same factor, `e`, has `|e| <= (1 - s/4) |d|`, and shares are predicted
     /// from how far `e` is from `(1 - s) d` (Deuflhard, Newton Methods for Nonlinear Problems, 2004, algorithm NLEQ-ERR). The test does not
     /// depend on units of forces. Rows of bounded force make kinks: where one changes sides, the step is taken as it is.
-    pub(super) fn newton(&mut self, work: &mut Work) -> Result<bool, Error> {
+    pub(crate) fn newton(&mut self, work: &mut Work) -> Result<bool, Error> {
         let mut last_steps = 0;
         // Length, share and test correction of the step before.
         let mut before: Option<(f64, f64, Vec<f64>)> = None;
@@ -123,7 +123,7 @@ impl Simulation {
     }
 
     /// Goes a share of the correction, and finds the residual there. False where a mapping is not defined.
-    pub(super) fn take_share(&mut self, work: &mut Work, share: f64) -> Result<bool, Error> {
+    pub(crate) fn take_share(&mut self, work: &mut Work, share: f64) -> Result<bool, Error> {
         for (lambda, change) in work.lambda.iter_mut().zip(&work.step.mu) {
             *lambda += share * change;
         }

@@ -261,7 +261,8 @@ impl Simulation {
                 what: what.to_owned(),
             });
         }
-        self.advance_memory(f64::INFINITY);
+        let forgotten = self.system.advance_memory(&mut self.motion.state, f64::INFINITY);
+        self.trace.account.forgotten += forgotten;
         self.show_forces(work);
         let point = PathPoint {
             load: work.factor,

@@ -6,7 +6,7 @@ use crate::statics::Loads;
 use pliant_model::{ComponentId, Level, RowLaw};
 
 impl Simulation {
-    pub(super) fn refuse_what_is_not_static(&self, loads: &Loads) -> Result<(), Error> {
+    pub(crate) fn refuse_what_is_not_static(&self, loads: &Loads) -> Result<(), Error> {
         let refuse = |what: String| Err(Error::NotStatic { what });
         let fixed = &self.system.assembler.system().fixed;
         if let Some(dof) = (0..fixed.len()).find(|i| fixed[*i] && self.motion.controls.held[*i] != 0.0) {

@@ -13,7 +13,7 @@ const SAFETY: f64 = 4.0;
 impl Simulation {
     /// Explicit steps of 1 s, `v += f/m`, `x += v`, with `m_i = S/4 sum_k |K_ik| L_k/L_i`: no frequency is then beyond `2/sqrt(S)` (Gershgorin), where `K` holds
     /// stiffnesses and `J^T C^-1 J` of the compliances. Where the kinetic energy has passed a peak all velocities become zero.
-    pub(super) fn relax(&mut self, work: &mut Work) -> Result<bool, Error> {
+    pub(crate) fn relax(&mut self, work: &mut Work) -> Result<bool, Error> {
         work.explicit = true;
         self.find_rest_residual(work)?;
         let n = work.force.len();
@@ -52,7 +52,7 @@ impl Simulation {
     }
 
     /// Rows whose force is no function of the positions.
-    pub(super) fn refuse_what_has_no_force(&self) -> Result<(), Error> {
+    pub(crate) fn refuse_what_has_no_force(&self) -> Result<(), Error> {
         for group in self.system.model.row_groups() {
             let name = self.system.model.component_name(group.component);
             let mut rows = 0..group.size * group.count;

@@ -1,9 +1,9 @@
 //! What the static equations lack, and how much that is.
 
 use super::super::Simulation;
-use super::super::implicit::gather;
 use super::{Work, Worst};
 use crate::Error;
+use crate::system::gather;
 use pliant_model::{ComponentId, RowGroup, RowLaw, Treatment};
 use pliant_solvers::Variable;
 
@@ -16,7 +16,7 @@ const FREE: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
 impl Simulation {
     /// `F_1`, `F_2` and the sizes of the terms of `F_1` at the present state, which must be propagated. Rows of bounded force take sides here: at a bound, their
     /// multiplier becomes it.
-    pub(super) fn find_rest_residual(&mut self, work: &mut Work) -> Result<(), Error> {
+    pub(crate) fn find_rest_residual(&mut self, work: &mut Work) -> Result<(), Error> {
         self.system
             .evaluation
             .evaluate_after(&self.system.model, &self.motion.state, f64::INFINITY)?;
@@ -172,7 +172,7 @@ impl Simulation {
             }
         }
         for (i, attachment) in self.system.model.force_fields().iter().enumerate() {
-            if attachment.component.treatment == Treatment::Compliance {
+            if self.system.model.treatment(i) == Treatment::Compliance {
                 continue;
             }
             let node = self.system.model.node(attachment.node);
@@ -202,7 +202,7 @@ impl Simulation {
     }
 
     /// `d F_1/dp` and `d F_2/dp` at the present state, whose residual must be known: what the loads that are scaled are at factor 1.
-    pub(super) fn find_load(
+    pub(crate) fn find_load(
         &mut self,
         work: &mut Work,
         force: &mut Vec<f64>,
@@ -231,7 +231,7 @@ impl Simulation {
     }
 
     /// The tangent at the present state, whose residual must be known; rows at a bound and dashpots are taken out.
-    pub(super) fn fill_tangent(&mut self, work: &mut Work) -> Result<(), Error> {
+    pub(crate) fn fill_tangent(&mut self, work: &mut Work) -> Result<(), Error> {
         self.system.assembler.fill_rest(
             &self.system.model,
             &mut self.system.evaluation,
@@ -254,7 +254,7 @@ impl Simulation {
     ///
     /// A force misses beyond `|W| rho`, a row beyond `|J| rho`, with the rounding of positions `rho = 100 eps |x|`. The terms of a compliant row are `C lambda` and
     /// `phi`, of a hard one the positions that it is made of, `|J| |x|`.
-    pub(super) fn measure_rest(&self, work: &mut Work) -> f64 {
+    pub(crate) fn measure_rest(&self, work: &mut Work) -> f64 {
         let system = self.system.assembler.system();
         let n = system.n();
         let mut size = vec![0.0f64; n];

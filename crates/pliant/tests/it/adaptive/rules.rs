@@ -57,7 +57,7 @@ fn a_rejected_step_is_not_followed_by_a_longer_one() {
         .add_force_field("air", x, Damping::new(3.0), Treatment::Stiffness)
         .unwrap();
     let mut s = Simulation::with_options(model, Options::trapezoidal()).unwrap();
-    let energy = |s: &Simulation| s.model().energies(s.state()).total();
+    let energy = |s: &Simulation| s.problem().energies(s.state()).total();
     let start = energy(&s);
     let mut after_rejection = 0;
     for tolerance in [1e-3, 3e-4, 1e-4, 3e-5, 1e-5, 3e-6, 1e-6] {

@@ -200,7 +200,7 @@ fn the_ledger_of_yielding_closes() {
             sum += report.ledger;
         }
         let start = 0.5 * 0.01;
-        let now = s.model().energies(s.state()).total();
+        let now = s.problem().energies(s.state()).total();
         assert!((now - sum.damping - sum.numerical - start).abs() < 1e-15);
         (sum.numerical.abs(), -sum.damping)
     };

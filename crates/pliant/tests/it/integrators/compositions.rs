@@ -87,14 +87,14 @@ fn reports_are_those_of_all_parts() {
         // Damped slightly enough for the order: what is missing of the energy is what was dissipated.
         let spring = elastic_pendulum(Treatment::Stiffness, 2.0);
         let mut s = Simulation::with_options(spring, with(method.clone())).unwrap();
-        let start = s.model().energies(s.state()).total();
+        let start = s.problem().energies(s.state()).total();
         let mut last = 0.0;
         for _ in 0..100 {
             let report = s.step(0.005).unwrap();
             last = report.dissipated;
             assert!(report.ledger.inputs == 0.0);
         }
-        let lost = start - s.model().energies(s.state()).total();
+        let lost = start - s.problem().energies(s.state()).total();
         println!("{name}: lost {lost}, dissipated {last}");
         // The trapezoidal rule of the power in each part: of second order in 5 ms.
         assert!(
@@ -167,7 +167,7 @@ fn the_energy_has_no_trend() {
     for (method, expected, h) in [(Integrator::Rattle4, 4.0, 0.04), (Integrator::Rattle6, 6.0, 0.08)] {
         let largest = |h: f64| {
             let mut s = Simulation::with_options(pendulum(), with(method.clone())).unwrap();
-            let start = s.model().energies(s.state()).total();
+            let start = s.problem().energies(s.state()).total();
             let steps = (236.78 / h) as usize;
             let mut out = [0.0f64; 2];
             for k in 0..steps {

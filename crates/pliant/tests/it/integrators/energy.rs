@@ -6,7 +6,7 @@ use pliant::prelude::*;
 /// Largest energy errors over the first and the last quarter of a run.
 fn energy_errors(model: Model, integrator: Integrator, h: f64, steps: usize) -> [f64; 2] {
     let mut s = Simulation::with_options(model, with(integrator)).unwrap();
-    let start = s.model().energies(s.state()).total();
+    let start = s.problem().energies(s.state()).total();
     let mut out = [0.0f64; 2];
     for k in 0..steps {
         let error = (s.step(h).unwrap().energies.total() - start).abs();
@@ -74,7 +74,7 @@ fn oscillators() {
 fn rattle_keeps_momentum() {
     let mut s = Simulation::with_options(top(), with(Integrator::Rattle)).unwrap();
     let start = s.model().momentum(s.state()).angular;
-    let energy = s.model().energies(s.state()).total();
+    let energy = s.problem().energies(s.state()).total();
     let mut worst = [0.0f64; 2];
     for k in 0..5000 {
         let report = s.step(0.05).unwrap();

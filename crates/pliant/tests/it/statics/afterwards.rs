@@ -61,12 +61,12 @@ fn a_pendulum_at_rest_reads_as_it_hangs() {
     // The first step knows the force of the rod: across, `(m + h^2 T/l + h d) v = h F`. And its ledger starts from rest.
     let (h, push) = (0.1, 2.0);
     simulation.set_force(bob, 0, &[push, 0.0, 0.0]).unwrap();
-    let before = simulation.model().energies(simulation.state());
+    let before = simulation.problem().energies(simulation.state());
     let ledger = simulation.step(h).unwrap().ledger;
     let exact = h * push / (3.0 + h * h * 30.0 + h * 5.0);
     let v = simulation.velocities(bob)[0];
     assert!((v - exact).abs() < 1e-10, "{v} {exact}");
-    let after = simulation.model().energies(simulation.state());
+    let after = simulation.problem().energies(simulation.state());
     // Rounding of energies of some 30 J.
     assert!((ledger.kinetic - after.kinetic).abs() < 1e-13);
     assert!((ledger.potential - (after.potential - before.potential)).abs() < 1e-12);
@@ -89,11 +89,11 @@ fn forces_along_a_path_are_those_of_its_points() {
     let path = simulation.follow(&how, |s, p| {
         let (rod, support) = (s.reaction(hard)[0], s.support_force(top, 0)[1]);
         assert!((rod + 30.0 * p.load).abs() < 1e-8 && (support - 50.0 * p.load).abs() < 1e-8);
-        assert_eq!(s.model().gravity(), [0.0, -10.0 * p.load, 0.0]);
+        assert_eq!(s.problem().gravity(), [0.0, -10.0 * p.load, 0.0]);
         true
     });
     assert_eq!(path.unwrap().end, PathEnd::Reached);
-    assert_eq!(simulation.model().gravity(), [0.0, -10.0, 0.0]);
+    assert_eq!(simulation.problem().gravity(), [0.0, -10.0, 0.0]);
 }
 
 /// Rows that a motion drives are held where it is now.

@@ -126,7 +126,8 @@ pub struct BeamSegmentSpec {
     pub a: FrameSpec,
     /// The frame at its end.
     pub b: FrameSpec,
-    /// Length at rest of a segment that is straight along the x axes of its frames; by default it is at rest as at the start.
+    /// Length at rest of a segment that is straight along the x axes of its frames; by default it
+    /// is at rest as at the start.
     #[serde(default)]
     pub length: Option<Number>,
 }

@@ -1,6 +1,7 @@
 //! Mappings of several points.
 
 use super::super::{EndSpec, Number, OneOrMany, Triple};
+use pliant::model::Outside;
 use serde::Deserialize;
 
 /// Areas of triangles.
@@ -18,7 +19,8 @@ pub struct AreaSpec {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "Barycentric", deny_unknown_fields)]
 pub struct BarycentricSpec {
-    /// Elements of the first parent: 2 of a segment, 3 of a triangle, 4 of a tetrahedron, 8 of a hexahedron.
+    /// Elements of the first parent: 2 of a segment, 3 of a triangle, 4 of a tetrahedron, 8 of a
+    /// hexahedron.
     #[serde(default)]
     pub cells: Option<Vec<Vec<Number>>>,
     /// Where the points are at the start.
@@ -26,21 +28,10 @@ pub struct BarycentricSpec {
     pub points: Option<Vec<Triple>>,
     /// What becomes of points outside of all cells.
     #[serde(default)]
-    pub outside: OutsideSpec,
+    pub outside: Outside,
     /// Elements and weights of each point, which add up to one.
     #[serde(default)]
     pub groups: Option<Vec<Vec<(EndSpec, Number)>>>,
-}
-
-/// What becomes of points outside a mesh.
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
-#[serde(rename = "outside")]
-pub enum OutsideSpec {
-    /// They are an error.
-    #[default]
-    Refuse,
-    /// They follow the nearest cell.
-    Extrapolate,
 }
 
 /// Weighted means.
@@ -124,7 +115,8 @@ pub struct VolumeSpec {
     /// Triangles of elements of the first parent, each with the origin as fourth corner.
     #[serde(default)]
     pub surface: Option<Vec<[Number; 3]>>,
-    /// Rest volumes, one for all or one each; by default those of tetrahedra at the start, and zero of a surface.
+    /// Rest volumes, one for all or one each; by default those of tetrahedra at the start, and zero
+    /// of a surface.
     #[serde(default)]
     pub rest: Option<OneOrMany>,
 }

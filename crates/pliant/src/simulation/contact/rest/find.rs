@@ -137,7 +137,7 @@ fn refuse(
 impl Simulation {
     /// Finds what touches at the present position, which must be evaluated, or may touch on a `way` from there (a displacement of the independent coordinates; none if it is empty). Whether a
     /// contact is new. By arc length friction is refused.
-    pub(in crate::simulation) fn find_rest_contacts(
+    pub(crate) fn find_rest_contacts(
         &mut self,
         t: &mut RestContacts,
         way: &[f64],
@@ -180,7 +180,7 @@ impl Simulation {
     }
 
     /// The contacts of the present position, with the forces that they had last.
-    pub(in crate::simulation) fn start_rest_contacts(
+    pub(crate) fn start_rest_contacts(
         &mut self,
         t: &mut RestContacts,
         by_arc_length: bool,
@@ -193,7 +193,7 @@ impl Simulation {
     }
 
     /// Takes contacts back that belong to the present position.
-    pub(in crate::simulation) fn return_rest_contacts(
+    pub(crate) fn return_rest_contacts(
         &mut self,
         t: &mut RestContacts,
         to: &KeptContacts,
@@ -209,7 +209,7 @@ impl Simulation {
     }
 
     /// What is read of the contacts is that of the equilibrium: forces as impulses over 1 s, ways of slip as velocities.
-    pub(in crate::simulation) fn show_rest_contacts(&mut self, t: &mut RestContacts, length: f64) {
+    pub(crate) fn show_rest_contacts(&mut self, t: &mut RestContacts, length: f64) {
         let Some(c) = &mut self.system.contacts else {
             return;
         };

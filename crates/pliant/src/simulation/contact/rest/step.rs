@@ -2,8 +2,7 @@
 
 use super::RestContacts;
 use crate::{Error, Options};
-use pliant_kkt::{Assembler, Formulation};
-use pliant_model::{Model, State};
+use pliant_kkt::Assembler;
 use pliant_solvers::Solution;
 use pliant_solvers::complementarity::{AutoOptions, Outcome, ProblemError};
 
@@ -13,9 +12,9 @@ const ASKED: f64 = 1e-12;
 impl RestContacts {
     /// One linear step with all cones, of a system whose `W` resists everything: `force` and `deficit` are what the equations miss at present, all contacts included. The whole
     /// forces of the contacts are kept for [`accept`](Self::accept), the changes of the model's go into `out`. `None` if the solver found no answer to it.
-    pub(in crate::simulation) fn solve_step(
+    pub(crate) fn solve_step(
         &mut self,
-        (assembler, model, state): (&mut Assembler, &Model, &State),
+        assembler: &mut Assembler,
         (force, deficit): (&[f64], &[f64]),
         (options, auto): (&Options, AutoOptions),
         out: &mut Solution,
@@ -37,9 +36,7 @@ impl RestContacts {
         self.cones.clear();
         self.cones.resize(blocks, None);
         self.cones.extend(self.rows.iter().map(|r| Some(r.cone)));
-        let form = (Formulation::VelocityChange, 1.0);
-        self.step
-            .fill(assembler.system(), (model, state), form, &[], &self.tail)?;
+        self.step.fill(assembler.system(), &[], &self.tail)?;
         self.step.add_impulses(&self.tail, &self.kept.force, -1.0);
         let Some(system) = self.step.system() else {
             return Ok(None);

@@ -2,7 +2,7 @@
 
 use super::RestContacts;
 use crate::Error;
-use pliant_kkt::{Assembler, Formulation};
+use pliant_kkt::Assembler;
 use pliant_model::{Model, State};
 use pliant_solvers::KktSystem;
 
@@ -11,7 +11,7 @@ const STICKS: f64 = 1.0 - 1e-6;
 
 impl RestContacts {
     /// Contacts without friction: whether they bear, by `r - w/s`; the others lose their force. A gap of `touching` (m) is none.
-    pub(in crate::simulation) fn take_sides(&mut self, per_length: f64, touching: f64) {
+    pub(crate) fn take_sides(&mut self, per_length: f64, touching: f64) {
         let mut row = 0;
         for (i, own) in self.rows.iter().enumerate() {
             let contact = &self.kept.list.contacts()[i];
@@ -32,7 +32,7 @@ impl RestContacts {
     }
 
     /// What the rows of the tangent miss, as [`fill`](Self::fill) last made them.
-    pub(in crate::simulation) fn deficits(&self, out: &mut Vec<f64>) {
+    pub(crate) fn deficits(&self, out: &mut Vec<f64>) {
         for ((contact, acts), first) in self
             .kept
             .list
@@ -48,7 +48,7 @@ impl RestContacts {
     }
 
     /// The tangent with the rows of the contacts that bear behind those of the model: their normals, and both tangents of those that stick.
-    pub(in crate::simulation) fn fill(
+    pub(crate) fn fill(
         &mut self,
         assembler: &Assembler,
         (model, state): (&Model, &State),
@@ -69,20 +69,18 @@ impl RestContacts {
             return Ok(());
         }
         assembler.project(model, state, &mut self.acting)?;
-        let form = (Formulation::VelocityChange, 1.0);
-        self.tangent
-            .fill(assembler.system(), (model, state), form, &[], &self.acting)?;
+        self.tangent.fill(assembler.system(), &[], &self.acting)?;
         Ok(())
     }
 
     /// The tangent with contacts that bear, if there are such.
-    pub(in crate::simulation) fn tangent(&self) -> Option<&KktSystem> {
+    pub(crate) fn tangent(&self) -> Option<&KktSystem> {
         let bears = !self.acting_of.is_empty();
         self.tangent.system().filter(|_| bears)
     }
 
     /// Changes the forces of the contacts of the tangent.
-    pub(in crate::simulation) fn add(&mut self, change: &[f64], share: f64) {
+    pub(crate) fn add(&mut self, change: &[f64], share: f64) {
         for (first, d) in self.acting_of.iter().zip(change) {
             self.kept.force[*first] += share * d;
         }

@@ -11,18 +11,18 @@ const HALVINGS: usize = 40;
 const CLEAR: usize = 12;
 
 /// A step in which the number of negative modes changed.
-pub(super) struct Change<'a> {
-    pub(super) base: &'a Kept,
-    pub(super) direction: &'a Direction,
-    pub(super) next: &'a Direction,
-    pub(super) stride: Stride,
-    pub(super) negative: (usize, usize),
+pub(crate) struct Change<'a> {
+    pub(crate) base: &'a Kept,
+    pub(crate) direction: &'a Direction,
+    pub(crate) next: &'a Direction,
+    pub(crate) stride: Stride,
+    pub(crate) negative: (usize, usize),
 }
 
 impl Simulation {
     /// The critical points within a step, by halving it: between `low`, with the modes of its start, and `high`, with others. Several in one step are
     /// found one after the other. Without locating, one in the middle.
-    pub(super) fn find_critical(
+    pub(crate) fn find_critical(
         &mut self,
         work: &mut Work,
         tracer: &mut Tracer,

@@ -11,7 +11,7 @@ const ITERATIONS: usize = 300;
 impl Simulation {
     /// Increments of the load from the first point on, each with the way slipped in it against friction. One that does not come to rest, or only further away than a step may go, is taken in
     /// halves: what snaps through does not pass.
-    pub(super) fn step_loads(
+    pub(crate) fn step_loads(
         &mut self,
         work: &mut Work,
         how: &Continuation,

@@ -1,0 +1,120 @@
+//! The commands of the program, each a module of its own.
+
+use std::error::Error;
+use std::path::Path;
+use std::process::ExitCode;
+
+mod contact_scenes;
+mod contacts;
+mod corpus;
+mod delassus;
+mod factors;
+mod fronts;
+mod krylov;
+mod multibody;
+mod orders;
+#[cfg(feature = "peers")]
+mod products;
+mod scenes;
+mod solids;
+mod solvers;
+mod verify;
+mod vibrations;
+
+/// How a command ended: its exit code, or the failure to be printed.
+pub(crate) type Ended = Result<ExitCode, Box<dyn Error>>;
+
+/// One command: its name, its purpose in one line, and its entry point, which takes the arguments behind the name.
+pub(crate) struct Command {
+    pub(crate) name: &'static str,
+    pub(crate) summary: &'static str,
+    pub(crate) run: fn(&[String]) -> Ended,
+}
+
+const fn command(name: &'static str, summary: &'static str, run: fn(&[String]) -> Ended) -> Command {
+    Command { name, summary, run }
+}
+
+/// Every command, in the order in which the help lists them.
+pub(crate) const COMMANDS: &[Command] = &[
+    command(
+        "scenes",
+        "chains, stiff springs, linkages, the numerical part of the ledger  [--quick]",
+        scenes::run,
+    ),
+    command(
+        "solvers",
+        "linear solvers on chains, nets and solids  [--quick, --large, --peers, --help, ...]",
+        solvers::run,
+    ),
+    command(
+        "krylov",
+        "iterative linear solvers on solids  [sizes]",
+        krylov::run,
+    ),
+    command(
+        "factors",
+        "factors by blocks and by entries of chains and grids",
+        factors::run,
+    ),
+    command(
+        "fronts",
+        "factors by fronts of nets and solids  [parts of names]",
+        fronts::run,
+    ),
+    #[cfg(feature = "peers")]
+    command(
+        "products",
+        "products of sparse matrices beside faer's  [sizes]",
+        products::run,
+    ),
+    command(
+        "contacts",
+        "solvers of contact problems  [--peers, scenes]",
+        contacts::run,
+    ),
+    command(
+        "contact-scenes",
+        "whole steps of scenes of contacts  [--peers, --quick, --split, --exact, --lagged, --convex, --steps=N, scenes]",
+        contact_scenes::run,
+    ),
+    command(
+        "delassus",
+        "the Delassus operator on threads  [threads]",
+        delassus::run,
+    ),
+    command(
+        "corpus",
+        "performance profiles on the corpus  [--write]",
+        corpus::run,
+    ),
+    command(
+        "orders",
+        "errors of the integrators over steps  [--quick, --write]",
+        orders::run,
+    ),
+    command(
+        "multibody",
+        "multibody benchmark problems  [--quick, --write, --only TEXT]",
+        multibody::run,
+    ),
+    command(
+        "vibrations",
+        "the energy of a beam over 1,000 periods  [--quick, --write]",
+        vibrations::run,
+    ),
+    command(
+        "solids",
+        "steps of elastic solids  [--times, --threads N, --products, --sizes, --most N, --peers]",
+        solids::run,
+    ),
+    command("verify", "the reference cases  [--all]", verify::run),
+];
+
+/// Writes a picture into `docs/pictures`.
+fn write_picture(name: &str, picture: &str) -> Result<(), String> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../docs/pictures")
+        .join(name);
+    std::fs::write(&path, picture).map_err(|e| format!("cannot write {}: {e}", path.display()))
+}

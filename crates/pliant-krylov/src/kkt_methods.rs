@@ -1,0 +1,208 @@
+//! What the methods of [`KktKrylov`](crate::KktKrylov) prepare, and how each computes a correction.
+
+use crate::condensed::Condensed;
+use crate::constraint::{ApproximateSchur, ConstraintPreconditioner, DiagonalPreconditioner};
+use crate::factor::SymmetricFactor;
+use crate::kkt::{KktKrylovOptions, KktMethod};
+use crate::operator::{add_free_product, add_free_transpose_product, schur_product};
+use crate::primal::{Primal, primal};
+use crate::projected::Projected;
+use crate::{
+    ConjugateGradient, FnOperator, GeneralMinimalResidual, KktOperator, KrylovOptions, KrylovReport,
+    KrylovSolver, MinimalResidual, Preconditioner, Scratch,
+};
+use pliant_solvers::Equilibrated;
+use pliant_solvers::{KktSystem, SolveError};
+
+/// What a method needs of one equilibrated system.
+#[derive(Debug)]
+pub(crate) struct Prepared {
+    options: KktKrylovOptions,
+    pub(crate) scaled: Equilibrated,
+    parts: Parts,
+}
+
+#[derive(Debug)]
+enum Parts {
+    /// `S_D`, and a factor of `W` for the Schur complement.
+    Schur {
+        schur: Box<ApproximateSchur>,
+        w: Option<Box<SymmetricFactor>>,
+    },
+    /// `W`, with compliant rows condensed into it if there are rows.
+    Primal {
+        condensed: Option<Box<Condensed>>,
+        primal: Box<dyn Primal>,
+    },
+}
+
+impl Prepared {
+    pub(crate) fn new(system: &KktSystem, options: &KktKrylovOptions) -> Result<Self, SolveError> {
+        let scaled = Equilibrated::new(system)?;
+        let own = &scaled.system;
+        let parts = match options.method {
+            KktMethod::PrimalPcg => {
+                let rows = own.m() > 0;
+                let condensed = rows.then(|| Condensed::new(own).map(Box::new)).transpose()?;
+                let w = condensed.as_ref().map_or(&own.w, |c| &c.matrix);
+                let primal = primal(w, &own.fixed, own.primal_blocks(), options.preconditioner)?;
+                Parts::Primal { condensed, primal }
+            }
+            method => {
+                let schur = Box::new(ApproximateSchur::new(own, options.approximation)?);
+                let w = (method == KktMethod::SchurPcg)
+                    .then(|| SymmetricFactor::new(&own.w, &own.fixed, f64::EPSILON).map(Box::new));
+                Parts::Schur {
+                    schur,
+                    w: w.transpose()?,
+                }
+            }
+        };
+        let out = Self {
+            options: *options,
+            scaled,
+            parts,
+        };
+        out.check_definite(system)?;
+        Ok(out)
+    }
+
+    /// Whether [`Self::update`] will do for this system.
+    pub(crate) fn fits(&self, system: &KktSystem, options: &KktKrylovOptions) -> bool {
+        let same = self.options.method == options.method
+            && self.options.approximation == options.approximation
+            && self.options.preconditioner == options.preconditioner;
+        same && self.scaled.fits(system)
+    }
+
+    pub(crate) fn method(&self) -> KktMethod {
+        self.options.method
+    }
+
+    /// Takes new values on the same pattern.
+    pub(crate) fn update(&mut self, system: &KktSystem) -> Result<(), SolveError> {
+        self.scaled.update(system)?;
+        let own = &self.scaled.system;
+        match &mut self.parts {
+            Parts::Schur { schur, w } => {
+                schur.update(own)?;
+                if let Some(w) = w {
+                    w.update(&own.w, &own.fixed)?;
+                }
+            }
+            Parts::Primal { condensed, primal } => {
+                if let Some(condensed) = condensed {
+                    condensed.update(own)?;
+                }
+                let w = condensed.as_ref().map_or(&own.w, |c| &c.matrix);
+                primal.update(w, &own.fixed, own.primal_blocks())?;
+            }
+        }
+        self.check_definite(system)
+    }
+
+    /// An error if the factor of `W` is not that of a positive definite matrix.
+    fn check_definite(&self, system: &KktSystem) -> Result<(), SolveError> {
+        match &self.parts {
+            Parts::Schur { w: Some(w), .. } => match w.first_odd() {
+                Some(dof) => Err(SolveError::NotPositiveDefinite {
+                    dof,
+                    diagonal: system.w_diagonal(dof),
+                }),
+                None => Ok(()),
+            },
+            _ => Ok(()),
+        }
+    }
+
+    /// Share of the diagonal that the incomplete factor had to add.
+    pub(crate) fn shift(&self) -> f64 {
+        match &self.parts {
+            Parts::Primal { primal, .. } => primal.shift(),
+            Parts::Schur { .. } => 0.0,
+        }
+    }
+}
+
+/// The iterations, and room for them.
+#[derive(Debug, Default)]
+pub(crate) struct Methods {
+    minres: MinimalResidual,
+    cg: ConjugateGradient,
+    gmres: GeneralMinimalResidual,
+    scratch: Scratch,
+    projected: Projected,
+}
+
+impl Methods {
+    /// `|r|` of every iteration of the last correction.
+    pub(crate) fn history(&self, method: KktMethod) -> &[f64] {
+        match method {
+            KktMethod::Minres => self.minres.history(),
+            KktMethod::ConstraintGmres => self.gmres.history(),
+            KktMethod::SchurPcg | KktMethod::PrimalPcg => self.cg.history(),
+            KktMethod::ProjectedPcg => &self.projected.history,
+        }
+    }
+
+    /// `K z = rhs` for the equilibrated system, from `z = 0`; `rhs` is overwritten.
+    pub(crate) fn correct(
+        &mut self,
+        prepared: &Prepared,
+        inner: KrylovOptions,
+        rhs: &mut [f64],
+        z: &mut [f64],
+    ) -> Result<KrylovReport, SolveError> {
+        z.fill(0.0);
+        let system = &prepared.scaled.system;
+        let n = system.n();
+        match (&prepared.parts, prepared.options.method) {
+            (Parts::Primal { condensed, primal }, _) => {
+                let (c, b) = rhs.split_at_mut(n);
+                let (x, mu) = z.split_at_mut(n);
+                *self.cg.options_mut() = inner;
+                if let Some(condensed) = condensed {
+                    condensed.reduce(system, b, c);
+                }
+                let report = self
+                    .cg
+                    .solve_with(primal.operator(), primal.preconditioner(), c, x)?;
+                if let Some(condensed) = condensed {
+                    condensed.expand(system, x, b, mu);
+                }
+                Ok(report)
+            }
+            (Parts::Schur { schur, w: Some(w) }, _) => {
+                let (c, b) = rhs.split_at_mut(n);
+                let (x, mu) = z.split_at_mut(n);
+                let a = FnOperator::new(b.len(), |v: &[f64], y: &mut [f64]| {
+                    schur_product(system, w.as_ref(), &self.scratch, v, y);
+                });
+                let m = FnOperator::new(b.len(), |r: &[f64], z: &mut [f64]| schur.solve_definite(r, z));
+                // (J W^-1 J^T + R) mu = -(b + J W^-1 c) with b the right-hand side of -J x - R mu = b.
+                w.apply(c, x);
+                add_free_product(system, 1.0, x, b);
+                b.iter_mut().for_each(|v| *v = -*v);
+                *self.cg.options_mut() = inner;
+                let report = self.cg.solve_with(&a, &m, b, mu)?;
+                add_free_transpose_product(system, 1.0, mu, c);
+                w.apply(c, x);
+                Ok(report)
+            }
+            (Parts::Schur { schur, .. }, KktMethod::ConstraintGmres) => {
+                *self.gmres.options_mut() = inner;
+                let m = ConstraintPreconditioner::new(system, schur)?;
+                self.gmres.solve_with(&KktOperator::new(system)?, &m, rhs, z)
+            }
+            (Parts::Schur { schur, .. }, KktMethod::ProjectedPcg) => {
+                let m = ConstraintPreconditioner::new(system, schur)?;
+                self.projected.solve(system, &m, &inner, rhs, z)
+            }
+            (Parts::Schur { schur, .. }, _) => {
+                *self.minres.options_mut() = inner;
+                let m = DiagonalPreconditioner::new(schur);
+                self.minres.solve_with(&KktOperator::new(system)?, &m, rhs, z)
+            }
+        }
+    }
+}

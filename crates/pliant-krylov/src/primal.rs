@@ -1,0 +1,130 @@
+//! `W` as an operator with its preconditioner, by blocks of the size that suits it.
+
+use crate::blocks::BlockJacobi;
+use crate::incomplete_blocks::BlockIncompleteCholesky;
+use crate::{LinearOperator, Preconditioner};
+use pliant_solvers::SolveError;
+use pliant_sparse::{CsrMatrix, SymmetricBlockMatrix};
+
+/// The preconditioner of conjugate gradients on `W`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PrimalPreconditioner {
+    /// The diagonal blocks of [`KktSystem::primal_blocks`](pliant_solvers::KktSystem::primal_blocks): nothing to factor, more iterations.
+    BlockJacobi,
+    /// An incomplete Cholesky factor, by blocks where `W` has some.
+    #[default]
+    IncompleteCholesky,
+}
+
+/// A symmetric positive definite matrix, its products and its preconditioner.
+pub(crate) trait Primal: std::fmt::Debug + Send + Sync {
+    /// Takes new values on the same pattern.
+    fn update(&mut self, w: &CsrMatrix, fixed: &[bool], blocks: &[usize]) -> Result<(), SolveError>;
+    /// `P W P + I - P`.
+    fn operator(&self) -> &dyn LinearOperator;
+    /// Its approximate inverse.
+    fn preconditioner(&self) -> &dyn Preconditioner;
+    /// See [`BlockIncompleteCholesky::shift`].
+    fn shift(&self) -> f64;
+}
+
+#[derive(Debug)]
+struct ByBlocks<const B: usize> {
+    matrix: SymmetricBlockMatrix<B>,
+    incomplete: Option<BlockIncompleteCholesky<B>>,
+    jacobi: BlockJacobi,
+}
+
+/// Numbers stored per entry above which blocks of a size do not pay any more.
+const LARGEST_PADDING: f64 = 1.5;
+
+/// For the lower triangle of `W`, decoupled from fixed variables.
+pub(crate) fn primal(
+    w: &CsrMatrix,
+    fixed: &[bool],
+    blocks: &[usize],
+    preconditioner: PrimalPreconditioner,
+) -> Result<Box<dyn Primal>, SolveError> {
+    // Blocks of six are also blocks of three, which cost less where they are not full.
+    Ok(match try_blocks::<3>(w, fixed, blocks, preconditioner)? {
+        Some(found) => Box::new(found),
+        None => match try_blocks::<2>(w, fixed, blocks, preconditioner)? {
+            Some(found) => Box::new(found),
+            None => Box::new(ByBlocks::<1>::new(
+                SymmetricBlockMatrix::new(w, fixed)?,
+                w,
+                fixed,
+                blocks,
+                preconditioner,
+            )?),
+        },
+    })
+}
+
+/// By blocks of `B` if `W` has some.
+fn try_blocks<const B: usize>(
+    w: &CsrMatrix,
+    fixed: &[bool],
+    blocks: &[usize],
+    preconditioner: PrimalPreconditioner,
+) -> Result<Option<ByBlocks<B>>, SolveError> {
+    if !w.pattern().rows().is_multiple_of(B) {
+        return Ok(None);
+    }
+    let matrix = SymmetricBlockMatrix::<B>::new(w, fixed)?;
+    if matrix.padding() > LARGEST_PADDING {
+        return Ok(None);
+    }
+    ByBlocks::new(matrix, w, fixed, blocks, preconditioner).map(Some)
+}
+
+impl<const B: usize> ByBlocks<B> {
+    fn new(
+        matrix: SymmetricBlockMatrix<B>,
+        w: &CsrMatrix,
+        fixed: &[bool],
+        blocks: &[usize],
+        preconditioner: PrimalPreconditioner,
+    ) -> Result<Self, SolveError> {
+        let mut out = Self {
+            incomplete: None,
+            jacobi: BlockJacobi::default(),
+            matrix,
+        };
+        match preconditioner {
+            PrimalPreconditioner::BlockJacobi => out.jacobi.update(w, fixed, blocks)?,
+            PrimalPreconditioner::IncompleteCholesky => {
+                out.incomplete = Some(BlockIncompleteCholesky::new(&out.matrix)?);
+            }
+        }
+        Ok(out)
+    }
+}
+
+impl<const B: usize> Primal for ByBlocks<B> {
+    fn update(&mut self, w: &CsrMatrix, fixed: &[bool], blocks: &[usize]) -> Result<(), SolveError> {
+        self.matrix.update(w, fixed)?;
+        match &mut self.incomplete {
+            Some(factor) => factor.update(&self.matrix),
+            None => self.jacobi.update(w, fixed, blocks),
+        }
+    }
+
+    fn operator(&self) -> &dyn LinearOperator {
+        &self.matrix
+    }
+
+    fn preconditioner(&self) -> &dyn Preconditioner {
+        match &self.incomplete {
+            Some(factor) => factor,
+            None => &self.jacobi,
+        }
+    }
+
+    fn shift(&self) -> f64 {
+        self.incomplete
+            .as_ref()
+            .map_or(0.0, BlockIncompleteCholesky::shift)
+    }
+}

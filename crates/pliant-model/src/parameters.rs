@@ -1,0 +1,297 @@
+//! The values that may change while a model is simulated, and the list of rows that follows from them.
+
+use crate::model::check_finite;
+use crate::{ComponentId, Model, ModelError, Motion, NodeId, RowGroup, Treatment};
+use std::ops::Range;
+
+/// The values that may change while a model is simulated: gravity, inputs and treatments of force fields, motions and bounds of rows; and
+/// the list of rows, which follows from the treatments.
+///
+/// **Equation.** The arguments of the equations of [`Model`] that are neither unknowns nor structure: `g`, the inputs of the laws, the targets `g(t)` of
+/// driven rows, `lower <= lambda <= upper`, and which laws are rows.
+///
+/// **Use.** Part of a [`Problem`](crate::Problem), which sets them. A copy into another one (`clone_from`) allocates nothing once it is as large.
+#[derive(Debug, Default, PartialEq)]
+pub struct Parameters {
+    gravity: [f64; 3],
+    /// Of all force fields, one after the other ([`crate::ForceFieldEntry::inputs`]).
+    inputs: Vec<f64>,
+    /// How each force field enters the system: never [`Treatment::Auto`].
+    treatments: Vec<Treatment>,
+    /// Of each force field, if it is a compliance.
+    force_fields: Vec<RowParameters>,
+    constraints: Vec<RowParameters>,
+    groups: Vec<RowGroup>,
+    rows: usize,
+}
+
+/// Values of the rows of one component.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct RowParameters {
+    /// Where the rows are held instead of at zero.
+    motion: Option<Motion>,
+    /// Smallest and largest force of each row.
+    bounds: Option<(f64, f64)>,
+}
+
+impl Clone for Parameters {
+    fn clone(&self) -> Self {
+        let mut out = Self::default();
+        out.clone_from(self);
+        out
+    }
+
+    fn clone_from(&mut self, from: &Self) {
+        let Self {
+            gravity,
+            inputs,
+            treatments,
+            force_fields,
+            constraints,
+            groups,
+            rows,
+        } = from;
+        self.gravity = *gravity;
+        self.inputs.clone_from(inputs);
+        self.treatments.clone_from(treatments);
+        self.force_fields.clone_from(force_fields);
+        self.constraints.clone_from(constraints);
+        self.groups.clone_from(groups);
+        self.rows = *rows;
+    }
+}
+
+impl Parameters {
+    /// Gravity [m/s^2].
+    pub fn gravity(&self) -> [f64; 3] {
+        self.gravity
+    }
+
+    /// Inputs of all force fields, one after the other.
+    pub fn inputs(&self) -> &[f64] {
+        &self.inputs
+    }
+
+    /// How a force field enters the system: never [`Treatment::Auto`].
+    ///
+    /// # Panics
+    /// If there is no such force field.
+    pub fn treatment(&self, force_field: usize) -> Treatment {
+        self.treatments[force_field]
+    }
+
+    /// The motion that drives a group's rows.
+    pub fn motion(&self, group: &RowGroup) -> Option<&Motion> {
+        self.of(group.component)?.motion.as_ref()
+    }
+
+    /// The bounds of the force of a group's rows (N, N m).
+    pub fn bounds(&self, group: &RowGroup) -> Option<(f64, f64)> {
+        self.of(group.component)?.bounds
+    }
+
+    /// The constraint rows, in order.
+    pub fn row_groups(&self) -> &[RowGroup] {
+        &self.groups
+    }
+
+    /// Number of constraint rows.
+    pub fn row_count(&self) -> usize {
+        self.rows
+    }
+
+    fn of(&self, component: ComponentId) -> Option<&RowParameters> {
+        match component {
+            ComponentId::ForceField(i) => Some(&self.force_fields[i]),
+            ComponentId::Constraint(i) => Some(&self.constraints[i]),
+            ComponentId::Mass(_) => None,
+        }
+    }
+
+    fn of_mut(&mut self, component: ComponentId) -> Option<&mut RowParameters> {
+        match component {
+            ComponentId::ForceField(i) => Some(&mut self.force_fields[i]),
+            ComponentId::Constraint(i) => Some(&mut self.constraints[i]),
+            ComponentId::Mass(_) => None,
+        }
+    }
+
+    /// Whether these are values of the same components as others.
+    pub(crate) fn fit(&self, other: &Self) -> bool {
+        self.inputs.len() == other.inputs.len()
+            && self.treatments.len() == other.treatments.len()
+            && self.constraints.len() == other.constraints.len()
+    }
+
+    /// Adds the values of a force field, and returns the range of its inputs.
+    pub(crate) fn push_force_field(&mut self, treatment: Treatment, inputs: &[f64]) -> Range<usize> {
+        let first = self.inputs.len();
+        self.inputs.extend_from_slice(inputs);
+        self.treatments.push(treatment);
+        self.force_fields.push(RowParameters::default());
+        first..self.inputs.len()
+    }
+
+    /// Adds the values of a hard constraint.
+    pub(crate) fn push_constraint(&mut self) {
+        self.constraints.push(RowParameters::default());
+    }
+
+    /// Takes away the values of components that the model no longer has.
+    pub(crate) fn truncate(&mut self, model: &Model) {
+        let fields = model.force_fields();
+        self.inputs
+            .truncate(fields.last().map_or(0, |f| f.component.inputs.end));
+        self.treatments.truncate(fields.len());
+        self.force_fields.truncate(fields.len());
+        self.constraints.truncate(model.constraints().len());
+        self.list_rows(model);
+    }
+
+    pub(crate) fn set_gravity(&mut self, gravity: [f64; 3]) -> Result<(), ModelError> {
+        check_finite("gravity", "a coordinate", &gravity)?;
+        self.gravity = gravity;
+        Ok(())
+    }
+
+    pub(crate) fn choose_treatment(
+        &mut self,
+        model: &Model,
+        force_field: usize,
+        treatment: Treatment,
+    ) -> bool {
+        let automatic = model.force_fields()[force_field].component.automatic;
+        if !automatic || treatment == Treatment::Auto || self.treatments[force_field] == treatment {
+            return false;
+        }
+        self.treatments[force_field] = treatment;
+        self.list_rows(model);
+        true
+    }
+
+    pub(crate) fn set_motion(
+        &mut self,
+        model: &Model,
+        component: ComponentId,
+        motion: Option<Motion>,
+    ) -> Result<(), ModelError> {
+        let node = self.rows_of(model, component, "driven")?;
+        if let Some(motion) = &motion {
+            let name = model.component_name(component);
+            motion.check(name, model.node(node).velocity_range().len())?;
+        }
+        if let Some(of) = self.of_mut(component) {
+            of.motion = motion;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn set_bounds(
+        &mut self,
+        model: &Model,
+        component: ComponentId,
+        bounds: (f64, f64),
+    ) -> Result<(), ModelError> {
+        self.rows_of(model, component, "given bounds")?;
+        let (lower, upper) = bounds;
+        if lower.is_nan()
+            || upper.is_nan()
+            || lower > upper
+            || lower == f64::INFINITY
+            || upper == f64::NEG_INFINITY
+        {
+            let name = model.component_name(component).to_owned();
+            return Err(ModelError::Bounds { name, lower, upper });
+        }
+        if let Some(of) = self.of_mut(component) {
+            of.bounds = Some(bounds);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn set_input(
+        &mut self,
+        model: &Model,
+        component: ComponentId,
+        input: usize,
+        value: f64,
+    ) -> Result<(), ModelError> {
+        let name = model.component_name(component);
+        check_finite(name, "an input", &[value])?;
+        let ComponentId::ForceField(i) = component else {
+            return Err(ModelError::NotRows {
+                name: name.into(),
+                action: "given an input",
+            });
+        };
+        let entry = &model.force_fields()[i].component;
+        let inputs = &mut self.inputs[entry.inputs.clone()];
+        let found = inputs.len();
+        let Some(old) = inputs.get_mut(input) else {
+            return Err(ModelError::Size {
+                name: name.into(),
+                what: "inputs at least",
+                expected: input + 1,
+                found,
+            });
+        };
+        let before = std::mem::replace(old, value);
+        let checked = entry.law.check_inputs(name, inputs);
+        if checked.is_err() {
+            inputs[input] = before;
+        }
+        checked
+    }
+
+    /// The node of a component that has rows.
+    fn rows_of(
+        &self,
+        model: &Model,
+        component: ComponentId,
+        action: &'static str,
+    ) -> Result<NodeId, ModelError> {
+        match component {
+            ComponentId::Constraint(i) => Ok(model.constraints()[i].node),
+            ComponentId::ForceField(i)
+                if self.treatments[i] == Treatment::Compliance
+                    && !model.force_fields()[i].component.automatic =>
+            {
+                Ok(model.force_fields()[i].node)
+            }
+            _ => Err(ModelError::NotRows {
+                name: model.component_name(component).into(),
+                action,
+            }),
+        }
+    }
+
+    /// Lists the rows of all constraints and compliances anew.
+    fn list_rows(&mut self, model: &Model) {
+        self.groups.clear();
+        self.rows = 0;
+        for component in model.row_order() {
+            self.list_rows_of(model, *component);
+        }
+    }
+
+    /// Adds the rows of one component, if it has any, to the list.
+    pub(crate) fn list_rows_of(&mut self, model: &Model, component: ComponentId) {
+        let node = match component {
+            ComponentId::ForceField(i) if self.treatments[i] == Treatment::Compliance => {
+                model.force_fields()[i].node
+            }
+            ComponentId::Constraint(i) => model.constraints()[i].node,
+            _ => return,
+        };
+        let target = model.node(node);
+        let (size, count) = (target.space.velocity_size(), target.count);
+        self.groups.push(RowGroup {
+            component,
+            node,
+            first_row: self.rows,
+            size,
+            count,
+        });
+        self.rows += size * count;
+    }
+}

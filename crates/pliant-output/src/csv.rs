@@ -1,0 +1,140 @@
+//! The energy table as comma-separated values.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use super::ExportError;
+use super::atomic::write_atomically;
+use crate::recording::Recording;
+
+/// First line of the table: names with units; `residual` is relative, `violation` is in m or rad.
+/// The last ones are the energies of [`LEDGER`](crate::recording::LEDGER), by source.
+pub const ENERGY_HEADER: &str = "time_s,kinetic_J,potential_J,dissipated_J,total_J,residual,violation,\
+    forces_J,motion_J,motors_J,inputs_J,damping_J,friction_J,impacts_J,corrections_J,numerical_J,\
+    numerical_inertia_J,numerical_stiffness_J,numerical_geometry_J,numerical_rows_J,numerical_undivided_J,numerical_rest_J";
+
+/// Writes one line per sample of the recording under [`ENERGY_HEADER`].
+///
+/// `total_J` is kinetic plus potential energy. Numbers are the shortest decimals that read back to
+/// the same `f64` (`NaN`, `inf` and `-inf` as such); lines end with a line feed.
+///
+/// # Errors
+/// [`ExportError::Io`] if the file cannot be written.
+pub fn write_energy_csv(path: &Path, recording: &Recording) -> Result<(), ExportError> {
+    write_atomically(path, |out| {
+        writeln!(out, "{ENERGY_HEADER}")?;
+        for s in &recording.samples {
+            // `{:?}` and not `{}`: both round-trip, but only the first writes 1e-300 without 300
+            // zeros.
+            write!(
+                out,
+                "{:?},{:?},{:?},{:?},{:?},{:?},{:?}",
+                s.time,
+                s.kinetic,
+                s.potential,
+                s.dissipated,
+                s.kinetic + s.potential,
+                s.residual,
+                s.violation
+            )?;
+            for brought_in in s.ledger {
+                write!(out, ",{brought_in:?}")?;
+            }
+            writeln!(out)?;
+        }
+        Ok(())
+    })
+}
+
+/// Writes the table of the joints: a line per recorded instant.
+///
+/// Numbers are written as in the energy table; names with commas or quotes stand in quotes.
+///
+/// # Errors
+/// [`ExportError::Io`] if the file cannot be written.
+pub fn write_joints_csv(path: &Path, recording: &Recording) -> Result<(), ExportError> {
+    write_atomically(path, |out| {
+        write!(out, "time_s")?;
+        for column in &recording.joints.columns {
+            write!(out, ",{}", quoted(column))?;
+        }
+        writeln!(out)?;
+        for line in &recording.joints.lines {
+            for (k, number) in line.iter().enumerate() {
+                let comma = if k == 0 { "" } else { "," };
+                write!(out, "{comma}{number:?}")?;
+            }
+            writeln!(out)?;
+        }
+        Ok(())
+    })
+}
+
+/// Writes the table of the contacts: a line per contact and recorded instant.
+///
+/// Numbers are written as in the energy table; names with commas or quotes stand in quotes.
+///
+/// # Errors
+/// [`ExportError::Io`] if the file cannot be written.
+pub fn write_contacts_csv(path: &Path, recording: &Recording) -> Result<(), ExportError> {
+    const HEAD: &str = "time_s,first,second,x_m,y_m,z_m,normal_x,normal_y,normal_z,gap_m,force_x_N,force_y_N,force_z_N,\
+         torque_x_Nm,torque_y_Nm,torque_z_Nm,slip_x_m/s,slip_y_m/s,slip_z_m/s,state";
+    let table = &recording.contacts;
+    let name = |side: u32| table.names.get(side as usize).map_or("", String::as_str);
+    write_atomically(path, |out| {
+        writeln!(out, "{HEAD}")?;
+        for line in &table.lines {
+            let [first, second] = line.sides.map(|side| quoted(name(side)));
+            write!(out, "{:?},{first},{second}", line.time)?;
+            let numbers = line.point.iter().chain(&line.normal).chain([&line.gap]);
+            for number in numbers.chain(&line.force).chain(&line.torque).chain(&line.slip()) {
+                write!(out, ",{number:?}")?;
+            }
+            writeln!(out, ",{}", line.state)?;
+        }
+        Ok(())
+    })
+}
+
+/// A point of a path of equilibria.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct PathLine {
+    /// Load factor.
+    pub load: f64,
+    /// Largest force that is missing, over the size of its terms.
+    pub residual: f64,
+    /// Negative eigenvalues of the tangent on the constraints, where they were counted.
+    pub negative_modes: Option<usize>,
+    /// Directions in which nothing resists.
+    pub free_modes: usize,
+    /// Iterations from the point before.
+    pub iterations: usize,
+}
+
+/// Writes the table of a path of equilibria: a line per point, which begins with its number from
+/// zero.
+///
+/// # Errors
+/// [`ExportError::Io`] if the file cannot be written.
+pub fn write_path_csv(path: &Path, points: impl IntoIterator<Item = PathLine>) -> Result<(), ExportError> {
+    write_atomically(path, |out| {
+        writeln!(out, "point,load,residual,negative_modes,free_modes,iterations")?;
+        for (k, point) in points.into_iter().enumerate() {
+            let modes = point.negative_modes.map_or(String::new(), |n| n.to_string());
+            writeln!(
+                out,
+                "{k},{:?},{:?},{modes},{},{}",
+                point.load, point.residual, point.free_modes, point.iterations
+            )?;
+        }
+        Ok(())
+    })
+}
+
+fn quoted(text: &str) -> Cow<'_, str> {
+    if text.contains([',', '"', '\n', '\r']) {
+        Cow::Owned(format!("\"{}\"", text.replace('"', "\"\"")))
+    } else {
+        Cow::Borrowed(text)
+    }
+}

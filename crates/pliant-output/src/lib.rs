@@ -1,0 +1,108 @@
+//! Recorded motions, and the files that are written of them: ParaView collections, tables, plots
+//! and a page that plays.
+//!
+//! Every file is written beside its final place and renamed when complete (see [`atomic`]), so that
+//! an interrupted run leaves either the old file or the new one. The writers read nothing but the
+//! recording, check it first, and return an [`ExportError`] that names the frame or cell that is
+//! wrong.
+
+use std::io;
+use std::path::PathBuf;
+
+use recording::Recording;
+
+pub mod atomic;
+mod base64;
+pub mod csv;
+pub mod player;
+pub mod plot;
+pub mod recording;
+pub mod vtk;
+
+/// Why a result could not be written.
+#[non_exhaustive]
+#[derive(Debug, thiserror::Error)]
+pub enum ExportError {
+    /// The operating system refused a file operation.
+    #[error("cannot write {path}: {source}", path = path.display())]
+    Io {
+        /// The file or directory meant.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A frame does not hold as many entries as the recording needs.
+    #[error("frame {frame} of the recording has {found} {what}, expected {expected}")]
+    WrongLength {
+        /// Index of the frame, from zero.
+        frame: usize,
+        /// Which of its lists.
+        what: &'static str,
+        /// Entries needed.
+        expected: usize,
+        /// Entries present.
+        found: usize,
+    },
+    /// The recording cannot be drawn by the player.
+    #[error("cannot make the page of the player: {0}")]
+    Player(#[from] player::PlayerError),
+    /// A segment or triangle names a point that does not exist.
+    #[error("{what} {cell} of the recording names point {index}, but there are {points} points")]
+    BadIndex {
+        /// `"segment"` or `"triangle"`.
+        what: &'static str,
+        /// Index of the cell, from zero.
+        cell: usize,
+        /// The point it names.
+        index: u32,
+        /// Number of points of a frame.
+        points: usize,
+    },
+}
+
+/// Checks that all frames fit the fixed topology, so that the writers can index without asking
+/// again.
+///
+/// # Errors
+/// [`ExportError::WrongLength`] or [`ExportError::BadIndex`], for the first misfit.
+fn check_topology(recording: &Recording) -> Result<(), ExportError> {
+    let Some(first) = recording.frames.first() else {
+        return Ok(());
+    };
+    let points = first.points.len();
+    for (index, frame) in recording.frames.iter().enumerate() {
+        let lists = [
+            ("points", points, frame.points.len()),
+            ("velocities", points, frame.velocities.len()),
+            ("poses", recording.bodies.len(), frame.poses.len()),
+        ];
+        for (what, expected, found) in lists {
+            if found != expected {
+                return Err(ExportError::WrongLength {
+                    frame: index,
+                    what,
+                    expected,
+                    found,
+                });
+            }
+        }
+    }
+    let segments = recording.segments.iter().map(<[u32; 2]>::as_slice).enumerate();
+    let triangles = recording.triangles.iter().map(<[u32; 3]>::as_slice).enumerate();
+    let cells = segments
+        .map(|(i, c)| ("segment", i, c))
+        .chain(triangles.map(|(i, c)| ("triangle", i, c)));
+    for (what, cell, corners) in cells {
+        for &index in corners {
+            if index as usize >= points {
+                return Err(ExportError::BadIndex {
+                    what,
+                    cell,
+                    index,
+                    points,
+                });
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,376 @@
+//! One self-contained HTML page that plays a [`Recording`]: our own WebGL2 script, no network,
+//! nothing to install.
+//!
+//! [`player_html`] checks the recording, packs its numbers as base64 and puts them with the script
+//! and the style into one template. What the user wrote (title, names) travels as JSON with `<`,
+//! `>` and `&` escaped and is shown through `textContent` only; the title also stands in the page
+//! as escaped text. So no name can inject markup.
+//!
+//! The page understands `#t=1.25&paused` (start time in seconds, standing still), also `speed=0.5`,
+//! `once` (no loop) and `forces` (of contacts). It reports in `<output id="status">` either
+//! `ready frames=120 time=0.350 drawn=17` (`drawn`: points + segments + triangles + bodies of the
+//! last picture) or `error: ...`; `scripts/check_player.sh PAGE.html` tests a page by these.
+//!
+//! # The data of the page
+//!
+//! The JSON in `<script id="data">` holds the names and these base64 texts of little-endian
+//! numbers:
+//!
+//! | key         | numbers | layout                                                               |
+//! |-------------|---------|----------------------------------------------------------------------|
+//! | `times`     | f64     | one per frame                                                        |
+//! | `frames`    | f32     | per frame: x, y, z of every point, then position and quaternion of every body |
+//! | `energies`  | f32     | per frame: kinetic, potential, dissipated                            |
+//! | `segments`  | u32     | two point indices each                                               |
+//! | `triangles` | u32     | three point indices each                                             |
+//! | `arrow_starts` | u32  | per frame the first of its contact forces, then their number              |
+//! | `arrows`    | f32     | point and force of each contact force                                |
+//! | `mesh`      | f32     | position of each corner, over four times the largest reach, and normal   |
+
+mod check;
+mod encode;
+#[cfg(test)]
+mod tests;
+
+use super::atomic::write_atomically;
+use super::{ExportError, base64};
+use crate::recording::{BodyTrack, Recording, Shape, Surface};
+use encode::{escape_html, fill, script_json};
+use serde::Serialize;
+use std::path::Path;
+
+const PAGE: &str = include_str!("player/player.html");
+const STYLE: &str = include_str!("player/player.css");
+/// The parts of the one script, in order.
+const SCRIPT: [&str; 6] = [
+    include_str!("player/data.js"),
+    include_str!("player/shaders.js"),
+    include_str!("player/render.js"),
+    include_str!("player/camera.js"),
+    include_str!("player/strip.js"),
+    include_str!("player/player.js"),
+];
+
+/// The most bytes of frames a page carries: browsers refuse texts of more than about 512 MiB.
+pub const MAX_FRAME_BYTES: usize = 256 << 20;
+
+/// Why a recording cannot be played.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PlayerError {
+    /// The recording holds no frame.
+    #[error("the recording of \"{title}\" holds no frame")]
+    NoFrames {
+        /// Title of the scene.
+        title: String,
+    },
+    /// A frame has another number of points than the groups name.
+    #[error("frame {frame} holds {found} points, expected {expected}")]
+    PointCount {
+        /// Index of the frame.
+        frame: usize,
+        /// Points of all groups.
+        expected: usize,
+        /// Points of this frame.
+        found: usize,
+    },
+    /// A frame has another number of poses than there are bodies.
+    #[error("frame {frame} holds {found} poses, expected {expected}, one per body")]
+    PoseCount {
+        /// Index of the frame.
+        frame: usize,
+        /// Number of bodies.
+        expected: usize,
+        /// Poses of this frame.
+        found: usize,
+    },
+    /// A group of points does not start where the one before it ends.
+    #[error("the points of \"{group}\" start at {found}, expected {expected}")]
+    GroupStart {
+        /// The user's name of the node.
+        group: String,
+        /// End of the group before.
+        expected: usize,
+        /// Start of this group.
+        found: usize,
+    },
+    /// A coordinate of a point is not a finite number of single precision.
+    #[error("frame {frame} (t = {time} s): point {point} of \"{group}\" has the coordinate {value}")]
+    Point {
+        /// Index of the frame.
+        frame: usize,
+        /// Time of the frame in seconds.
+        time: f64,
+        /// The user's name of the node.
+        group: String,
+        /// Index of the point within its group.
+        point: usize,
+        /// The coordinate.
+        value: f64,
+    },
+    /// A number of a pose is not finite in single precision, or the quaternion is zero.
+    #[error("frame {frame} (t = {time} s): body \"{body}\" has no valid {part}: {value:?}")]
+    Pose {
+        /// Index of the frame.
+        frame: usize,
+        /// Time of the frame in seconds.
+        time: f64,
+        /// The user's name of the body.
+        body: String,
+        /// `position` or `rotation`.
+        part: &'static str,
+        /// The numbers of that part.
+        value: Vec<f64>,
+    },
+    /// An energy is not a finite number of single precision.
+    #[error("frame {frame} (t = {time} s): the {energy} energy is {value}")]
+    Energy {
+        /// Index of the frame.
+        frame: usize,
+        /// Time of the frame in seconds.
+        time: f64,
+        /// `kinetic`, `potential` or `dissipated`.
+        energy: &'static str,
+        /// The energy.
+        value: f64,
+    },
+    /// A time is not finite, or earlier than the time before.
+    #[error("frame {frame} has the time {time} s, which does not follow {previous} s")]
+    Time {
+        /// Index of the frame.
+        frame: usize,
+        /// Its time in seconds.
+        time: f64,
+        /// Time of the frame before in seconds (its own for the first frame).
+        previous: f64,
+    },
+    /// A segment or a triangle names a point that does not exist.
+    #[error("{kind} {index} names point {point}, but there are {points} points")]
+    Index {
+        /// `segment` or `triangle`.
+        kind: &'static str,
+        /// Index of the segment or triangle.
+        index: usize,
+        /// The point it names.
+        point: u32,
+        /// Number of points.
+        points: usize,
+    },
+    /// A size of a body's shape is negative or not finite.
+    #[error("body \"{body}\" cannot be drawn: its shape has the size {size}")]
+    Shape {
+        /// The user's name of the body.
+        body: String,
+        /// The size in metres.
+        size: f64,
+    },
+    /// The upward direction is zero or not finite.
+    #[error("the upward direction {up:?} has no direction")]
+    Up {
+        /// The direction given.
+        up: [f64; 3],
+    },
+    /// The frames are too many for a page; record fewer of them.
+    #[error("{frames} frames take {bytes} bytes, but a page carries {limit}: record fewer frames")]
+    TooLarge {
+        /// Number of frames.
+        frames: usize,
+        /// Bytes of all frames.
+        bytes: usize,
+        /// [`MAX_FRAME_BYTES`].
+        limit: usize,
+    },
+    /// The names of the recording could not be written as JSON.
+    #[error("the names of the recording could not be written: {reason}")]
+    Json {
+        /// What the JSON writer said.
+        reason: String,
+    },
+}
+
+/// The names and the packed numbers, as the script reads them.
+#[derive(Serialize)]
+struct Data<'a> {
+    format: u32,
+    title: &'a str,
+    up: [f64; 3],
+    count: usize,
+    points: usize,
+    groups: Vec<GroupData<'a>>,
+    bodies: Vec<BodyData<'a>>,
+    times: String,
+    frames: String,
+    energies: String,
+    segments: String,
+    triangles: String,
+    arrow_starts: String,
+    arrows: String,
+}
+
+#[derive(Serialize)]
+struct GroupData<'a> {
+    name: &'a str,
+    start: usize,
+    count: usize,
+}
+
+#[derive(Serialize)]
+struct BodyData<'a> {
+    name: &'a str,
+    kind: &'static str,
+    size: [f64; 3],
+    /// Corners and normals of the triangles of a mesh.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    mesh: String,
+}
+
+/// Three times position and normal of every triangle; those without an area or a corner are left
+/// out. Positions are over four times the largest reach, so that they stay away from the edges of
+/// the cube, which are drawn as lines.
+fn faces(surface: &Surface) -> String {
+    let reach = surface.reach().iter().fold(0.0f64, |m, x| m.max(*x));
+    let mut numbers = Vec::with_capacity(18 * surface.triangles.len());
+    for triangle in &surface.triangles {
+        let corners = triangle.map(|v| surface.vertices.get(v as usize));
+        let [Some(a), Some(b), Some(c)] = corners else {
+            continue;
+        };
+        let (u, v) = ([0, 1, 2].map(|k| b[k] - a[k]), [0, 1, 2].map(|k| c[k] - a[k]));
+        let n = [0, 1, 2].map(|k| {
+            let (i, j) = ((k + 1) % 3, (k + 2) % 3);
+            u[i] * v[j] - u[j] * v[i]
+        });
+        let norm = n.iter().map(|c| c * c).sum::<f64>().sqrt();
+        if norm > 0.0 {
+            for corner in [a, b, c] {
+                numbers.extend(corner.iter().map(|x| (x / (4.0 * reach)) as f32));
+                numbers.extend(n.iter().map(|x| (x / norm) as f32));
+            }
+        }
+    }
+    pack(numbers.into_iter().flat_map(f32::to_le_bytes))
+}
+
+impl<'a> From<&'a BodyTrack> for BodyData<'a> {
+    fn from(body: &'a BodyTrack) -> Self {
+        let (kind, size) = match &body.shape {
+            Shape::Box { half } => ("box", *half),
+            Shape::Sphere { radius } => ("sphere", [*radius; 3]),
+            Shape::Axes { size } => ("axes", [*size; 3]),
+            Shape::Mesh(surface) => ("mesh", surface.reach()),
+        };
+        Self {
+            name: &body.name,
+            kind,
+            size,
+            mesh: match &body.shape {
+                Shape::Mesh(surface) => faces(surface),
+                _ => String::new(),
+            },
+        }
+    }
+}
+
+/// The page that plays `recording`, with `up` pointing up on the screen: against gravity, of any
+/// length, usually `[0.0, 1.0, 0.0]`.
+///
+/// Numbers are stored in single precision, so a scene more than about 1000 times its size away from
+/// the origin looks coarse. Velocities and the fine samples are left out. A recording without
+/// points and bodies gives a page with the ground only.
+///
+/// # Errors
+///
+/// [`PlayerError`] names the first frame, point, body or index that cannot be drawn.
+///
+/// # Cost
+///
+/// One pass over the frames; the page takes about 16 bytes per point and frame, and 37 per body and
+/// frame.
+pub fn player_html(recording: &Recording, up: [f64; 3]) -> Result<String, PlayerError> {
+    check::recording(recording)?;
+    let up = check::unit(up)?;
+    let (starts, arrows) = arrows(recording);
+    let data = Data {
+        format: 1,
+        title: &recording.title,
+        up,
+        count: recording.frames.len(),
+        points: recording.frames.first().map_or(0, |frame| frame.points.len()),
+        groups: recording
+            .groups
+            .iter()
+            .map(|g| GroupData {
+                name: &g.name,
+                start: g.start,
+                count: g.count,
+            })
+            .collect(),
+        bodies: recording.bodies.iter().map(BodyData::from).collect(),
+        times: pack(recording.frames.iter().flat_map(|frame| frame.time.to_le_bytes())),
+        frames: pack(recording.frames.iter().flat_map(|frame| {
+            let points = frame.points.iter().flatten();
+            points
+                .chain(frame.poses.iter().flatten())
+                .flat_map(|&x| (x as f32).to_le_bytes())
+        })),
+        energies: pack(recording.frames.iter().flat_map(|frame| {
+            let energies = [
+                frame.sample.kinetic,
+                frame.sample.potential,
+                frame.sample.dissipated,
+            ];
+            energies.into_iter().flat_map(|x| (x as f32).to_le_bytes())
+        })),
+        segments: pack(recording.segments.iter().flatten().flat_map(|i| i.to_le_bytes())),
+        triangles: pack(recording.triangles.iter().flatten().flat_map(|i| i.to_le_bytes())),
+        arrow_starts: pack(starts.into_iter().flat_map(u32::to_le_bytes)),
+        arrows: pack(arrows.into_iter().flat_map(f32::to_le_bytes)),
+    };
+    let data = script_json(&data)?;
+    let title = escape_html(&recording.title);
+    Ok(fill(
+        PAGE,
+        &[
+            ("title", &title),
+            ("style", STYLE),
+            ("data", &data),
+            ("script", &SCRIPT.concat()),
+        ],
+    ))
+}
+
+/// Where the contact forces of each frame start, with their number at the end; point and force of
+/// each. What does not fit into single precision is left out.
+fn arrows(recording: &Recording) -> (Vec<u32>, Vec<f32>) {
+    let (mut starts, mut numbers) = (Vec::with_capacity(recording.frames.len() + 1), Vec::new());
+    let mut lines = recording.contacts.lines.iter().peekable();
+    for frame in &recording.frames {
+        starts.push((numbers.len() / 6) as u32);
+        while let Some(line) = lines.next_if(|line| line.time <= frame.time) {
+            let six = [line.point, line.force].concat();
+            let six: Vec<f32> = six.into_iter().map(|x| x as f32).collect();
+            let exerts = line.time == frame.time && line.force != [0.0; 3];
+            if exerts && six.iter().all(|x| x.is_finite()) {
+                numbers.extend(six);
+            }
+        }
+    }
+    starts.push((numbers.len() / 6) as u32);
+    (starts, numbers)
+}
+
+/// Little-endian numbers as base64.
+fn pack(bytes: impl Iterator<Item = u8>) -> String {
+    base64::encode(&bytes.collect::<Vec<u8>>())
+}
+
+/// Writes the page of [`player_html`] to `path`, whole or not at all (see [`write_atomically`]).
+///
+/// # Errors
+///
+/// [`ExportError::Player`] if it cannot be drawn; then no file was touched. [`ExportError::Io`]
+/// with `path`.
+pub fn write_player(path: &Path, recording: &Recording, up: [f64; 3]) -> Result<(), ExportError> {
+    let page = player_html(recording, up)?;
+    write_atomically(path, |file| file.write_all(page.as_bytes()))
+}

@@ -1,0 +1,182 @@
+//! What a run leaves for pictures and files: a fixed topology and one [`Frame`] per recorded
+//! instant.
+//!
+//! It is plain data and the writers read nothing else, so a recording can come from anywhere.
+
+mod surface;
+
+pub use surface::Surface;
+
+use std::sync::Arc;
+
+/// One rigid body of a recording.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BodyTrack {
+    /// The user's name of the body.
+    pub name: String,
+    /// What to draw.
+    pub shape: Shape,
+}
+
+/// The picture of a rigid body, in body axes about its origin (the centre of mass).
+#[derive(Clone, Debug, PartialEq)]
+pub enum Shape {
+    /// A box of half extents `half` in metres.
+    Box {
+        /// Half extents (m).
+        half: [f64; 3],
+    },
+    /// A sphere of radius `radius` in metres.
+    Sphere {
+        /// Radius (m).
+        radius: f64,
+    },
+    /// Three axes of length `size` in metres.
+    Axes {
+        /// Length of each axis (m).
+        size: f64,
+    },
+    /// Triangles.
+    Mesh(Arc<Surface>),
+}
+
+/// A run of particles that belong to one node of the model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PointGroup {
+    /// The user's name of the node.
+    pub name: String,
+    /// Index of its first point.
+    pub start: usize,
+    /// Number of its points.
+    pub count: usize,
+}
+
+/// The state at one recorded instant.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Frame {
+    /// Time (s).
+    pub time: f64,
+    /// Positions of all points (m).
+    pub points: Vec<[f64; 3]>,
+    /// Velocities of all points (m/s), as many as `points`.
+    pub velocities: Vec<[f64; 3]>,
+    /// Poses of all bodies: position (m), then unit quaternion (w, x, y, z).
+    pub poses: Vec<[f64; 7]>,
+    /// Energies and residuals of the step that ended here.
+    pub sample: Sample,
+}
+
+/// Names of the sources in [`Sample::ledger`]; those that begin with `numerical_` sum to
+/// `numerical`.
+pub const LEDGER: [&str; 15] = [
+    "forces",
+    "motion",
+    "motors",
+    "inputs",
+    "damping",
+    "friction",
+    "impacts",
+    "corrections",
+    "numerical",
+    "numerical_inertia",
+    "numerical_stiffness",
+    "numerical_geometry",
+    "numerical_rows",
+    "numerical_undivided",
+    "numerical_rest",
+];
+
+/// One line of the energy table.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Sample {
+    /// Time (s).
+    pub time: f64,
+    /// Kinetic energy (J).
+    pub kinetic: f64,
+    /// Potential energy of gravity and of all springs (J).
+    pub potential: f64,
+    /// Energy taken out by damping since the start (J).
+    pub dissipated: f64,
+    /// Relative residual of the linear system of the step (no unit).
+    pub residual: f64,
+    /// Largest violation of a hard constraint (m or rad).
+    pub violation: f64,
+    /// Energy brought in since the start, by source (J): the entries that [`LEDGER`] names, in its
+    /// order.
+    pub ledger: [f64; LEDGER.len()],
+}
+
+/// Coordinates and forces of joints over time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct JointTable {
+    /// Names of the columns after the time, with units.
+    pub columns: Vec<String>,
+    /// One line per recorded instant: time (s), then a number per column.
+    pub lines: Vec<Vec<f64>>,
+}
+
+/// A contact at a recorded instant: where it was at the start of the step that ended there, and
+/// what it did over it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ContactLine {
+    /// Time at the end of the step (s).
+    pub time: f64,
+    /// The two colliders, by their positions in [`ContactTable::names`].
+    pub sides: [u32; 2],
+    /// Where (m).
+    pub point: [f64; 3],
+    /// Unit vector from the first collider to the second.
+    pub normal: [f64; 3],
+    /// Distance along the normal (m).
+    pub gap: f64,
+    /// Average force over the step on the second collider (N).
+    pub force: [f64; 3],
+    /// Torque of its resistance to spin and rolling (N m).
+    pub torque: [f64; 3],
+    /// Velocity of the second point against the first at the end of the step (m/s).
+    pub velocity: [f64; 3],
+    /// Where it is on its law: `open`, `sticking` or `slipping`.
+    pub state: &'static str,
+}
+
+impl ContactLine {
+    /// The part of the velocity across the normal.
+    pub fn slip(&self) -> [f64; 3] {
+        let along: f64 = (0..3).map(|k| self.velocity[k] * self.normal[k]).sum();
+        [0, 1, 2].map(|k| self.velocity[k] - along * self.normal[k])
+    }
+}
+
+/// Contacts over time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ContactTable {
+    /// Names of what collides; empty if nothing can.
+    pub names: Vec<String>,
+    /// All contacts of the recorded instants, in order of time.
+    pub lines: Vec<ContactLine>,
+    /// Contacts that found no room.
+    pub left_out: usize,
+}
+
+/// A recorded motion.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Recording {
+    /// Title of the scene.
+    pub title: String,
+    /// Runs of points by node, in order, covering all points.
+    pub groups: Vec<PointGroup>,
+    /// Pairs of point indices to draw as lines (cables, strings, springs).
+    pub segments: Vec<[u32; 2]>,
+    /// Triples of point indices to draw as surfaces.
+    pub triangles: Vec<[u32; 3]>,
+    /// Rigid bodies.
+    pub bodies: Vec<BodyTrack>,
+    /// The recorded instants, in order of time.
+    pub frames: Vec<Frame>,
+    /// One line per time step (finer than `frames`).
+    pub samples: Vec<Sample>,
+    /// What joints did.
+    pub joints: JointTable,
+    /// Who touched whom.
+    pub contacts: ContactTable,
+}

@@ -1,0 +1,212 @@
+//! ParaView files: one unstructured grid of particles and one surface mesh of bodies per frame, and
+//! two collections.
+//!
+//! XML files of VTK 1.0 with inline base64 data (little-endian, 64-bit lengths), which ParaView 5,
+//! VTK 9 and meshio read. All coordinates are world coordinates in metres.
+
+use rayon::prelude::*;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use super::atomic::{create_directory, write_atomically};
+use super::base64;
+use super::{ExportError, check_topology};
+use crate::recording::{Frame, Recording};
+
+mod bodies;
+
+/// VTK's numbers of the cell types in use.
+const VTK_VERTEX: u8 = 1;
+const VTK_LINE: u8 = 3;
+const VTK_TRIANGLE: u8 = 5;
+
+/// Subdirectory of the frames, so that the two collections stay easy to find.
+const FRAMES: &str = "frames";
+
+/// Writes the recording for ParaView into the directory `dir` (created if missing).
+///
+/// - `particles.pvd` and `frames/particles_0000.vtu`, ...: segments as lines, triangles, and a
+///   vertex for each point that is in no cell; point data `velocity` (m/s) and `node` (index into
+///   [`Recording::groups`], -1 outside all).
+/// - `bodies.pvd` and `frames/bodies_0000.vtp`, ...: boxes as 6 quads, spheres as 12 x 8
+///   latitude-longitude meshes, axes as 3 lines; cell data `body` (index into
+///   [`Recording::bodies`]) and, for axes, `axis` (0, 1, 2; else -1).
+///
+/// The time (s) of each frame is in the collections. A recording without points has no particle
+/// files, one without bodies no body files. Each collection is written after its frames; frames of
+/// an earlier, longer run in `dir` are left but not listed. Returns the written files in order of
+/// writing.
+///
+/// # Errors
+/// [`ExportError::WrongLength`] or [`ExportError::BadIndex`] if a frame does not fit the topology
+/// (before anything is written), [`ExportError::Io`] if a file cannot be written.
+pub fn write_vtk(dir: &Path, recording: &Recording) -> Result<Vec<PathBuf>, ExportError> {
+    check_topology(recording)?;
+    create_directory(&dir.join(FRAMES))?;
+    let digits = recording.frames.len().saturating_sub(1).to_string().len().max(4);
+    let mut written = Vec::new();
+    let has_points = recording
+        .frames
+        .first()
+        .is_some_and(|frame| !frame.points.is_empty());
+    if has_points {
+        let cells = ParticleCells::new(recording);
+        let write = |frame: &Frame, out: &mut dyn Write| cells.write(frame, out);
+        written.extend(write_series(dir, recording, "particles", "vtu", digits, write)?);
+    }
+    if !recording.bodies.is_empty() && !recording.frames.is_empty() {
+        let mesh = bodies::BodyMesh::new(&recording.bodies);
+        let write = |frame: &Frame, out: &mut dyn Write| mesh.write(frame, out);
+        written.extend(write_series(dir, recording, "bodies", "vtp", digits, write)?);
+    }
+    Ok(written)
+}
+
+/// Writes one file per frame and their collection.
+fn write_series(
+    dir: &Path,
+    recording: &Recording,
+    stem: &str,
+    extension: &str,
+    digits: usize,
+    write: impl Fn(&Frame, &mut dyn Write) -> io::Result<()> + Sync,
+) -> Result<Vec<PathBuf>, ExportError> {
+    // Collections want forward slashes on every system.
+    let name = |index: usize| format!("{FRAMES}/{stem}_{index:0digits$}.{extension}");
+    let names: Vec<String> = (0..recording.frames.len()).map(name).collect();
+    // Frames are independent files: encoding and syncing them side by side is what a run's end
+    // waits for. The first error in the order of the frames is the one reported, whichever came
+    // first.
+    let results: Vec<Result<PathBuf, ExportError>> = recording
+        .frames
+        .par_iter()
+        .zip(&names)
+        .map(|(frame, name)| {
+            let path = dir.join(name);
+            write_atomically(&path, |out| write(frame, out))?;
+            Ok(path)
+        })
+        .collect();
+    let mut written = results.into_iter().collect::<Result<Vec<_>, _>>()?;
+    let path = dir.join(format!("{stem}.pvd"));
+    write_atomically(&path, |out| {
+        open_file(out, "Collection")?;
+        writeln!(out, "  <Collection>")?;
+        for (frame, name) in recording.frames.iter().zip(&names) {
+            writeln!(
+                out,
+                r#"    <DataSet timestep="{:?}" group="" part="0" file="{name}"/>"#,
+                frame.time
+            )?;
+        }
+        writeln!(out, "  </Collection>\n</VTKFile>")
+    })?;
+    written.push(path);
+    Ok(written)
+}
+
+/// The cells of the particle grids, the same in all frames.
+struct ParticleCells {
+    connectivity: Vec<i64>,
+    /// One past the last entry of each cell in `connectivity`.
+    offsets: Vec<i64>,
+    types: Vec<u8>,
+    /// Per point, index of its group.
+    node: Vec<i64>,
+}
+
+impl ParticleCells {
+    /// Expects a checked recording with at least one frame.
+    fn new(recording: &Recording) -> Self {
+        let points = recording.frames.first().map_or(0, |frame| frame.points.len());
+        let mut cells = Self {
+            connectivity: Vec::new(),
+            offsets: Vec::new(),
+            types: Vec::new(),
+            node: vec![-1; points],
+        };
+        let mut used = vec![false; points];
+        for segment in &recording.segments {
+            cells.push(VTK_LINE, segment);
+            segment.iter().for_each(|&i| used[i as usize] = true);
+        }
+        for triangle in &recording.triangles {
+            cells.push(VTK_TRIANGLE, triangle);
+            triangle.iter().for_each(|&i| used[i as usize] = true);
+        }
+        // ParaView draws cells, not points: a free particle needs a cell of its own to be seen.
+        for (point, _) in used.iter().enumerate().filter(|(_, used)| !**used) {
+            cells.push_indices(VTK_VERTEX, std::iter::once(point as i64));
+        }
+        for (id, group) in recording.groups.iter().enumerate() {
+            let start = group.start.min(points);
+            let end = group.start.saturating_add(group.count).min(points);
+            cells.node[start..end].fill(id as i64);
+        }
+        cells
+    }
+
+    fn push(&mut self, cell_type: u8, corners: &[u32]) {
+        self.push_indices(cell_type, corners.iter().map(|&i| i64::from(i)));
+    }
+
+    fn push_indices(&mut self, cell_type: u8, corners: impl Iterator<Item = i64>) {
+        self.connectivity.extend(corners);
+        self.offsets.push(self.connectivity.len() as i64);
+        self.types.push(cell_type);
+    }
+
+    fn write(&self, frame: &Frame, out: &mut dyn Write) -> io::Result<()> {
+        open_file(out, "UnstructuredGrid")?;
+        writeln!(out, "  <UnstructuredGrid>")?;
+        let (points, cells) = (frame.points.len(), self.types.len());
+        writeln!(
+            out,
+            r#"    <Piece NumberOfPoints="{points}" NumberOfCells="{cells}">"#
+        )?;
+        writeln!(out, r#"      <PointData Vectors="velocity">"#)?;
+        vectors(out, "velocity", &frame.velocities)?;
+        integers(out, "node", &self.node)?;
+        writeln!(out, "      </PointData>\n      <Points>")?;
+        vectors(out, "Points", &frame.points)?;
+        writeln!(out, "      </Points>\n      <Cells>")?;
+        integers(out, "connectivity", &self.connectivity)?;
+        integers(out, "offsets", &self.offsets)?;
+        array(out, "UInt8", "types", 1, &self.types)?;
+        writeln!(
+            out,
+            "      </Cells>\n    </Piece>\n  </UnstructuredGrid>\n</VTKFile>"
+        )
+    }
+}
+
+/// The opening lines that all files share.
+fn open_file(out: &mut dyn Write, kind: &str) -> io::Result<()> {
+    writeln!(out, r#"<?xml version="1.0"?>"#)?;
+    writeln!(
+        out,
+        r#"<VTKFile type="{kind}" version="1.0" byte_order="LittleEndian" header_type="UInt64">"#
+    )
+}
+
+/// Writes one `DataArray`: the number of bytes as `u64`, then the bytes, as a single base64 stream.
+fn array(out: &mut dyn Write, kind: &str, name: &str, components: usize, data: &[u8]) -> io::Result<()> {
+    write!(
+        out,
+        r#"        <DataArray type="{kind}" Name="{name}" NumberOfComponents="{components}" format="binary">"#
+    )?;
+    let mut bytes = (data.len() as u64).to_le_bytes().to_vec();
+    bytes.extend_from_slice(data);
+    out.write_all(base64::encode(&bytes).as_bytes())?;
+    writeln!(out, "</DataArray>")
+}
+
+fn vectors(out: &mut dyn Write, name: &str, values: &[[f64; 3]]) -> io::Result<()> {
+    let bytes: Vec<u8> = values.iter().flatten().flat_map(|x| x.to_le_bytes()).collect();
+    array(out, "Float64", name, 3, &bytes)
+}
+
+fn integers(out: &mut dyn Write, name: &str, values: &[i64]) -> io::Result<()> {
+    let bytes: Vec<u8> = values.iter().flat_map(|i| i.to_le_bytes()).collect();
+    array(out, "Int64", name, 1, &bytes)
+}

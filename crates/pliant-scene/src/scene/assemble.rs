@@ -1,0 +1,330 @@
+//! Schema to model.
+
+mod adaptive;
+mod components;
+mod contacts;
+mod courses;
+mod deformables;
+mod elastic_rod;
+mod embedded;
+mod ends;
+mod joints;
+mod laws;
+mod mapped;
+mod meshes;
+mod nodes;
+mod outlines;
+mod parts;
+mod rod;
+mod run;
+mod shapes;
+mod sheets;
+mod solids;
+mod statics;
+mod values;
+
+pub(crate) use courses::InputCourse;
+pub use statics::StaticsPlan;
+
+use super::picture::Picture;
+use super::schema::{Node, Scene};
+use super::source::{SourceText, Where};
+use super::{Number, SceneError, SceneFile};
+use outlines::Outline;
+use pliant::Options;
+use pliant::collision::World;
+use pliant::continuum::Element;
+use pliant::model::{JointHandle, JointKind, Model, ModelError, NodeId, State};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Values given beside the file.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    /// Parameters that replace those of the file, as numbers or expressions.
+    pub parameters: Vec<(String, Number)>,
+    /// Length of a step, instead of the file's.
+    pub step: Option<f64>,
+    /// Simulated time, instead of the file's.
+    pub duration: Option<f64>,
+}
+
+/// How long to run and what to record.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RunPlan {
+    /// Length of a step in seconds.
+    pub step: f64,
+    /// Simulated time in seconds.
+    pub duration: f64,
+    /// Number of steps; the last is shorter if the duration is no multiple of the step.
+    pub steps: usize,
+    /// Steps per recorded frame.
+    pub record_every: usize,
+    /// Steps that choose their length; frames are those of steps of the given length all the same.
+    pub adaptive: Option<pliant::Adaptive>,
+}
+
+/// Coordinates that are held for a time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hold {
+    /// The node.
+    pub node: NodeId,
+    /// Its elements.
+    pub elements: Vec<usize>,
+    /// Which coordinates of each.
+    pub coordinates: Vec<bool>,
+    /// Their velocities.
+    pub velocity: Vec<f64>,
+    /// When it starts, in seconds.
+    pub from: f64,
+    /// When it ends, in seconds; infinite for always.
+    pub until: f64,
+}
+
+/// A scene that is ready to run.
+#[derive(Debug)]
+pub struct BuiltScene {
+    /// The file as the user named it.
+    pub file: String,
+    /// Title of the scene; the file's stem if it has none.
+    pub title: String,
+    /// All parameters with their values.
+    pub parameters: BTreeMap<String, f64>,
+    /// The model.
+    pub model: Model,
+    /// How steps are taken.
+    pub options: Options,
+    /// How long to run and what to record.
+    pub plan: RunPlan,
+    /// Equilibria instead of motion.
+    pub statics: Option<StaticsPlan>,
+    /// What is held when.
+    pub holds: Vec<Hold>,
+    /// The joints: name, kind, and what the model made of them.
+    pub joints: Vec<(String, JointKind, JointHandle)>,
+    /// What is drawn.
+    pub picture: Picture,
+    /// What collides, if anything does.
+    pub world: Option<World>,
+    /// Inputs of forces that change with time.
+    pub(crate) inputs: Vec<InputCourse>,
+    source: SourceText,
+}
+
+impl BuiltScene {
+    /// Against gravity; up the y axis without gravity.
+    pub fn up(&self) -> [f64; 3] {
+        let g = self.model.initial_parameters().gravity();
+        if g == [0.0; 3] {
+            [0.0, 1.0, 0.0]
+        } else {
+            g.map(|c| 0.0 - c)
+        }
+    }
+
+    /// A complaint of the simulation before its first step, with its place in the file.
+    pub(crate) fn simulation_error(&self, error: pliant::Error) -> SceneError {
+        match error {
+            pliant::Error::Model(error) => model_error(&self.source, error),
+            error => {
+                let diagnostic = Box::new(self.source.about(&[Where::Key("run")], error.to_string(), None));
+                SceneError::Simulation {
+                    diagnostic,
+                    source: Box::new(error),
+                }
+            }
+        }
+    }
+}
+
+type Result<T> = std::result::Result<T, SceneError>;
+
+/// A scene in the making.
+struct Builder<'a> {
+    scene: &'a Scene,
+    /// Simulated time.
+    duration: f64,
+    /// Joints made so far: place in the scene, name, kind, what the model made of them.
+    joints: Vec<(usize, String, JointKind, JointHandle)>,
+    inputs: Vec<InputCourse>,
+    source: &'a SourceText,
+    path: &'a Path,
+    parameters: BTreeMap<String, f64>,
+    model: Model,
+    options: Options,
+    holds: Vec<Hold>,
+    picture: Picture,
+    /// Elements of all nodes so far.
+    elements: usize,
+    /// `$i` of the body that is being repeated.
+    index: Option<usize>,
+    /// What bodies look like to what touches them.
+    outlines: BTreeMap<(NodeId, usize), Outline>,
+    /// Bodies that a joint holds together: node and element.
+    joined: Vec<[(NodeId, usize); 2]>,
+    /// Nodes that are the vertices of a mesh.
+    skins: BTreeMap<NodeId, Skin>,
+    /// Elements of the solids.
+    solids: BTreeMap<NodeId, Vec<Element>>,
+    /// The initial state of the nodes so far, if it was asked for since the last node.
+    initial: Option<State>,
+}
+
+/// What of a mesh may touch.
+struct Skin {
+    edges: Vec<[usize; 2]>,
+    triangles: Vec<[usize; 3]>,
+}
+
+pub(super) fn assemble(file: &SceneFile, settings: &Settings) -> Result<BuiltScene> {
+    let scene = &file.schema;
+    let mut builder = Builder {
+        scene,
+        duration: 0.0,
+        joints: Vec::new(),
+        inputs: Vec::new(),
+        source: &file.source,
+        path: &file.path,
+        parameters: BTreeMap::new(),
+        model: Model::new(),
+        options: Options {
+            numerical_parts: true,
+            ..Options::default()
+        },
+        holds: Vec::new(),
+        picture: Picture::default(),
+        elements: 0,
+        index: None,
+        outlines: BTreeMap::new(),
+        joined: Vec::new(),
+        skins: BTreeMap::new(),
+        solids: BTreeMap::new(),
+        initial: None,
+    };
+    builder.parameters(scene, settings)?;
+    builder.duration = builder.length("duration", settings.duration, &scene.run.duration)?;
+    builder.nodes(scene)?;
+    builder.joints(scene)?;
+    builder.components(scene)?;
+    builder.fixed(scene)?;
+    builder.laws_of_contact(&scene.run)?;
+    let world = builder.contacts(scene)?;
+    let plan = builder.run(&scene.run, settings)?;
+    let statics = builder.statics(&scene.run)?;
+    // In the order of the scene.
+    builder.joints.sort_by_key(|(index, ..)| *index);
+    let joints = builder
+        .joints
+        .into_iter()
+        .map(|(_, name, kind, handle)| (name, kind, handle));
+    let stem = || {
+        file.path
+            .file_stem()
+            .map_or_else(String::new, |s| s.to_string_lossy().into_owned())
+    };
+    Ok(BuiltScene {
+        file: file.source.file.clone(),
+        title: if scene.title.is_empty() {
+            stem()
+        } else {
+            scene.title.clone()
+        },
+        parameters: builder.parameters,
+        model: builder.model,
+        options: builder.options,
+        plan,
+        statics,
+        holds: builder.holds,
+        joints: joints.collect(),
+        inputs: builder.inputs,
+        picture: builder.picture,
+        world,
+        source: file.source.clone(),
+    })
+}
+
+impl Builder<'_> {
+    fn nodes(&mut self, scene: &Scene) -> Result<()> {
+        if let Some(gravity) = &scene.gravity {
+            let gravity = self.triple(gravity, Where::Key("gravity"))?;
+            self.model.set_gravity(gravity).map_err(|e| self.model_error(e))?;
+        }
+        for node in &scene.nodes {
+            match node {
+                Node::Particles(node) => self.particles(node),
+                Node::Scalars(node) => self.scalars(node),
+                Node::Bodies(node) => self.bodies(node),
+                Node::Mapped(node) => self.mapped(node),
+                Node::Cable(node) => self.cable(node),
+                Node::Rod(node) => self.rod(node),
+                Node::ElasticRod(node) => self.elastic_rod(node),
+                Node::Net(node) => self.net(node),
+                Node::Mesh(node) => self.mesh_part(node),
+                Node::Solid(node) => self.solid_part(node),
+                Node::EmbeddedSurface(node) => self.embedded_surface(node),
+                Node::ElasticSheet(node) => self.sheet_part(node),
+            }?;
+        }
+        Ok(())
+    }
+
+    fn model_error(&self, error: ModelError) -> SceneError {
+        model_error(self.source, error)
+    }
+
+    /// A complaint about a place.
+    fn wrong<T>(&self, places: &[Where<'_>], message: String, help: Option<String>) -> Result<T> {
+        Err(SceneError::Value(Box::new(
+            self.source.about(places, message, help),
+        )))
+    }
+}
+
+/// A complaint of the model at the best place that its name leads to.
+fn model_error(source: &SourceText, error: ModelError) -> SceneError {
+    let (name, what) = match &error {
+        ModelError::NotFinite { name, what, .. }
+        | ModelError::OutOfRange { name, what, .. }
+        | ModelError::Size { name, what, .. } => (name.as_str(), *what),
+        ModelError::ZeroQuaternion { name, .. } => (name.as_str(), "rotation"),
+        ModelError::Inertia { name, .. } => (name.as_str(), "inertia"),
+        ModelError::Matrix { name, .. } => (name.as_str(), "law"),
+        ModelError::Bounds { name, .. } => (name.as_str(), "bounds"),
+        ModelError::DuplicateName { name }
+        | ModelError::Element { name, .. }
+        | ModelError::Parent { name, .. }
+        | ModelError::Space { name, .. }
+        | ModelError::UnknownNode { name, .. }
+        | ModelError::NotIndependent { name, .. }
+        | ModelError::NotInvertible { name, .. }
+        | ModelError::NoCompliance { name }
+        | ModelError::FreeAxis { name, .. }
+        | ModelError::NotRows { name, .. }
+        | ModelError::Mesh { name, .. }
+        | ModelError::Degenerate { name, .. } => (name.as_str(), ""),
+        _ => ("", ""),
+    };
+    // Parts name what they make `part.something`.
+    let part = name.split_once('.').map_or(name, |(part, _)| part);
+    let longer = name.rsplit_once('.').map_or(name, |(part, _)| part);
+    let key = match what {
+        "a rest length" | "rest lengths" | "rest rotations" => "rest",
+        "masses" => "mass",
+        "forces" | "force coordinates" => "law",
+        w if w.contains("Prony series") => "viscoelastic",
+        _ => what.rsplit(' ').next().unwrap_or_default(),
+    };
+    let mut places = Vec::new();
+    for owner in [name, longer, part] {
+        if !key.is_empty() {
+            places.push(Where::Field(owner, key));
+            places.push(Where::Field(owner, "law"));
+        }
+    }
+    places.extend([name, longer, part].map(Where::Name));
+    let diagnostic = Box::new(source.about(&places, error.to_string(), None));
+    SceneError::Model {
+        diagnostic,
+        source: error,
+    }
+}

@@ -1,0 +1,24 @@
+//! The notations of scene files: text to a tree of values, and the tree to the schema.
+//!
+//! RON and JSON are read into one [`Tree`], which keeps where everything stands, and the schema is
+//! read from trees only. A complaint so knows its key, its kind and its place, in both notations.
+//!
+//! Of RON it is what scenes are written in: `(key: value)`, `(a, b)`, `[a, b]`, `{"key": value}`,
+//! `Kind`, `Kind(key: value)`, `Kind(a, b)`, numbers, texts, `true` and `false`, comments, commas
+//! at the end. `Some` may be left out, and so may the inner brackets of `Kind((key: value))`.
+
+mod complaint;
+mod read;
+mod tree;
+
+pub(super) use complaint::Complaint;
+pub(super) use tree::Tree;
+
+/// The notation of a scene file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Rusty object notation, for people.
+    Ron,
+    /// JSON, for programs.
+    Json,
+}

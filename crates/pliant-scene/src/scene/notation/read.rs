@@ -1,0 +1,313 @@
+//! The schema out of a tree of values.
+
+use super::tree::{Content, Entry};
+use super::{Complaint, Tree};
+use serde::de::value::StrDeserializer;
+use serde::de::{
+    DeserializeSeed, Deserializer, EnumAccess, Error, Expected, IntoDeserializer, MapAccess, SeqAccess,
+    Unexpected, VariantAccess, Visitor,
+};
+use std::ops::Range;
+use std::slice::Iter;
+
+type Result<T> = std::result::Result<T, Complaint>;
+
+impl Tree {
+    fn found(&self) -> Unexpected<'_> {
+        match &self.content {
+            Content::Null => Unexpected::Unit,
+            Content::Bool(value) => Unexpected::Bool(*value),
+            Content::Number(value) => Unexpected::Float(*value),
+            Content::Text(text) => Unexpected::Str(text),
+            Content::Kind(..) => Unexpected::Other("a bare word"),
+            Content::Empty => Unexpected::Other("empty brackets"),
+            Content::Tuple(_) | Content::List(_) => Unexpected::Seq,
+            Content::Record(_) | Content::Map(_) => Unexpected::Map,
+        }
+    }
+
+    fn unexpected(&self, expected: &dyn Expected) -> Complaint {
+        Complaint::invalid_type(self.found(), expected).at(&self.range)
+    }
+
+    /// The value in the brackets of `Kind(value)`: one value alone stands for itself.
+    fn inner(&self) -> &Self {
+        match &self.content {
+            Content::Tuple(items) if items.len() == 1 => &items[0],
+            _ => self,
+        }
+    }
+
+    /// The entries of a struct of that name.
+    fn entries(&self, name: &str) -> Result<Entries<'_>> {
+        let list = match &self.content {
+            Content::Record(entries) | Content::Map(entries) => &entries[..],
+            Content::Empty => &[],
+            Content::Kind(kind, Some(inner)) if kind == name => return inner.entries(name),
+            _ => return Err(self.unexpected(&"keys with values, as in (key: value)")),
+        };
+        Ok(Entries {
+            entries: list.iter(),
+            last: None,
+        })
+    }
+
+    fn items(&self) -> Option<&[Self]> {
+        match &self.content {
+            Content::Tuple(items) | Content::List(items) => Some(items),
+            Content::Empty => Some(&[]),
+            _ => None,
+        }
+    }
+
+    /// The closing bracket.
+    fn end(&self) -> Range<usize> {
+        self.range.end.saturating_sub(1)..self.range.end
+    }
+}
+
+impl<'de> Deserializer<'de> for &'de Tree {
+    type Error = Complaint;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        let read = match &self.content {
+            Content::Bool(value) => visitor.visit_bool(*value),
+            Content::Number(value) => visitor.visit_f64(*value),
+            Content::Text(text) => visitor.visit_str(text),
+            Content::Tuple(items) | Content::List(items) => visitor.visit_seq(Items(items.iter())),
+            _ => return Err(self.unexpected(&visitor)),
+        };
+        read.map_err(|e| e.at(&self.range))
+    }
+
+    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        match &self.content {
+            Content::Bool(value) => visitor.visit_bool(*value),
+            _ => Err(self.unexpected(&"`true` or `false`")),
+        }
+    }
+
+    fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        match &self.content {
+            Content::Text(text) => visitor.visit_str(text),
+            _ => Err(self.unexpected(&"a text in quotes")),
+        }
+    }
+
+    fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        self.deserialize_str(visitor)
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        match &self.content {
+            Content::Null => visitor.visit_none(),
+            Content::Kind(kind, None) if kind == "None" => visitor.visit_none(),
+            Content::Kind(kind, Some(inner)) if kind == "Some" => visitor.visit_some(inner.inner()),
+            _ => visitor.visit_some(self),
+        }
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        match &self.content {
+            Content::List(items) => visitor
+                .visit_seq(Items(items.iter()))
+                .map_err(|e| e.at(&self.range)),
+            _ => Err(self.unexpected(&"a list [a, b, ..]")),
+        }
+    }
+
+    fn deserialize_tuple<V: Visitor<'de>>(self, len: usize, visitor: V) -> Result<V::Value> {
+        match self.items() {
+            Some(items) if items.len() == len => visitor
+                .visit_seq(Items(items.iter()))
+                .map_err(|e| e.at(&self.range)),
+            Some(items) => {
+                let message = format!("expected {len} values in brackets, found {}", items.len());
+                Err(Complaint::other(message).at(&self.range))
+            }
+            None => Err(self.unexpected(&"values in brackets, as in (a, b)")),
+        }
+    }
+
+    fn deserialize_tuple_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        len: usize,
+        visitor: V,
+    ) -> Result<V::Value> {
+        self.deserialize_tuple(len, visitor)
+    }
+
+    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        match &self.content {
+            Content::Map(entries) => {
+                let mut entries = Entries {
+                    entries: entries.iter(),
+                    last: None,
+                };
+                visitor.visit_map(&mut entries).map_err(|e| e.at(&self.range))
+            }
+            _ => Err(self.unexpected(&"keys in quotes with values, as in {\"key\": value}")),
+        }
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value> {
+        let mut entries = self.entries(name)?;
+        let read = visitor.visit_map(&mut entries);
+        read.map_err(|complaint| {
+            let place = match entries.last {
+                Some(key) if !complaint.is_of_missing_key() => key.clone(),
+                _ => self.end(),
+            };
+            let complaint = complaint.at(&place);
+            if name.is_empty() {
+                complaint
+            } else {
+                complaint.inside(name)
+            }
+        })
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value> {
+        let variant = match &self.content {
+            Content::Kind(kind, inner) => Variant {
+                kind,
+                kind_range: self.range.start..self.range.start + kind.len(),
+                inner: inner.as_deref(),
+                whole: &self.range,
+            },
+            Content::Text(kind) => Variant {
+                kind,
+                kind_range: self.range.clone(),
+                inner: None,
+                whole: &self.range,
+            },
+            Content::Map(entries) if entries.len() == 1 => Variant {
+                kind: &entries[0].key,
+                kind_range: entries[0].key_range.clone(),
+                inner: Some(&entries[0].value),
+                whole: &self.range,
+            },
+            _ => return Err(self.unexpected(&"a kind, as in Kind or Kind(..),")),
+        };
+        visitor
+            .visit_enum(variant)
+            .map_err(|e| e.at(&self.range).inside(name))
+    }
+
+    serde::forward_to_deserialize_any! {
+        i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char bytes byte_buf unit unit_struct identifier ignored_any
+    }
+}
+
+struct Items<'de>(Iter<'de, Tree>);
+
+impl<'de> SeqAccess<'de> for Items<'de> {
+    type Error = Complaint;
+
+    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>> {
+        let Some(item) = self.0.next() else {
+            return Ok(None);
+        };
+        seed.deserialize(item).map(Some).map_err(|e| e.at(&item.range))
+    }
+}
+
+struct Entries<'de> {
+    entries: Iter<'de, Entry>,
+    /// Where the last key stands.
+    last: Option<&'de Range<usize>>,
+}
+
+impl<'de> MapAccess<'de> for &mut Entries<'de> {
+    type Error = Complaint;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>> {
+        let Some(entry) = self.entries.as_slice().first() else {
+            return Ok(None);
+        };
+        self.last = Some(&entry.key_range);
+        let key: StrDeserializer<'_, Complaint> = entry.key.as_str().into_deserializer();
+        seed.deserialize(key).map(Some)
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value> {
+        match self.entries.next() {
+            Some(entry) => seed
+                .deserialize(&entry.value)
+                .map_err(|e| e.at(&entry.value.range)),
+            None => Err(Complaint::other("a key has no value")),
+        }
+    }
+}
+
+struct Variant<'de> {
+    kind: &'de str,
+    kind_range: Range<usize>,
+    inner: Option<&'de Tree>,
+    whole: &'de Range<usize>,
+}
+
+impl<'de> Variant<'de> {
+    fn inner(&self) -> Result<&'de Tree> {
+        self.inner.ok_or_else(|| {
+            let message = format!("`{}` needs a value in brackets", self.kind);
+            Complaint::other(message).at(self.whole)
+        })
+    }
+}
+
+impl<'de> EnumAccess<'de> for Variant<'de> {
+    type Error = Complaint;
+    type Variant = Self;
+
+    fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Result<(V::Value, Self)> {
+        let kind: StrDeserializer<'_, Complaint> = self.kind.into_deserializer();
+        let value = seed.deserialize(kind).map_err(|e| e.at(&self.kind_range))?;
+        Ok((value, self))
+    }
+}
+
+impl<'de> VariantAccess<'de> for Variant<'de> {
+    type Error = Complaint;
+
+    fn unit_variant(self) -> Result<()> {
+        match self.inner.map(|inner| &inner.content) {
+            None | Some(Content::Empty | Content::Null) => Ok(()),
+            Some(_) => {
+                let message = format!("`{}` has no value in brackets", self.kind);
+                Err(Complaint::other(message).at(self.whole))
+            }
+        }
+    }
+
+    fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<T::Value> {
+        seed.deserialize(self.inner()?.inner())
+    }
+
+    fn tuple_variant<V: Visitor<'de>>(self, len: usize, visitor: V) -> Result<V::Value> {
+        self.inner()?.deserialize_tuple(len, visitor)
+    }
+
+    fn struct_variant<V: Visitor<'de>>(
+        self,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value> {
+        self.inner()?.deserialize_struct("", fields, visitor)
+    }
+}

@@ -1,0 +1,82 @@
+//! How far an iterate is from solving its equations: the merit of the line search, and the relative residual that decides.
+
+use super::Iteration;
+use crate::contact::step;
+use crate::method::sizes::{Beside, IterateVelocities, Missed, row_miss};
+use pliant_solvers::KktResidual;
+
+impl Iteration<'_> {
+    /// Takes the weights of the merit from the filled system.
+    pub(crate) fn weigh(&mut self) {
+        let system = self.system.assembler.system();
+        let inertia = &mut self.work.inertia;
+        inertia.clear();
+        inertia.extend((0..system.n()).map(|i| system.w_diagonal(i).abs()));
+    }
+
+    /// Sum of the squares of what the equations lack as velocities: impulses over `W_ii`, rows over the displacement gain; of rows of bounded
+    /// force by the natural map, contacts too.
+    pub(crate) fn merit(&mut self) -> f64 {
+        self.find_row_velocities();
+        let s = &*self.work;
+        let system = self.system.assembler.system();
+        let mut sum = 0.0;
+        for ((p, w), fixed) in s.residual.primal.iter().zip(&s.inertia).zip(&system.fixed) {
+            if !fixed && *w > 0.0 {
+                sum += (p / w) * (p / w);
+            }
+        }
+        for row in 0..system.m() {
+            let r = row_miss(system, row, s.missed());
+            sum += r * r;
+        }
+        sum + step::merit(self.system, self.work.contact_iterate())
+    }
+
+    /// What each row misses, as a velocity.
+    fn find_row_velocities(&mut self) {
+        let s = &mut *self.work;
+        self.system.assembler.velocities_of_deficits(
+            &self.system.model,
+            &self.system.evaluation,
+            &self.scheme,
+            &s.residual.deficit,
+            &mut s.residual.row_velocity,
+        );
+    }
+
+    /// The residual of the iterate in the terms of [`KktResidual`], with the matrices filled there. What each equation misses, less the rounding of
+    /// the positions that it is made of, as a share of the size of its terms: `|W| u + |J^T| |mu|` and `|J| u + |R mu|` with the velocities
+    /// `u = |v+| + |v| + |a|/g` of each coordinate.
+    pub(crate) fn measure(&mut self) -> KktResidual {
+        self.find_row_velocities();
+        // Beside contacts, rows of bounded force are solved with them, to their tolerance of the largest velocity without impulses.
+        let contacts = step::listed(self.system);
+        let beside = contacts.map(|c| Beside {
+            tolerances: (self.system.options.newton.tolerance / self.system.options.contacts.tolerance)
+                .min(1.0),
+            free_velocity: c.free_velocity(),
+        });
+        let s = &mut *self.work;
+        let velocities = IterateVelocities {
+            start: &s.start,
+            end: &s.iterate.velocity,
+            acceleration: &s.relation.acceleration,
+            acceleration_gain: s.relation.acceleration_gain,
+            displacement_gain: s.relation.displacement_gain,
+        };
+        s.sizes
+            .find_speeds(&self.system.model, &self.end.state, velocities);
+        let missed = Missed {
+            primal: &s.residual.primal,
+            mu: &s.iterate.mu,
+            row_velocity: &s.residual.row_velocity,
+        };
+        s.sizes
+            .measure(self.system.assembler.system(), missed, beside, |terms| {
+                if let Some(c) = contacts {
+                    c.add_sizes(&s.iterate.contacts, terms);
+                }
+            })
+    }
+}

@@ -1,0 +1,355 @@
+//! The iteration of Newton's method.
+
+use super::Iteration;
+use crate::Error;
+use crate::contact::{ContactIterate, step};
+use crate::report::{NewtonReport, Timings};
+use pliant_kkt::{GeometricStiffness, Geometry, StepInput};
+use pliant_model::ModelError;
+use pliant_solvers::{KktResidual, SolveReport, Status};
+use std::time::Instant;
+
+/// Halvings of a Newton step at most.
+const SEARCHES: usize = 12;
+
+/// Steps at most that may pass without a decrease of the merit before the line search, and by what the merit may rise in them.
+const TENTATIVE: usize = 4;
+const LARGEST_RISE: f64 = 1e8;
+
+/// Share of the decrease that the merit must show (Armijo).
+const DECREASE: f64 = 1e-4;
+
+/// The best iterate so far.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Watch {
+    /// Its merit.
+    best: f64,
+    /// Steps since that did not decrease the merit.
+    tentative: usize,
+    /// These did not pay: from the best iterate by line search.
+    searching: bool,
+}
+
+impl Iteration<'_> {
+    /// Newton's method; with contacts that bounce by different coefficients once more with the largest common share of them that makes no energy, to 1/64, as in the
+    /// linear step.
+    pub(crate) fn iterate_with_restitution(
+        &mut self,
+        timings: &mut Timings,
+    ) -> Result<(SolveReport, NewtonReport, bool), Error> {
+        let mut out = self.iterate(timings)?;
+        if !step::restitution_makes_energy(self.system, self.work.contact_iterate()) {
+            return Ok(out);
+        }
+        let (mut least, mut most, mut last) = (0.0, 1.0, 1.0);
+        for _ in 0..6 {
+            last = 0.5 * (least + most);
+            step::share_restitution(self.system, self.start, self.scheme, last);
+            out = self.iterate(timings)?;
+            if step::restitution_makes_energy(self.system, self.work.contact_iterate()) {
+                most = last;
+            } else {
+                least = last;
+            }
+        }
+        if last != least {
+            step::share_restitution(self.system, self.start, self.scheme, least);
+            out = self.iterate(timings)?;
+        }
+        Ok(out)
+    }
+
+    /// Newton's method. On return the state is the best iterate.
+    fn iterate(&mut self, timings: &mut Timings) -> Result<(SolveReport, NewtonReport, bool), Error> {
+        let mut newton = NewtonReport::default();
+        let mut last: Option<SolveReport> = None;
+        let mut clamped = false;
+        if self.predict() {
+            newton.iterations += 1;
+        } else {
+            self.guess()?;
+        }
+        self.find_residual()?;
+        let mut watch = Watch::default();
+        let mut weighed = false;
+        loop {
+            let clock = Instant::now();
+            self.fill_newton(false);
+            timings.fill += clock.elapsed();
+            if !weighed {
+                weighed = true;
+                self.weigh();
+                let at = self.work.contact_iterate();
+                step::weigh_newton(self.system, self.start, self.scheme, at)?;
+                let merit = self.merit();
+                self.keep_best(&mut watch, merit);
+            }
+            let measured = self.measure();
+            let settled = !self.system.in_contact() || self.work.iterate.whole;
+            let done = settled && measured.relative <= self.system.options.newton.tolerance;
+            if let Some(mut report) = last {
+                report.residual = measured;
+                report.status = if done {
+                    Status::Converged
+                } else if newton.iterations >= self.system.options.newton.iterations {
+                    Status::MaxIterations
+                } else {
+                    report.status
+                };
+                if done || report.status != Status::Converged {
+                    if !done {
+                        self.return_to_best()?;
+                        report.residual = self.measure();
+                    }
+                    return Ok((report, newton, clamped));
+                }
+            }
+            let clock = Instant::now();
+            clamped |= self.prepare_newton()?;
+            timings.factor += clock.elapsed();
+            let clock = Instant::now();
+            let mut solved = self.solve_newton()?;
+            timings.solve += clock.elapsed();
+            newton.iterations += 1;
+            let clock = Instant::now();
+            let found = done || self.search(&mut watch, &mut newton)?;
+            timings.update += clock.elapsed();
+            // Until the residual says otherwise.
+            solved.status = if found {
+                Status::Converged
+            } else {
+                Status::Stagnated
+            };
+            solved.residual = KktResidual::default();
+            last = Some(solved);
+        }
+    }
+
+    /// Solves the prepared system; the impulses of the contacts are apart from those of the model.
+    fn solve_newton(&mut self) -> Result<SolveReport, Error> {
+        let s = &mut *self.work;
+        let at = ContactIterate {
+            start: &s.start,
+            end: &s.iterate.velocity,
+            mu: &s.iterate.mu,
+            impulses: &s.iterate.contacts,
+        };
+        step::solve_newton(self.system, self.start, self.scheme, at, &mut s.contact_impulses)
+    }
+
+    /// Fills the matrices at the iterate.
+    pub(crate) fn fill_newton(&mut self, clamped: bool) {
+        let full = Geometry {
+            forces: GeometricStiffness::Full,
+            multipliers: GeometricStiffness::Full,
+        };
+        let scheme = self
+            .scheme
+            .with_geometry(if clamped { full.clamped() } else { full });
+        let gain = self.work.relation.acceleration_gain;
+        for (lambda, mu) in self
+            .system
+            .scratch
+            .lag_for_step
+            .iter_mut()
+            .zip(&self.work.iterate.mu)
+        {
+            *lambda = gain * mu;
+        }
+        let input = StepInput {
+            state: &self.end.state,
+            multipliers: &self.system.scratch.lag_for_step,
+            impulse: &[],
+            fixed_change: &[],
+            motion: &self.system.row_motion,
+        };
+        self.system
+            .assembler
+            .fill(&self.system.model, &mut self.system.evaluation, &scheme, input);
+        self.guards.deactivate_rows(&mut self.system.assembler);
+    }
+
+    fn fill_right_hand_sides(&mut self) {
+        let s = &*self.work;
+        self.system.assembler.set_residuals(
+            &self.system.model,
+            &self.system.evaluation,
+            &self.scheme,
+            &s.residual.primal,
+            &s.residual.deficit,
+            &s.iterate.mu,
+        );
+    }
+
+    /// Factors the filled system; where it is indefinite, with the absolute value of the geometric stiffness. True if so.
+    pub(crate) fn prepare_newton(&mut self) -> Result<bool, Error> {
+        let mut clamped = false;
+        loop {
+            self.fill_right_hand_sides();
+            let prepared = if self.system.in_contact() {
+                let at = self.work.contact_iterate();
+                step::prepare_newton(self.system, self.start, self.scheme, at)
+            } else {
+                let prepared = self.system.solver.prepare(self.system.assembler.system());
+                prepared.map_err(|e| Error::from_solver(e, &self.system.model, self.start.time))
+            };
+            match prepared {
+                Ok(()) => return Ok(clamped),
+                Err(Error::NotPositiveDefinite { .. }) if !clamped && self.system.options.clamp_geometry => {
+                    clamped = true;
+                    self.fill_newton(clamped);
+                }
+                Err(e) => return Err(e),
+            }
+        }
+    }
+
+    /// Takes Newton's step: all of it while the merit decreases or for a few steps more, since what decreases one part of the residual may
+    /// increase another for an iteration; if that did not pay, from the best iterate as far as the merit decreases. False, at the best
+    /// iterate, if it does not decrease at all.
+    pub(crate) fn search(&mut self, watch: &mut Watch, newton: &mut NewtonReport) -> Result<bool, Error> {
+        let s = &mut *self.work;
+        s.accepted.velocity.clone_from(&s.iterate.velocity);
+        s.accepted.mu.clone_from(&s.iterate.mu);
+        s.accepted.contacts.clone_from(&s.iterate.contacts);
+        let whole = self.go(1.0)?;
+        if whole <= (1.0 - 2.0 * DECREASE) * watch.best {
+            self.keep_best(watch, whole);
+            return Ok(true);
+        }
+        if !watch.searching && watch.tentative < TENTATIVE && whole <= LARGEST_RISE * watch.best {
+            watch.tentative += 1;
+            return Ok(true);
+        }
+        if watch.tentative > 0 {
+            watch.tentative = 0;
+            watch.searching = true;
+            self.return_to_best()?;
+            return Ok(true);
+        }
+        let mut share = 1.0;
+        for _ in 0..SEARCHES {
+            newton.halvings += 1;
+            share *= 0.5;
+            let found = self.go(share)?;
+            if found <= (1.0 - 2.0 * DECREASE * share) * watch.best {
+                self.keep_best(watch, found);
+                return Ok(true);
+            }
+        }
+        self.return_to_best()?;
+        Ok(false)
+    }
+
+    /// Goes a share of Newton's step from the last iterate, and returns the merit there; infinite where a mapping is not defined.
+    fn go(&mut self, share: f64) -> Result<f64, Error> {
+        let s = &mut *self.work;
+        for ((end, old), change) in s
+            .iterate
+            .velocity
+            .iter_mut()
+            .zip(&s.accepted.velocity)
+            .zip(&self.system.solution.x)
+        {
+            *end = old + share * change;
+        }
+        let rows = (&mut s.iterate.mu, &s.accepted.mu, &self.system.solution.mu);
+        let contacts = (&mut s.iterate.contacts, &s.accepted.contacts, &s.contact_impulses);
+        for (list, old, new) in [rows, contacts] {
+            for ((mu, old), new) in list.iter_mut().zip(old).zip(new) {
+                *mu = if share == 1.0 {
+                    *new
+                } else {
+                    old + share * (new - old)
+                };
+            }
+        }
+        s.iterate.whole = share == 1.0;
+        match self.place().and_then(|()| self.find_residual()) {
+            Ok(()) => Ok(self.merit()),
+            Err(Error::Model(ModelError::Degenerate { .. })) => Ok(f64::INFINITY),
+            Err(e) => Err(e),
+        }
+    }
+
+    pub(crate) fn keep_best(&mut self, watch: &mut Watch, merit: f64) {
+        *watch = Watch {
+            best: merit,
+            ..Watch::default()
+        };
+        let s = &mut *self.work;
+        s.best.velocity.clone_from(&s.iterate.velocity);
+        s.best.mu.clone_from(&s.iterate.mu);
+        s.best.contacts.clone_from(&s.iterate.contacts);
+        s.best.whole = s.iterate.whole;
+    }
+
+    pub(crate) fn return_to_best(&mut self) -> Result<(), Error> {
+        let s = &mut *self.work;
+        s.iterate.velocity.clone_from(&s.best.velocity);
+        s.iterate.mu.clone_from(&s.best.mu);
+        s.iterate.contacts.clone_from(&s.best.contacts);
+        s.iterate.whole = s.best.whole;
+        self.place()?;
+        self.find_residual()
+    }
+
+    /// Where materials have a past, takes the answer of the equations linearised at the *start* of the step for the first iterate. From the velocities of the start, as for others, held
+    /// coordinates that move would strain what is beside them alone, far beyond yield, and what yields would be bent back from there. False where it is not asked for or not found.
+    pub(crate) fn predict(&mut self) -> bool {
+        if self.system.model.internal_count() == 0 || self.system.in_contact() {
+            return false;
+        }
+        self.solve_at_start().is_ok()
+    }
+
+    fn solve_at_start(&mut self) -> Result<(), Error> {
+        let (gain, reach) = (
+            self.work.relation.acceleration_gain,
+            self.work.relation.displacement_gain,
+        );
+        // The velocities that lead nowhere.
+        let s = &mut *self.work;
+        s.iterate.velocity.clear();
+        s.iterate
+            .velocity
+            .extend(s.relation.displacement.iter().map(|d| -d / reach));
+        s.iterate.mu.clear();
+        s.iterate
+            .mu
+            .extend(self.start.multipliers.iter().map(|l| l / gain));
+        s.iterate.whole = false;
+        self.place()?;
+        self.find_residual()?;
+        self.fill_newton(false);
+        self.prepare_newton()?;
+        let s = &mut *self.work;
+        s.rate.clear();
+        let fixed = &self.system.assembler.system().fixed;
+        for (i, end) in s.iterate.velocity.iter().enumerate() {
+            let goal = s.start[i] + self.system.scratch.fixed_change[i];
+            s.rate.push(if fixed[i] { goal - end } else { 0.0 });
+        }
+        self.system.scratch.right_hand_side.clear();
+        self.system
+            .scratch
+            .right_hand_side
+            .extend_from_slice(&self.system.assembler.system().c);
+        self.system
+            .assembler
+            .shift_right_hand_sides(&s.rate, &self.system.scratch.right_hand_side);
+        self.solve_newton()?;
+        let s = &mut *self.work;
+        for ((end, change), held) in s
+            .iterate
+            .velocity
+            .iter_mut()
+            .zip(&self.system.solution.x)
+            .zip(&s.rate)
+        {
+            *end += change + held;
+        }
+        s.iterate.mu.copy_from_slice(&self.system.solution.mu);
+        self.place()
+    }
+}

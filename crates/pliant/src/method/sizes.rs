@@ -1,0 +1,151 @@
+//! How far an iterate is from solving its equations, as a share of the size of their terms.
+
+use pliant_model::{Model, State};
+use pliant_solvers::{KktResidual, KktSystem};
+
+/// Sizes of the terms of the equations of a step, and the rounding of the positions that these are made of.
+#[derive(Debug, Default)]
+pub(crate) struct TermSizes {
+    /// Of the velocity of each coordinate (m/s, rad/s).
+    speed: Vec<f64>,
+    rounding: Vec<f64>,
+    /// Of the impulse on each coordinate (N s, N m s).
+    primal: Vec<f64>,
+    primal_rounding: Vec<f64>,
+}
+
+/// Velocities of an iterate, by independent coordinate.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct IterateVelocities<'a> {
+    pub(crate) start: &'a [f64],
+    pub(crate) end: &'a [f64],
+    /// The part of the acceleration that does not depend on the velocity at the end.
+    pub(crate) acceleration: &'a [f64],
+    /// Gains of acceleration (1/s) and displacement (s) by the velocity at the end.
+    pub(crate) acceleration_gain: f64,
+    pub(crate) displacement_gain: f64,
+}
+
+/// The parts of the equations that an iterate misses.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Missed<'a> {
+    /// Impulses that are missing, by independent coordinate (N s, N m s).
+    pub(crate) primal: &'a [f64],
+    /// Impulses of the rows (N s, N m s), and by how much each row misses its law, as a velocity.
+    pub(crate) mu: &'a [f64],
+    pub(crate) row_velocity: &'a [f64],
+}
+
+/// Contacts that are solved beside the rows, by their solver's tolerance.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Beside {
+    /// Share of the tolerance of Newton's method in that of contacts, at most 1.
+    pub(crate) tolerances: f64,
+    /// The largest velocity that there is without impulses (m/s).
+    pub(crate) free_velocity: f64,
+}
+
+impl TermSizes {
+    /// Finds the velocities that the terms are made of, `|v+| + |v| + |a|/g`, and the share of rounding in them.
+    pub(crate) fn find_speeds(&mut self, model: &Model, state: &State, of: IterateVelocities<'_>) {
+        let n = model.dof_count();
+        for list in [&mut self.speed, &mut self.rounding] {
+            list.clear();
+            list.resize(n, 0.0);
+        }
+        for node in model.nodes() {
+            let Some(first) = node.first_dof() else { continue };
+            let positions = &state.positions[node.position_range()];
+            let largest = positions.iter().fold(0.0f64, |a, x| a.max(x.abs()));
+            for i in first..first + node.velocity_range().len() {
+                let change = of.end[i] + of.acceleration[i] / of.acceleration_gain;
+                self.speed[i] = of.end[i].abs() + of.start[i].abs() + change.abs();
+                // A hundred roundings for the arithmetic of the mappings.
+                self.rounding[i] = 100.0 * f64::EPSILON * largest / of.displacement_gain;
+            }
+        }
+    }
+
+    /// The residual of an iterate in the terms of [`KktResidual`], with the matrices filled there. The share that each equation misses, less the
+    /// rounding of positions, of the size of its terms: `|W| u + |J^T| |mu|` and `|J| u + |R mu|` with the speeds `u`. `add_contacts` adds the sizes of the impulses
+    /// of contacts.
+    pub(crate) fn measure(
+        &mut self,
+        system: &KktSystem,
+        missed: Missed<'_>,
+        beside: Option<Beside>,
+        add_contacts: impl FnOnce(&mut [f64]),
+    ) -> KktResidual {
+        let (n, m) = (system.n(), system.m());
+        for list in [&mut self.primal, &mut self.primal_rounding] {
+            list.clear();
+            list.resize(n, 0.0);
+        }
+        for i in 0..n {
+            let columns = system.w.pattern().row(i);
+            let values = &system.w.values()[system.w.pattern().row_slots(i)];
+            for (k, w) in columns.iter().zip(values) {
+                let k = *k as usize;
+                self.primal[i] += w.abs() * self.speed[k];
+                self.primal_rounding[i] += w.abs() * self.rounding[k];
+                if k != i {
+                    self.primal[k] += w.abs() * self.speed[i];
+                    self.primal_rounding[k] += w.abs() * self.rounding[i];
+                }
+            }
+        }
+        let mut out = KktResidual::default();
+        // A NaN must not hide behind `max`.
+        let max = |a: f64, b: f64| if b.is_nan() || b > a { b } else { a };
+        let share = |missed: f64, rounding: f64, terms: f64| {
+            let beyond = missed - rounding;
+            if beyond <= 0.0 { 0.0 } else { beyond / terms }
+        };
+        for row in 0..m {
+            let columns = system.j.pattern().row(row);
+            let values = &system.j.values()[system.j.pattern().row_slots(row)];
+            let mu = missed.mu[row].abs();
+            let mut terms = system.r_diagonal(row) * mu;
+            let mut rounding = 0.0;
+            for (k, j) in columns.iter().zip(values) {
+                let k = *k as usize;
+                terms += j.abs() * self.speed[k];
+                rounding += j.abs() * self.rounding[k];
+                self.primal[k] += j.abs() * mu;
+            }
+            let missed = row_miss(system, row, missed).abs();
+            out.row = max(out.row, missed);
+            let (lower, upper) = system.bounds[row];
+            let bounded = lower > f64::NEG_INFINITY || upper < f64::INFINITY;
+            let own = match beside {
+                Some(b) if bounded => b.tolerances * share(missed, rounding, terms.max(b.free_velocity)),
+                _ => share(missed, rounding, terms),
+            };
+            out.relative = max(out.relative, own);
+        }
+        add_contacts(&mut self.primal);
+        for i in (0..n).filter(|i| !system.fixed[*i]) {
+            let missed = missed.primal[i].abs();
+            out.primal = max(out.primal, missed / system.w_diagonal(i).abs());
+            out.relative = max(
+                out.relative,
+                share(missed, self.primal_rounding[i], self.primal[i]),
+            );
+        }
+        out
+    }
+}
+
+/// By how much a row misses its law, as a velocity; of rows of bounded force by the natural map.
+pub(crate) fn row_miss(system: &KktSystem, row: usize, missed: Missed<'_>) -> f64 {
+    let (mu, w) = (missed.mu[row], missed.row_velocity[row]);
+    let (lower, upper) = system.bounds[row];
+    if lower == f64::NEG_INFINITY && upper == f64::INFINITY {
+        return w;
+    }
+    let s = system.row_scale(row) + system.r_diagonal(row);
+    if s == 0.0 {
+        return w;
+    }
+    s * (mu - (mu - w / s).max(lower).min(upper))
+}

@@ -1,0 +1,193 @@
+//! What the numerical part of a linear step is made of.
+//!
+//! With `u = v + beta dv`, by which positions move, and the equation that was solved, `M dv = p`, the mean velocity is `u + (1/2 - beta) dv`. An impulse of `p` that the ledger enters at the mean
+//! velocity is accounted for; all others (`q`) work on the way `h u`, which is what changes what they store, and on `(1/2 - beta) dv`, which is the part of inertia:
+//!
+//! ```math
+//! dT = sum_entered p . (v + dv/2) + sum_others q . u + (1/2 - beta) dv . sum_others q
+//! ```
+
+mod rows;
+
+use super::ledger::{Account, power_without_potential};
+use super::{Room, Step};
+use crate::method::gyroscopic;
+use crate::motion::Motion;
+use crate::system::System;
+use crate::{Gyroscopic, NumericalParts};
+use pliant_kkt::Scheme;
+use pliant_model::{ComponentId, Treatment};
+
+/// Velocities of all nodes by the Jacobians of the start, and impulses.
+#[derive(Debug, Default)]
+pub(crate) struct PartsWorkspace {
+    /// The change `dv`, and the velocity `u` by which positions move.
+    change: Vec<f64>,
+    moving: Vec<f64>,
+    /// Impulses of gyroscopic torques.
+    spin: Vec<f64>,
+}
+
+/// Takes a linear step apart, before it moves anything: `end` has its multipliers and forces of supports, and the state of the start. The
+/// geometric stiffness is that which was filled.
+pub(crate) fn find_parts(
+    system: &mut System,
+    start: &Motion,
+    end: &Motion,
+    scheme: &Scheme,
+    parts: &mut PartsWorkspace,
+    account: &mut Account,
+) {
+    system.find_law_forces(&end.state, |m| m.start);
+    let step = Step {
+        system,
+        start,
+        end,
+        scheme,
+    };
+    let h = scheme.h;
+    push_change(step, parts);
+    let (on_change, rows) = rows::parts_of_rows(step, h, parts);
+    let entered = on_change + entered_on_change(step, h, parts, &mut account.room);
+    let stiffness = stiffness_part(step, h, parts) + rows.stiffness;
+    let inertia = inertia_part(step, h, entered, parts, account);
+    let System {
+        model,
+        evaluation,
+        assembler,
+        ..
+    } = system;
+    let geometry = assembler.geometry_work(model, evaluation, scheme, &end.state, &parts.moving);
+    account.parts = Some(NumericalParts {
+        inertia,
+        geometry,
+        stiffness,
+        ..rows
+    });
+}
+
+/// `dv` and `u` of all nodes.
+fn push_change(step: Step<'_>, parts: &mut PartsWorkspace) {
+    let all = step.system.model.velocity_count();
+    parts.change.resize(all, 0.0);
+    parts.moving.resize(all, 0.0);
+    for node in step.system.model.nodes() {
+        let Some(first) = node.first_dof() else { continue };
+        let range = node.velocity_range();
+        let change = &step.system.solution.x[first..first + range.len()];
+        parts.change[range].copy_from_slice(change);
+    }
+    step.system
+        .evaluation
+        .push_forward(&step.system.model, &mut parts.change);
+    let pairs = step.end.state.velocities.iter().zip(&parts.change);
+    for (u, (v, dv)) in parts.moving.iter_mut().zip(pairs) {
+        *u = v + step.scheme.beta * dv;
+    }
+}
+
+/// What impulses that are neither of rows nor stored do on the change of velocity: from outside, without a potential, of supports and contacts.
+fn entered_on_change(step: Step<'_>, h: f64, parts: &PartsWorkspace, room: &mut Room) -> f64 {
+    let change = &parts.change;
+    let outside = step.end.controls.external.iter().zip(change);
+    let mut sum = h * outside.map(|(f, dv)| f * dv).sum::<f64>();
+    sum += h * power_without_potential(&step.system.model, &step.end.state, room, |k| change[k]);
+    let supports = step.end.supports.iter().zip(&step.system.solution.x);
+    sum += h * supports.map(|(f, dv)| f * dv).sum::<f64>();
+    sum + step
+        .system
+        .contacts
+        .as_ref()
+        .map_or(0.0, |c| c.observed.work.on_change)
+}
+
+/// `(1/2 - beta) dv . q` and the work of inertial forces; with mapped masses [`close_inertia`](Self::close_inertia) has the rest.
+fn inertia_part(
+    step: Step<'_>,
+    h: f64,
+    entered: f64,
+    parts: &mut PartsWorkspace,
+    account: &mut Account,
+) -> f64 {
+    let (mut square, mut mapped) = (0.0, 0.0);
+    for attachment in step.system.model.masses() {
+        let node = step.system.model.node(attachment.node);
+        let range = node.velocity_range();
+        let (v, p) = account.room.first.split_at_mut(range.len());
+        let p = &mut p[..range.len()];
+        let change = &parts.change[range.clone()];
+        p.fill(0.0);
+        attachment.component.add_product(node.space, 1.0, change, p);
+        square += p.iter().zip(change).map(|(p, dv)| p * dv).sum::<f64>();
+        if node.first_dof().is_none() {
+            let ends = step.end.state.velocities[range].iter().zip(change);
+            v.iter_mut()
+                .zip(ends)
+                .for_each(|(v, (start, dv))| *v = start + dv);
+            p.fill(0.0);
+            attachment.component.add_product(node.space, 1.0, v, p);
+            mapped += 0.5 * p.iter().zip(&*v).map(|(p, v)| p * v).sum::<f64>();
+        }
+    }
+    account.mapped = mapped;
+    let inertial = step.system.evaluation.inertial_force().iter().zip(&parts.moving);
+    let work = h * inertial.map(|(f, u)| f * u).sum::<f64>() + spin_work(step, h, parts);
+    (0.5 - step.scheme.beta) * (square - entered) + work
+}
+
+/// Work of the gyroscopic impulses on the way.
+fn spin_work(step: Step<'_>, h: f64, parts: &mut PartsWorkspace) -> f64 {
+    parts.spin.clone_from(&step.system.scratch.impulse);
+    if step.system.options.gyroscopic == Gyroscopic::LinearlyImplicit {
+        let (gain, change) = (h * step.scheme.alpha, &step.system.solution.x);
+        gyroscopic::add_linearised(&step.system.model, &step.end.state, gain, change, &mut parts.spin);
+    }
+    let mut sum = 0.0;
+    for node in step.system.model.nodes() {
+        let Some(first) = node.first_dof() else { continue };
+        let moving = &parts.moving[node.velocity_range()];
+        let spin = parts.spin[first..].iter().zip(moving);
+        sum += spin.map(|(p, u)| p * u).sum::<f64>();
+    }
+    sum
+}
+
+/// `(1/2 - alpha) |dx|_K^2` of all that is treated as a stiffness, and what contacts have of it.
+fn stiffness_part(step: Step<'_>, h: f64, parts: &PartsWorkspace) -> f64 {
+    let mut sum = step
+        .system
+        .contacts
+        .as_ref()
+        .map_or(0.0, |c| c.observed.work.stiffness);
+    for (i, field) in step.system.model.force_fields().iter().enumerate() {
+        let gain = 0.5 - step.scheme.alpha_of(ComponentId::ForceField(i));
+        let component = &field.component;
+        if step.system.model.treatment(i) != Treatment::Stiffness
+            || !component.law.has_potential()
+            || gain == 0.0
+        {
+            continue;
+        }
+        let node = step.system.model.node(field.node);
+        let size = node.space.velocity_size();
+        let moving = &parts.moving[node.velocity_range()];
+        let blocks = step.system.evaluation.stiffness(i);
+        let mut form = 0.0;
+        for g in 0..blocks.len() {
+            let alone = [g];
+            let list = step
+                .system
+                .evaluation
+                .groups(i)
+                .get(g)
+                .map_or(&alone[..], Vec::as_slice);
+            let at = |k: usize| moving[list[k / size] * size + k % size];
+            let width = blocks.width(g).max(1);
+            for (r, row) in blocks.block(g).chunks_exact(width).enumerate() {
+                form += at(r) * row.iter().enumerate().map(|(c, k)| k * at(c)).sum::<f64>();
+            }
+        }
+        sum += gain * h * h * form;
+    }
+    sum
+}

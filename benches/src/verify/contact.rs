@@ -326,7 +326,11 @@ fn rope(n: usize, pull: f64) -> Result<(f64, usize), Error> {
     let (mut world, id) = (World::new(), MaterialId::default());
     world.set_pair(id, id, rough(0.3))?;
     let shape = Shape::cylinder(0.5, cylinder)?;
-    world.add(Collider::new("cylinder", shape, Placement::Fixed(Pose::default())))?;
+    world.add(Collider::new(
+        "cylinder",
+        shape,
+        Placement::Fixed(Pose::default()),
+    ))?;
     let all: Vec<usize> = (0..n).collect();
     let shape = Shape::soft_points(&all, radius)?;
     world.add(Collider::new("rope", shape, Placement::Points(node)))?;

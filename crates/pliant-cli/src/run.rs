@@ -120,7 +120,7 @@ fn code_of(error: &pliant::Error) -> u8 {
     match error {
         pliant::Error::NotConverged { .. }
         | pliant::Error::ContactsNotConverged { .. }
-        | pliant::Error::ContactsNotForeseen { .. }
+        | pliant::Error::ContactsMissed { .. }
         | pliant::Error::CorrectionNotConverged { .. }
         | pliant::Error::NotSettled { .. }
         | pliant::Error::NoEquilibrium { .. }

@@ -106,12 +106,12 @@ impl Simulation {
     /// # Errors
     /// [`Error::Model`] if there is no such element.
     pub fn wake(&mut self, node: NodeId, element: usize) -> Result<(), Error> {
-        sleep::wake(&mut self.system, &mut self.motion.sleep, node, element)
+        sleep::wake(&mut self.system, &mut self.motion, node, element)
     }
 
     /// Wakes everything.
     pub fn wake_all(&mut self) {
-        sleep::wake_all(&mut self.system, &mut self.motion.sleep);
+        sleep::wake_all(&mut self.system, &mut self.motion);
     }
 
     /// Puts islands to sleep after a step that stands, and says in the report what that took.

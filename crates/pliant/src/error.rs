@@ -100,11 +100,12 @@ pub enum Error {
         /// The report of the step that was not taken.
         report: Box<StepReport>,
     },
-    /// Things went through each other that were apart, however often the step was taken again with the contacts that had not been foreseen.
+    /// Bodies that were apart went through each other, however often the step was taken again with the
+    /// contacts that its search had missed.
     #[error(
-        "{contact} go through each other in the step from t = {time} s, which was taken {searches} times again with the contacts that it had not foreseen; take shorter steps"
+        "{contact} go through each other in the step from t = {time} s, which was taken {searches} times again with the contacts that it had missed; take shorter steps"
     )]
-    ContactsNotForeseen {
+    ContactsMissed {
         /// Two things that do, in words.
         contact: String,
         /// Time at the start of the step (s).

@@ -1,9 +1,10 @@
 //! The public face: a model in motion.
 
 mod checkpoint;
-pub(crate) mod contact;
+mod contacts;
 mod drive;
 
+use crate::contact::step;
 use crate::control::{AdaptiveWorkspace, Conditions, Guards, retry, sleep};
 use crate::method::{Explicit, ExplicitMethod, Method, Rattle, capabilities, implicit};
 use crate::motion::Motion;
@@ -196,9 +197,7 @@ impl Simulation {
         self.motion.integrator.forget();
         self.motion.adaptive = crate::AdaptiveMemory::default();
         self.wake_all();
-        if let Some(c) = &mut self.system.contacts {
-            c.forget();
-        }
+        step::forget(&mut self.system, &mut self.motion);
         self.motion.hold_present_velocities(&self.system.model);
         self.start_ledger();
         Ok(())
@@ -237,9 +236,12 @@ impl Simulation {
             }
             .into());
         }
-        let memory = &mut self.motion.sleep;
-        sleep::wake_elements(&mut self.system, memory, node, element..element + 1);
-        sleep::wake_coupled(&mut self.system, memory, first..first + coordinates.len());
+        sleep::wake_elements(&mut self.system, &mut self.motion, node, element..element + 1);
+        sleep::wake_coupled(
+            &mut self.system,
+            &mut self.motion,
+            first..first + coordinates.len(),
+        );
         for k in (0..coordinates.len()).filter(|k| coordinates[*k]) {
             self.system.assembler.fixed_mut()[first + k] = true;
             self.motion.controls.held[first + k] = velocity[k];
@@ -285,8 +287,7 @@ impl Simulation {
         let place = &mut self.motion.controls.external[entry.first_velocity + element * size..][..size];
         if place != force {
             place.copy_from_slice(force);
-            let memory = &mut self.motion.sleep;
-            sleep::wake_elements(&mut self.system, memory, node, element..element + 1);
+            sleep::wake_elements(&mut self.system, &mut self.motion, node, element..element + 1);
         }
         Ok(())
     }
@@ -297,9 +298,12 @@ impl Simulation {
     /// [`Error::Model`] if there is no such element.
     pub fn release(&mut self, node: NodeId, element: usize, coordinates: &[bool]) -> Result<(), Error> {
         let first = self.system.model.dofs_of(node, element, coordinates.len())?;
-        let memory = &mut self.motion.sleep;
-        sleep::wake_elements(&mut self.system, memory, node, element..element + 1);
-        sleep::wake_coupled(&mut self.system, memory, first..first + coordinates.len());
+        sleep::wake_elements(&mut self.system, &mut self.motion, node, element..element + 1);
+        sleep::wake_coupled(
+            &mut self.system,
+            &mut self.motion,
+            first..first + coordinates.len(),
+        );
         for k in (0..coordinates.len()).filter(|k| coordinates[*k]) {
             self.system.assembler.fixed_mut()[first + k] = false;
         }
@@ -327,8 +331,8 @@ impl Simulation {
         self.check_method()?;
         let result = retry::with_missed_contacts(self, h, weights);
         if result.is_err() {
-            self.undo_contacts()?;
             retry::put_back(self)?;
+            step::undo(&mut self.system, &mut self.motion)?;
         }
         result
     }
@@ -401,8 +405,8 @@ impl Simulation {
         let taken = method.step(&mut self.system, start, h, end, &mut self.trace);
         let result = taken.and_then(|()| self.finish_step(h));
         if result.is_err() {
-            self.undo_contacts()?;
             retry::put_back(self)?;
+            step::undo(&mut self.system, &mut self.motion)?;
         }
         result
     }
@@ -487,20 +491,11 @@ impl Simulation {
         self.trace.account.lost(step, stored)
     }
 
-    /// Overlap of hard contacts that the state was set with, as far as it is still there (m).
-    pub(crate) fn set_overlap(&self) -> f64 {
-        self.system.contacts.as_ref().map_or(0.0, |c| c.set_overlap)
-    }
-
     /// Adds what compliant contacts store at the start of the step, once they are found, and notes what overlaps in a state that was set.
     pub(crate) fn add_stored_at_start(&mut self) {
-        let Some(c) = &mut self.system.contacts else {
-            return;
-        };
-        c.set_overlap = self.motion.ledger.overlap;
-        if self.trace.account.stored_is_missing {
+        if let (true, Some(c)) = (self.trace.account.stored_is_missing, &self.system.contacts) {
             self.trace.account.start.potential += c.stored_at_start();
-            c.take_overlap_as_given();
+            self.motion.ledger.overlap = c.deepest_at_start();
         }
     }
 
@@ -527,7 +522,7 @@ impl Simulation {
         report.time = before + h;
         observe::check(&self.system, before, &report)?;
         if !self.options.accept_failed_steps {
-            self.check_contacts(&report)?;
+            step::check(&self.system, &self.motion, &report)?;
         }
         Ok(report)
     }
@@ -535,10 +530,10 @@ impl Simulation {
     /// Takes what a step that stands has found.
     pub(crate) fn commit(&mut self, report: &StepReport) {
         self.motion.fresh = false;
-        self.keep_contacts();
+        step::stand(&mut self.system, &mut self.motion, self.trace.h);
         self.system.lag_multipliers(&mut self.motion);
         self.motion.dissipated = report.dissipated;
-        self.motion.ledger = LedgerMemory::of_step(report.energies, self.set_overlap());
+        self.motion.ledger = LedgerMemory::of_step(report.energies, self.motion.ledger.overlap);
         self.motion.time = report.time;
         self.system.counters.steps += 1;
     }

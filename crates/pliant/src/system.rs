@@ -8,10 +8,10 @@ pub(crate) mod treatments;
 pub(crate) use accelerations::{gather, gather_forces};
 pub use treatments::TreatmentChoice;
 
+use crate::contact::Contacts;
+use crate::control::sleep::{self, Sleep};
 use crate::motion::{Controls, Motion};
 use crate::report::Counters;
-use crate::simulation::contact::Contacts;
-use crate::control::sleep::{self, Sleep};
 use crate::system::treatments::group_of_field;
 use crate::{Error, Options};
 use pliant_kkt::{Assembler, RowMotion};
@@ -156,9 +156,7 @@ impl System {
 
     /// Writes into a motion what only the system knows of it: fixed coordinates, inputs, the active set.
     pub(crate) fn record(&self, motion: &mut Motion) {
-        let Motion {
-            controls, solver, ..
-        } = motion;
+        let Motion { controls, solver, .. } = motion;
         controls.fixed.clone_from(&self.assembler.system().fixed);
         controls.inputs.clear();
         controls
@@ -226,7 +224,7 @@ impl System {
 
     /// Whether the present step has contacts.
     pub(crate) fn in_contact(&self) -> bool {
-        self.contacts.as_ref().is_some_and(|c| !c.is_empty())
+        crate::contact::step::listed(self).is_some()
     }
 
     /// Work so far.

@@ -83,7 +83,7 @@ impl ContactSummary {
         self.overlap.add(report.overlap);
         self.iterations += report.iterations;
         self.halvings += report.halvings;
-        self.missed += report.unforeseen;
+        self.missed += report.missed;
         self.corrections += report.corrections;
         self.most_asleep = self.most_asleep.max(report.asleep);
         self.asleep = report.asleep;

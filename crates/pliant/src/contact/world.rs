@@ -96,7 +96,7 @@ impl ContactFinder for World {
         Ok(())
     }
 
-    fn find_unforeseen(
+    fn find_missed(
         &mut self,
         model: &Model,
         state: &State,

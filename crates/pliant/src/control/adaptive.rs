@@ -10,6 +10,7 @@ pub(crate) use guards::Guards;
 use super::retry::together;
 use super::{Conditions, StepStart, sleep};
 use crate::adaptive::{Adaptive, AdaptiveMemory, AdaptiveReport, Event, EventKind};
+use crate::contact::step;
 use crate::options::Weights;
 use crate::system::System;
 use crate::{Error, Integrator, Options, Simulation, StepReport};
@@ -54,7 +55,7 @@ pub(super) fn step(
         });
     }
     if let Some(contacts) = &mut simulation.system.contacts {
-        contacts.failed = None;
+        contacts.observed.failed = None;
     }
     check_rows(&simulation.system, &simulation.options)?;
     let mut trials = Trials {
@@ -230,7 +231,7 @@ impl Trials<'_> {
         };
         let limits = simulation.options.contacts.sleeping;
         sleep::look(&mut simulation.system, &mut simulation.motion, limits);
-        simulation.find_contacts(h)?;
+        step::find_present(&mut simulation.system, &mut simulation.motion, h)?;
         let closing = guards::Closing {
             soon: 2.0 * events.resolution(simulation.motion.time, h),
             h,
@@ -354,7 +355,7 @@ impl Trials<'_> {
         let time = self.simulation.motion.time + act * h;
         (self.drive)(self.simulation, time)?;
         if let Some(c) = &mut self.simulation.system.contacts {
-            c.aside.clear();
+            c.detection.guards.aside.clear();
         }
         // All trials of a step are of the same system.
         let conditions = Conditions {

@@ -2,6 +2,7 @@
 //! Newton's method do not converge.
 
 use super::Conditions;
+use crate::contact::step;
 use crate::options::Weights;
 use crate::{Error, Integrator, Simulation, StepReport, Timings};
 
@@ -13,7 +14,7 @@ pub(crate) fn step(simulation: &mut Simulation, h: f64) -> Result<StepReport, Er
         _ => options.newton.halvings,
     };
     if let Some(contacts) = &mut simulation.system.contacts {
-        contacts.failed = None;
+        contacts.observed.failed = None;
     }
     step_or_halves(simulation, h, halvings)
 }
@@ -23,7 +24,7 @@ pub(crate) fn step(simulation: &mut Simulation, h: f64) -> Result<StepReport, Er
 fn step_or_halves(simulation: &mut Simulation, h: f64, halvings: usize) -> Result<StepReport, Error> {
     let end = simulation.motion.time + h;
     match simulation.step_at_once(h, Conditions::default()) {
-        Err(Error::ContactsNotConverged { .. } | Error::ContactsNotForeseen { .. }) if halvings > 0 => {}
+        Err(Error::ContactsNotConverged { .. } | Error::ContactsMissed { .. }) if halvings > 0 => {}
         Err(Error::NotConverged { .. } | Error::NotPositiveDefinite { .. })
             if halvings > 0 && simulation.options.integrator != Integrator::Linear => {}
         result => return result,
@@ -59,24 +60,20 @@ pub(crate) fn with_missed_contacts(
     h: f64,
     weights: Weights,
 ) -> Result<StepReport, Error> {
-    if let Some(c) = &mut simulation.system.contacts {
-        c.foresee_nothing();
-    }
+    step::begin(&mut simulation.system);
     loop {
         let result = simulation.try_at_once(h, weights);
-        let missed = matches!(result, Err(Error::ContactsNotForeseen { .. }));
-        let contacts = simulation.system.contacts.as_mut().filter(|_| missed);
-        if !contacts.is_some_and(|c| c.take_unforeseen()) {
+        let missed = matches!(result, Err(Error::ContactsMissed { .. }));
+        if !(missed && step::take_missed(&mut simulation.system)) {
             return result;
         }
         put_back(simulation)?;
     }
 }
 
-/// Drops the end of a step. What the step woke stays awake.
+/// Drops the end of a step.
 pub(crate) fn put_back(simulation: &mut Simulation) -> Result<(), Error> {
     let (start, end) = (&mut simulation.start, &mut simulation.motion);
-    start.sleep.clone_from(&end.sleep);
     end.clone_from(start);
     simulation.system.propagate(&mut end.state)?;
     simulation.system.set_row_motion(end.time, end.time);
@@ -117,7 +114,7 @@ pub(crate) fn together(first: &StepReport, second: &StepReport) -> StepReport {
     }
     b.de_saxce = b.de_saxce.max(a.de_saxce);
     b.halvings += a.halvings;
-    b.unforeseen += a.unforeseen;
+    b.missed += a.missed;
     b.impacts += a.impacts;
     b.iterations += a.iterations;
     b.corrections += a.corrections;
@@ -172,7 +169,7 @@ mod tests {
         report.ledger.friction = 19.0 * x;
         let c = &mut report.contacts;
         (c.residual, c.velocity_residual, c.de_saxce) = (7.0 * x, 11.0 * x, 13.0 * x);
-        (c.halvings, c.unforeseen, c.impacts) = (19 * k, 23 * k, 29 * k);
+        (c.halvings, c.missed, c.impacts) = (19 * k, 23 * k, 29 * k);
         (c.iterations, c.corrections) = (31 * k, 37 * k);
         (c.lifted, c.paid, c.work, c.stilled) = (17.0 * x, 19.0 * x, 23.0 * x, 29.0 * x);
         c.held_back = 31.0 * x;
@@ -226,7 +223,7 @@ mod tests {
             assert_eq!(
                 (
                     c.halvings,
-                    c.unforeseen,
+                    c.missed,
                     c.impacts,
                     c.iterations,
                     c.corrections,
@@ -234,7 +231,7 @@ mod tests {
                 ),
                 (
                     sums.halvings,
-                    sums.unforeseen,
+                    sums.missed,
                     sums.impacts,
                     sums.iterations,
                     sums.corrections,

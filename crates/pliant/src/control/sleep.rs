@@ -5,9 +5,8 @@ mod fall;
 pub(crate) use fall::fall_asleep;
 
 use crate::Error;
-use crate::contact::{Contact, ContactKey, ContactList, Sleeping};
+use crate::contact::{ContactKey, ContactList, Sleeping, predict, step};
 use crate::motion::{Motion, clone_into_buffers};
-use crate::simulation::contact::foresee;
 use crate::system::System;
 use pliant_contact::Rest;
 use pliant_dense::Vec3;
@@ -180,16 +179,23 @@ impl Sleep {
 /// Sleepers keep their positions to the bit: an update by zero may change the sign of a zero and
 /// the length of a quaternion.
 pub(crate) fn hold_positions(system: &System, start: &State, end: &mut Motion) {
-    let System { model, sleep, .. } = system;
-    if sleep.asleep == 0 {
-        return;
-    }
-    for node in model.nodes() {
-        let Some(first) = node.first_dof() else { continue };
-        let (size, places) = (node.space.velocity_size(), node.space.position_size());
-        for e in (0..node.count).filter(|e| sleep.sleeps(&end.sleep, first + e * size)) {
-            let range = node.first_position + e * places..node.first_position + (e + 1) * places;
-            end.state.positions[range.clone()].copy_from_slice(&start.positions[range]);
+    let Motion { sleep, state, .. } = end;
+    system.sleep.hold_positions(&system.model, sleep, start, state);
+}
+
+impl Sleep {
+    /// As [`hold_positions`], of the sleepers of a memory.
+    pub(crate) fn hold_positions(&self, model: &Model, memory: &SleepMemory, start: &State, end: &mut State) {
+        if self.asleep == 0 {
+            return;
+        }
+        for node in model.nodes() {
+            let Some(first) = node.first_dof() else { continue };
+            let (size, places) = (node.space.velocity_size(), node.space.position_size());
+            for e in (0..node.count).filter(|e| self.sleeps(memory, first + e * size)) {
+                let range = node.first_position + e * places..node.first_position + (e + 1) * places;
+                end.positions[range.clone()].copy_from_slice(&start.positions[range]);
+            }
         }
     }
 }
@@ -224,7 +230,7 @@ pub(crate) fn is_asleep(system: &System, memory: &SleepMemory, node: NodeId, ele
 /// [`Error::Model`] if there is no such element.
 pub(crate) fn wake(
     system: &mut System,
-    memory: &mut SleepMemory,
+    motion: &mut Motion,
     node: NodeId,
     element: usize,
 ) -> Result<(), Error> {
@@ -237,21 +243,21 @@ pub(crate) fn wake(
         }
         .into());
     }
-    wake_elements(system, memory, node, element..element + 1);
+    wake_elements(system, motion, node, element..element + 1);
     Ok(())
 }
 
 /// Wakes everything.
-pub(crate) fn wake_all(system: &mut System, memory: &mut SleepMemory) {
+pub(crate) fn wake_all(system: &mut System, motion: &mut Motion) {
     let woken = &mut system.sleep.woken;
     woken.clear();
-    woken.extend(memory.island.iter().filter(|i| **i != NONE));
-    wake_islands(system, memory);
-    memory.slow.fill(0.0);
+    woken.extend(motion.sleep.island.iter().filter(|i| **i != NONE));
+    wake_islands(system, motion);
+    motion.sleep.slow.fill(0.0);
 }
 
 /// Wakes what a component acts on: something about it has changed.
-pub(crate) fn wake_component(system: &mut System, memory: &mut SleepMemory, component: ComponentId) {
+pub(crate) fn wake_component(system: &mut System, motion: &mut Motion, component: ComponentId) {
     let model = &system.model;
     let node = match component {
         ComponentId::ForceField(i) => model.force_fields().get(i).map(|f| f.node),
@@ -260,17 +266,12 @@ pub(crate) fn wake_component(system: &mut System, memory: &mut SleepMemory, comp
     };
     if let Some(node) = node {
         let count = model.node(node).count;
-        wake_elements(system, memory, node, 0..count);
+        wake_elements(system, motion, node, 0..count);
     }
 }
 
 /// Wakes what elements of a node depend on.
-pub(crate) fn wake_elements(
-    system: &mut System,
-    memory: &mut SleepMemory,
-    node: NodeId,
-    elements: Range<usize>,
-) {
+pub(crate) fn wake_elements(system: &mut System, motion: &mut Motion, node: NodeId, elements: Range<usize>) {
     let sleep = &mut system.sleep;
     if sleep.of_dof.is_empty() {
         return;
@@ -278,20 +279,18 @@ pub(crate) fn wake_elements(
     sleep.woken.clear();
     for dof in elements.flat_map(|e| system.assembler.support_dofs(node, e)) {
         let block = sleep.of_dof[dof] as usize;
-        memory.slow[block] = 0.0;
-        if memory.island[block] != NONE {
-            sleep.woken.push(memory.island[block]);
+        motion.sleep.slow[block] = 0.0;
+        if motion.sleep.island[block] != NONE {
+            sleep.woken.push(motion.sleep.island[block]);
         }
     }
-    wake_islands(system, memory);
+    wake_islands(system, motion);
     // Contacts of what rested were not looked for.
-    if let Some(c) = &mut system.contacts {
-        c.find_again();
-    }
+    step::find_again(system, [motion]);
 }
 
 /// Wakes what the model connects with coordinates that are held otherwise from now on.
-pub(crate) fn wake_coupled(system: &mut System, memory: &mut SleepMemory, dofs: Range<usize>) {
+pub(crate) fn wake_coupled(system: &mut System, motion: &mut Motion, dofs: Range<usize>) {
     let System { assembler, sleep, .. } = system;
     if sleep.asleep == 0 {
         return;
@@ -303,21 +302,21 @@ pub(crate) fn wake_coupled(system: &mut System, memory: &mut SleepMemory, dofs: 
     for i in 0..kkt.n() {
         let row = kkt.w.pattern().row(i);
         if dofs.contains(&i) {
-            sleep.list(memory, row.iter().map(index));
+            sleep.list(&motion.sleep, row.iter().map(index));
         } else if row.iter().any(|d| dofs.contains(&(*d as usize))) {
-            sleep.list(memory, std::iter::once(i));
+            sleep.list(&motion.sleep, std::iter::once(i));
         }
     }
     for row in (0..kkt.m()).map(|i| kkt.j.pattern().row(i)) {
         if row.iter().any(|d| dofs.contains(&(*d as usize))) {
-            sleep.list(memory, row.iter().map(index));
+            sleep.list(&motion.sleep, row.iter().map(index));
         }
     }
-    wake_islands(system, memory);
+    wake_islands(system, motion);
 }
 
 /// Wakes the listed islands.
-fn wake_islands(system: &mut System, memory: &mut SleepMemory) {
+fn wake_islands(system: &mut System, motion: &mut Motion) {
     let System {
         assembler,
         sleep,
@@ -332,22 +331,30 @@ fn wake_islands(system: &mut System, memory: &mut SleepMemory) {
     let woken = &sleep.woken;
     let fixed = assembler.fixed_mut();
     for (d, block) in sleep.of_dof.iter().enumerate() {
-        if woken.binary_search(&memory.island[*block as usize]).is_ok() {
-            fixed[d] = memory.fixed[d];
+        if woken.binary_search(&motion.sleep.island[*block as usize]).is_ok() {
+            fixed[d] = motion.sleep.fixed[d];
         }
     }
-    for (island, slow) in memory.island.iter_mut().zip(&mut memory.slow) {
+    for (island, slow) in motion.sleep.island.iter_mut().zip(&mut motion.sleep.slow) {
         if woken.binary_search(island).is_ok() {
             (*island, *slow) = (NONE, 0.0);
             sleep.asleep -= 1;
         }
     }
     if let Some(c) = contacts {
-        let back = memory.forces.iter().filter(|f| woken.binary_search(&f.2).is_ok());
-        c.give_back(back.map(|f| (f.0, f.1)));
+        c.detection.forget();
     }
-    memory.forces.retain(|f| woken.binary_search(&f.2).is_err());
-    find_rows(system, memory);
+    let Motion {
+        sleep: memory,
+        contacts: known,
+        ..
+    } = &mut *motion;
+    if let Some(known) = known {
+        let back = memory.forces.iter().filter(|f| woken.binary_search(&f.2).is_ok());
+        known.give_back(back.map(|f| (f.0, f.1)));
+    }
+    motion.sleep.forces.retain(|f| woken.binary_search(&f.2).is_err());
+    find_rows(system, &motion.sleep);
 }
 
 /// Finds the rows of the model that sleepers alone take part in.
@@ -375,19 +382,19 @@ fn find_blocks(system: &mut System) {
 
 /// Takes note of the option before a step, and of what moves.
 pub(crate) fn look(system: &mut System, motion: &mut Motion, limits: Option<Sleeping>) {
-    let memory = &mut motion.sleep;
     if limits.is_none() {
         if !system.sleep.of_dof.is_empty() {
-            wake_all(system, memory);
+            wake_all(system, motion);
             system.sleep = Sleep::default();
-            *memory = SleepMemory::default();
+            motion.sleep = SleepMemory::default();
             if let Some(c) = &mut system.contacts {
-                c.finder.set_rest(&|_, _| Rest::Moves);
-                c.find_again();
+                c.detection.set_rest(&|_, _| Rest::Moves);
             }
+            step::find_again(system, [motion]);
         }
         return;
     }
+    let memory = &mut motion.sleep;
     let kkt = system.assembler.system();
     let (n, m, blocks) = (kkt.n(), kkt.m(), kkt.primal_blocks().len() - 1);
     if system.sleep.of_dof.len() != n {
@@ -432,13 +439,13 @@ fn tell_finder(system: &mut System, motion: &Motion) {
     }
     if let Some(c) = contacts {
         let (sleep, assembler) = (&*sleep, &*assembler);
-        c.finder
+        c.detection
             .set_rest(&|node, element| sleep.rest_of(assembler, node, element));
     }
 }
 
 /// Wakes islands on which a row acts whose motion goes on.
-pub(crate) fn wake_driven(system: &mut System, memory: &mut SleepMemory) {
+pub(crate) fn wake_driven(system: &mut System, motion: &mut Motion) {
     let System {
         assembler,
         sleep,
@@ -451,9 +458,9 @@ pub(crate) fn wake_driven(system: &mut System, memory: &mut SleepMemory) {
     sleep.woken.clear();
     for i in (0..row_motion.len()).filter(|i| drives(row_motion, *i)) {
         let dofs = assembler.system().j.pattern().row(i).iter();
-        sleep.list(memory, dofs.map(|d| *d as usize));
+        sleep.list(&motion.sleep, dofs.map(|d| *d as usize));
     }
-    wake_islands(system, memory);
+    wake_islands(system, motion);
 }
 
 /// Whether the motion of a row goes on over the present step.
@@ -472,19 +479,22 @@ pub(crate) fn wake_touched(system: &mut System, motion: &mut Motion, h: f64) -> 
         contacts,
         ..
     } = &mut *system;
-    let Some(c) = contacts.as_ref().filter(|_| sleep.asleep > 0) else {
+    let (Some(c), Some(last)) = (&*contacts, &motion.contacts) else {
         return false;
     };
+    if sleep.asleep == 0 {
+        return false;
+    }
     sleep.woken.clear();
-    foresee(model, &motion.state, assembler.system(), h, &mut sleep.predicted);
+    predict(model, &motion.state, assembler.system(), h, &mut sleep.predicted);
     let memory = &motion.sleep;
-    for (contact, supports) in listed(c.list_of_step()) {
+    for (contact, supports) in c.detection.list().with_supports() {
         let [moves, sleeps] = sleep.rest_of_all(assembler, supports);
         if !(moves && sleeps) {
             continue;
         }
         let known = memory.forces.binary_search_by_key(&contact.key, |f| f.0);
-        let had_force = c.had_force(contact.key) || known.is_ok();
+        let had_force = last.had_force(contact.key) || known.is_ok();
         let approach = h * opening(model, &sleep.predicted, contact.normal, supports);
         if had_force || contact.gap + approach <= 0.0 {
             let dofs = supports
@@ -494,7 +504,7 @@ pub(crate) fn wake_touched(system: &mut System, motion: &mut Motion, h: f64) -> 
         }
     }
     let any = !sleep.woken.is_empty();
-    wake_islands(system, &mut motion.sleep);
+    wake_islands(system, motion);
     if any {
         tell_finder(system, motion);
     }
@@ -509,10 +519,4 @@ pub(crate) fn recall(system: &mut System, memory: &SleepMemory) {
         find_blocks(system);
         find_rows(system, memory);
     }
-}
-
-/// Contacts with what they act on.
-fn listed(list: &ContactList) -> impl Iterator<Item = (&Contact, &[Support])> {
-    let contacts = list.contacts().iter().enumerate();
-    contacts.map(|(i, c)| (c, list.supports(i)))
 }

@@ -1,8 +1,8 @@
 //! The start of a step, to go back to.
 
 use crate::Error;
+use crate::contact::{Observation, step};
 use crate::motion::Motion;
-use crate::simulation::contact::ContactsAtStart;
 use crate::system::System;
 
 /// The motion at the start of a step, with what the system knows of it, in buffers that are used
@@ -10,7 +10,8 @@ use crate::system::System;
 #[derive(Debug, Default)]
 pub(crate) struct StepStart {
     motion: Motion,
-    contacts: ContactsAtStart,
+    /// What was read of the contacts of the step before it.
+    observation: Observation,
     /// Steps that were taken before it.
     steps: usize,
 }
@@ -25,7 +26,7 @@ impl StepStart {
         self.motion.clone_from(motion);
         system.record(&mut self.motion);
         if let Some(c) = &system.contacts {
-            self.contacts.take(c);
+            self.observation.clone_from(c.observed.observation());
         }
         self.steps = system.counters.steps;
     }
@@ -37,9 +38,7 @@ impl StepStart {
     pub(crate) fn give_back(&self, system: &mut System, motion: &mut Motion) -> Result<(), Error> {
         let same_sleepers = motion.sleep.has_islands_of(&self.motion.sleep);
         motion.clone_from(&self.motion);
-        if let Some(c) = &mut system.contacts {
-            self.contacts.give_back(c)?;
-        }
+        step::go_back(system, motion, &self.observation)?;
         system.counters.steps = self.steps;
         system.recall(motion, same_sleepers)
     }

@@ -13,7 +13,6 @@
 //! out, which costs iterations, not accuracy.
 
 mod anderson;
-mod contacts;
 mod measure;
 mod newton;
 mod residual;
@@ -22,11 +21,12 @@ pub(crate) use anderson::Anderson;
 
 use crate::Error;
 use crate::Simulation;
+use crate::contact::{ContactIterate, step};
+use crate::control::Guards;
 use crate::integrator::{EndWeighted, Finished, ImplicitMethod, Integrator, Past, Relation, Start};
 use crate::method::sizes::{Missed, TermSizes};
 use crate::motion::{Motion, clone_into_buffers};
 use crate::observe::DampingLaw;
-use crate::control::Guards;
 use crate::options::Weights;
 use crate::report::StepReport;
 use crate::system::System;
@@ -75,7 +75,8 @@ pub(crate) struct NewtonWorkspace {
     best: Iterate,
     equations: StartEquations,
     residual: Residual,
-    contacts: ContactWorkspace,
+    /// Impulses of the contacts as last solved for.
+    contact_impulses: Vec<f64>,
     displacement: Vec<f64>,
     /// Accelerations of the independent coordinates.
     rate: Vec<f64>,
@@ -116,18 +117,17 @@ struct Residual {
     row_velocity: Vec<f64>,
 }
 
-/// Contacts in Newton's method.
-#[derive(Debug, Default)]
-struct ContactWorkspace {
-    /// Impulses as last solved for.
-    solved: Vec<f64>,
-    /// Scales in the merit.
-    scales: Vec<f64>,
-    /// The change of velocity since the start.
-    change: Vec<f64>,
-}
-
 impl NewtonWorkspace {
+    /// The iterate, as contacts see it.
+    fn contact_iterate(&self) -> ContactIterate<'_> {
+        ContactIterate {
+            start: &self.start,
+            end: &self.iterate.velocity,
+            mu: &self.iterate.mu,
+            impulses: &self.iterate.contacts,
+        }
+    }
+
     /// The parts of the equations that the iterate misses.
     fn missed(&self) -> Missed<'_> {
         Missed {
@@ -334,7 +334,7 @@ impl Simulation {
         let scheme = work.relate(method, &weights, h, &self.motion)?;
         self.trace.timings.fill += clock.elapsed();
         let clock = Instant::now();
-        self.find_contacts(h)?;
+        step::find(&mut self.system, &self.motion, h)?;
         self.trace.timings.contacts += clock.elapsed();
         let clock = Instant::now();
         self.add_stored_at_start();
@@ -346,7 +346,8 @@ impl Simulation {
             guards: &self.guards,
             work: &mut self.methods.implicit,
         };
-        iteration.start_contacts(h)?;
+        let impulses = &mut iteration.work.iterate.contacts;
+        step::start_newton(iteration.system, iteration.end, &scheme, h, impulses)?;
         iteration.record_start(h, method.weight())?;
         self.trace.timings.fill += clock.elapsed();
         let (solved, newton, clamped) = iteration.iterate_with_restitution(&mut self.trace.timings)?;
@@ -357,12 +358,11 @@ impl Simulation {
         (trace.solved, trace.newton, trace.geometry_clamped) = (solved, newton, clamped);
         let work = &self.methods.implicit;
         work.read_forces(&self.system, &mut self.motion);
-        if let Some(c) = &mut self.system.contacts {
-            c.read_iterate(&work.iterate.velocity, &work.iterate.contacts, h, scheme.beta);
-        }
+        let at = work.contact_iterate();
+        step::read_newton(&mut self.system, &self.motion, &scheme, at, h);
         self.trace.timings.update += clock.elapsed();
         let clock = Instant::now();
-        self.look_again(h)?;
+        step::look_for_missed(&mut self.system, &self.start, &self.motion, h)?;
         self.trace.timings.contacts += clock.elapsed();
         let clock = Instant::now();
         self.system.take_rows_by_law();
@@ -378,7 +378,13 @@ impl Simulation {
         self.tally(h, DampingLaw::Mean);
         self.trace.timings.update += clock.elapsed();
         let clock = Instant::now();
-        self.find_contacts_after(h)?;
+        let stored = step::find_at_end(&mut self.system, &mut self.motion, h)?;
+        let lost = stored.map(|stored| self.lost(stored));
+        let ends = step::Ends {
+            start: &self.start,
+            end: &mut self.motion,
+        };
+        step::recover_overlap(&mut self.system, ends, &self.scheme, lost)?;
         self.trace.account.forgotten += self.system.advance_memory(&mut self.motion.state, 0.0);
         self.trace.timings.contacts += clock.elapsed();
         let clock = Instant::now();

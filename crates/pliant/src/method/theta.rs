@@ -1,10 +1,13 @@
 //! One step, in the order of the equations.
 
 use crate::Simulation;
+use crate::contact::step;
 use crate::control::sleep;
 use crate::method::gyroscopic;
+use crate::motion::Motion;
 use crate::observe::{DampingLaw, LedgerMemory, find_parts};
 use crate::report::{StepReport, Timings};
+use crate::system::System;
 use crate::{Error, Gyroscopic};
 use pliant_kkt::{GeometricTerms, StepInput};
 use pliant_model::{ComponentId, NodeKind};
@@ -50,14 +53,12 @@ impl Simulation {
             self.motion.time,
             &mut self.system.scratch.impulse,
         )?;
-        let limits = self.options.contacts.sleeping;
-        sleep::look(&mut self.system, &mut self.motion, limits);
-        sleep::wake_driven(&mut self.system, &mut self.motion.sleep);
         timings.fill += lap();
-        self.find_contacts(h)?;
-        while sleep::wake_touched(&mut self.system, &mut self.motion, h) {
-            self.find_contacts(h)?;
-        }
+        let found = find_and_wake(&mut self.system, &mut self.motion, h);
+        // What the step wakes is awake at its start.
+        self.start.sleep.clone_from(&self.motion.sleep);
+        self.start.contacts.clone_from(&self.motion.contacts);
+        found?;
         timings.contacts += lap();
         self.add_stored_at_start();
         self.system.find_fixed_change(&self.motion);
@@ -70,7 +71,9 @@ impl Simulation {
         let solved = loop {
             let mut solved = match self.prepare_and_solve(clamped, &mut timings, &mut lap) {
                 Err(Error::NotPositiveDefinite { .. })
-                    if !clamped && self.options.clamp_geometry && self.scheme.geometry != GeometricTerms::NONE =>
+                    if !clamped
+                        && self.options.clamp_geometry
+                        && self.scheme.geometry != GeometricTerms::NONE =>
                 {
                     clamped = true;
                     self.prepare_and_solve(clamped, &mut timings, &mut lap)?
@@ -87,8 +90,8 @@ impl Simulation {
         };
         // Before the unknown is changed: the support is what the fixed rows of the system lack.
         let mut supports = std::mem::take(&mut self.motion.supports);
-        let solution = self.contact_solution().unwrap_or(&self.system.solution);
-        self.whole_system().support_into(solution, &mut supports);
+        let (whole, solution) = step::whole_system(&self.system);
+        whole.support_into(solution, &mut supports);
         self.motion.supports = supports;
         let motion = &mut self.motion;
         self.system
@@ -104,7 +107,7 @@ impl Simulation {
         {
             *x += d;
         }
-        self.read_contacts(h);
+        step::read(&mut self.system, &self.scheme);
         timings.solve += lap();
 
         for (lambda, mu) in self.motion.multipliers.iter_mut().zip(&self.system.solution.mu) {
@@ -128,7 +131,7 @@ impl Simulation {
         }
         self.update(h)?;
         timings.update += lap();
-        self.look_again(h)?;
+        step::look_for_missed(&mut self.system, &self.start, &self.motion, h)?;
         timings.contacts += lap();
         self.trace.account.forgotten += self.system.advance_memory(&mut self.motion.state, h);
         self.tally(h, DampingLaw::Tangent);
@@ -138,7 +141,13 @@ impl Simulation {
             None => 0,
         };
         timings.stabilise += lap();
-        self.find_contacts_after(h)?;
+        let stored = step::find_at_end(&mut self.system, &mut self.motion, h)?;
+        let lost = stored.map(|stored| self.lost(stored));
+        let ends = step::Ends {
+            start: &self.start,
+            end: &mut self.motion,
+        };
+        step::recover_overlap(&mut self.system, ends, &self.scheme, lost)?;
         self.trace.account.forgotten += self.system.advance_memory(&mut self.motion.state, 0.0);
         timings.contacts += lap();
 
@@ -152,7 +161,7 @@ impl Simulation {
         self.motion.integrator.forget();
         self.commit(&report);
         self.fall_asleep(h, &mut report)?;
-        self.motion.ledger = LedgerMemory::of_step(report.energies, self.set_overlap());
+        self.motion.ledger = LedgerMemory::of_step(report.energies, self.motion.ledger.overlap);
         timings.update += lap();
         report.timings = timings;
         report.counters = self.system.counters();
@@ -188,8 +197,8 @@ impl Simulation {
         self.guards.deactivate_rows(&mut self.system.assembler);
         self.system.find_soft_rows();
         timings.fill += lap();
-        let prepared = if self.in_contact() {
-            self.prepare_contacts()
+        let prepared = if self.system.in_contact() {
+            step::prepare(&mut self.system, &self.motion, &self.scheme)
         } else {
             let prepared = self.system.solver.prepare(self.system.assembler.system());
             prepared.map_err(|e| Error::from_solver(e, &self.system.model, self.motion.time))
@@ -205,8 +214,8 @@ impl Simulation {
         timings: &mut Timings,
         lap: &mut impl FnMut() -> Duration,
     ) -> Result<SolveReport, Error> {
-        let solved = if self.in_contact() {
-            self.solve_contacts()?
+        let solved = if self.system.in_contact() {
+            step::solve(&mut self.system, &self.motion, &self.scheme)?
         } else {
             self.solve_without_contacts(timings, lap)?
         };
@@ -360,4 +369,16 @@ impl Simulation {
             .propagate(&self.system.model, &mut self.motion.state);
         self.correct_ledger();
     }
+}
+
+/// Finds the contacts at the start of a step, and wakes the islands that it disturbs.
+fn find_and_wake(system: &mut System, motion: &mut Motion, h: f64) -> Result<(), Error> {
+    let limits = system.options.contacts.sleeping;
+    sleep::look(system, motion, limits);
+    sleep::wake_driven(system, motion);
+    step::find(system, motion, h)?;
+    while sleep::wake_touched(system, motion, h) {
+        step::find(system, motion, h)?;
+    }
+    Ok(())
 }

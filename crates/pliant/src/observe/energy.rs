@@ -19,7 +19,11 @@ pub(crate) fn energies(step: Step<'_>, by_multipliers: bool, shifted: &mut [f64]
             out.potential += rows_energy(step, group, lambda, shifted);
         }
     }
-    out.potential += step.system.contacts.as_ref().map_or(0.0, |c| c.report.stored);
+    out.potential += step
+        .system
+        .contacts
+        .as_ref()
+        .map_or(0.0, |c| c.observed.report().stored);
     out
 }
 

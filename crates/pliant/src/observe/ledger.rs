@@ -95,7 +95,10 @@ pub(crate) fn stored_energies(
         scheme,
     };
     let mut energies = energy::energies(step, false, &mut room.first);
-    energies.potential -= system.contacts.as_ref().map_or(0.0, |c| c.report.stored);
+    energies.potential -= system
+        .contacts
+        .as_ref()
+        .map_or(0.0, |c| c.observed.report().stored);
     energies
 }
 
@@ -197,9 +200,9 @@ impl Account {
             } += work;
         }
         if let Some(c) = &step.system.contacts {
-            ledger.friction += c.work.friction;
-            ledger.impacts += c.work.impacts;
-            ledger.damping += c.work.damping;
+            ledger.friction += c.observed.work.friction;
+            ledger.impacts += c.observed.work.impacts;
+            ledger.damping += c.observed.work.damping;
         }
         self.ledger = ledger;
         self.close_inertia(step);
@@ -218,8 +221,8 @@ impl Account {
     pub(crate) fn close(&self, system: &System, end: &Energies) -> Ledger {
         let mut ledger = self.ledger;
         ledger.damping -= self.forgotten;
-        let contacts = system.contacts.as_ref();
-        ledger.corrections = self.corrected + contacts.map_or(0.0, |c| c.report.lifted - c.report.paid);
+        let contacts = system.contacts.as_ref().map(|c| c.observed.report());
+        ledger.corrections = self.corrected + contacts.map_or(0.0, |c| c.lifted - c.paid);
         ledger.close(
             end.kinetic - self.start.kinetic,
             end.potential - self.start.potential,

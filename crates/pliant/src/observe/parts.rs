@@ -94,7 +94,11 @@ fn entered_on_change(step: Step<'_>, h: f64, parts: &PartsWorkspace, room: &mut 
     sum += h * power_without_potential(&step.system.model, &step.end.state, room, |k| change[k]);
     let supports = step.end.supports.iter().zip(&step.system.solution.x);
     sum += h * supports.map(|(f, dv)| f * dv).sum::<f64>();
-    sum + step.system.contacts.as_ref().map_or(0.0, |c| c.work.on_change)
+    sum + step
+        .system
+        .contacts
+        .as_ref()
+        .map_or(0.0, |c| c.observed.work.on_change)
 }
 
 /// `(1/2 - beta) dv . q` and the work of inertial forces; with mapped masses [`close_inertia`](Self::close_inertia) has the rest.
@@ -150,7 +154,11 @@ fn spin_work(step: Step<'_>, h: f64, parts: &mut PartsWorkspace) -> f64 {
 
 /// `(1/2 - alpha) |dx|_K^2` of all that is treated as a stiffness, and what contacts have of it.
 fn stiffness_part(step: Step<'_>, h: f64, parts: &PartsWorkspace) -> f64 {
-    let mut sum = step.system.contacts.as_ref().map_or(0.0, |c| c.work.stiffness);
+    let mut sum = step
+        .system
+        .contacts
+        .as_ref()
+        .map_or(0.0, |c| c.observed.work.stiffness);
     for (i, field) in step.system.model.force_fields().iter().enumerate() {
         let gain = 0.5 - step.scheme.alpha_of(ComponentId::ForceField(i));
         let component = &field.component;

@@ -172,7 +172,7 @@ pub(crate) fn report(step: Step<'_>, trace: &mut Trace) -> StepReport {
         contacts: system
             .contacts
             .as_ref()
-            .map_or_else(Default::default, |c| c.report),
+            .map_or_else(Default::default, |c| *c.observed.report()),
         inertia: solved.inertia,
         violation: violation(system, &step.end.state),
         corrections: trace.corrections,

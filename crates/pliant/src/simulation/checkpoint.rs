@@ -1,6 +1,7 @@
 //! Saving what changes, and going back to it.
 
 use super::Simulation;
+use crate::contact::step;
 use crate::control::sleep;
 use crate::motion::SolverMemory;
 use crate::{Checkpoint, Error};
@@ -19,7 +20,7 @@ impl Simulation {
             correction_elimination: self.system.corrector.elimination().cloned(),
             active_set: self.system.solver.active_set().to_vec(),
         };
-        out.contacts = self.contact_memory();
+        step::save_solvers(&self.system, &mut out);
         out
     }
 
@@ -57,7 +58,7 @@ impl Simulation {
             .corrector
             .forget(solver.correction_elimination.clone());
         sleep::recall(&mut self.system, &checkpoint.sleep);
-        self.restore_contacts(checkpoint)
+        step::restore(&mut self.system, &mut self.motion)
     }
 
     /// Whether a checkpoint fits the rows that there are, and is finite.

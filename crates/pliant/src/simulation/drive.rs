@@ -14,7 +14,7 @@ impl Simulation {
     pub fn set_motion(&mut self, component: ComponentId, motion: Option<Motion>) -> Result<(), Error> {
         self.system.model.set_motion(component, motion)?;
         self.motion.ledger.energies = None;
-        sleep::wake_component(&mut self.system, &mut self.motion.sleep, component);
+        sleep::wake_component(&mut self.system, &mut self.motion, component);
         self.system.plan_row_motion(self.motion.time);
         Ok(())
     }
@@ -26,7 +26,7 @@ impl Simulation {
     pub fn set_bounds(&mut self, component: ComponentId, lower: f64, upper: f64) -> Result<(), Error> {
         self.system.model.set_bounds(component, lower, upper)?;
         self.motion.ledger.energies = None;
-        sleep::wake_component(&mut self.system, &mut self.motion.sleep, component);
+        sleep::wake_component(&mut self.system, &mut self.motion, component);
         Ok(())
     }
 
@@ -42,7 +42,7 @@ impl Simulation {
         let stored = self.potential(component);
         self.system.model.set_input(component, input, value)?;
         self.motion.ledger.inputs += self.potential(component) - stored;
-        sleep::wake_component(&mut self.system, &mut self.motion.sleep, component);
+        sleep::wake_component(&mut self.system, &mut self.motion, component);
         Ok(())
     }
 

@@ -17,8 +17,7 @@ mod step;
 mod tangent;
 
 use crate::Error;
-use crate::contact::{ContactKey, ContactList};
-use crate::simulation::contact::laws::Rows;
+use crate::contact::{ContactKey, ContactList, ContactRows};
 use pliant_dense::Vec3;
 use pliant_kkt::{Assembler, Tail};
 use pliant_model::{Model, State};
@@ -31,7 +30,7 @@ pub(super) use find::show;
 #[derive(Debug, Default)]
 pub(super) struct RestContacts {
     kept: KeptContacts,
-    rows: Vec<Rows>,
+    rows: Vec<ContactRows>,
     tail: Tail,
     /// Those that are active, as rows of the tangent.
     active: ActiveRows,
@@ -44,7 +43,7 @@ pub(super) struct RestContacts {
     /// Share of the last natural map.
     missed: f64,
     scratch: Vec<f64>,
-    search: find::Search,
+    found: ContactList,
 }
 
 /// The contacts of an iterate.

@@ -18,11 +18,11 @@ pub(super) const NO_SOLUTION: f64 = 1e-6;
 
 /// Begins a search at the positions of the motion, with the contacts there.
 pub(super) fn begin(at: &mut Setting<'_>, work: &mut Workspace) -> Result<(), Error> {
-    let (system, state) = (&mut *at.system, &mut at.motion.state);
-    system.evaluation.propagate(&system.model, state)?;
+    let (system, motion) = (&mut *at.system, &mut *at.motion);
+    system.propagate(&mut motion.state)?;
     if system.contacts.is_some() {
-        system.evaluation.evaluate(&system.model, state)?;
-        work.contacts.start(system, state, &at.options.contacts)?;
+        system.evaluation.evaluate(&system.model, &motion.state)?;
+        work.contacts.start(system, motion, &at.options.contacts)?;
     }
     Ok(())
 }
@@ -79,6 +79,7 @@ pub(super) fn show_forces(at: &mut Setting<'_>, work: &mut Workspace) {
     }
     contacts::show(
         at.system,
+        at.motion,
         &mut work.contacts,
         work.metric.length,
         &at.options.contacts,
@@ -119,7 +120,7 @@ fn no_equilibrium(system: &System, work: &Workspace) -> Error {
     let worst = |w: Worst| match w {
         Worst::Variable(v) => describe(v),
         Worst::Contact(sides) => {
-            let finder = system.contacts.as_ref().map(|c| &c.finder);
+            let finder = system.contacts.as_ref().map(|c| &c.detection);
             let [a, b] = sides.map(|s| finder.map_or_else(String::new, |f| f.name(s)));
             format!("the contact of {a} and {b}")
         }

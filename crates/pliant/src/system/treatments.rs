@@ -84,7 +84,7 @@ impl System {
         self.evaluation = Evaluation::new(&self.model);
         self.evaluation.propagate(&self.model, &mut motion.state)?;
         self.evaluation.evaluate(&self.model, &motion.state)?;
-        let transient = self.contacts.as_ref().map_or(&[][..], |c| &c.nodes);
+        let transient = self.contacts.as_ref().map_or(&[][..], |c| c.detection.nodes());
         self.assembler = Assembler::with_transient(&self.model, &self.evaluation, transient)?;
         self.assembler.fixed_mut().copy_from_slice(&fixed);
         self.solver.forget(None);

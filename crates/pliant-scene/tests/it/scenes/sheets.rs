@@ -312,7 +312,7 @@ fn at_no_step_does_the_ball_pass_the_trampoline() {
         let mut run = runner(&scene_edited("trampoline", &[(place, &moved)]), &[], Some(step));
         let mut unforeseen = 0;
         for _ in 0..(6.0 / step) as usize {
-            unforeseen += run.step().unwrap().contacts.unforeseen;
+            unforeseen += run.step().unwrap().contacts.missed;
         }
         let node = run.simulation().model().node_named("ball").unwrap();
         let x = run.simulation().positions(node)[2];

@@ -5,9 +5,9 @@
 
 use crate::adaptive::EventKind;
 use crate::contact::Contact;
+use crate::contact::Contacts;
 use crate::control::sleep::opening;
 use crate::motion::Motion;
-use crate::simulation::contact::Contacts;
 use crate::system::System;
 use pliant_dense::Vec3;
 use pliant_kkt::Assembler;
@@ -96,26 +96,24 @@ impl Guards {
     pub(super) fn shut(&mut self, system: &mut System, motion: &Motion, closing: Closing) -> bool {
         let Closing { soon, h, allowed } = closing;
         let (mut nearest, mut due) = (f64::INFINITY, false);
-        if let Some(c) = system.contacts.as_deref_mut() {
-            c.touching.clear();
-            for i in 0..c.list_of_step().len() {
-                let list = c.list_of_step();
-                let contact = &list.contacts()[i];
-                let (key, normal) = (contact.key, contact.normal);
+        if let (Some(c), Some(present)) = (&mut system.contacts, &motion.contacts) {
+            let touching = &mut c.detection.guards.touching;
+            touching.clear();
+            for (contact, supports) in present.list.with_supports() {
                 let gap = Gap {
                     gap: contact.gap,
-                    rate: opening(&system.model, &motion.state, normal, list.supports(i)),
+                    rate: opening(&system.model, &motion.state, contact.normal, supports),
                 };
-                let carried = c.had_force(key);
+                let carried = present.had_force(contact.key);
                 if gap.touches(carried, soon, h, allowed) {
                     due |= gap.strikes(carried, allowed);
-                    c.touching.push(key);
+                    touching.push(contact.key);
                 } else {
                     nearest = nearest.min(gap.gap);
                 }
             }
-            c.touching.sort_unstable();
-            c.shut = true;
+            touching.sort_unstable();
+            c.detection.guards.shut = true;
         }
         for group in system.model.row_groups() {
             let Some(sign) = open_side(system, group) else {
@@ -143,9 +141,7 @@ impl Guards {
         self.rows.clear();
         self.nearest = None;
         if let Some(c) = contacts {
-            c.shut = false;
-            c.touching.clear();
-            c.aside.clear();
+            c.detection.guards.open();
         }
     }
 
@@ -165,8 +161,8 @@ impl Guards {
             return None;
         }
         let mut nearest = None;
-        if let Some(c) = &system.contacts {
-            let now = c.list_of_step().contacts();
+        if let (Some(c), Some(present)) = (&system.contacts, &motion.contacts) {
+            let (now, guards) = (present.list.contacts(), &c.detection.guards);
             let of = |contact: &Contact, gap| Nearest {
                 gap,
                 kind: EventKind::Contact {
@@ -174,12 +170,11 @@ impl Guards {
                     sides: contact.sides,
                 },
             };
-            let open = |contact: &&Contact| c.touching.binary_search(&contact.key).is_err();
+            let open = |contact: &&Contact| guards.touching.binary_search(&contact.key).is_err();
             for contact in now.iter().filter(open) {
                 nearest = Nearest::of(nearest, Some(of(contact, contact.gap)));
             }
-            for (i, contact) in c.aside.contacts().iter().enumerate() {
-                let supports = c.aside.supports(i);
+            for (contact, supports) in guards.aside.with_supports() {
                 let rate = |state| opening(&system.model, state, contact.normal, supports);
                 let Way { start, h, weight } = way;
                 let gap = contact.gap + h * (weight * rate(&motion.state) + (1.0 - weight) * rate(start));

@@ -1,6 +1,6 @@
 //! Which islands have been slow for long enough, and their rest.
 
-use super::{NONE, SleepMemory, drives, find_rows, listed, tell_finder};
+use super::{NONE, SleepMemory, drives, find_rows, tell_finder};
 use crate::Error;
 use crate::contact::Sleeping;
 use crate::motion::Motion;
@@ -149,8 +149,7 @@ fn choose_islands(system: &mut System, motion: &Motion, time: f64) -> bool {
         let driven = drives(&system.row_motion, i);
         connections.connect(kkt.j.pattern().row(i).iter().map(index), driven);
     }
-    let contacts = system.contacts.iter();
-    for (_, supports) in contacts.flat_map(|c| listed(c.list_of_step())) {
+    for (_, supports) in motion.contacts.iter().flat_map(|c| c.list.with_supports()) {
         let dofs = supports
             .iter()
             .flat_map(|s| assembler.support_dofs(s.node, s.element));
@@ -209,18 +208,19 @@ fn put_to_sleep(system: &mut System, motion: &mut Motion) -> Result<(), Error> {
     system.evaluation.propagate(&system.model, &mut motion.state)?;
     find_rows(system, &motion.sleep);
     tell_finder(system, motion);
-    put_contacts_aside(system, &mut motion.sleep);
+    put_contacts_aside(system, motion);
     Ok(())
 }
 
 /// Keeps the forces of contacts among sleepers, which are left out from now on.
-fn put_contacts_aside(system: &mut System, memory: &mut SleepMemory) {
+fn put_contacts_aside(system: &System, motion: &mut Motion) {
     let (sleep, assembler) = (&system.sleep, &system.assembler);
-    let Some(c) = &mut system.contacts else {
+    let (Some(c), Some(known)) = (&system.contacts, &mut motion.contacts) else {
         return;
     };
-    let SleepMemory { island, forces, .. } = memory;
-    c.put_aside(
+    let SleepMemory { island, forces, .. } = &mut motion.sleep;
+    known.put_aside(
+        c.detection.list(),
         |supports| match sleep.rest_of_all(assembler, supports) {
             [false, true] => {
                 let dofs = supports

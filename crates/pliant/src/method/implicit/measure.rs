@@ -1,6 +1,7 @@
 //! How far an iterate is from solving its equations: the merit of the line search, and the relative residual that decides.
 
 use super::Iteration;
+use crate::contact::step;
 use crate::method::sizes::{Beside, IterateVelocities, Missed, row_miss};
 use pliant_solvers::KktResidual;
 
@@ -29,7 +30,7 @@ impl Iteration<'_> {
             let r = row_miss(system, row, s.missed());
             sum += r * r;
         }
-        sum + self.contact_merit()
+        sum + step::merit(self.system, self.work.contact_iterate())
     }
 
     /// What each row misses, as a velocity.
@@ -50,7 +51,7 @@ impl Iteration<'_> {
     pub(crate) fn measure(&mut self) -> KktResidual {
         self.find_row_velocities();
         // Beside contacts, rows of bounded force are solved with them, to their tolerance of the largest velocity without impulses.
-        let contacts = self.system.contacts.as_ref().filter(|c| !c.is_empty());
+        let contacts = step::listed(self.system);
         let beside = contacts.map(|c| Beside {
             tolerances: (self.system.options.newton.tolerance / self.system.options.contacts.tolerance)
                 .min(1.0),

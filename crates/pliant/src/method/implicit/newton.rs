@@ -2,6 +2,7 @@
 
 use super::Iteration;
 use crate::Error;
+use crate::contact::{ContactIterate, step};
 use crate::report::{NewtonReport, Timings};
 use pliant_kkt::{GeometricStiffness, GeometricTerms, StepInput};
 use pliant_model::ModelError;
@@ -37,22 +38,22 @@ impl Iteration<'_> {
         timings: &mut Timings,
     ) -> Result<(SolveReport, NewtonReport, bool), Error> {
         let mut out = self.iterate(timings)?;
-        if !self.restitution_makes_energy() {
+        if !step::restitution_makes_energy(self.system, self.work.contact_iterate()) {
             return Ok(out);
         }
         let (mut least, mut most, mut last) = (0.0, 1.0, 1.0);
         for _ in 0..6 {
             last = 0.5 * (least + most);
-            self.share_restitution(last);
+            step::share_restitution(self.system, self.start, self.scheme, last);
             out = self.iterate(timings)?;
-            if self.restitution_makes_energy() {
+            if step::restitution_makes_energy(self.system, self.work.contact_iterate()) {
                 most = last;
             } else {
                 least = last;
             }
         }
         if last != least {
-            self.share_restitution(least);
+            step::share_restitution(self.system, self.start, self.scheme, least);
             out = self.iterate(timings)?;
         }
         Ok(out)
@@ -78,7 +79,8 @@ impl Iteration<'_> {
             if !weighed {
                 weighed = true;
                 self.weigh();
-                self.weigh_contacts()?;
+                let at = self.work.contact_iterate();
+                step::weigh_newton(self.system, self.start, self.scheme, at)?;
                 let merit = self.merit();
                 self.keep_best(&mut watch, merit);
             }
@@ -121,6 +123,18 @@ impl Iteration<'_> {
             solved.residual = KktResidual::default();
             last = Some(solved);
         }
+    }
+
+    /// Solves the prepared system; the impulses of the contacts are apart from those of the model.
+    fn solve_newton(&mut self) -> Result<SolveReport, Error> {
+        let s = &mut *self.work;
+        let at = ContactIterate {
+            start: &s.start,
+            end: &s.iterate.velocity,
+            mu: &s.iterate.mu,
+            impulses: &s.iterate.contacts,
+        };
+        step::solve_newton(self.system, self.start, self.scheme, at, &mut s.contact_impulses)
     }
 
     /// Fills the matrices at the iterate.
@@ -173,7 +187,8 @@ impl Iteration<'_> {
         loop {
             self.fill_right_hand_sides();
             let prepared = if self.system.in_contact() {
-                self.prepare_contacts()
+                let at = self.work.contact_iterate();
+                step::prepare_newton(self.system, self.start, self.scheme, at)
             } else {
                 let prepared = self.system.solver.prepare(self.system.assembler.system());
                 prepared.map_err(|e| Error::from_solver(e, &self.system.model, self.start.time))
@@ -239,7 +254,7 @@ impl Iteration<'_> {
             *end = old + share * change;
         }
         let rows = (&mut s.iterate.mu, &s.accepted.mu, &self.system.solution.mu);
-        let contacts = (&mut s.iterate.contacts, &s.accepted.contacts, &s.contacts.solved);
+        let contacts = (&mut s.iterate.contacts, &s.accepted.contacts, &s.contact_impulses);
         for (list, old, new) in [rows, contacts] {
             for ((mu, old), new) in list.iter_mut().zip(old).zip(new) {
                 *mu = if share == 1.0 {

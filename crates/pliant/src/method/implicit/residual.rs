@@ -2,6 +2,7 @@
 
 use super::Iteration;
 use crate::Error;
+use crate::contact::step;
 use crate::system::gather;
 use pliant_model::{ComponentId, Level, RowGroup, RowLaw};
 
@@ -204,7 +205,10 @@ impl Iteration<'_> {
             self.add_start();
         }
         self.work.residual.primal.iter_mut().for_each(|p| *p /= -gain);
-        self.add_contact_impulses();
+        if let Some(c) = step::listed(self.system) {
+            let s = &mut *self.work;
+            c.add_impulses(&s.iterate.contacts, -1.0, &mut s.residual.primal);
+        }
         Ok(())
     }
 

@@ -2,22 +2,14 @@
 
 use super::{KeptContacts, RestContacts};
 use crate::Error;
-use crate::contact::FrictionCoupling;
-use crate::contact::{Contact, ContactFinder, ContactKey, ContactList, ContactOptions, ContactsReport};
-use crate::simulation::contact::check;
-use crate::simulation::contact::equilibrium::ShownContacts;
-use crate::simulation::contact::laws::Rows;
+use crate::contact::{
+    Contact, ContactKey, ContactList, ContactOptions, ContactRows, ContactsReport, Detection,
+    FrictionCoupling, Solved, check, step,
+};
+use crate::motion::Motion;
 use crate::system::System;
 use pliant_dense::Vec3;
 use pliant_model::State;
-
-/// Scratch of a search.
-#[derive(Debug, Default)]
-pub(super) struct Search {
-    /// The position, with a displacement in place of the velocities.
-    state: State,
-    found: ContactList,
-}
 
 /// Least cosine between normals of a contact that is named anew.
 const ALIKE: f64 = 0.9;
@@ -40,19 +32,19 @@ impl RestContacts {
         let firsts: Vec<usize> = self.firsts().collect();
         let mut new = KeptContacts::default();
         if more {
-            new.list.copy(&self.kept.list);
-            for (i, contact) in self.search.found.contacts().iter().enumerate() {
+            new.list.clone_from(&self.kept.list);
+            for (i, contact) in self.found.contacts().iter().enumerate() {
                 if !self.kept.list.contacts().iter().any(|old| is_twin(old, contact)) {
-                    new.list.take(&self.search.found, i);
+                    new.list.take(&self.found, i);
                 }
             }
         } else {
-            new.list.copy(&self.search.found);
+            new.list.clone_from(&self.found);
         }
         let heirs = self.heirs(&new.list, &firsts);
         let mut rows = Vec::with_capacity(new.list.len());
         for (contact, heir) in new.list.contacts().iter().zip(&heirs) {
-            let own = Rows::new(contact, 0.0);
+            let own = ContactRows::new(contact, 0.0);
             let (mut force, mut slip, mut acts) = (Vec3::zeros(), Vec3::zeros(), false);
             if let Some(i) = *heir {
                 let of = &self.kept.force[firsts[i]..][..self.rows[i].count];
@@ -125,15 +117,12 @@ impl RestContacts {
 
 fn refuse(
     contact: &Contact,
-    finder: &dyn ContactFinder,
+    detection: &Detection,
     coupling: FrictionCoupling,
     frictionless: bool,
 ) -> Result<(), Error> {
     let law = &contact.law;
-    let name = || {
-        let [a, b] = contact.sides.map(|s| finder.name(s));
-        format!("the contact of {a} and {b}")
-    };
+    let name = || format!("the contact of {}", detection.pair(contact));
     let what = if law.torsion > 0.0 || law.rolling > 0.0 {
         format!("resistance to spin or rolling, as of {}", name())
     } else if law.friction > 0.0 && coupling != FrictionCoupling::Exact {
@@ -163,25 +152,29 @@ impl RestContacts {
         let Some(c) = &mut system.contacts else {
             return Ok(false);
         };
-        let Search { state: probe, found } = &mut self.search;
-        probe.clone_from(state);
-        probe.velocities.fill(0.0);
-        if !way.is_empty() {
-            for node in system.model.nodes() {
+        let (model, evaluation) = (&system.model, &system.evaluation);
+        let displace = |velocities: &mut [f64]| {
+            if way.is_empty() {
+                return;
+            }
+            for node in model.nodes() {
                 let Some(first) = node.first_dof() else { continue };
                 let range = node.velocity_range();
                 let of = &way[first..first + range.len()];
-                probe.velocities[range].copy_from_slice(of);
+                velocities[range].copy_from_slice(of);
             }
-            system
-                .evaluation
-                .push_forward(&system.model, &mut probe.velocities);
-        }
-        found.clear();
-        c.finder.find(&system.model, probe, 1.0, found)?;
+            evaluation.push_forward(model, velocities);
+        };
+        let found = &mut self.found;
+        c.detection.find_on_the_way(model, state, displace, found)?;
         for contact in found.contacts() {
             check(contact)?;
-            refuse(contact, &*c.finder, options.friction_coupling, self.frictionless)?;
+            refuse(
+                contact,
+                &c.detection,
+                options.friction_coupling,
+                self.frictionless,
+            )?;
         }
         let fresh = self.take(!way.is_empty());
         if way.is_empty() || fresh {
@@ -200,12 +193,12 @@ impl RestContacts {
     pub(in crate::statics) fn start(
         &mut self,
         system: &mut System,
-        state: &State,
+        motion: &Motion,
         options: &ContactOptions,
     ) -> Result<(), Error> {
-        self.find(system, state, &[], options)?;
-        if let Some(c) = &system.contacts {
-            self.remember(c.last_forces());
+        self.find(system, &motion.state, &[], options)?;
+        if let Some(memory) = &motion.contacts {
+            self.remember(&memory.forces);
         }
         Ok(())
     }
@@ -220,7 +213,7 @@ impl RestContacts {
         self.kept.clone_from(to);
         self.rows.clear();
         let contacts = to.list.contacts().iter();
-        self.rows.extend(contacts.map(|c| Rows::new(c, 0.0)));
+        self.rows.extend(contacts.map(|c| ContactRows::new(c, 0.0)));
         self.project_at(system, state)
     }
 }
@@ -229,6 +222,7 @@ impl RestContacts {
 /// slip as velocities. `length` is that of the model (m).
 pub(in crate::statics) fn show(
     system: &mut System,
+    motion: &mut Motion,
     t: &mut RestContacts,
     length: f64,
     options: &ContactOptions,
@@ -256,13 +250,18 @@ pub(in crate::statics) fn show(
             report.stored += 0.5 * contact.gap * contact.gap / contact.law.compliance;
         }
     }
-    c.show_equilibrium(ShownContacts {
+    *c.observed.report_mut() = report;
+    c.observed.take_as_rest(NO_SLIP * length);
+    c.observed.read(&Solved {
         list: &t.kept.list,
         rows: &t.rows,
-        tail: &t.tail,
-        forces: &t.kept.force,
-        ways: &ways,
-        noise: NO_SLIP * length,
-        report,
+        before: t.tail.velocity(),
+        after: &ways,
+        impulses: &t.kept.force,
+        h: 1.0,
+        beta: 1.0,
     });
+    c.observed.report_mut().work = 0.0;
+    step::stand(system, motion, 1.0);
+    step::find_again(system, [motion]);
 }

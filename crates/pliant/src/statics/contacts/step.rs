@@ -1,7 +1,7 @@
 //! One step of the pseudo-static flow with all cones.
 
 use super::RestContacts;
-use crate::simulation::contact::auto_options;
+use crate::contact::auto_options;
 use crate::statics::workspace::Residual;
 use crate::system::System;
 use crate::{Error, Options};
@@ -74,7 +74,7 @@ impl RestContacts {
         let Some(system) = step.system.system() else {
             return Ok(None);
         };
-        step.solver.options = auto_options(options);
+        step.solver.options = auto_options(&options.contacts);
         step.solver.options.limits.tolerance = ASKED;
         step.solver.only = options.contacts.solver;
         step.solver.bounds = options.bounds;

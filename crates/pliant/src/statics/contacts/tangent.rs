@@ -2,7 +2,6 @@
 
 use super::RestContacts;
 use crate::Error;
-use crate::simulation::contact::laws::used_friction;
 use crate::system::System;
 use pliant_kkt::{Extended, Tail};
 use pliant_model::State;
@@ -69,7 +68,7 @@ impl RestContacts {
         for (i, own) in self.rows.iter().enumerate().filter(|(i, _)| self.kept.acts[*i]) {
             let contact = &self.kept.list.contacts()[i];
             let r = &self.kept.force[firsts[i]..][..own.count];
-            let sticks = own.count > 1 && used_friction(&contact.law, r) < STICKS;
+            let sticks = own.count > 1 && contact.law.used_friction(r) < STICKS;
             let axes = &own.velocities()[..if sticks { 3 } else { 1 }];
             let rows = active.tail.push_both(axes, &[], self.kept.list.supports(i));
             active.tail.r[rows.start] = contact.law.compliance;

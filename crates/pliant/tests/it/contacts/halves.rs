@@ -195,7 +195,7 @@ impl ContactFinder for Busy {
         Ok(())
     }
 
-    fn find_unforeseen(&mut self, m: &Model, s: &State, h: f64, out: &mut ContactList) -> Result<(), Error> {
+    fn find_missed(&mut self, m: &Model, s: &State, h: f64, out: &mut ContactList) -> Result<(), Error> {
         let (x, v) = (
             m.positions(s, self.0.particles),
             m.velocities(s, self.0.particles),
@@ -264,7 +264,7 @@ fn a_report_of_halves_is_that_of_both() {
     type Part = fn(&StepReport) -> f64;
     let sums: [(&str, Part); 8] = [
         ("iterations", |r| r.contacts.iterations as f64),
-        ("unforeseen", |r| r.contacts.unforeseen as f64),
+        ("missed", |r| r.contacts.missed as f64),
         ("corrections", |r| r.contacts.corrections as f64),
         ("lifted", |r| r.contacts.lifted),
         ("paid", |r| r.contacts.paid),

@@ -63,7 +63,7 @@ fn a_ball_does_not_pass_a_plate_that_is_held() {
     for integrator in [Integrator::Linear, Integrator::Nonlinear] {
         let (mut s, ball) = ball_over_plate(0.16, integrator.clone());
         let report = s.step(h).unwrap();
-        assert_eq!(report.contacts.unforeseen, 1, "{integrator:?}");
+        assert_eq!(report.contacts.missed, 1, "{integrator:?}");
         let gap = s.positions(ball)[2] - 0.06;
         assert!(gap.abs() < 1e-9, "{integrator:?}: {gap}");
         let (force, _) = s.contact_force(ball, 0);
@@ -75,7 +75,7 @@ fn a_ball_does_not_pass_a_plate_that_is_held() {
         // It was foreseen that both fall.
         assert_eq!(report.contacts.count, 1);
         let report = s.step(h).unwrap();
-        assert_eq!((report.contacts.unforeseen, report.contacts.count), (0, 1));
+        assert_eq!((report.contacts.missed, report.contacts.count), (0, 1));
     }
 }
 
@@ -107,7 +107,7 @@ fn what_is_hit_does_not_let_pass_what_follows() {
     s.set_contacts(world).unwrap();
     let start = s.checkpoint();
     let report = s.step(1.0 / 60.0).unwrap();
-    assert!(report.contacts.unforeseen >= 2, "{}", report.contacts.unforeseen);
+    assert!(report.contacts.missed >= 2, "{}", report.contacts.missed);
     let heights = |s: &Simulation| [0, 1, 2].map(|k| s.positions(plates)[7 * k + 2]);
     for (z, expected) in heights(&s).iter().zip([0.01, 0.03, 0.05]) {
         assert!((z - expected).abs() < 1e-6, "{z}, {expected}");
@@ -116,12 +116,12 @@ fn what_is_hit_does_not_let_pass_what_follows() {
     let after = s.checkpoint();
     s.restore(&start).unwrap();
     assert_eq!(
-        s.step(1.0 / 60.0).unwrap().contacts.unforeseen,
-        report.contacts.unforeseen
+        s.step(1.0 / 60.0).unwrap().contacts.missed,
+        report.contacts.missed
     );
     assert_eq!(s.checkpoint(), after);
     for _ in 0..20 {
-        assert_eq!(s.step(1.0 / 60.0).unwrap().contacts.unforeseen, 0);
+        assert_eq!(s.step(1.0 / 60.0).unwrap().contacts.missed, 0);
     }
     for (z, expected) in heights(&s).iter().zip([0.01, 0.03, 0.05]) {
         assert!((z - expected).abs() < 1e-6, "{z}, {expected}");
@@ -134,7 +134,7 @@ fn what_is_shallow_is_left_to_the_next_step() {
     // From 0.5 mm above it, 3.9 mm down, and 6.1 mm.
     for (h, expected) in [(0.02, 0), (0.025, 1)] {
         let (mut s, _) = ball_over_plate(0.0605, Integrator::Linear);
-        assert_eq!(s.step(h).unwrap().contacts.unforeseen, expected, "{h}");
+        assert_eq!(s.step(h).unwrap().contacts.missed, expected, "{h}");
     }
 }
 
@@ -144,7 +144,7 @@ fn what_is_passed_is_told_by_the_way_and_not_by_the_last_velocity() {
     for (gap, expected) in [(0.6, 0), (0.3, 1)] {
         let (mut s, ball) = ball_over_plate(0.06 + gap, Integrator::Linear);
         (s.options.alpha, s.options.beta) = (0.5, 0.5);
-        assert_eq!(s.step(0.3).unwrap().contacts.unforeseen, expected, "{gap}");
+        assert_eq!(s.step(0.3).unwrap().contacts.missed, expected, "{gap}");
         let fallen = 0.06 + gap - s.positions(ball)[2];
         let free = 0.5 * G * 0.09;
         assert!((fallen - free.min(gap)).abs() < 1e-9, "{gap}: {fallen}");
@@ -185,7 +185,7 @@ impl ContactFinder for Abyss {
         Ok(())
     }
 
-    fn find_unforeseen(&mut self, m: &Model, s: &State, h: f64, out: &mut ContactList) -> Result<(), Error> {
+    fn find_missed(&mut self, m: &Model, s: &State, h: f64, out: &mut ContactList) -> Result<(), Error> {
         let search = self.searches.fetch_add(1, Ordering::Relaxed);
         let (x, v) = (m.positions(s, self.particle), m.velocities(s, self.particle));
         if x[2] + h * v[2] < -1e-9 || self.bottomless {
@@ -212,7 +212,7 @@ impl ContactFinder for Abyss {
 #[test]
 fn a_step_that_is_never_done_with_surprises_is_an_error() {
     let (mut s, particle, searches) = abyss(false, Options::default());
-    assert_eq!(s.step(0.1).unwrap().contacts.unforeseen, 1);
+    assert_eq!(s.step(0.1).unwrap().contacts.missed, 1);
     assert!(s.positions(particle)[2].abs() < 1e-12);
     assert_eq!(searches.load(Ordering::Relaxed), 2);
 
@@ -221,7 +221,7 @@ fn a_step_that_is_never_done_with_surprises_is_an_error() {
     let (mut s, _, searches) = abyss(true, options.clone());
     let before = s.checkpoint();
     let error = s.step(0.1).unwrap_err();
-    assert!(matches!(error, Error::ContactsNotForeseen { .. }), "{error}");
+    assert!(matches!(error, Error::ContactsMissed { .. }), "{error}");
     assert!(error.to_string().contains("thing 0 and thing 1"), "{error}");
     let after = s.checkpoint();
     assert_eq!((after.time, &after.state), (before.time, &before.state));
@@ -230,7 +230,7 @@ fn a_step_that_is_never_done_with_surprises_is_an_error() {
 
     options.accept_failed_steps = true;
     let (mut s, _, _) = abyss(true, options);
-    assert_eq!(s.step(0.1).unwrap().contacts.unforeseen, 10);
+    assert_eq!(s.step(0.1).unwrap().contacts.missed, 10);
 }
 
 /// Finds nothing, and takes its time.
@@ -249,7 +249,7 @@ impl ContactFinder for Slow {
         Ok(())
     }
 
-    fn find_unforeseen(&mut self, _: &Model, _: &State, _: f64, _: &mut ContactList) -> Result<(), Error> {
+    fn find_missed(&mut self, _: &Model, _: &State, _: f64, _: &mut ContactList) -> Result<(), Error> {
         std::thread::sleep(LOOK);
         Ok(())
     }
@@ -283,11 +283,7 @@ fn the_way_of_points_counts() {
         s.set_state(&state).unwrap();
         let contacts = s.step(0.1).unwrap().contacts;
         // What is never done with surprises would be taken in halves, where the end is slower.
-        assert_eq!(
-            (contacts.unforeseen, contacts.halvings),
-            (expected, 0),
-            "{height}"
-        );
+        assert_eq!((contacts.missed, contacts.halvings), (expected, 0), "{height}");
         let fallen = height - s.positions(particle)[2];
         assert!(
             (fallen - (0.5 * G * 0.01f64).min(height)).abs() < 1e-9,
@@ -314,7 +310,7 @@ impl ContactFinder for Surprise {
         Ok(())
     }
 
-    fn find_unforeseen(&mut self, m: &Model, s: &State, _: f64, out: &mut ContactList) -> Result<(), Error> {
+    fn find_missed(&mut self, m: &Model, s: &State, _: f64, out: &mut ContactList) -> Result<(), Error> {
         if self.told.load(Ordering::Relaxed) {
             let name = self.names.fetch_add(1, Ordering::Relaxed) as u64;
             let x = m.positions(s, self.particle);
@@ -370,11 +366,11 @@ fn surprises_of_a_step_that_fails_are_forgotten() {
     s.step(0.01).unwrap();
     told.store(true, Ordering::Relaxed);
     let error = s.step(0.01).unwrap_err();
-    assert!(matches!(error, Error::ContactsNotForeseen { .. }), "{error}");
+    assert!(matches!(error, Error::ContactsMissed { .. }), "{error}");
     assert_eq!(names.load(Ordering::Relaxed), 7);
     told.store(false, Ordering::Relaxed);
     let contacts = s.step(0.01).unwrap().contacts;
-    assert_eq!((contacts.count, contacts.unforeseen), (0, 0));
+    assert_eq!((contacts.count, contacts.missed), (0, 0));
 }
 
 #[test]

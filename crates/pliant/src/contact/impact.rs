@@ -1,23 +1,23 @@
-//! Impacts one after the other.
+//! Impacts before a step: one after the other, or by Poisson's law ([`poisson`]).
 
-use super::Contacts;
+mod poisson;
+
+use super::rows::RowSystem;
+use super::{Base, ContactList, ContactsReport};
 use crate::Error;
 use pliant_solvers::complementarity::{Cone, ProblemError, solve_block};
+pub(super) use poisson::{Expansion, Impact, Unconverged};
 
-/// Share of the fastest approach at the start below which nothing approaches any more (rounding of the responses).
+/// Share of the fastest approach at the start below which nothing approaches any more (rounding of the
+/// responses).
 const STILL: f64 = 1e-12;
 
 /// Impacts at most, per contact: balls between walls may hit each other for ever, but slower and slower.
 const PER_CONTACT: usize = 1000;
 
-impl Contacts {
-    /// Whether a contact has restitution.
-    pub(crate) fn bounces(&self) -> bool {
-        self.list.contacts().iter().any(|c| c.law.restitution > 0.0)
-    }
-
-    /// Whether every contact can be solved alone.
-    pub(crate) fn check_alone(&self) -> Result<(), Error> {
+impl RowSystem {
+    /// Refuses contacts that cannot be solved alone.
+    fn check_alone(&self) -> Result<(), Error> {
         let pyramid = |c: &Option<Cone>| matches!(c, Some(Cone::Pyramid { .. }));
         match self.cones.iter().position(pyramid) {
             None => Ok(()),
@@ -28,30 +28,41 @@ impl Contacts {
         }
     }
 
-    /// Takes the impacts of hard contacts that are closed, or close within the step at the velocities of the moment, the fastest first, each alone: Newton's
-    /// law along the normal and Coulomb's across. Their impulses go to `given`. False if they do not end.
+    /// Takes the impacts of hard contacts that are closed, or close within the step at the velocities of
+    /// the moment, the fastest first, each alone: Newton's law along the normal and Coulomb's across.
+    /// Their impulses go to `given`. False if they do not end.
     ///
     /// Every one takes energy or keeps it, for it is one contact with one coefficient.
-    pub(crate) fn impacts_in_sequence(&mut self, base_rows: usize, h: f64) -> bool {
+    ///
+    /// # Errors
+    /// [`Error::Contacts`] for a contact that cannot be solved alone.
+    pub(super) fn take_impacts_in_sequence(
+        &mut self,
+        base: &Base<'_>,
+        list: &ContactList,
+        report: &mut ContactsReport,
+    ) -> Result<bool, Error> {
+        self.check_alone()?;
+        let (base_rows, h) = (base.system().m(), base.scheme.h);
         let mut u = self.tail.velocity().to_vec();
-        let mut first_rows = Vec::with_capacity(self.list.len());
+        let mut first_rows = Vec::with_capacity(list.len());
         let mut row = 0;
         for rows in &self.rows {
             first_rows.push(row);
             row += rows.count;
         }
         let fastest = u.iter().fold(0.0f64, |a, u| a.max(u.abs()));
-        for _ in 0..PER_CONTACT * self.list.len() {
+        for _ in 0..PER_CONTACT * list.len() {
             let hits = |i: &usize| {
-                let (contact, u) = (&self.list.contacts()[*i], u[first_rows[*i]]);
+                let (contact, u) = (&list.contacts()[*i], u[first_rows[*i]]);
                 contact.law.compliance == 0.0 && u < -STILL * fastest && contact.gap.max(0.0) + h * u < 0.0
             };
             let approach = |i: &usize| u[first_rows[*i]];
             let next = (0..first_rows.len()).filter(hits);
             let Some(i) = next.min_by(|i, k| approach(i).total_cmp(&approach(k))) else {
-                return true;
+                return Ok(true);
             };
-            let contact = &self.list.contacts()[i];
+            let contact = &list.contacts()[i];
             let (row, rows) = (first_rows[i], self.rows[i].count);
             let mut b = [0.0; 6];
             b[..rows].copy_from_slice(&u[row..row + rows]);
@@ -60,7 +71,7 @@ impl Contacts {
             let cone = self.rows[i].cone;
             let block = self.solver.diagonal_block(base_rows + row);
             if !block.is_some_and(|a| solve_block(&cone, a, &b[..rows], &mut r[..rows])) {
-                return false;
+                return Ok(false);
             }
             for (k, velocity) in self.solver.response(base_rows + row, &r[..rows]) {
                 if let Some(u) = k.checked_sub(base_rows).and_then(|k| u.get_mut(k)) {
@@ -70,8 +81,8 @@ impl Contacts {
             for (given, r) in self.given[row..row + rows].iter_mut().zip(r) {
                 *given += r;
             }
-            self.report.impacts += 1;
+            report.impacts += 1;
         }
-        false
+        Ok(false)
     }
 }

@@ -1,0 +1,98 @@
+//! Contacts that the search missed: a held body does not fall, and one that is hit stops, so contacts
+//! may close that a search with the velocities of free fall left out. Before a step stands its way is
+//! searched with the velocities that it has come to; where bodies went through each other it is taken
+//! again, with those contacts.
+
+use super::check;
+use super::detect::{Detection, Search};
+use crate::Error;
+use crate::Motion;
+use pliant_model::{Model, Space, State};
+
+/// So often a step is taken again.
+const MOST_SEARCHES: usize = 10;
+
+/// The start of a step, with velocities by which everything came to its end; bodies turn with the
+/// angular velocity of the end.
+fn on_the_way(model: &Model, start: &State, end: &State, h: f64, out: &mut State) {
+    out.positions.clone_from(&start.positions);
+    out.velocities.clone_from(&end.velocities);
+    for node in model.nodes().iter().filter(|n| n.space.is_spatial()) {
+        let (from, to) = (
+            &start.positions[node.position_range()],
+            &end.positions[node.position_range()],
+        );
+        let velocities = &mut out.velocities[node.velocity_range()];
+        if node.space == Space::Rigid3 {
+            let poses = from.as_chunks::<7>().0.iter().zip(to.as_chunks::<7>().0);
+            for ((a, b), v) in poses.zip(velocities.as_chunks_mut::<6>().0) {
+                for k in 0..3 {
+                    v[k] = (b[k] - a[k]) / h;
+                }
+            }
+        } else {
+            for ((v, a), b) in velocities.iter_mut().zip(from).zip(to) {
+                *v = (b - a) / h;
+            }
+        }
+    }
+}
+
+impl Detection {
+    /// A step begins, with the contacts that are found for it.
+    pub(crate) fn begin(&mut self) {
+        (self.missed.searches, self.missed.count) = (0, 0);
+    }
+
+    /// Takes the missed contacts into those of the step, which is to be taken again; whether it may be.
+    pub(crate) fn take_missed(&mut self) -> bool {
+        let missed = &mut self.missed;
+        if missed.searches == MOST_SEARCHES {
+            return false;
+        }
+        missed.searches += 1;
+        for i in 0..missed.list.len() {
+            self.list.take(&missed.list, i);
+        }
+        missed.count += missed.list.len();
+        missed.list.clear();
+        true
+    }
+
+    /// Looks for contacts that the search missed and that bodies went through on the way from the
+    /// start of the step to its end, whose state `search` has.
+    ///
+    /// # Errors
+    /// [`Error::ContactsMissed`] if there are any, unless the step is to be taken as it is
+    /// (`accept_failed`); those of the finder.
+    pub(super) fn look_for_missed(
+        &mut self,
+        search: Search<'_>,
+        start: &Motion,
+        h: f64,
+        accept_failed: bool,
+    ) -> Result<(), Error> {
+        let Self { source, missed, .. } = self;
+        if accept_failed && missed.searches == MOST_SEARCHES {
+            return Ok(());
+        }
+        on_the_way(search.model, &start.state, search.state, h, &mut source.predicted);
+        missed.list.clear();
+        source.searched = true;
+        source
+            .finder
+            .find_missed(search.model, &source.predicted, h, &mut missed.list)?;
+        search.sleep.leave_out(search.assembler, &mut missed.list);
+        missed.list.contacts().iter().try_for_each(check)?;
+        let Some(first) = missed.list.contacts().first().copied() else {
+            return Ok(());
+        };
+        // The memory of before does not know them.
+        self.found_in_step = true;
+        Err(Error::ContactsMissed {
+            contact: self.pair(&first),
+            time: start.time,
+            searches: MOST_SEARCHES,
+        })
+    }
+}

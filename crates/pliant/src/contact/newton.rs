@@ -1,0 +1,236 @@
+//! Contacts in Newton's method: sequential complementarity.
+//!
+//! Contacts act where and along the directions that they have at the start of the step, by the law that
+//! the linear step gives them there: with the velocities `u` at its start, `w = J (v+ - v) + R r + b`
+//! and `r` in the law of their cones. All else in the step is nonlinear. Every iteration solves the
+//! linearised equations of motion with all cones, for the change of velocity and the whole impulses, so
+//! that after a whole Newton step the contacts miss their laws by no more than the solver says. In the
+//! merit they are their natural maps, beyond that tolerance.
+
+use super::observed::Quality;
+use super::rows::{LawOfStep, last_impulses};
+use super::{Base, ContactMemory, Contacts, Solved, set_options};
+use crate::Error;
+use pliant_solvers::{Solution, SolveError, SolveReport};
+
+/// The laws of the step, and its change of velocity.
+#[derive(Debug, Default)]
+pub(super) struct NewtonRows {
+    /// Right-hand sides in the velocities of the start of the step, which those of an iterate are made
+    /// of.
+    laws: Vec<f64>,
+    /// Change of velocity from the start to the iterate.
+    change: Vec<f64>,
+    /// Scale of each contact in the merit: the mean diagonal of its Delassus operator.
+    scales: Vec<f64>,
+}
+
+/// An iterate of Newton's method.
+#[derive(Clone, Copy)]
+pub(crate) struct ContactIterate<'a> {
+    /// Velocities of the independent coordinates at the start of the step, and at its end.
+    pub(crate) start: &'a [f64],
+    pub(crate) end: &'a [f64],
+    /// Impulses of the rows of the model, and of those of the contacts.
+    pub(crate) mu: &'a [f64],
+    pub(crate) impulses: &'a [f64],
+}
+
+impl NewtonRows {
+    fn find_change(&mut self, at: ContactIterate<'_>) {
+        let ends = at.end.iter().zip(at.start);
+        self.change.clear();
+        self.change.extend(ends.map(|(end, start)| end - start));
+    }
+}
+
+impl Contacts {
+    /// Makes the rows of the contacts of the start of the step, of length `h` (s), with the Jacobians
+    /// of that state that the assembler has, and puts their impulses over the last step into
+    /// `impulses`.
+    pub(super) fn start_newton(
+        &mut self,
+        base: &Base<'_>,
+        memory: &ContactMemory,
+        h: f64,
+        impulses: &mut Vec<f64>,
+    ) -> Result<(), Error> {
+        self.impact.forget();
+        self.rows.gather(base, &self.detection)?;
+        self.take_laws(base, h, 1.0);
+        impulses.extend(last_impulses(&self.detection.list, &self.rows.rows, memory, h));
+        self.rows.bounced = false;
+        self.observed.report_mut().restitution = 1.0;
+        set_options(&mut self.rows.solver, base.options);
+        Ok(())
+    }
+
+    /// Takes right-hand sides in the velocities of the start of the step, with a share of restitution.
+    pub(super) fn take_laws(&mut self, base: &Base<'_>, h: f64, share: f64) {
+        let law = LawOfStep {
+            h,
+            beta: base.scheme.beta,
+            overlap: base.options.contacts.overlap,
+            share,
+        };
+        self.rows.fill_laws(&self.detection.list, &[], law);
+        self.newton.laws.clone_from(&self.rows.tail.b);
+    }
+
+    /// `out += J^T r factor`.
+    pub(crate) fn add_impulses(&self, r: &[f64], factor: f64, out: &mut [f64]) {
+        self.rows.tail.add_transpose_product(r, factor.recip(), out);
+    }
+
+    /// `out += |J|^T |r|`.
+    pub(crate) fn add_sizes(&self, r: &[f64], out: &mut [f64]) {
+        self.rows.tail.add_sizes(r, out);
+    }
+
+    /// Fills the system at an iterate, with the whole impulses unknown: those of the iterate are taken
+    /// out of the right-hand side again.
+    pub(super) fn fill_iterate(&mut self, base: &Base<'_>, at: ContactIterate<'_>) -> Result<(), Error> {
+        let Self { rows, newton, .. } = self;
+        newton.find_change(at);
+        rows.tail.product_into(&newton.change, &mut rows.after);
+        for ((b, law), moved) in rows.tail.b.iter_mut().zip(&newton.laws).zip(&rows.after) {
+            *b = law + moved;
+        }
+        rows.extended.fill(base.system(), &[], &rows.tail)?;
+        rows.extended.add_impulses(&rows.tail, at.impulses, -1.0);
+        rows.tail.b.copy_from_slice(&newton.laws);
+        Ok(())
+    }
+
+    /// Factors the filled system.
+    pub(super) fn prepare_iterate(&mut self, base: &Base<'_>) -> Result<(), Error> {
+        let rows = &mut self.rows;
+        let Some(system) = rows.extended.system() else {
+            return Err(Error::Solve(SolveError::NotPrepared));
+        };
+        let prepared = rows.solver.prepare(system, &rows.cones);
+        prepared.map_err(|e| base.error(e))
+    }
+
+    /// Takes the scales of the merit from the filled system, behind so many rows of the model.
+    pub(super) fn weigh(&mut self, base_rows: usize) {
+        let Self { rows, newton, .. } = self;
+        newton.scales.clear();
+        let Some(system) = rows.system() else {
+            return;
+        };
+        let mut row = base_rows;
+        for own in &rows.rows {
+            let all = row..row + own.count;
+            row += own.count;
+            let scale = |i: usize| system.row_scale(i) + system.r_diagonal(i);
+            let sum: f64 = all.map(scale).sum();
+            newton.scales.push(sum / own.count as f64);
+        }
+    }
+
+    /// Sum of the squares of the natural maps (m/s) of an iterate, each beyond a share of the largest
+    /// velocity that there is without impulses.
+    pub(crate) fn merit(&mut self, at: ContactIterate<'_>, tolerance: f64) -> f64 {
+        let Self { rows, newton, .. } = self;
+        newton.find_change(at);
+        rows.tail.product_into(&newton.change, &mut rows.after);
+        let (laws, impulses) = (&newton.laws, at.impulses);
+        let largest = laws.iter().fold(0.0f64, |a, v| a.max(v.abs()));
+        let first = rows.cones.len() - rows.rows.len();
+        let (mut sum, mut row) = (0.0, 0);
+        for ((own, cone), s) in rows.rows.iter().zip(&rows.cones[first..]).zip(&newton.scales) {
+            let all = row..row + own.count;
+            row += own.count;
+            let (Some(cone), true) = (cone, *s > 0.0) else {
+                continue;
+            };
+            let (mut w, mut r) = ([0.0; 6], [0.0; 6]);
+            for (k, i) in all.clone().enumerate() {
+                w[k] = rows.after[i] + rows.tail.r[i] * impulses[i] + laws[i];
+            }
+            let shift = cone.shift(&w[..own.count]);
+            for (k, i) in all.clone().enumerate() {
+                r[k] = impulses[i] - w[k] / s;
+            }
+            r[0] -= shift / s;
+            cone.project(&mut r[..own.count]);
+            let miss = r
+                .iter()
+                .zip(&impulses[all])
+                .fold(0.0f64, |a, (p, r)| a.hypot(p - r));
+            sum += (s * miss - tolerance * largest).max(0.0).powi(2);
+        }
+        sum
+    }
+
+    /// One solve, from the impulses of the iterate; those of the rows of the model go into `solution`,
+    /// those of the contacts into `out`.
+    pub(super) fn solve_iterate(
+        &mut self,
+        base: &Base<'_>,
+        at: ContactIterate<'_>,
+        solution: &mut Solution,
+        out: &mut Vec<f64>,
+    ) -> Result<SolveReport, Error> {
+        let rows = &mut self.rows;
+        rows.solution.mu.clear();
+        rows.solution.mu.extend_from_slice(at.mu);
+        rows.solution.mu.extend_from_slice(at.impulses);
+        let Some(system) = rows.extended.system() else {
+            let error = SolveError::NotPrepared;
+            return Err(Error::from_solver(error, base.model, base.motion.time));
+        };
+        let found = rows.solver.solve(system, &mut rows.solution);
+        let found = found.map_err(|e| base.error(e))?;
+        let (own, contacts) = rows.solution.mu.split_at(at.mu.len());
+        solution.x.clone_from(&rows.solution.x);
+        solution.mu.clear();
+        solution.mu.extend_from_slice(own);
+        out.clear();
+        out.extend_from_slice(contacts);
+        self.observed.take(&found, Quality::of(&found));
+        Ok(found.linear)
+    }
+
+    /// The largest velocity of a contact that there is without impulses, as of the last solve (m/s).
+    pub(crate) fn free_velocity(&self) -> f64 {
+        let free = self.rows.solver.free_velocities();
+        let free = &free[free.len().saturating_sub(self.rows.tail.rows())..];
+        free.iter().fold(0.0f64, |a, v| a.max(v.abs()))
+    }
+
+    /// Whether the impulses of an iterate make energy by restitution.
+    pub(crate) fn makes_energy(&mut self, at: ContactIterate<'_>, tolerance: f64) -> bool {
+        let rows = &mut self.rows;
+        rows.tail.product_into(at.end, &mut rows.after);
+        let bounces = self.bounces();
+        let rows = &self.rows;
+        bounces && rows.gain(at.impulses) > tolerance.max(1e-12) * rows.exchanged(at.impulses)
+    }
+
+    /// Reads the contacts of the last iterate, of a step of length `h` (s).
+    pub(super) fn read_iterate(&mut self, base: &Base<'_>, at: ContactIterate<'_>, h: f64) {
+        let list = &self.detection.list;
+        let impulses: &[f64] = if list.is_empty() {
+            self.rows.tail.clear();
+            self.rows.after.clear();
+            &[]
+        } else {
+            self.rows.tail.product_into(at.end, &mut self.rows.after);
+            let tolerance = self.rows.solver.options.limits.tolerance;
+            let largest = self.free_velocity();
+            self.observed.set_noise(tolerance, largest);
+            at.impulses
+        };
+        self.observed.read(&Solved {
+            list,
+            rows: &self.rows.rows,
+            before: self.rows.tail.velocity(),
+            after: &self.rows.after,
+            impulses,
+            h,
+            beta: base.scheme.beta,
+        });
+    }
+}

@@ -1,0 +1,220 @@
+//! Rows of the contacts behind those of the model: their Jacobians, laws and cones.
+
+use super::detect::Detection;
+use super::impact::Expansion;
+use super::law::lever;
+use super::{Base, ContactList, ContactMemory, ContactRows, FrictionCoupling, Overlap};
+use crate::Error;
+use pliant_dense::Vec3;
+use pliant_kkt::{Extended, Support, Tail};
+use pliant_model::{Model, Space};
+use pliant_solvers::complementarity::{Cone, IslandSolver};
+use pliant_solvers::{KktSystem, Solution};
+
+/// The system of a step with the rows of its contacts, and its solution.
+#[derive(Debug, Default)]
+pub(super) struct RowSystem {
+    /// Rows of the listed contacts.
+    pub(super) rows: Vec<ContactRows>,
+    pub(super) tail: Tail,
+    pub(super) cones: Vec<Option<Cone>>,
+    pub(super) extended: Extended,
+    pub(super) solver: IslandSolver,
+    pub(super) solution: Solution,
+    /// Impulses of impacts that were taken before the step, in sequence or by Poisson's law (N s).
+    pub(super) given: Vec<f64>,
+    /// Whether restitution is in them.
+    pub(super) bounced: bool,
+    /// Velocities of the rows at the end of the step.
+    pub(super) after: Vec<f64>,
+}
+
+/// The numbers of a step that the laws of contacts depend on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LawOfStep {
+    /// Length of the step (s).
+    pub(super) h: f64,
+    /// Weight of the end of the step in velocities.
+    pub(super) beta: f64,
+    pub(super) overlap: Overlap,
+    /// Share of the coefficients of restitution that is used.
+    pub(super) share: f64,
+}
+
+impl RowSystem {
+    /// Makes the axes and cones of the listed contacts.
+    pub(super) fn list_rows(&mut self, model: &Model, list: &ContactList) {
+        self.rows.clear();
+        for (contact, supports) in list.with_supports() {
+            let turns = |s: &&Support| model.node(s.node).space == Space::Rigid3;
+            let arms = supports.iter().filter(turns).map(|s| s.arm);
+            self.rows.push(ContactRows::new(contact, lever(contact, arms)));
+        }
+    }
+
+    /// Makes the rows of the contacts and their cones, with the Jacobians that the assembler was last
+    /// filled with.
+    pub(super) fn gather(&mut self, base: &Base<'_>, detection: &Detection) -> Result<(), Error> {
+        self.tail.clear();
+        self.cones.clear();
+        self.cones.resize(base.row_blocks(), None);
+        for (rows, (_, supports)) in self.rows.iter().zip(detection.list().with_supports()) {
+            self.tail.push_both(rows.velocities(), rows.spins(), supports);
+            self.cones.push(Some(rows.cone));
+        }
+        base.assembler
+            .project(base.model, &base.motion.state, &mut self.tail)?;
+        self.couple(base, detection)
+    }
+
+    /// Replaces Coulomb's laws by those of the friction coupling.
+    fn couple(&mut self, base: &Base<'_>, detection: &Detection) -> Result<(), Error> {
+        let coupling = base.options.contacts.friction_coupling;
+        if coupling == FrictionCoupling::Exact {
+            return Ok(());
+        }
+        let u = self.tail.velocity();
+        let mut row = 0;
+        let cones = &mut self.cones[base.row_blocks()..];
+        for ((contact, rows), law) in detection.list().contacts().iter().zip(&self.rows).zip(cones) {
+            match *law {
+                Some(Cone::Coulomb { mu }) => {
+                    let shift = match coupling {
+                        FrictionCoupling::Lagged => mu * u[row + 1].hypot(u[row + 2]),
+                        _ => 0.0,
+                    };
+                    *law = Some(Cone::Shifted { mu, shift });
+                }
+                Some(cone @ (Cone::Pyramid { .. } | Cone::Rolling { .. })) => {
+                    let part = match cone {
+                        Cone::Pyramid { .. } => "friction pyramid",
+                        _ => "resistance to spin or rolling",
+                    };
+                    let what = format!("the {part} of the contact of {}", detection.pair(contact));
+                    return Err(Error::FrictionCoupling { coupling, what });
+                }
+                _ => {}
+            }
+            row += rows.count;
+        }
+        Ok(())
+    }
+
+    /// Right-hand sides and compliances of the rows in the velocity-change form (docs/notation.md).
+    /// Outside of an impact there is no friction of its expansions.
+    pub(super) fn fill_laws(&mut self, list: &ContactList, expansions: &[Expansion], step: LawOfStep) {
+        let LawOfStep { h, beta, .. } = step;
+        let mut row = 0;
+        for (contact, rows) in list.contacts().iter().zip(&self.rows) {
+            let u = self.tail.velocity()[row];
+            let (gap, law) = (contact.gap, &contact.law);
+            let e = step.share * law.restitution;
+            let (b, r) = if law.compliance > 0.0 {
+                let d = law.relaxation_at(gap);
+                let l = h * beta + d;
+                ((gap + (d + h) * u) / l, law.compliance / (h * l))
+            } else if gap > 0.0 {
+                // An impact within the step is taken at its start where there is a law of impact;
+                // else the gap may just close.
+                let impact = e > 0.0 && gap + h * u < 0.0;
+                (
+                    if impact {
+                        (1.0 + e) * u
+                    } else {
+                        (gap / h + u) / beta
+                    },
+                    0.0,
+                )
+            } else {
+                let recovery = match step.overlap {
+                    Overlap::Rows { rate, speed } => (-rate * gap).min(speed),
+                    _ => 0.0,
+                };
+                // A contact that separates at first may come back as far as it went: pushed any
+                // earlier, it would be pushed along its way.
+                let share = if u > 0.0 {
+                    (1.0 + e).max(1.0 / beta)
+                } else {
+                    1.0 + e
+                };
+                (share * u - recovery, 0.0)
+            };
+            self.tail.b[row] = b;
+            self.tail.r[row] = r;
+            for k in row + 1..row + rows.count {
+                self.tail.b[k] = self.tail.velocity()[k];
+                self.tail.r[k] = 0.0;
+            }
+            row += rows.count;
+        }
+        for e in expansions {
+            (self.tail.b[e.row], self.tail.r[e.row]) = (0.0, e.rho);
+            for k in e.row + 1..e.row + 3 {
+                (self.tail.b[k], self.tail.r[k]) = (self.tail.velocity()[k], 0.0);
+            }
+        }
+    }
+
+    /// Fills the system with the rows of the contacts behind those of the model, and the impulses of
+    /// impacts that were taken before.
+    pub(super) fn fill(&mut self, base: &Base<'_>, fixed_change: &[f64]) -> Result<(), Error> {
+        self.extended.fill(base.system(), fixed_change, &self.tail)?;
+        self.extended.add_impulses(&self.tail, &self.given, 1.0);
+        Ok(())
+    }
+
+    /// Starts the solution at the multipliers and contact forces of the last step.
+    pub(super) fn start_from_last(&mut self, base: &Base<'_>, list: &ContactList, memory: &ContactMemory) {
+        let h = base.scheme.h;
+        let Self {
+            rows, solution, tail, ..
+        } = self;
+        let multipliers = base.motion.multipliers.iter();
+        solution.mu.clear();
+        solution.mu.extend(multipliers.map(|l| l * h));
+        solution.mu.extend(last_impulses(list, rows, memory, h));
+        solution.mu.resize(base.system().m() + tail.rows(), 0.0);
+    }
+
+    /// Energy that the impulses add to the motion without them, `r . u+ - r . A r / 2` (J), of a
+    /// solution in impulses and changes of velocity. With one coefficient of restitution for all it is
+    /// not positive.
+    pub(super) fn gain(&self, impulses: &[f64]) -> f64 {
+        let free = self.solver.free_velocities();
+        let free = &free[free.len() - impulses.len()..];
+        let mut gain = 0.0;
+        for (k, r) in impulses.iter().enumerate() {
+            let start = self.tail.velocity()[k];
+            let w = self.after[k] - start + self.tail.r[k] * r + self.tail.b[k];
+            gain += r * (self.after[k] - 0.5 * (w - free[k]));
+        }
+        gain
+    }
+
+    /// Sum of `|r u|` that the gain is compared with.
+    pub(super) fn exchanged(&self, impulses: &[f64]) -> f64 {
+        let velocities = self.tail.velocity().iter().zip(&self.after);
+        let sums = impulses.iter().zip(velocities);
+        sums.map(|(r, (u, v))| r.abs() * (u.abs() + v.abs())).sum()
+    }
+
+    /// The system as last filled.
+    pub(super) fn system(&self) -> Option<&KktSystem> {
+        self.extended.system()
+    }
+}
+
+/// The impulses in the rows of the contacts that the forces of the last step make in `h` (s).
+pub(super) fn last_impulses(
+    list: &ContactList,
+    rows: &[ContactRows],
+    memory: &ContactMemory,
+    h: f64,
+) -> impl Iterator<Item = f64> {
+    let contacts = list.contacts().iter().zip(rows);
+    contacts.flat_map(move |(contact, rows)| {
+        let [x, y, z, tx, ty, tz] = memory.force(contact.key);
+        let (force, torque) = (Vec3::new(x, y, z), Vec3::new(tx, ty, tz));
+        rows.along(h * force, h * torque)
+    })
+}

@@ -82,7 +82,7 @@ impl Simulation {
     pub fn settle_once(&mut self, h: f64, kept: f64) -> Result<f64, Error> {
         self.step(h)?;
         let motion = h * self.system.largest_free_velocity(&self.motion.state);
-        self.scale_velocities(kept);
+        settle::scale_velocities(self, kept);
         Ok(motion)
     }
 

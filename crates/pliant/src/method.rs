@@ -10,14 +10,17 @@ pub(crate) mod stabilise;
 pub(crate) mod theta;
 
 pub(crate) use explicit::{Explicit, ExplicitMethod};
+pub(crate) use implicit::Implicit;
 pub(crate) use rattle::Rattle;
+pub(crate) use theta::Theta;
 
 pub use capabilities::{Capabilities, ContactCapability, HardRowCapability, OwnWeightCapability};
 
-use crate::Error;
 use crate::motion::Motion;
 use crate::observe::Trace;
 use crate::system::System;
+use crate::{Error, Integrator};
+use std::sync::Arc;
 
 /// A method that takes a step. Nothing changes but its arguments that are `&mut`: `end` becomes the motion at the end of the step, `trace` says how
 /// that was found, and the system holds evaluations and factors that any other step overwrites. A step that returns an error is forgotten.
@@ -50,4 +53,42 @@ pub trait Method: std::fmt::Debug + Send + Sync {
         end: &mut Motion,
         trace: &mut Trace,
     ) -> Result<(), Error>;
+}
+
+/// The methods of this crate, each with its own scratch.
+#[derive(Debug, Default)]
+pub(crate) struct Methods {
+    theta: Theta,
+    implicit: Implicit,
+    rattle: Rattle,
+    explicit: Explicit,
+}
+
+impl Methods {
+    /// The method that the options choose.
+    pub(crate) fn chosen(&mut self, integrator: &Integrator) -> &mut dyn Method {
+        match integrator {
+            Integrator::Linear => &mut self.theta,
+            Integrator::Nonlinear => {
+                self.implicit.method = None;
+                &mut self.implicit
+            }
+            Integrator::Implicit(method) => {
+                self.implicit.method = Some(Arc::clone(method));
+                &mut self.implicit
+            }
+            Integrator::Rattle | Integrator::Rattle4 | Integrator::Rattle6 => {
+                self.rattle.parts = integrator.rattle_parts().unwrap_or_default();
+                &mut self.rattle
+            }
+            Integrator::SymplecticEuler => {
+                self.explicit.method = ExplicitMethod::SymplecticEuler;
+                &mut self.explicit
+            }
+            Integrator::RungeKutta4 => {
+                self.explicit.method = ExplicitMethod::RungeKutta4;
+                &mut self.explicit
+            }
+        }
+    }
 }

@@ -98,6 +98,17 @@ impl Trace {
         self.account.tally(step, h, how);
     }
 
+    /// The energy that the step lost up to now (J), where compliant contacts have `stored` (J) at its end.
+    pub(crate) fn lost(&mut self, system: &System, start: &Motion, end: &Motion, stored: f64) -> f64 {
+        let step = Step {
+            system,
+            start,
+            end,
+            scheme: &self.scheme,
+        };
+        self.account.lost(step, stored)
+    }
+
     /// Forgets the last step; buffers stay.
     pub(crate) fn clear(&mut self) {
         self.solved = unsolved();

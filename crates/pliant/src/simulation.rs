@@ -5,16 +5,14 @@ mod contacts;
 mod drive;
 
 use crate::contact::step;
-use crate::control::{AdaptiveWorkspace, Conditions, Guards, retry, sleep};
-use crate::method::{Explicit, ExplicitMethod, Method, Rattle, capabilities, implicit};
+use crate::control::{AdaptiveWorkspace, Conditions, retry, sleep};
+use crate::method::{Method, Methods, capabilities};
 use crate::motion::Motion;
-use crate::observe::{
-    self, Axes, DampingLaw, LedgerMemory, On, PartsWorkspace, Step, Trace, Wrench, energy, stored_energies,
-};
+use crate::observe::{self, Axes, LedgerMemory, On, Step, Trace, Wrench, energy, stored_energies};
 use crate::options::Weights;
 use crate::report::{Counters, StepReport};
 use crate::system::{System, TreatmentChoice};
-use crate::{Error, Integrator, Options};
+use crate::{Error, Options};
 use pliant_dense::{Vec3, rotation};
 use pliant_kkt::Scheme;
 use pliant_model::{
@@ -39,17 +37,6 @@ pub struct Simulation {
     pub(crate) scheme: Scheme,
     pub(crate) methods: Methods,
     pub(crate) adaptive: AdaptiveWorkspace,
-    /// What is left out of the present step, which ends where it closes.
-    pub(crate) guards: Guards,
-}
-
-/// Scratch of the methods.
-#[derive(Debug, Default)]
-pub(crate) struct Methods {
-    pub(crate) parts: PartsWorkspace,
-    pub(crate) implicit: implicit::NewtonWorkspace,
-    pub(crate) explicit: Explicit,
-    pub(crate) rattle: Rattle,
 }
 
 impl Simulation {
@@ -77,7 +64,6 @@ impl Simulation {
             scheme: Scheme::implicit_euler(1.0),
             methods: Methods::default(),
             adaptive: AdaptiveWorkspace::default(),
-            guards: Guards::default(),
         };
         let motion = &mut simulation.motion;
         simulation.system.find_undetermined_rows(&motion.state);
@@ -329,7 +315,7 @@ impl Simulation {
         let weights = conditions.weights.unwrap_or_else(|| self.options.weights());
         self.start_step(h, weights, conditions.keep_treatments)?;
         self.check_method()?;
-        let result = retry::with_missed_contacts(self, h, weights);
+        let result = retry::with_missed_contacts(self, h);
         if result.is_err() {
             retry::put_back(self)?;
             step::undo(&mut self.system, &mut self.motion)?;
@@ -355,25 +341,21 @@ impl Simulation {
         Ok(())
     }
 
-    pub(crate) fn try_at_once(&mut self, h: f64, weights: Weights) -> Result<StepReport, Error> {
+    /// One try of a step by the method of the options, from the motion at its start.
+    pub(crate) fn try_at_once(&mut self, h: f64) -> Result<StepReport, Error> {
+        let mut methods = std::mem::take(&mut self.methods);
+        let taken = self.take_step(methods.chosen(&self.options.integrator), h);
+        self.methods = methods;
+        taken
+    }
+
+    fn take_step(&mut self, method: &mut dyn Method, h: f64) -> Result<StepReport, Error> {
         self.open_account();
-        let methods = &mut self.methods;
-        let method: &mut dyn Method = match self.options.integrator {
-            Integrator::Linear => return self.advance(h),
-            Integrator::Nonlinear | Integrator::Implicit(_) => return self.advance_implicitly(h, weights),
-            Integrator::Rattle | Integrator::Rattle4 | Integrator::Rattle6 => {
-                methods.rattle.parts = self.options.integrator.rattle_parts().unwrap_or_default();
-                &mut methods.rattle
-            }
-            Integrator::SymplecticEuler => {
-                methods.explicit.method = ExplicitMethod::SymplecticEuler;
-                &mut methods.explicit
-            }
-            Integrator::RungeKutta4 => {
-                methods.explicit.method = ExplicitMethod::RungeKutta4;
-                &mut methods.explicit
-            }
-        };
+        // What the step wakes is awake at its start, and stays so.
+        let woken = sleep::wake_disturbed(&mut self.system, &mut self.motion, h);
+        self.start.sleep.clone_from(&self.motion.sleep);
+        self.start.contacts.clone_from(&self.motion.contacts);
+        woken?;
         let (start, end) = (&self.start, &mut self.motion);
         method.step(&mut self.system, start, h, end, &mut self.trace)?;
         self.finish_step(h)
@@ -385,6 +367,8 @@ impl Simulation {
         let clock = Instant::now();
         let mut report = self.report(h)?;
         self.commit(&report);
+        self.fall_asleep(h, &mut report)?;
+        self.motion.ledger = LedgerMemory::of_step(report.energies, self.motion.ledger.overlap);
         report.timings = self.trace.timings;
         report.timings.update += clock.elapsed();
         report.counters = self.system.counters();
@@ -400,10 +384,7 @@ impl Simulation {
     pub fn step_with(&mut self, method: &mut dyn Method, h: f64) -> Result<StepReport, Error> {
         self.start_step(h, self.options.weights(), false)?;
         capabilities::check(&self.system, &self.options, method.capabilities(), method.name())?;
-        self.open_account();
-        let (start, end) = (&self.start, &mut self.motion);
-        let taken = method.step(&mut self.system, start, h, end, &mut self.trace);
-        let result = taken.and_then(|()| self.finish_step(h));
+        let result = self.take_step(method, h);
         if result.is_err() {
             retry::put_back(self)?;
             step::undo(&mut self.system, &mut self.motion)?;
@@ -440,14 +421,6 @@ impl Simulation {
         self.motion.ledger = LedgerMemory::of_state(energies);
     }
 
-    /// Velocities were changed from outside, and positions not.
-    pub(crate) fn correct_ledger(&mut self) {
-        if let Some(energies) = &mut self.motion.ledger.energies {
-            let model = &self.system.model;
-            energies.kinetic = model.energies_without(&self.motion.state, |_| true).kinetic;
-        }
-    }
-
     /// The present step, as observers see it.
     pub(crate) fn observed(&self) -> Step<'_> {
         Step {
@@ -467,36 +440,6 @@ impl Simulation {
             scheme: &self.scheme,
         };
         energy::energies(step, by_multipliers, &mut self.trace.account.room.first)
-    }
-
-    /// Enters the work of all impulses of the present step.
-    pub(crate) fn tally(&mut self, h: f64, how: DampingLaw) {
-        let step = Step {
-            system: &self.system,
-            start: &self.start,
-            end: &self.motion,
-            scheme: &self.scheme,
-        };
-        self.trace.account.tally(step, h, how);
-    }
-
-    /// The energy that the step lost up to now, where compliant contacts have `stored` (J).
-    pub(crate) fn lost(&mut self, stored: f64) -> f64 {
-        let step = Step {
-            system: &self.system,
-            start: &self.start,
-            end: &self.motion,
-            scheme: &self.scheme,
-        };
-        self.trace.account.lost(step, stored)
-    }
-
-    /// Adds what compliant contacts store at the start of the step, once they are found, and notes what overlaps in a state that was set.
-    pub(crate) fn add_stored_at_start(&mut self) {
-        if let (true, Some(c)) = (self.trace.account.stored_is_missing, &self.system.contacts) {
-            self.trace.account.start.potential += c.stored_at_start();
-            self.motion.ledger.overlap = c.deepest_at_start();
-        }
     }
 
     /// Whether the method of the options takes this model and these options: what a step would refuse, before it begins.

@@ -9,6 +9,7 @@ pub(crate) use accelerations::{gather, gather_forces};
 pub use treatments::TreatmentChoice;
 
 use crate::contact::Contacts;
+use crate::control::Guards;
 use crate::control::sleep::{self, Sleep};
 use crate::motion::{Controls, Motion};
 use crate::report::Counters;
@@ -31,8 +32,6 @@ pub struct System {
     /// The solver of position corrections and accelerations, which have other rows.
     pub(crate) corrector: DirectSolver,
     pub(crate) solution: Solution,
-    /// The solution of a position correction.
-    pub(crate) correction: Solution,
     /// The change of velocity and the impulses of all rows.
     pub(crate) change: Solution,
     pub(crate) rows: RowForces,
@@ -41,6 +40,8 @@ pub struct System {
     pub(crate) scratch: Scratch,
     pub(crate) contacts: Option<Box<Contacts>>,
     pub(crate) sleep: Sleep,
+    /// Contacts and rows that are left out of the present step, which ends where one closes.
+    pub(crate) guards: Guards,
     pub(crate) counters: Counters,
 }
 
@@ -63,6 +64,8 @@ pub(crate) struct Scratch {
     /// Gyroscopic impulses on the independent coordinates (N s, N m s).
     pub(crate) impulse: Vec<f64>,
     pub(crate) displacement: Vec<f64>,
+    /// The solution of a position correction.
+    pub(crate) correction: Solution,
     /// Changes of velocity that held coordinates make over the step.
     pub(crate) fixed_change: Vec<f64>,
     /// Right-hand side of the linearly implicit gyroscopic torque, and its last iterate.
@@ -102,7 +105,6 @@ impl System {
             solver: BoxSolver::default(),
             corrector: DirectSolver::default(),
             solution: Solution::default(),
-            correction: Solution::default(),
             change: Solution::default(),
             rows: RowForces {
                 law_force: vec![0.0; rows],
@@ -121,6 +123,7 @@ impl System {
             },
             contacts: None,
             sleep: Sleep::default(),
+            guards: Guards::default(),
             counters: Counters {
                 plans: 1,
                 ..Counters::default()
@@ -225,6 +228,11 @@ impl System {
     /// Whether the present step has contacts.
     pub(crate) fn in_contact(&self) -> bool {
         crate::contact::step::listed(self).is_some()
+    }
+
+    /// Lets everything take part in the next step.
+    pub(crate) fn open_guards(&mut self) {
+        self.guards.open(self.contacts.as_deref_mut());
     }
 
     /// Work so far.

@@ -66,8 +66,7 @@ pub(super) fn step(
         simulation,
     };
     let result = trials.run(end);
-    let contacts = trials.simulation.system.contacts.as_deref_mut();
-    trials.simulation.guards.open(contacts);
+    trials.simulation.system.open_guards();
     result
 }
 
@@ -187,7 +186,7 @@ impl Trials<'_> {
         let plans = self.simulation.system.counters.plans;
         self.simulation.choose_treatments(h)?;
         if self.simulation.system.counters.plans != plans {
-            self.watch(self.simulation.guards.are_shut(), h)?;
+            self.watch(self.simulation.system.guards.are_shut(), h)?;
             self.take_start();
         }
         Ok(())
@@ -224,8 +223,7 @@ impl Trials<'_> {
     /// Says whether something is about to close at once.
     fn watch(&mut self, locating: bool, h: f64) -> Result<bool, Error> {
         let simulation = &mut *self.simulation;
-        let contacts = simulation.system.contacts.as_deref_mut();
-        simulation.guards.open(contacts);
+        simulation.system.open_guards();
         let Some(events) = self.how.events.filter(|_| locating) else {
             return Ok(false);
         };
@@ -237,8 +235,13 @@ impl Trials<'_> {
             h,
             allowed: self.how.position * h.max(self.how.position_kink),
         };
-        let (system, motion) = (&mut simulation.system, &simulation.motion);
-        Ok(simulation.guards.shut(system, motion, closing))
+        let System {
+            model,
+            guards,
+            contacts,
+            ..
+        } = &mut simulation.system;
+        Ok(guards.shut(model, contacts.as_deref_mut(), &simulation.motion, closing))
     }
 
     /// Takes trials, from `h` on, until one stands.
@@ -254,8 +257,7 @@ impl Trials<'_> {
                             // It is due at once, and part of the step.
                             Ok(None) => {
                                 self.back()?;
-                                let contacts = self.simulation.system.contacts.as_deref_mut();
-                                self.simulation.guards.open(contacts);
+                                self.simulation.system.open_guards();
                                 self.impact = true;
                                 continue;
                             }
@@ -377,6 +379,7 @@ impl Trials<'_> {
             },
         };
         simulation
+            .system
             .guards
             .nearest(&simulation.system, &simulation.motion, way)
     }

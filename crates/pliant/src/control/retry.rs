@@ -3,7 +3,6 @@
 
 use super::Conditions;
 use crate::contact::step;
-use crate::options::Weights;
 use crate::{Error, Integrator, Simulation, StepReport, Timings};
 
 /// A step under the options, in halves where it does not converge and they allow it.
@@ -55,14 +54,10 @@ fn step_or_halves(simulation: &mut Simulation, h: f64, halvings: usize) -> Resul
 
 /// Tries a step from the motion at its start, and again as long as it went through contacts that
 /// the search had missed.
-pub(crate) fn with_missed_contacts(
-    simulation: &mut Simulation,
-    h: f64,
-    weights: Weights,
-) -> Result<StepReport, Error> {
+pub(crate) fn with_missed_contacts(simulation: &mut Simulation, h: f64) -> Result<StepReport, Error> {
     step::begin(&mut simulation.system);
     loop {
-        let result = simulation.try_at_once(h, weights);
+        let result = simulation.try_at_once(h);
         let missed = matches!(result, Err(Error::ContactsMissed { .. }));
         if !(missed && step::take_missed(&mut simulation.system)) {
             return result;

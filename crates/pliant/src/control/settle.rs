@@ -53,7 +53,7 @@ pub(super) fn settle(simulation: &mut Simulation, how: Settle) -> Result<SettleR
     for steps in 1..=how.max_steps {
         motion = simulation.settle_once(how.h, how.kept_velocity)?;
         if motion <= how.tolerance {
-            simulation.scale_velocities(0.0);
+            scale_velocities(simulation, 0.0);
             return Ok(SettleReport { steps, motion });
         }
     }
@@ -62,4 +62,25 @@ pub(super) fn settle(simulation: &mut Simulation, how: Settle) -> Result<SettleR
         motion,
         tolerance: how.tolerance,
     })
+}
+
+/// Multiplies all independent velocities that are not fixed.
+pub(super) fn scale_velocities(simulation: &mut Simulation, factor: f64) {
+    let Simulation { system, motion, .. } = simulation;
+    let fixed = &system.assembler.system().fixed;
+    for node in system.model.nodes() {
+        let Some(first) = node.first_dof() else { continue };
+        let velocities = motion.state.velocities[node.velocity_range()].iter_mut();
+        for (k, v) in velocities.enumerate() {
+            if !fixed[first + k] {
+                *v *= factor;
+            }
+        }
+    }
+    motion.integrator.forget();
+    // Positions did not change, so no mapping can have become undefined; a failure would show at the next step.
+    let _ = system.propagate(&mut motion.state);
+    if let Some(energies) = &mut motion.ledger.energies {
+        energies.kinetic = system.model.energies_without(&motion.state, |_| true).kinetic;
+    }
 }

@@ -380,6 +380,25 @@ fn find_blocks(system: &mut System) {
     }
 }
 
+/// Wakes the islands that the next step of length `h` (s) disturbs: by rows that are driven, or by contacts with what moves.
+///
+/// # Errors
+/// Those of the search for contacts.
+pub(crate) fn wake_disturbed(system: &mut System, motion: &mut Motion, h: f64) -> Result<(), Error> {
+    let limits = system.options.contacts.sleeping;
+    look(system, motion, limits);
+    if system.sleep.asleep == 0 {
+        return Ok(());
+    }
+    system.set_row_motion(motion.time, motion.time + h);
+    wake_driven(system, motion);
+    step::find(system, motion, h)?;
+    while wake_touched(system, motion, h) {
+        step::find(system, motion, h)?;
+    }
+    Ok(())
+}
+
 /// Takes note of the option before a step, and of what moves.
 pub(crate) fn look(system: &mut System, motion: &mut Motion, limits: Option<Sleeping>) {
     if limits.is_none() {
@@ -445,7 +464,7 @@ fn tell_finder(system: &mut System, motion: &Motion) {
 }
 
 /// Wakes islands on which a row acts whose motion goes on.
-pub(crate) fn wake_driven(system: &mut System, motion: &mut Motion) {
+fn wake_driven(system: &mut System, motion: &mut Motion) {
     let System {
         assembler,
         sleep,
@@ -471,7 +490,7 @@ fn drives(motions: &[RowMotion], row: usize) -> bool {
 
 /// Wakes islands that something which moves touches: a contact that would close within the step, or
 /// that had a force. Whether there were any: then contacts are to be found again.
-pub(crate) fn wake_touched(system: &mut System, motion: &mut Motion, h: f64) -> bool {
+fn wake_touched(system: &mut System, motion: &mut Motion, h: f64) -> bool {
     let System {
         model,
         assembler,

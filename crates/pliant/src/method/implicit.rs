@@ -19,16 +19,14 @@ mod residual;
 
 pub(crate) use anderson::Anderson;
 
+use super::theta::recover;
+use super::{Capabilities, Method};
 use crate::Error;
-use crate::Simulation;
 use crate::contact::{ContactIterate, step};
-use crate::control::Guards;
-use crate::integrator::{EndWeighted, Finished, ImplicitMethod, Integrator, Past, Relation, Start};
+use crate::integrator::{EndWeighted, Finished, ImplicitMethod, Past, Relation, Start};
 use crate::method::sizes::{Missed, TermSizes};
 use crate::motion::{Motion, clone_into_buffers};
-use crate::observe::DampingLaw;
-use crate::options::Weights;
-use crate::report::StepReport;
+use crate::observe::{DampingLaw, Trace};
 use crate::system::System;
 use pliant_kkt::Scheme;
 use pliant_sparse::CsrMatrix;
@@ -145,7 +143,6 @@ struct Iteration<'a> {
     end: &'a mut Motion,
     /// The scheme whose matrices are those of the equations: a step `1/g` with weights `w` and `k g`.
     scheme: &'a Scheme,
-    guards: &'a Guards,
     work: &'a mut NewtonWorkspace,
 }
 
@@ -302,100 +299,93 @@ impl NewtonWorkspace {
     }
 }
 
-impl Simulation {
-    /// The implicit method that takes steps, if one does.
-    fn method(&self, weights: Weights) -> Option<(Option<Arc<dyn ImplicitMethod>>, EndWeighted)> {
+/// An implicit method: one of [`ImplicitMethod`], or the weights of the step.
+#[derive(Debug, Default)]
+pub(crate) struct Implicit {
+    /// The method; without one, the nonlinear step by the weights of the scheme.
+    pub(crate) method: Option<Arc<dyn ImplicitMethod>>,
+    work: NewtonWorkspace,
+}
+
+impl Method for Implicit {
+    fn name(&self) -> &str {
+        self.method.as_ref().map_or("the nonlinear step", |m| m.name())
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        match &self.method {
+            None => Capabilities::NONLINEAR,
+            Some(method) if method.needs_acceleration() => Capabilities::IMPLICIT_WITH_ACCELERATION,
+            Some(_) => Capabilities::IMPLICIT,
+        }
+    }
+
+    fn step(
+        &mut self,
+        system: &mut System,
+        start: &Motion,
+        h: f64,
+        end: &mut Motion,
+        trace: &mut Trace,
+    ) -> Result<(), Error> {
+        let weights = trace.scheme.clone();
         let weighted = EndWeighted {
             alpha: weights.alpha,
             beta: weights.beta,
         };
-        match &self.options.integrator {
-            Integrator::Nonlinear => Some((None, weighted)),
-            Integrator::Implicit(method) => Some((Some(Arc::clone(method)), weighted)),
-            _ => None,
-        }
-    }
-
-    /// A step by an implicit method, but for undoing it.
-    pub(crate) fn advance_implicitly(&mut self, h: f64, weights: Weights) -> Result<StepReport, Error> {
-        let Some((given, weighted)) = self.method(weights) else {
-            return self.advance(h);
-        };
-        let method: &dyn ImplicitMethod = given.as_deref().unwrap_or(&weighted);
+        let own = self.method.is_none();
+        let method: &dyn ImplicitMethod = self.method.as_deref().unwrap_or(&weighted);
         method.check()?;
-        let weights = self.scheme.clone();
+        let work = &mut self.work;
         let clock = Instant::now();
-        let time = self.start.time;
-        self.system.set_row_motion(time, time + h);
-        self.system.evaluate(&self.motion, 0.0)?;
-        self.system.find_fixed_change(&self.motion);
-        let work = &mut self.methods.implicit;
-        work.start_method(method, &mut self.system, &weights, h, &mut self.motion)?;
-        let scheme = work.relate(method, &weights, h, &self.motion)?;
-        self.trace.timings.fill += clock.elapsed();
+        system.set_row_motion(start.time, start.time + h);
+        system.evaluate(end, 0.0)?;
+        system.find_fixed_change(end);
+        work.start_method(method, system, &weights, h, end)?;
+        let scheme = work.relate(method, &weights, h, end)?;
+        trace.timings.fill += clock.elapsed();
         let clock = Instant::now();
-        step::find(&mut self.system, &self.motion, h)?;
-        self.trace.timings.contacts += clock.elapsed();
+        step::find(system, end, h)?;
+        trace.timings.contacts += clock.elapsed();
         let clock = Instant::now();
-        self.add_stored_at_start();
+        trace.account.add_stored_contacts(system, end);
         let mut iteration = Iteration {
-            system: &mut self.system,
-            start: &self.start,
-            end: &mut self.motion,
+            system,
+            start,
+            end,
             scheme: &scheme,
-            guards: &self.guards,
-            work: &mut self.methods.implicit,
+            work,
         };
         let impulses = &mut iteration.work.iterate.contacts;
         step::start_newton(iteration.system, iteration.end, &scheme, h, impulses)?;
         iteration.record_start(h, method.weight())?;
-        self.trace.timings.fill += clock.elapsed();
-        let (solved, newton, clamped) = iteration.iterate_with_restitution(&mut self.trace.timings)?;
-        let clock = Instant::now();
-        let (model, state) = (&self.system.model, &self.motion.state);
-        let trace = &mut self.trace;
-        trace.projected_tangents = self.system.evaluation.projected_elements(model, state);
+        trace.timings.fill += clock.elapsed();
+        let (solved, newton, clamped) = iteration.iterate_with_restitution(&mut trace.timings)?;
         (trace.solved, trace.newton, trace.geometry_clamped) = (solved, newton, clamped);
-        let work = &self.methods.implicit;
-        work.read_forces(&self.system, &mut self.motion);
-        let at = work.contact_iterate();
-        step::read_newton(&mut self.system, &self.motion, &scheme, at, h);
-        self.trace.timings.update += clock.elapsed();
         let clock = Instant::now();
-        step::look_for_missed(&mut self.system, &self.start, &self.motion, h)?;
-        self.trace.timings.contacts += clock.elapsed();
+        trace.projected_tangents = system.evaluation.projected_elements(&system.model, &end.state);
+        work.read_forces(system, end);
+        step::read_newton(system, end, &scheme, work.contact_iterate(), h);
+        trace.timings.update += clock.elapsed();
         let clock = Instant::now();
-        self.system.take_rows_by_law();
+        step::look_for_missed(system, start, end, h)?;
+        trace.timings.contacts += clock.elapsed();
+        let clock = Instant::now();
+        system.take_rows_by_law();
         // The work of dampers is that of the mean force on the mean velocity.
-        self.trace.account.forgotten += self.system.advance_memory(&mut self.motion.state, h);
-        let of_end = method.weight() == 1.0 && self.options.integrator != Integrator::Nonlinear;
-        let (alpha, beta) = if of_end {
+        trace.account.forgotten += system.advance_memory(&mut end.state, h);
+        let (alpha, beta) = if method.weight() == 1.0 && !own {
             (0.5, 0.5)
         } else {
             (method.weight(), weights.beta)
         };
-        self.scheme = scheme.with_weights(alpha, beta).with_step(h);
-        self.tally(h, DampingLaw::Mean);
-        self.trace.timings.update += clock.elapsed();
+        trace.scheme = scheme.with_weights(alpha, beta).with_step(h);
+        trace.tally(system, start, end, h, DampingLaw::Mean);
+        trace.timings.update += clock.elapsed();
         let clock = Instant::now();
-        let stored = step::find_at_end(&mut self.system, &mut self.motion, h)?;
-        let lost = stored.map(|stored| self.lost(stored));
-        let ends = step::Ends {
-            start: &self.start,
-            end: &mut self.motion,
-        };
-        step::recover_overlap(&mut self.system, ends, &self.scheme, lost)?;
-        self.trace.account.forgotten += self.system.advance_memory(&mut self.motion.state, 0.0);
-        self.trace.timings.contacts += clock.elapsed();
-        let clock = Instant::now();
-        let mut report = self.report(h)?;
-        self.methods
-            .implicit
-            .finish_method(method, &self.system, h, &mut self.motion);
-        self.commit(&report);
-        report.timings = self.trace.timings;
-        report.timings.update += clock.elapsed();
-        report.counters = self.system.counters();
-        Ok(report)
+        recover(system, start, end, trace, h)?;
+        trace.timings.contacts += clock.elapsed();
+        work.finish_method(method, system, h, end);
+        Ok(())
     }
 }

@@ -1,90 +1,118 @@
 //! Stabilisation: positions back onto the hard constraints.
 
-use crate::Simulation;
 use crate::control::sleep;
-use crate::observe::violation;
+use crate::motion::Motion;
+use crate::observe::{Account, Step, energy, violation};
+use crate::system::System;
 use crate::{Error, Stabilisation};
-use pliant_kkt::{Metric, StepInput};
+use pliant_kkt::{Metric, Scheme, StepInput};
 use pliant_solvers::{SolveError, Status};
 
-impl Simulation {
-    /// Gauss-Newton on the hard constraints; velocities keep their coordinates. Returns the number of corrections.
-    pub(crate) fn correct_positions(&mut self, how: Stabilisation) -> Result<usize, Error> {
-        for iteration in 0..how.iterations {
-            if violation(&self.system, &self.motion.state) <= how.tolerance {
-                return Ok(iteration);
-            }
-            self.system
-                .evaluation
-                .evaluate(&self.system.model, &self.motion.state)?;
-            let mut clamped = false;
-            let prepared = loop {
-                self.fill_correction(how.metric);
-                let prepared = self.system.corrector.prepare(self.system.assembler.system());
-                let indefinite = matches!(prepared, Err(SolveError::NotPositiveDefinite { .. }));
-                if !indefinite || clamped || how.metric == Metric::Mass || !self.options.clamp_geometry {
-                    break prepared;
-                }
-                // As in a step: the response matrix with the absolute value of the geometric stiffness is definite.
-                clamped = true;
-                self.scheme.geometry = self.scheme.geometry.clamped();
-            };
-            self.scheme.geometry = self.options.geometry;
-            let in_words = |e| Error::from_solver(e, &self.system.model, self.motion.time);
-            prepared.map_err(in_words)?;
-            let report = self
-                .system
-                .corrector
-                .solve(self.system.assembler.system(), &mut self.system.correction)
-                .map_err(in_words)?;
-            match report.status {
-                Status::Converged => {}
-                _ if self.options.accept_failed_steps => {}
-                Status::Incompatible { row, violation } => {
-                    let constraint = self.system.model.describe_row(row);
-                    return Err(Error::Incompatible {
-                        constraint,
-                        time: self.motion.time,
-                        violation,
-                    });
-                }
-                _ => {
-                    let (time, residual) = (self.motion.time, report.residual.relative);
-                    return Err(Error::CorrectionNotConverged { time, residual });
-                }
-            }
-            let before = self.energies(true).potential;
-            for node in self.system.model.nodes() {
-                let Some(first) = node.first_dof() else { continue };
-                let step = &self.system.correction.x[first..first + node.velocity_range().len()];
-                node.space
-                    .retract(&mut self.motion.state.positions[node.position_range()], step);
-            }
-            sleep::hold_positions(&self.system, &self.start.state, &mut self.motion);
-            self.system
-                .evaluation
-                .propagate(&self.system.model, &mut self.motion.state)?;
-            self.trace.account.corrected += self.energies(true).potential - before;
+/// Gauss-Newton on the hard constraints of `end`; velocities keep their coordinates. Enters the energy that it lifts. Returns the number of
+/// corrections.
+///
+/// # Errors
+/// [`Error::Incompatible`], [`Error::CorrectionNotConverged`], and those of the linear solver.
+pub(crate) fn correct(
+    system: &mut System,
+    start: &Motion,
+    end: &mut Motion,
+    scheme: &Scheme,
+    how: Stabilisation,
+    account: &mut Account,
+) -> Result<usize, Error> {
+    for iteration in 0..how.iterations {
+        if violation(system, &end.state) <= how.tolerance {
+            return Ok(iteration);
         }
-        Ok(how.iterations)
-    }
-
-    /// Fills the system of a correction at the present state, which must be evaluated.
-    pub(crate) fn fill_correction(&mut self, metric: Metric) {
-        let input = StepInput {
-            state: &self.motion.state,
-            multipliers: &self.motion.lagged,
-            impulse: &self.system.scratch.impulse,
-            fixed_change: &self.system.scratch.fixed_change,
-            motion: &self.system.row_motion,
+        system.evaluation.evaluate(&system.model, &end.state)?;
+        solve(system, start, end, scheme, how.metric)?;
+        let potential = |system: &System, end: &Motion, account: &mut Account| {
+            let step = Step {
+                system,
+                start,
+                end,
+                scheme,
+            };
+            energy::energies(step, true, &mut account.room.first).potential
         };
-        self.system.assembler.fill_correction(
-            &self.system.model,
-            &mut self.system.evaluation,
-            &self.scheme,
-            input,
-            metric,
-        );
-        self.system.sleep.hold_rows(&mut self.system.assembler);
+        let before = potential(system, end, account);
+        for node in system.model.nodes() {
+            let Some(first) = node.first_dof() else { continue };
+            let step = &system.scratch.correction.x[first..first + node.velocity_range().len()];
+            node.space
+                .retract(&mut end.state.positions[node.position_range()], step);
+        }
+        sleep::hold_positions(system, &start.state, end);
+        system.propagate(&mut end.state)?;
+        account.corrected += potential(system, end, account) - before;
     }
+    Ok(how.iterations)
+}
+
+/// Solves for the displacement, which is left in the scratch of the system.
+fn solve(
+    system: &mut System,
+    start: &Motion,
+    end: &Motion,
+    scheme: &Scheme,
+    metric: Metric,
+) -> Result<(), Error> {
+    fill(system, end, scheme, metric);
+    let mut prepared = system.corrector.prepare(system.assembler.system());
+    let indefinite = matches!(prepared, Err(SolveError::NotPositiveDefinite { .. }));
+    if indefinite && metric != Metric::Mass && system.options.clamp_geometry {
+        // As in a step: the response matrix with the absolute value of the geometric stiffness is definite.
+        let clamped = scheme.with_geometry(scheme.geometry.clamped());
+        fill(system, end, &clamped, metric);
+        prepared = system.corrector.prepare(system.assembler.system());
+    }
+    let System {
+        model,
+        assembler,
+        corrector,
+        scratch,
+        options,
+        ..
+    } = system;
+    let time = start.time;
+    let in_words = |e| Error::from_solver(e, model, time);
+    prepared.map_err(in_words)?;
+    let solved = corrector.solve(assembler.system(), &mut scratch.correction);
+    let report = solved.map_err(in_words)?;
+    match report.status {
+        Status::Converged => Ok(()),
+        _ if options.accept_failed_steps => Ok(()),
+        Status::Incompatible { row, violation } => Err(Error::Incompatible {
+            constraint: model.describe_row(row),
+            time,
+            violation,
+        }),
+        _ => Err(Error::CorrectionNotConverged {
+            time,
+            residual: report.residual.relative,
+        }),
+    }
+}
+
+/// Fills the system of a correction at the present state, which must be evaluated.
+fn fill(system: &mut System, end: &Motion, scheme: &Scheme, metric: Metric) {
+    let System {
+        model,
+        evaluation,
+        assembler,
+        scratch,
+        row_motion,
+        sleep,
+        ..
+    } = system;
+    let input = StepInput {
+        state: &end.state,
+        multipliers: &end.lagged,
+        impulse: &scratch.impulse,
+        fixed_change: &scratch.fixed_change,
+        motion: row_motion,
+    };
+    assembler.fill_correction(model, evaluation, scheme, input, metric);
+    sleep.hold_rows(assembler);
 }

@@ -1,384 +1,338 @@
-//! One step, in the order of the equations.
+//! The linearly implicit theta method: one linear system for the change of velocity.
 
-use crate::Simulation;
+use super::{Capabilities, Method, stabilise};
 use crate::contact::step;
 use crate::control::sleep;
 use crate::method::gyroscopic;
 use crate::motion::Motion;
-use crate::observe::{DampingLaw, LedgerMemory, find_parts};
-use crate::report::{StepReport, Timings};
+use crate::observe::{DampingLaw, PartsWorkspace, Trace, find_parts};
+use crate::report::Timings;
 use crate::system::System;
 use crate::{Error, Gyroscopic};
-use pliant_kkt::{GeometricTerms, StepInput};
-use pliant_model::{ComponentId, NodeKind};
+use pliant_kkt::{GeometricTerms, Scheme, StepInput};
+use pliant_model::ComponentId;
 use pliant_solvers::{SolveReport, Status};
 use std::time::{Duration, Instant};
 
-impl Simulation {
-    /// Everything of a step but undoing it.
-    pub(crate) fn advance(&mut self, h: f64) -> Result<StepReport, Error> {
-        let mut timings = Timings::default();
-        let mut clock = Instant::now();
-        let mut lap = || {
-            let now = Instant::now();
-            now - std::mem::replace(&mut clock, now)
-        };
-        self.system.set_row_motion(self.motion.time, self.motion.time);
-        let before = match self.options.pre_stabilisation {
-            Some(how) => self.correct_positions(how)?,
-            None => 0,
-        };
-        self.trace.account.forgotten += self.system.advance_memory(&mut self.motion.state, 0.0);
-        timings.stabilise += lap();
-        self.system.set_row_motion(self.motion.time, self.motion.time + h);
+/// The theta method, with its scratch.
+#[derive(Debug, Default)]
+pub(crate) struct Theta {
+    parts: PartsWorkspace,
+}
 
-        self.system
-            .evaluation
-            .evaluate_after(&self.system.model, &self.motion.state, h)?;
-        let projected_tangents = self
-            .system
-            .evaluation
-            .projected_elements(&self.system.model, &self.motion.state);
-        let scheme = &self.scheme;
-        let at_start = |i| 1.0 - scheme.alpha_of(ComponentId::ForceField(i));
-        self.system
-            .evaluation
-            .add_present_share(&self.system.model, &self.motion.state, at_start);
-        self.system.evaluation.add_force(&self.motion.controls.external);
-        gyroscopic::impulses(
-            &self.system.model,
-            &self.motion.state,
-            self.options.gyroscopic,
-            (h, self.scheme.beta),
-            self.motion.time,
-            &mut self.system.scratch.impulse,
-        )?;
-        timings.fill += lap();
-        let found = find_and_wake(&mut self.system, &mut self.motion, h);
-        // What the step wakes is awake at its start.
-        self.start.sleep.clone_from(&self.motion.sleep);
-        self.start.contacts.clone_from(&self.motion.contacts);
-        found?;
-        timings.contacts += lap();
-        self.add_stored_at_start();
-        self.system.find_fixed_change(&self.motion);
-        if self.motion.fresh {
-            self.system.first_multipliers(&self.scheme, &mut self.motion);
-        }
-        self.system.scratch.lag_for_step.clone_from(&self.motion.lagged);
-        let mut passes = 0;
-        let mut clamped = false;
-        let solved = loop {
-            let mut solved = match self.prepare_and_solve(clamped, &mut timings, &mut lap) {
-                Err(Error::NotPositiveDefinite { .. })
-                    if !clamped
-                        && self.options.clamp_geometry
-                        && self.scheme.geometry != GeometricTerms::NONE =>
-                {
-                    clamped = true;
-                    self.prepare_and_solve(clamped, &mut timings, &mut lap)?
-                }
-                other => other?,
-            };
-            if self.options.gyroscopic == Gyroscopic::LinearlyImplicit {
-                solved = self.turn_implicitly(h, solved, &mut timings, &mut lap)?;
-            }
-            passes += 1;
-            if passes >= self.options.geometry_passes || !self.system.refresh_multipliers(&self.scheme) {
-                break solved;
-            }
-        };
-        // Before the unknown is changed: the support is what the fixed rows of the system lack.
-        let mut supports = std::mem::take(&mut self.motion.supports);
-        let (whole, solution) = step::whole_system(&self.system);
-        whole.support_into(solution, &mut supports);
-        self.motion.supports = supports;
-        let motion = &mut self.motion;
-        self.system
-            .sleep
-            .forget_supports(&motion.sleep, &mut motion.supports);
-        self.motion.supports.iter_mut().for_each(|s| *s /= h);
-        for (x, d) in self
-            .system
-            .solution
-            .x
-            .iter_mut()
-            .zip(&self.system.scratch.fixed_change)
-        {
-            *x += d;
-        }
-        step::read(&mut self.system, &self.scheme);
-        timings.solve += lap();
+/// A clock that is read in laps.
+struct Laps(Instant);
 
-        for (lambda, mu) in self.motion.multipliers.iter_mut().zip(&self.system.solution.mu) {
-            *lambda = mu / h;
-        }
-        if self.options.numerical_parts {
-            let geometry = self.options.geometry;
-            let scheme = if clamped {
-                self.scheme.with_geometry(geometry.clamped())
-            } else {
-                self.scheme.with_geometry(geometry)
-            };
-            find_parts(
-                &mut self.system,
-                &self.start,
-                &self.motion,
-                &scheme,
-                &mut self.methods.parts,
-                &mut self.trace.account,
-            );
-        }
-        self.update(h)?;
-        timings.update += lap();
-        step::look_for_missed(&mut self.system, &self.start, &self.motion, h)?;
-        timings.contacts += lap();
-        self.trace.account.forgotten += self.system.advance_memory(&mut self.motion.state, h);
-        self.tally(h, DampingLaw::Tangent);
-        timings.update += lap();
-        let after = match self.options.post_stabilisation {
-            Some(how) => self.correct_positions(how)?,
-            None => 0,
-        };
-        timings.stabilise += lap();
-        let stored = step::find_at_end(&mut self.system, &mut self.motion, h)?;
-        let lost = stored.map(|stored| self.lost(stored));
-        let ends = step::Ends {
-            start: &self.start,
-            end: &mut self.motion,
-        };
-        step::recover_overlap(&mut self.system, ends, &self.scheme, lost)?;
-        self.trace.account.forgotten += self.system.advance_memory(&mut self.motion.state, 0.0);
-        timings.contacts += lap();
-
-        let trace = &mut self.trace;
-        trace.solved = solved;
-        trace.corrections = (before, after);
-        trace.geometry_passes = passes;
-        trace.geometry_clamped = clamped;
-        trace.projected_tangents = projected_tangents;
-        let mut report = self.report(h)?;
-        self.motion.integrator.forget();
-        self.commit(&report);
-        self.fall_asleep(h, &mut report)?;
-        self.motion.ledger = LedgerMemory::of_step(report.energies, self.motion.ledger.overlap);
-        timings.update += lap();
-        report.timings = timings;
-        report.counters = self.system.counters();
-        Ok(report)
+impl Laps {
+    fn start() -> Self {
+        Self(Instant::now())
     }
 
-    /// Fills, factors and solves the system; with `clamped` the geometric stiffness enters with its absolute value, which keeps `W`
-    /// positive definite on the constraints.
-    fn prepare_and_solve(
-        &mut self,
-        clamped: bool,
-        timings: &mut Timings,
-        lap: &mut impl FnMut() -> Duration,
-    ) -> Result<SolveReport, Error> {
-        if clamped {
-            self.scheme.geometry = self.options.geometry.clamped();
-        }
-        let input = StepInput {
-            state: &self.motion.state,
-            multipliers: &self.system.scratch.lag_for_step,
-            impulse: &self.system.scratch.impulse,
-            fixed_change: &self.system.scratch.fixed_change,
-            motion: &self.system.row_motion,
-        };
-        self.system.assembler.fill(
-            &self.system.model,
-            &mut self.system.evaluation,
-            &self.scheme,
-            input,
-        );
-        self.scheme.geometry = self.options.geometry;
-        self.system.sleep.hold_rows(&mut self.system.assembler);
-        self.guards.deactivate_rows(&mut self.system.assembler);
-        self.system.find_soft_rows();
-        timings.fill += lap();
-        let prepared = if self.system.in_contact() {
-            step::prepare(&mut self.system, &self.motion, &self.scheme)
-        } else {
-            let prepared = self.system.solver.prepare(self.system.assembler.system());
-            prepared.map_err(|e| Error::from_solver(e, &self.system.model, self.motion.time))
-        };
-        timings.factor += lap();
-        prepared?;
-        self.solve(timings, lap)
-    }
-
-    /// Solves; if refinement stagnates, plans the order of elimination anew, from the values at hand, and tries once more.
-    fn solve(
-        &mut self,
-        timings: &mut Timings,
-        lap: &mut impl FnMut() -> Duration,
-    ) -> Result<SolveReport, Error> {
-        let solved = if self.system.in_contact() {
-            step::solve(&mut self.system, &self.motion, &self.scheme)?
-        } else {
-            self.solve_without_contacts(timings, lap)?
-        };
-        let system = &mut self.system;
-        let (start, mu) = (&self.start.multipliers, &mut system.solution.mu);
-        system.sleep.keep_multipliers(start, self.scheme.h, mu);
-        timings.solve += lap();
-        Ok(solved)
-    }
-
-    fn solve_without_contacts(
-        &mut self,
-        timings: &mut Timings,
-        lap: &mut impl FnMut() -> Duration,
-    ) -> Result<SolveReport, Error> {
-        let in_words = |e| Error::from_solver(e, &self.system.model, self.motion.time);
-        let system = self.system.assembler.system();
-        let mut solved = self
-            .system
-            .solver
-            .solve(system, &mut self.system.solution)
-            .map_err(in_words)?;
-        if solved.status == Status::Stagnated {
-            self.system.solver.forget(None);
-            self.system.solver.prepare(system).map_err(in_words)?;
-            timings.factor += lap();
-            solved = self
-                .system
-                .solver
-                .solve(system, &mut self.system.solution)
-                .map_err(in_words)?;
-        }
-        Ok(solved)
-    }
-
-    /// Iterates the solution until the right-hand side holds the gyroscopic torques' change over the step, `-h alpha B dv`. The
-    /// iteration contracts while `h alpha` times the spin is below about one.
-    fn turn_implicitly(
-        &mut self,
-        h: f64,
-        mut solved: SolveReport,
-        timings: &mut Timings,
-        lap: &mut impl FnMut() -> Duration,
-    ) -> Result<SolveReport, Error> {
-        let weight = h * self.scheme.alpha;
-        self.system.scratch.right_hand_side.clear();
-        self.system
-            .scratch
-            .right_hand_side
-            .extend_from_slice(&self.system.assembler.system().c);
-        self.system.scratch.previous_change.clear();
-        self.system
-            .scratch
-            .previous_change
-            .resize(self.system.model.dof_count(), 0.0);
-        let spin = self.system.largest_free_velocity(&self.motion.state);
-        for _ in 0..200 {
-            self.system.change.clone_from(&self.system.solution);
-            for (x, d) in self
-                .system
-                .change
-                .x
-                .iter_mut()
-                .zip(&self.system.scratch.fixed_change)
-            {
-                *x += d;
-            }
-            let difference = self
-                .system
-                .change
-                .x
-                .iter()
-                .zip(&self.system.scratch.previous_change);
-            let difference = difference.fold(0.0f64, |a, (x, y)| a.max((x - y).abs()));
-            if difference <= 1e-14 * spin {
-                return Ok(solved);
-            }
-            self.system
-                .scratch
-                .previous_change
-                .copy_from_slice(&self.system.change.x);
-            let rhs = self.system.assembler.right_hand_side_mut();
-            rhs.copy_from_slice(&self.system.scratch.right_hand_side);
-            gyroscopic::add_linearised(
-                &self.system.model,
-                &self.motion.state,
-                weight,
-                &self.system.scratch.previous_change,
-                rhs,
-            );
-            solved = self.solve(timings, lap)?;
-        }
-        let what = "the bodies (linearly implicit)".to_owned();
-        Err(Error::Gyroscopic {
-            what,
-            time: self.motion.time,
-        })
-    }
-
-    /// `v+ = v + dv`, `x+ = x (+) h (beta v+ + (1 - beta) v)`, then everything mapped.
-    fn update(&mut self, h: f64) -> Result<(), Error> {
-        let beta = self.scheme.beta;
-        for node in self.system.model.nodes() {
-            let Some(first) = node.first_dof() else { continue };
-            let range = node.velocity_range();
-            let step = &mut self.system.scratch.displacement[first..first + range.len()];
-            let change = &self.system.solution.x[first..first + range.len()];
-            let fixed = &self.system.assembler.system().fixed[first..];
-            let held = &self.motion.controls.held[first..];
-            for (k, (v, d)) in self.motion.state.velocities[range]
-                .iter_mut()
-                .zip(&mut *step)
-                .enumerate()
-            {
-                let old = *v;
-                // To the bit: v + (held - v) may differ from it by a rounding.
-                *v = if fixed[k] { held[k] } else { *v + change[k] };
-                *d = h * (beta * *v + (1.0 - beta) * old);
-            }
-            node.space
-                .retract(&mut self.motion.state.positions[node.position_range()], step);
-        }
-        sleep::hold_positions(&self.system, &self.start.state, &mut self.motion);
-        self.system
-            .evaluation
-            .propagate(&self.system.model, &mut self.motion.state)?;
-        Ok(())
-    }
-
-    /// Multiplies all independent velocities that are not fixed.
-    pub(crate) fn scale_velocities(&mut self, factor: f64) {
-        let fixed = &self.system.assembler.system().fixed;
-        for node in self.system.model.nodes() {
-            let NodeKind::Independent { first_dof, .. } = node.kind else {
-                continue;
-            };
-            for (k, v) in self.motion.state.velocities[node.velocity_range()]
-                .iter_mut()
-                .enumerate()
-            {
-                if !fixed[first_dof + k] {
-                    *v *= factor;
-                }
-            }
-        }
-        self.motion.integrator.forget();
-        // Positions did not change, so no mapping can have become undefined; a failure would show at the next step.
-        let _ = self
-            .system
-            .evaluation
-            .propagate(&self.system.model, &mut self.motion.state);
-        self.correct_ledger();
+    /// The time since the last lap.
+    fn lap(&mut self) -> Duration {
+        let now = Instant::now();
+        now - std::mem::replace(&mut self.0, now)
     }
 }
 
-/// Finds the contacts at the start of a step, and wakes the islands that it disturbs.
-fn find_and_wake(system: &mut System, motion: &mut Motion, h: f64) -> Result<(), Error> {
-    let limits = system.options.contacts.sleeping;
-    sleep::look(system, motion, limits);
-    sleep::wake_driven(system, motion);
-    step::find(system, motion, h)?;
-    while sleep::wake_touched(system, motion, h) {
-        step::find(system, motion, h)?;
+impl Method for Theta {
+    fn name(&self) -> &str {
+        "the linear step"
     }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::ALL
+    }
+
+    fn step(
+        &mut self,
+        system: &mut System,
+        start: &Motion,
+        h: f64,
+        end: &mut Motion,
+        trace: &mut Trace,
+    ) -> Result<(), Error> {
+        let scheme = trace.scheme.clone();
+        let mut clock = Laps::start();
+        system.set_row_motion(start.time, start.time);
+        if let Some(how) = system.options.pre_stabilisation {
+            trace.corrections.0 = stabilise::correct(system, start, end, &scheme, how, &mut trace.account)?;
+        }
+        trace.account.forgotten += system.advance_memory(&mut end.state, 0.0);
+        trace.timings.stabilise += clock.lap();
+        system.set_row_motion(start.time, start.time + h);
+        evaluate(system, end, &scheme)?;
+        trace.projected_tangents = system.evaluation.projected_elements(&system.model, &end.state);
+        trace.timings.fill += clock.lap();
+        step::find(system, end, h)?;
+        trace.timings.contacts += clock.lap();
+        trace.account.add_stored_contacts(system, end);
+
+        system.find_fixed_change(end);
+        if end.fresh {
+            system.first_multipliers(&scheme, end);
+        }
+        system.scratch.lag_for_step.clone_from(&end.lagged);
+        let solved = solve_in_passes(system, start, end, &scheme, &mut clock, trace)?;
+        trace.solved = solved;
+        read(system, end, &scheme);
+        trace.timings.solve += clock.lap();
+        if system.options.numerical_parts {
+            let geometry = system.options.geometry;
+            let scheme = scheme.with_geometry(match trace.geometry_clamped {
+                true => geometry.clamped(),
+                false => geometry,
+            });
+            let account = &mut trace.account;
+            find_parts(system, start, end, &scheme, &mut self.parts, account);
+        }
+        update(system, start, end, &scheme)?;
+        trace.timings.update += clock.lap();
+        step::look_for_missed(system, start, end, h)?;
+        trace.timings.contacts += clock.lap();
+        trace.account.forgotten += system.advance_memory(&mut end.state, h);
+        trace.tally(system, start, end, h, DampingLaw::Tangent);
+        trace.timings.update += clock.lap();
+        if let Some(how) = system.options.post_stabilisation {
+            trace.corrections.1 = stabilise::correct(system, start, end, &scheme, how, &mut trace.account)?;
+        }
+        trace.timings.stabilise += clock.lap();
+        recover(system, start, end, trace, h)?;
+        trace.timings.contacts += clock.lap();
+        end.integrator.forget();
+        Ok(())
+    }
+}
+
+/// Forces of the motion, with the share of the start in those of both ends, and gyroscopic impulses.
+fn evaluate(system: &mut System, motion: &Motion, scheme: &Scheme) -> Result<(), Error> {
+    let System {
+        model,
+        options,
+        evaluation,
+        scratch,
+        ..
+    } = system;
+    evaluation.evaluate_after(model, &motion.state, scheme.h)?;
+    let at_start = |i| 1.0 - scheme.alpha_of(ComponentId::ForceField(i));
+    evaluation.add_present_share(model, &motion.state, at_start);
+    evaluation.add_force(&motion.controls.external);
+    gyroscopic::impulses(
+        model,
+        &motion.state,
+        options.gyroscopic,
+        (scheme.h, scheme.beta),
+        motion.time,
+        &mut scratch.impulse,
+    )
+}
+
+/// Solves the system, and again where its geometric stiffness is made of multipliers that have changed, or is indefinite.
+fn solve_in_passes(
+    system: &mut System,
+    start: &Motion,
+    end: &Motion,
+    scheme: &Scheme,
+    clock: &mut Laps,
+    trace: &mut Trace,
+) -> Result<SolveReport, Error> {
+    let clamped = scheme.with_geometry(scheme.geometry.clamped());
+    trace.geometry_passes = 0;
+    loop {
+        let plain = if trace.geometry_clamped { &clamped } else { scheme };
+        let mut solved = match prepare_and_solve(system, start, end, plain, clock, &mut trace.timings) {
+            Err(Error::NotPositiveDefinite { .. })
+                if !trace.geometry_clamped
+                    && system.options.clamp_geometry
+                    && scheme.geometry != GeometricTerms::NONE =>
+            {
+                trace.geometry_clamped = true;
+                prepare_and_solve(system, start, end, &clamped, clock, &mut trace.timings)?
+            }
+            other => other?,
+        };
+        if system.options.gyroscopic == Gyroscopic::LinearlyImplicit {
+            solved = turn_implicitly(system, start, end, scheme, solved, clock, &mut trace.timings)?;
+        }
+        trace.geometry_passes += 1;
+        if trace.geometry_passes >= system.options.geometry_passes || !system.refresh_multipliers(scheme) {
+            return Ok(solved);
+        }
+    }
+}
+
+/// Fills, factors and solves the system.
+fn prepare_and_solve(
+    system: &mut System,
+    start: &Motion,
+    end: &Motion,
+    scheme: &Scheme,
+    clock: &mut Laps,
+    timings: &mut Timings,
+) -> Result<SolveReport, Error> {
+    let input = StepInput {
+        state: &end.state,
+        multipliers: &system.scratch.lag_for_step,
+        impulse: &system.scratch.impulse,
+        fixed_change: &system.scratch.fixed_change,
+        motion: &system.row_motion,
+    };
+    system
+        .assembler
+        .fill(&system.model, &mut system.evaluation, scheme, input);
+    system.sleep.hold_rows(&mut system.assembler);
+    system.guards.deactivate_rows(&mut system.assembler);
+    system.find_soft_rows();
+    timings.fill += clock.lap();
+    let prepared = if system.in_contact() {
+        step::prepare(system, end, scheme)
+    } else {
+        let prepared = system.solver.prepare(system.assembler.system());
+        prepared.map_err(|e| Error::from_solver(e, &system.model, start.time))
+    };
+    timings.factor += clock.lap();
+    prepared?;
+    solve(system, start, end, scheme, clock, timings)
+}
+
+/// Solves the prepared system; where refinement stagnates, plans the order of elimination anew, from the values at hand, and tries
+/// once more.
+fn solve(
+    system: &mut System,
+    start: &Motion,
+    end: &Motion,
+    scheme: &Scheme,
+    clock: &mut Laps,
+    timings: &mut Timings,
+) -> Result<SolveReport, Error> {
+    let solved = if system.in_contact() {
+        step::solve(system, end, scheme)?
+    } else {
+        let System {
+            model,
+            assembler,
+            solver,
+            solution,
+            ..
+        } = &mut *system;
+        let in_words = |e| Error::from_solver(e, model, start.time);
+        let kkt = assembler.system();
+        let mut solved = solver.solve(kkt, solution).map_err(in_words)?;
+        if solved.status == Status::Stagnated {
+            solver.forget(None);
+            solver.prepare(kkt).map_err(in_words)?;
+            timings.factor += clock.lap();
+            solved = solver.solve(kkt, solution).map_err(in_words)?;
+        }
+        solved
+    };
+    let mu = &mut system.solution.mu;
+    system.sleep.keep_multipliers(&start.multipliers, scheme.h, mu);
+    timings.solve += clock.lap();
+    Ok(solved)
+}
+
+/// Iterates the solution until the right-hand side holds the gyroscopic torques' change over the step, `-h alpha B dv`. The iteration
+/// contracts while `h alpha` times the spin is below about one.
+fn turn_implicitly(
+    system: &mut System,
+    start: &Motion,
+    end: &Motion,
+    scheme: &Scheme,
+    mut solved: SolveReport,
+    clock: &mut Laps,
+    timings: &mut Timings,
+) -> Result<SolveReport, Error> {
+    let weight = scheme.h * scheme.alpha;
+    let spin = system.largest_free_velocity(&end.state);
+    let n = system.model.dof_count();
+    let scratch = &mut system.scratch;
+    scratch.right_hand_side.clone_from(&system.assembler.system().c);
+    scratch.previous_change.clear();
+    scratch.previous_change.resize(n, 0.0);
+    for _ in 0..200 {
+        let System {
+            model,
+            assembler,
+            scratch,
+            solution,
+            change,
+            ..
+        } = &mut *system;
+        change.clone_from(solution);
+        for (x, d) in change.x.iter_mut().zip(&scratch.fixed_change) {
+            *x += d;
+        }
+        let pairs = change.x.iter().zip(&scratch.previous_change);
+        let difference = pairs.fold(0.0f64, |a, (x, y)| a.max((x - y).abs()));
+        if difference <= 1e-14 * spin {
+            return Ok(solved);
+        }
+        scratch.previous_change.copy_from_slice(&change.x);
+        let rhs = assembler.right_hand_side_mut();
+        rhs.copy_from_slice(&scratch.right_hand_side);
+        gyroscopic::add_linearised(model, &end.state, weight, &scratch.previous_change, rhs);
+        solved = solve(system, start, end, scheme, clock, timings)?;
+    }
+    Err(Error::Gyroscopic {
+        what: "the bodies (linearly implicit)".to_owned(),
+        time: start.time,
+    })
+}
+
+/// Reads the solution: forces of supports and rows into `end`; the unknown becomes the whole change of velocity.
+fn read(system: &mut System, end: &mut Motion, scheme: &Scheme) {
+    let h = scheme.h;
+    // Before the unknown is changed: the support is what the fixed rows of the system lack.
+    let (whole, solution) = step::whole_system(system);
+    whole.support_into(solution, &mut end.supports);
+    system.sleep.forget_supports(&end.sleep, &mut end.supports);
+    end.supports.iter_mut().for_each(|s| *s /= h);
+    let changes = &system.scratch.fixed_change;
+    for (x, d) in system.solution.x.iter_mut().zip(changes) {
+        *x += d;
+    }
+    step::read(system, scheme);
+    for (lambda, mu) in end.multipliers.iter_mut().zip(&system.solution.mu) {
+        *lambda = mu / h;
+    }
+}
+
+/// `v+ = v + dv`, `x+ = x (+) h (beta v+ + (1 - beta) v)`, then everything mapped.
+fn update(system: &mut System, start: &Motion, end: &mut Motion, scheme: &Scheme) -> Result<(), Error> {
+    let (h, beta) = (scheme.h, scheme.beta);
+    for node in system.model.nodes() {
+        let Some(first) = node.first_dof() else { continue };
+        let range = node.velocity_range();
+        let step = &mut system.scratch.displacement[first..first + range.len()];
+        let change = &system.solution.x[first..first + range.len()];
+        let fixed = &system.assembler.system().fixed[first..];
+        let held = &end.controls.held[first..];
+        let velocities = end.state.velocities[range].iter_mut();
+        for (k, (v, d)) in velocities.zip(&mut *step).enumerate() {
+            let old = *v;
+            // To the bit: v + (held - v) may differ from it by a rounding.
+            *v = if fixed[k] { held[k] } else { *v + change[k] };
+            *d = h * (beta * *v + (1.0 - beta) * old);
+        }
+        node.space
+            .retract(&mut end.state.positions[node.position_range()], step);
+    }
+    sleep::hold_positions(system, &start.state, end);
+    system.propagate(&mut end.state)
+}
+
+/// Finds the contacts at the end of a step of length `h`, and takes overlap back, with no more energy than the step lost.
+pub(crate) fn recover(
+    system: &mut System,
+    start: &Motion,
+    end: &mut Motion,
+    trace: &mut Trace,
+    h: f64,
+) -> Result<(), Error> {
+    let stored = step::find_at_end(system, end, h)?;
+    let lost = stored.map(|stored| trace.lost(system, start, end, stored));
+    step::recover_overlap(system, step::Ends { start, end }, &trace.scheme, lost)?;
+    trace.account.forgotten += system.advance_memory(&mut end.state, 0.0);
     Ok(())
 }

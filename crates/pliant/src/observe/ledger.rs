@@ -208,6 +208,15 @@ impl Account {
         self.close_inertia(step);
     }
 
+    /// Adds the energy of the compliant contacts at the start of the step, once they are found, and notes in `end` the overlap of a state that was
+    /// set.
+    pub(crate) fn add_stored_contacts(&mut self, system: &System, end: &mut Motion) {
+        if let (true, Some(c)) = (self.stored_is_missing, &system.contacts) {
+            self.start.potential += c.stored_at_start();
+            end.ledger.overlap = c.deepest_at_start();
+        }
+    }
+
     /// Energy that the step lost up to now (J): energies of its start and the work since, less the energies of its end, in which
     /// compliant contacts have `stored`.
     pub(crate) fn lost(&mut self, step: Step<'_>, stored: f64) -> f64 {

@@ -93,16 +93,22 @@ impl Guards {
 
     /// Shuts what is open at the present state, before a step. Says whether something is about to
     /// close at once.
-    pub(super) fn shut(&mut self, system: &mut System, motion: &Motion, closing: Closing) -> bool {
+    pub(super) fn shut(
+        &mut self,
+        model: &Problem,
+        contacts: Option<&mut Contacts>,
+        motion: &Motion,
+        closing: Closing,
+    ) -> bool {
         let Closing { soon, h, allowed } = closing;
         let (mut nearest, mut due) = (f64::INFINITY, false);
-        if let (Some(c), Some(present)) = (&mut system.contacts, &motion.contacts) {
+        if let (Some(c), Some(present)) = (contacts, &motion.contacts) {
             let touching = &mut c.detection.guards.touching;
             touching.clear();
             for (contact, supports) in present.list.with_supports() {
                 let gap = Gap {
                     gap: contact.gap,
-                    rate: opening(&system.model, &motion.state, contact.normal, supports),
+                    rate: opening(model, &motion.state, contact.normal, supports),
                 };
                 let carried = present.had_force(contact.key);
                 if gap.touches(carried, soon, h, allowed) {
@@ -115,12 +121,12 @@ impl Guards {
             touching.sort_unstable();
             c.detection.guards.shut = true;
         }
-        for group in system.model.row_groups() {
-            let Some(sign) = open_side(system, group) else {
+        for group in model.row_groups() {
+            let Some(sign) = open_side(model, group) else {
                 continue;
             };
             for row in group.first_row..group.first_row + group.size * group.count {
-                let gap = row_gap(&system.model, motion, group, row, sign);
+                let gap = row_gap(model, motion, group, row, sign);
                 let carried = motion.multipliers[row] != 0.0;
                 if gap.touches(carried, soon, h, allowed) {
                     due |= gap.strikes(carried, allowed);
@@ -136,7 +142,7 @@ impl Guards {
     }
 
     /// Everything takes part again.
-    pub(super) fn open(&mut self, contacts: Option<&mut Contacts>) {
+    pub(crate) fn open(&mut self, contacts: Option<&mut Contacts>) {
         self.shut = false;
         self.rows.clear();
         self.nearest = None;
@@ -188,7 +194,7 @@ impl Guards {
         for row in &self.rows {
             let groups = system.model.row_groups().iter();
             let group = groups.rev().find(|g| g.first_row <= *row && g.count > 0);
-            let Some((group, sign)) = group.and_then(|g| Some((g, open_side(system, g)?))) else {
+            let Some((group, sign)) = group.and_then(|g| Some((g, open_side(&system.model, g)?))) else {
                 continue;
             };
             let kind = EventKind::Row {
@@ -203,16 +209,16 @@ impl Guards {
 }
 
 /// On which side rows that hold a position with a force of one sign are open: 1 where they push.
-fn open_side(system: &System, group: &RowGroup) -> Option<f64> {
+fn open_side(model: &Problem, group: &RowGroup) -> Option<f64> {
     let holds = match group.component {
         ComponentId::Constraint(i) => matches!(
-            system.model.constraints()[i].component.level,
+            model.constraints()[i].component.level,
             Level::Position | Level::CurvedPosition
         ),
-        ComponentId::ForceField(_) => system.model.row_law(group) != pliant_model::RowLaw::Viscous,
+        ComponentId::ForceField(_) => model.row_law(group) != pliant_model::RowLaw::Viscous,
         ComponentId::Mass(_) => false,
     };
-    match system.model.bounds(group).filter(|_| holds)? {
+    match model.bounds(group).filter(|_| holds)? {
         (0.0, upper) if upper > 0.0 => Some(1.0),
         (lower, 0.0) if lower < 0.0 => Some(-1.0),
         _ => None,

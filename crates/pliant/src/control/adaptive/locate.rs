@@ -17,7 +17,7 @@ impl Trials<'_> {
     pub(super) fn locate(&mut self, h: f64, beyond: Nearest) -> Result<Option<(f64, EventKind)>, Error> {
         let events = self.how.events.unwrap_or_default();
         let resolution = events.resolution(self.start_time(), h);
-        let mut low = (0.0, self.simulation.guards.nearest_at_start());
+        let mut low = (0.0, self.simulation.system.guards.nearest_at_start());
         let mut high = (h, beyond.gap);
         let mut kind = beyond.kind;
         let mut last_was_low = None;

@@ -166,7 +166,7 @@ impl Iteration<'_> {
         self.system
             .assembler
             .fill(&self.system.model, &mut self.system.evaluation, &scheme, input);
-        self.guards.deactivate_rows(&mut self.system.assembler);
+        self.system.guards.deactivate_rows(&mut self.system.assembler);
     }
 
     fn fill_right_hand_sides(&mut self) {

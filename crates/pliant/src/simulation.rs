@@ -3,6 +3,7 @@
 mod checkpoint;
 mod contacts;
 mod drive;
+mod run;
 
 use crate::contact::step;
 use crate::control::{AdaptiveWorkspace, Conditions, Guards, retry, sleep};

@@ -27,7 +27,6 @@
 //!
 //! Only this crate knows time. Scene files and pictures are in `pliant-scene`; the program `pliant` runs them.
 
-mod adaptive;
 pub mod contact;
 mod control;
 mod error;
@@ -42,8 +41,10 @@ mod simulation;
 mod statics;
 mod system;
 
-pub use adaptive::{Adaptive, AdaptiveMemory, AdaptiveReport, AdaptiveSummary, Event, EventKind, Events};
-pub use control::{Drive, Settle, SettleReport};
+pub use control::{
+    Adaptive, AdaptiveMemory, AdaptiveReport, AdaptiveSummary, Drive, Event, EventKind, Events, Settle,
+    SettleReport,
+};
 pub use error::Error;
 pub use integrator::Integrator;
 pub use ledger::{Ledger, NumericalParts};

@@ -1,8 +1,8 @@
 //! The public face: a model in motion.
 
 mod checkpoint;
-mod contacts;
-mod drive;
+mod environment;
+mod run;
 
 use crate::contact::step;
 use crate::control::{AdaptiveWorkspace, Conditions, retry, sleep};

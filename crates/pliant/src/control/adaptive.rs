@@ -4,12 +4,13 @@
 mod error;
 mod guards;
 mod locate;
+mod types;
 
 pub(crate) use guards::Guards;
+pub use types::{Adaptive, AdaptiveMemory, AdaptiveReport, AdaptiveSummary, Event, EventKind, Events};
 
 use super::retry::together;
 use super::{Conditions, StepStart, sleep};
-use crate::adaptive::{Adaptive, AdaptiveMemory, AdaptiveReport, Event, EventKind};
 use crate::contact::step;
 use crate::options::Weights;
 use crate::system::System;
@@ -40,7 +41,7 @@ const SMALL_ERROR: f64 = 1e-4;
 const LEAST_CUT: f64 = 0.9;
 
 /// One step of a length that follows from the tolerances; the motion is as before if it fails.
-pub(super) fn step(
+pub(crate) fn step(
     simulation: &mut Simulation,
     how: &Adaptive,
     end: f64,

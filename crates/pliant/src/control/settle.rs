@@ -40,7 +40,7 @@ pub struct SettleReport {
 }
 
 /// Takes steps, each followed by a loss of velocity, until nothing moves.
-pub(super) fn settle(simulation: &mut Simulation, how: Settle) -> Result<SettleReport, Error> {
+pub(crate) fn settle(simulation: &mut Simulation, how: Settle) -> Result<SettleReport, Error> {
     if !(0.0..1.0).contains(&how.kept_velocity) {
         let bound = "in [0, 1)";
         return Err(Error::OutOfRange {
@@ -65,7 +65,7 @@ pub(super) fn settle(simulation: &mut Simulation, how: Settle) -> Result<SettleR
 }
 
 /// Multiplies all independent velocities that are not fixed.
-pub(super) fn scale_velocities(simulation: &mut Simulation, factor: f64) {
+pub(crate) fn scale_velocities(simulation: &mut Simulation, factor: f64) {
     let Simulation { system, motion, .. } = simulation;
     let fixed = &system.assembler.system().fixed;
     for node in system.model.nodes() {

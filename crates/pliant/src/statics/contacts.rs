@@ -24,11 +24,11 @@ use pliant_model::{Model, State};
 use step::ConeStep;
 use tangent::ActiveRows;
 
-pub(super) use find::show;
+pub(crate) use find::show;
 
 /// Contacts of the present position, and scratch.
 #[derive(Debug, Default)]
-pub(super) struct RestContacts {
+pub(crate) struct RestContacts {
     kept: KeptContacts,
     rows: Vec<ContactRows>,
     tail: Tail,
@@ -48,7 +48,7 @@ pub(super) struct RestContacts {
 
 /// The contacts of an iterate.
 #[derive(Clone, Debug, Default)]
-pub(super) struct KeptContacts {
+pub(crate) struct KeptContacts {
     list: ContactList,
     /// Force in every row (N).
     force: Vec<f64>,
@@ -60,7 +60,7 @@ pub(super) struct KeptContacts {
 
 impl KeptContacts {
     /// Which are active.
-    pub(super) fn acting(&self) -> impl Iterator<Item = ContactKey> {
+    pub(crate) fn acting(&self) -> impl Iterator<Item = ContactKey> {
         let all = self.list.contacts().iter().zip(&self.acts);
         all.filter(|(_, acts)| **acts).map(|(c, _)| c.key)
     }
@@ -68,43 +68,43 @@ impl KeptContacts {
 
 /// How far contacts are from their law.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Miss {
+pub(crate) struct Miss {
     /// Largest share of the natural map in the largest force.
-    pub(super) share: f64,
+    pub(crate) share: f64,
     /// Largest gap of what bears, or overlap (m).
-    pub(super) violation: f64,
+    pub(crate) violation: f64,
     /// The sides of the contact that misses most.
-    pub(super) sides: Option<[u32; 2]>,
+    pub(crate) sides: Option<[u32; 2]>,
 }
 
 impl RestContacts {
-    pub(super) fn new(frictionless: bool) -> Self {
+    pub(crate) fn new(frictionless: bool) -> Self {
         Self {
             frictionless,
             ..Self::default()
         }
     }
 
-    pub(super) fn kept(&self) -> &KeptContacts {
+    pub(crate) fn kept(&self) -> &KeptContacts {
         &self.kept
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.kept.list.is_empty()
     }
 
     /// Whether any contact has friction.
-    pub(super) fn has_friction(&self) -> bool {
+    pub(crate) fn has_friction(&self) -> bool {
         self.rows.iter().any(|r| r.count > 1)
     }
 
     /// The largest force of a row (N), in its unit.
-    pub(super) fn largest_force(&self) -> f64 {
+    pub(crate) fn largest_force(&self) -> f64 {
         self.kept.force.iter().fold(0.0, |a: f64, r| a.max(r.abs()))
     }
 
     /// How many bear a force.
-    pub(super) fn bearing(&self) -> usize {
+    pub(crate) fn bearing(&self) -> usize {
         self.firsts()
             .filter(|first| self.kept.force[*first] > 0.0)
             .count()
@@ -120,12 +120,12 @@ impl RestContacts {
     }
 
     /// Whether the finder lists other points than those that bore.
-    pub(super) fn lost(&self) -> bool {
+    pub(crate) fn lost(&self) -> bool {
         self.lost
     }
 
     /// Slip is counted from here.
-    pub(super) fn begin_increment(&mut self) {
+    pub(crate) fn begin_increment(&mut self) {
         self.kept.slip.fill(Vec3::zeros());
     }
 
@@ -142,7 +142,7 @@ impl RestContacts {
 
     /// `F_1 += J^T r`, and the sizes of that, `|J|^T |r|` with the length of each force for all its
     /// rows: where the tangents lie is arbitrary.
-    pub(super) fn add_forces(&mut self, force: &mut [f64], terms: &mut [f64]) {
+    pub(crate) fn add_forces(&mut self, force: &mut [f64], terms: &mut [f64]) {
         self.tail.add_transpose_product(&self.kept.force, 1.0, force);
         self.scratch.clear();
         let mut row = 0;
@@ -157,7 +157,7 @@ impl RestContacts {
 
     /// The largest share of a displacement that takes no gap of a contact that does not bear below
     /// zero.
-    pub(super) fn first_touch(&mut self, x: &[f64]) -> f64 {
+    pub(crate) fn first_touch(&mut self, x: &[f64]) -> f64 {
         self.tail.product_into(x, &mut self.scratch);
         let after = &self.scratch;
         let mut share = f64::INFINITY;
@@ -171,7 +171,7 @@ impl RestContacts {
     }
 
     /// The step is taken: the forces are those that it was solved with.
-    pub(super) fn accept(&mut self) {
+    pub(crate) fn accept(&mut self) {
         self.lost = false;
         let found = self.flow.forces();
         if found.len() == self.kept.force.len() {
@@ -180,7 +180,7 @@ impl RestContacts {
     }
 
     /// Counts the way of a displacement of what bears; what does not has none.
-    pub(super) fn slide(&mut self, x: &[f64]) {
+    pub(crate) fn slide(&mut self, x: &[f64]) {
         self.tail.product_into(x, &mut self.scratch);
         let after = &self.scratch;
         let mut row = 0;
@@ -208,7 +208,7 @@ impl RestContacts {
 
     /// The natural maps `|r - P_K(r - (w + mu |w_t| n)/s)|` over the largest force, with `s` the
     /// length over it, beyond the rounding of gaps (m).
-    pub(super) fn miss(&mut self, largest: f64, length: f64, rounding: f64) -> Miss {
+    pub(crate) fn miss(&mut self, largest: f64, length: f64, rounding: f64) -> Miss {
         let mut out = Miss::default();
         for (i, first) in self.firsts().enumerate() {
             let (contact, own) = (&self.kept.list.contacts()[i], &self.rows[i]);

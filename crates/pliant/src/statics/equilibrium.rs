@@ -11,13 +11,13 @@ use pliant_model::State;
 use pliant_solvers::Variable;
 
 /// An angle (rad) or share of the model's length beyond which a linear system is not trusted.
-pub(super) const FAR: f64 = 0.5;
+pub(crate) const FAR: f64 = 0.5;
 
 /// A residual of a linear solve above which a singular system has no solution.
-pub(super) const NO_SOLUTION: f64 = 1e-6;
+pub(crate) const NO_SOLUTION: f64 = 1e-6;
 
 /// Begins a search at the positions of the motion, with the contacts there.
-pub(super) fn begin(at: &mut Setting<'_>, work: &mut Workspace) -> Result<(), Error> {
+pub(crate) fn begin(at: &mut Setting<'_>, work: &mut Workspace) -> Result<(), Error> {
     let (system, motion) = (&mut *at.system, &mut *at.motion);
     system.propagate(&mut motion.state)?;
     if system.contacts.is_some() {
@@ -28,7 +28,7 @@ pub(super) fn begin(at: &mut Setting<'_>, work: &mut Workspace) -> Result<(), Er
 }
 
 /// Finds the equilibrium near the present positions, which materials with a past then remember.
-pub(super) fn find(
+pub(crate) fn find(
     at: &mut Setting<'_>,
     work: &mut Workspace,
     how: &Equilibrium,
@@ -51,7 +51,7 @@ pub(super) fn find(
 }
 
 /// Materials with a past remember the present positions.
-pub(super) fn advance_memory(at: &mut Setting<'_>, work: &mut Workspace) {
+pub(crate) fn advance_memory(at: &mut Setting<'_>, work: &mut Workspace) {
     let state = &mut at.motion.state;
     let dissipated = at
         .system
@@ -61,7 +61,7 @@ pub(super) fn advance_memory(at: &mut Setting<'_>, work: &mut Workspace) {
 }
 
 /// Makes the equilibrium what the motion goes on from.
-pub(super) fn keep(at: &mut Setting<'_>, work: &mut Workspace) {
+pub(crate) fn keep(at: &mut Setting<'_>, work: &mut Workspace) {
     at.motion.dissipated += work.dissipated;
     show_forces(at, work);
     at.motion.lagged.copy_from_slice(&work.unknowns.lambda);
@@ -70,7 +70,7 @@ pub(super) fn keep(at: &mut Setting<'_>, work: &mut Workspace) {
 }
 
 /// Takes over the multipliers, what holds the fixed coordinates, and the contacts.
-pub(super) fn show_forces(at: &mut Setting<'_>, work: &mut Workspace) {
+pub(crate) fn show_forces(at: &mut Setting<'_>, work: &mut Workspace) {
     at.motion.multipliers.copy_from_slice(&work.unknowns.lambda);
     let fixed = &at.system.assembler.system().fixed;
     let forces = work.residual.force.iter().zip(fixed);
@@ -87,7 +87,7 @@ pub(super) fn show_forces(at: &mut Setting<'_>, work: &mut Workspace) {
 }
 
 /// To rest by a method; the state and the report are those of the equilibrium.
-pub(super) fn settle(at: &mut Setting<'_>, work: &mut Workspace, method: StaticMethod) -> Result<(), Error> {
+pub(crate) fn settle(at: &mut Setting<'_>, work: &mut Workspace, method: StaticMethod) -> Result<(), Error> {
     refuse::check_method(at.system, method)?;
     work.set_load_factor(work.unknowns.factor, &mut at.system.model)?;
     find_residual(at, work, SideRule::Take)?;
@@ -143,7 +143,7 @@ fn no_equilibrium(system: &System, work: &Workspace) -> Error {
 
 /// Moves a state by `share` of a displacement of the independent coordinates. `displacement` is
 /// scratch.
-pub(super) fn displace(
+pub(crate) fn displace(
     system: &mut System,
     state: &mut State,
     displacement: &mut Vec<f64>,
@@ -164,7 +164,7 @@ pub(super) fn displace(
 }
 
 /// Goes back to an iterate, and finds its residual.
-pub(super) fn go_back(at: &mut Setting<'_>, work: &mut Workspace, to: &Iterate) -> Result<(), Error> {
+pub(crate) fn go_back(at: &mut Setting<'_>, work: &mut Workspace, to: &Iterate) -> Result<(), Error> {
     let (system, state) = (&mut *at.system, &mut at.motion.state);
     work.set_load_factor(to.unknowns.factor, &mut system.model)?;
     state.clone_from(&to.state);

@@ -32,7 +32,7 @@ const CLOSED: f64 = 1e-9;
 /// come into reach on the way of a step take part in it. Where nothing but contacts holds what
 /// moves, the resistance stays so high that without them it would not move further than the model
 /// is long: so far their solver resolves gaps.
-pub(super) fn flow(at: &mut Setting<'_>, work: &mut Workspace) -> Result<bool, Error> {
+pub(crate) fn flow(at: &mut Setting<'_>, work: &mut Workspace) -> Result<bool, Error> {
     let mut resistance = first_resistance(at.system, work);
     let mut steps = 0;
     while work.progress.report.iterations < work.progress.most {

@@ -6,7 +6,7 @@ use pliant_model::{ComponentId, Problem};
 
 /// The scaled loads of a model.
 #[derive(Debug)]
-pub(super) struct ScaledLoads {
+pub(crate) struct ScaledLoads {
     /// Gravity at factor 1 (m/s^2).
     gravity: [f64; 3],
     scales_gravity: bool,
@@ -18,7 +18,7 @@ pub(super) struct ScaledLoads {
 }
 
 impl ScaledLoads {
-    pub(super) fn new(model: &Problem, loads: &Loads) -> Self {
+    pub(crate) fn new(model: &Problem, loads: &Loads) -> Self {
         let mut fields = Vec::new();
         let mut driven = vec![false; model.row_count()];
         for component in &loads.components {
@@ -40,7 +40,7 @@ impl ScaledLoads {
     }
 
     /// Gives the model the gravity of a load factor.
-    pub(super) fn impose(&self, factor: f64, model: &mut Problem) -> Result<(), Error> {
+    pub(crate) fn impose(&self, factor: f64, model: &mut Problem) -> Result<(), Error> {
         if self.scales_gravity {
             model.set_gravity(self.gravity.map(|g| g * factor))?;
         }
@@ -48,22 +48,22 @@ impl ScaledLoads {
     }
 
     /// Makes the loads of the model whole again.
-    pub(super) fn restore(&self, model: &mut Problem) -> Result<(), Error> {
+    pub(crate) fn restore(&self, model: &mut Problem) -> Result<(), Error> {
         Ok(model.set_gravity(self.gravity)?)
     }
 
     /// The share of the forces from outside.
-    pub(super) fn of_forces(&self, factor: f64) -> f64 {
+    pub(crate) fn of_forces(&self, factor: f64) -> f64 {
         if self.scales_forces { factor } else { 1.0 }
     }
 
     /// Force fields whose force is scaled.
-    pub(super) fn fields(&self) -> &[usize] {
+    pub(crate) fn fields(&self) -> &[usize] {
         &self.fields
     }
 
     /// Whether the motion of a row is scaled.
-    pub(super) fn drives(&self, row: usize) -> bool {
+    pub(crate) fn drives(&self, row: usize) -> bool {
         self.driven[row]
     }
 }

@@ -33,7 +33,7 @@ impl Largest {
 /// A force misses beyond `|W| rho`, a row beyond `|J| rho`, with the rounding of positions
 /// `rho = 100 eps |x|`. The terms of a compliant row are `C lambda` and `phi`, of a hard one the
 /// positions that it is made of, `|J| |x|`.
-pub(super) fn measure(at: &Setting<'_>, work: &mut Workspace) -> f64 {
+pub(crate) fn measure(at: &Setting<'_>, work: &mut Workspace) -> f64 {
     let system = at.system.assembler.system();
     let size = sizes(&at.system.model, &at.motion.state, system.n());
     let reach = size.iter().fold(0.0f64, |a, x| a.max(*x));

@@ -19,7 +19,7 @@ const LEAST: f64 = 1e-5;
 
 /// The rows of the tangent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Tangent {
+pub(crate) enum Tangent {
     /// Those of the model, then those of the contacts that are active.
     Whole,
     /// Those of the model alone: the flow solves contacts with their law.
@@ -28,14 +28,14 @@ pub(super) enum Tangent {
 
 impl Tangent {
     /// The tangent as last filled.
-    pub(super) fn of<'a>(self, assembler: &'a Assembler, contacts: &'a RestContacts) -> &'a KktSystem {
+    pub(crate) fn of<'a>(self, assembler: &'a Assembler, contacts: &'a RestContacts) -> &'a KktSystem {
         let whole = contacts.tangent().filter(|_| self == Self::Whole);
         whole.unwrap_or_else(|| assembler.system())
     }
 }
 
 /// Factors the tangent as filled, and counts it.
-pub(super) fn factor_tangent(at: &Setting<'_>, work: &mut Workspace, tangent: Tangent) -> Result<(), Error> {
+pub(crate) fn factor_tangent(at: &Setting<'_>, work: &mut Workspace, tangent: Tangent) -> Result<(), Error> {
     let report = &mut work.progress.report;
     report.factorisations += 1;
     let system = tangent.of(&at.system.assembler, &work.contacts);
@@ -56,7 +56,7 @@ pub(super) fn factor_tangent(at: &Setting<'_>, work: &mut Workspace, tangent: Ta
 /// (Deuflhard, Newton Methods for Nonlinear Problems, 2004, algorithm NLEQ-ERR). The test does not
 /// depend on units of forces. Rows of bounded force make kinks: where one changes sides, the step
 /// is taken as it is.
-pub(super) fn newton(at: &mut Setting<'_>, work: &mut Workspace) -> Result<bool, Error> {
+pub(crate) fn newton(at: &mut Setting<'_>, work: &mut Workspace) -> Result<bool, Error> {
     let mut last_steps = 0;
     let mut before: Option<Before> = None;
     loop {
@@ -126,7 +126,7 @@ enum Damped {
 }
 
 /// The correction by the tangent as factored. Returns what the solution misses.
-pub(super) fn solve_correction(at: &Setting<'_>, work: &mut Workspace) -> Result<f64, Error> {
+pub(crate) fn solve_correction(at: &Setting<'_>, work: &mut Workspace) -> Result<f64, Error> {
     let system = Tangent::Whole.of(&at.system.assembler, &work.contacts);
     let (linear, residual) = (&mut work.linear, &work.residual);
     linear
@@ -195,7 +195,7 @@ fn damp(at: &mut Setting<'_>, work: &mut Workspace, length: f64, mut share: f64)
 
 /// Goes a share of the correction, and finds the residual there. False where a mapping is not
 /// defined.
-pub(super) fn take_share(
+pub(crate) fn take_share(
     at: &mut Setting<'_>,
     work: &mut Workspace,
     tangent: Tangent,

@@ -22,14 +22,14 @@ const LONGEST: f64 = 0.05;
 
 /// A way along a path from its first point on.
 #[derive(Debug)]
-pub(super) enum Walk {
+pub(crate) enum Walk {
     Arc(Arc),
     Increments(Increments),
 }
 
 /// The outcome of a step of the path.
 #[derive(Debug)]
-pub(super) enum Next {
+pub(crate) enum Next {
     /// A point.
     Point {
         iterations: usize,
@@ -42,7 +42,7 @@ pub(super) enum Next {
 
 impl Walk {
     /// Begins at the first point, where the tangent is factored.
-    pub(super) fn begin(
+    pub(crate) fn begin(
         at: &mut Setting<'_>,
         work: &mut Workspace,
         how: &Continuation,
@@ -54,7 +54,7 @@ impl Walk {
     }
 
     /// Goes to the next point. Critical points on the way there are added to the path.
-    pub(super) fn next(
+    pub(crate) fn next(
         &mut self,
         at: &mut Setting<'_>,
         work: &mut Workspace,
@@ -69,7 +69,7 @@ impl Walk {
 }
 
 /// Refuses numbers that describe no path.
-pub(super) fn check(how: &Continuation) -> Result<(), Error> {
+pub(crate) fn check(how: &Continuation) -> Result<(), Error> {
     let numbers = [
         (
             "the tolerance of a path",
@@ -108,7 +108,7 @@ pub(super) fn check(how: &Continuation) -> Result<(), Error> {
 }
 
 /// Finds the equilibrium at the first load factor.
-pub(super) fn first_point(
+pub(crate) fn first_point(
     at: &mut Setting<'_>,
     work: &mut Workspace,
     how: &Continuation,
@@ -121,7 +121,7 @@ pub(super) fn first_point(
 }
 
 /// Makes a point of the path of the present equilibrium, which materials with a past then remember.
-pub(super) fn reach(
+pub(crate) fn reach(
     at: &mut Setting<'_>,
     work: &mut Workspace,
     iterations: usize,

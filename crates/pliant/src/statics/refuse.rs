@@ -7,7 +7,7 @@ use pliant_model::{ComponentId, Level, RowLaw};
 
 /// Refuses what has no meaning at rest, and loads that are none. `held` are the velocities of fixed
 /// coordinates.
-pub(super) fn check_loads(system: &System, held: &[f64], loads: &Loads) -> Result<(), Error> {
+pub(crate) fn check_loads(system: &System, held: &[f64], loads: &Loads) -> Result<(), Error> {
     let refuse = |what: String| Err(Error::NotStatic { what });
     let fixed = &system.assembler.system().fixed;
     if let Some(dof) = (0..fixed.len()).find(|i| fixed[*i] && held[*i] != 0.0) {
@@ -60,7 +60,7 @@ pub(super) fn check_loads(system: &System, held: &[f64], loads: &Loads) -> Resul
 }
 
 /// Refuses what dynamic relaxation does not take; the other methods take all.
-pub(super) fn check_method(system: &System, method: StaticMethod) -> Result<(), Error> {
+pub(crate) fn check_method(system: &System, method: StaticMethod) -> Result<(), Error> {
     if method != StaticMethod::DynamicRelaxation {
         return Ok(());
     }

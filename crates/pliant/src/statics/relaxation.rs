@@ -17,7 +17,7 @@ const SAFETY: f64 = 4.0;
 /// Explicit steps of 1 s, `v += f/m`, `x += v`, with `m_i = S/4 sum_k |K_ik| L_k/L_i`: no frequency
 /// is then beyond `2/sqrt(S)` (Gershgorin), where `K` holds stiffnesses and `J^T C^-1 J` of the
 /// compliances. Where the kinetic energy has passed a peak all velocities become zero.
-pub(super) fn relax(at: &mut Setting<'_>, work: &mut Workspace) -> Result<bool, Error> {
+pub(crate) fn relax(at: &mut Setting<'_>, work: &mut Workspace) -> Result<bool, Error> {
     find_residual(at, work, SideRule::ByLaw)?;
     let n = work.residual.force.len();
     let (mut mass, mut velocity) = (vec![0.0; n], vec![0.0; n]);

@@ -12,7 +12,7 @@ const FREE: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
 
 /// How rows of bounded force and contacts come to their sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum SideRule {
+pub(crate) enum SideRule {
     /// Anew: at a bound, the multiplier becomes it.
     Take,
     /// They stay as they are.
@@ -23,7 +23,7 @@ pub(super) enum SideRule {
 
 /// Finds `F_1`, `F_2` and the sizes of the terms of `F_1` at the present positions, which must be
 /// propagated.
-pub(super) fn find_residual(at: &mut Setting<'_>, work: &mut Workspace, rule: SideRule) -> Result<(), Error> {
+pub(crate) fn find_residual(at: &mut Setting<'_>, work: &mut Workspace, rule: SideRule) -> Result<(), Error> {
     let (system, state) = (&mut *at.system, &at.motion.state);
     system
         .evaluation
@@ -223,14 +223,14 @@ fn find_terms(at: &mut Setting<'_>, work: &mut Workspace, external: f64) {
 
 /// Derivatives of the residual by the load factor.
 #[derive(Debug, Default)]
-pub(super) struct LoadRate {
-    pub(super) force: Vec<f64>,
-    pub(super) deficit: Vec<f64>,
+pub(crate) struct LoadRate {
+    pub(crate) force: Vec<f64>,
+    pub(crate) deficit: Vec<f64>,
 }
 
 /// `d F_1/dp` and `d F_2/dp` at the present positions, whose residual must be known: what the loads
 /// that are scaled are at factor 1.
-pub(super) fn find_load_rate(
+pub(crate) fn find_load_rate(
     at: &mut Setting<'_>,
     work: &mut Workspace,
     rate: &mut LoadRate,
@@ -257,7 +257,7 @@ pub(super) fn find_load_rate(
 
 /// Fills the tangent at the present positions, whose residual must be known; rows at a bound and
 /// dashpots are taken out.
-pub(super) fn fill_tangent(
+pub(crate) fn fill_tangent(
     at: &mut Setting<'_>,
     work: &mut Workspace,
     tangent: Tangent,

@@ -12,111 +12,111 @@ use pliant_solvers::{Kind, Solution, StationarySolver, Variable};
 /// The system whose equations of rest are solved, and the motion whose positions are their
 /// unknowns.
 #[derive(Debug)]
-pub(super) struct Setting<'a> {
-    pub(super) system: &'a mut System,
-    pub(super) motion: &'a mut Motion,
-    pub(super) options: &'a Options,
+pub(crate) struct Setting<'a> {
+    pub(crate) system: &'a mut System,
+    pub(crate) motion: &'a mut Motion,
+    pub(crate) options: &'a Options,
 }
 
 /// A search for rest.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Search<'a> {
-    pub(super) loads: &'a Loads,
-    pub(super) tolerance: f64,
+pub(crate) struct Search<'a> {
+    pub(crate) loads: &'a Loads,
+    pub(crate) tolerance: f64,
     /// Friction has no meaning, as along an arc length.
-    pub(super) frictionless: bool,
+    pub(crate) frictionless: bool,
 }
 
 /// Values of one search.
 #[derive(Debug)]
-pub(super) struct Workspace {
-    pub(super) loads: ScaledLoads,
-    pub(super) metric: Metric,
-    pub(super) unknowns: Unknowns,
-    pub(super) residual: Residual,
-    pub(super) contacts: RestContacts,
-    pub(super) linear: Linear,
-    pub(super) progress: Progress,
+pub(crate) struct Workspace {
+    pub(crate) loads: ScaledLoads,
+    pub(crate) metric: Metric,
+    pub(crate) unknowns: Unknowns,
+    pub(crate) residual: Residual,
+    pub(crate) contacts: RestContacts,
+    pub(crate) linear: Linear,
+    pub(crate) progress: Progress,
     /// Energy that materials with a past dissipated on the way (J), and their scratch.
-    pub(super) dissipated: f64,
-    pub(super) internal: Vec<f64>,
+    pub(crate) dissipated: f64,
+    pub(crate) internal: Vec<f64>,
 }
 
 /// The unknowns beside the positions, which are those of the motion.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Unknowns {
+pub(crate) struct Unknowns {
     /// Multipliers (N, N m).
-    pub(super) lambda: Vec<f64>,
+    pub(crate) lambda: Vec<f64>,
     /// Of each row of bounded force -1 and 1 at its bounds, 0 if it acts; dashpots are always away.
-    pub(super) sides: Vec<i8>,
+    pub(crate) sides: Vec<i8>,
     /// The load factor.
-    pub(super) factor: f64,
+    pub(crate) factor: f64,
 }
 
 /// The residual of the equations of rest.
 #[derive(Debug)]
-pub(super) struct Residual {
+pub(crate) struct Residual {
     /// `F_1` on the independent coordinates.
-    pub(super) force: Vec<f64>,
+    pub(crate) force: Vec<f64>,
     /// `F_2` of the rows, then of the contacts that are active.
-    pub(super) deficit: Vec<f64>,
+    pub(crate) deficit: Vec<f64>,
     /// The size of the terms of `F_1`.
-    pub(super) terms: Vec<f64>,
-    pub(super) node_force: Vec<f64>,
-    pub(super) node_terms: Vec<f64>,
+    pub(crate) terms: Vec<f64>,
+    pub(crate) node_force: Vec<f64>,
+    pub(crate) node_terms: Vec<f64>,
 }
 
 /// The length that displacements are measured in: that of the model for positions, 1 for angles and
 /// other coordinates.
 #[derive(Debug)]
-pub(super) struct Metric {
+pub(crate) struct Metric {
     /// One over the unit of each independent coordinate.
-    pub(super) inverse_length: Vec<f64>,
+    pub(crate) inverse_length: Vec<f64>,
     /// Length of the model (m).
-    pub(super) length: f64,
+    pub(crate) length: f64,
 }
 
 /// The linear systems of a search.
 #[derive(Debug, Default)]
-pub(super) struct Linear {
-    pub(super) solver: StationarySolver,
+pub(crate) struct Linear {
+    pub(crate) solver: StationarySolver,
     /// The inertia of the tangent as last factored.
-    pub(super) kind: Kind,
-    pub(super) step: Solution,
-    pub(super) other: Solution,
-    pub(super) displacement: Vec<f64>,
+    pub(crate) kind: Kind,
+    pub(crate) step: Solution,
+    pub(crate) other: Solution,
+    pub(crate) displacement: Vec<f64>,
 }
 
 /// How far a search is.
 #[derive(Debug)]
-pub(super) struct Progress {
-    pub(super) report: EquilibriumReport,
+pub(crate) struct Progress {
+    pub(crate) report: EquilibriumReport,
     /// The least residual so far, and what it was of.
-    pub(super) best: f64,
-    pub(super) worst: Option<Worst>,
-    pub(super) tolerance: f64,
+    pub(crate) best: f64,
+    pub(crate) worst: Option<Worst>,
+    pub(crate) tolerance: f64,
     /// Iterations at most.
-    pub(super) most: usize,
+    pub(crate) most: usize,
 }
 
 /// An iterate to go back to.
 #[derive(Clone, Debug)]
-pub(super) struct Iterate {
-    pub(super) state: State,
-    pub(super) unknowns: Unknowns,
-    pub(super) contacts: KeptContacts,
+pub(crate) struct Iterate {
+    pub(crate) state: State,
+    pub(crate) unknowns: Unknowns,
+    pub(crate) contacts: KeptContacts,
 }
 
 /// The equation with the largest residual.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Worst {
+pub(crate) enum Worst {
     Variable(Variable),
     /// By its sides.
     Contact([u32; 2]),
 }
 
 impl Workspace {
-    pub(super) fn new(model: &Problem, motion: &Motion, search: &Search<'_>) -> Self {
+    pub(crate) fn new(model: &Problem, motion: &Motion, search: &Search<'_>) -> Self {
         let (n, m, all) = (model.dof_count(), model.row_count(), model.velocity_count());
         Self {
             loads: ScaledLoads::new(model, search.loads),
@@ -148,7 +148,7 @@ impl Workspace {
     }
 
     /// The present iterate, with the state of the motion.
-    pub(super) fn iterate(&self, state: &State) -> Iterate {
+    pub(crate) fn iterate(&self, state: &State) -> Iterate {
         Iterate {
             state: state.clone(),
             unknowns: self.unknowns.clone(),
@@ -157,13 +157,13 @@ impl Workspace {
     }
 
     /// Whether rows and contacts are at the sides that they have there.
-    pub(super) fn has_sides_of(&self, other: &Iterate) -> bool {
+    pub(crate) fn has_sides_of(&self, other: &Iterate) -> bool {
         self.unknowns.sides == other.unknowns.sides
             && self.contacts.kept().acting().eq(other.contacts.acting())
     }
 
     /// The largest force that is known, 1 N without any.
-    pub(super) fn largest_force(&self) -> f64 {
+    pub(crate) fn largest_force(&self) -> f64 {
         let multipliers = self.unknowns.lambda.iter();
         let largest = multipliers.fold(0.0f64, |a, l| a.max(l.abs()));
         let largest = self.residual.terms.iter().fold(largest, |a, f| a.max(*f));
@@ -171,7 +171,7 @@ impl Workspace {
     }
 
     /// Changes the load factor.
-    pub(super) fn set_load_factor(&mut self, factor: f64, model: &mut Problem) -> Result<(), Error> {
+    pub(crate) fn set_load_factor(&mut self, factor: f64, model: &mut Problem) -> Result<(), Error> {
         self.unknowns.factor = factor;
         self.loads.impose(factor, model)
     }
@@ -196,20 +196,20 @@ impl Metric {
     }
 
     /// Length of a displacement: root of the sum of squares, positions in lengths of the model.
-    pub(super) fn norm(&self, x: &[f64]) -> f64 {
+    pub(crate) fn norm(&self, x: &[f64]) -> f64 {
         let terms = x.iter().zip(&self.inverse_length);
         terms.map(|(x, s)| (x * s) * (x * s)).sum::<f64>().sqrt()
     }
 
     /// Its largest coordinate.
-    pub(super) fn largest(&self, x: &[f64]) -> f64 {
+    pub(crate) fn largest(&self, x: &[f64]) -> f64 {
         let terms = x.iter().zip(&self.inverse_length);
         terms.fold(0.0f64, |a, (x, s)| a.max((x * s).abs()))
     }
 
     /// The largest difference of a coordinate of an independent node, places in lengths of the
     /// model.
-    pub(super) fn distance(&self, model: &Model, to: &[f64], from: &[f64]) -> f64 {
+    pub(crate) fn distance(&self, model: &Model, to: &[f64], from: &[f64]) -> f64 {
         let mut largest = 0.0f64;
         for node in model.nodes().iter().filter(|n| n.first_dof().is_some()) {
             let size = node.space.position_size();

@@ -1,6 +1,6 @@
 //! What the step at once and the two halves differ by.
 
-use crate::adaptive::Adaptive;
+use super::Adaptive;
 use crate::contact::Sleeping;
 use pliant_model::{Model, Node, Space, State};
 use std::ops::Range;

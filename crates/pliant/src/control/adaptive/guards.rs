@@ -3,7 +3,7 @@
 //! it, so that the motion up to the event is smooth and the gap a function of the length of the
 //! step.
 
-use crate::adaptive::EventKind;
+use super::EventKind;
 use crate::contact::Contact;
 use crate::contact::Contacts;
 use crate::control::sleep::opening;

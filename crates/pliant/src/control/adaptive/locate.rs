@@ -1,9 +1,9 @@
 //! When something closes.
 
+use super::EventKind;
 use super::Trials;
 use super::guards::Nearest;
 use crate::Error;
-use crate::adaptive::EventKind;
 
 /// Every so many steps the bracket is halved, however well the secants do.
 const BISECT: usize = 4;

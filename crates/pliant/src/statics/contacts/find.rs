@@ -142,7 +142,7 @@ impl RestContacts {
     /// Finds what touches at a position, which must be evaluated, or may touch on a `way` from
     /// there (a displacement of the independent coordinates; none if it is empty). Whether a
     /// contact is new.
-    pub(in crate::statics) fn find(
+    pub(crate) fn find(
         &mut self,
         system: &mut System,
         state: &State,
@@ -190,7 +190,7 @@ impl RestContacts {
     }
 
     /// The contacts of a position, with the forces that they had last.
-    pub(in crate::statics) fn start(
+    pub(crate) fn start(
         &mut self,
         system: &mut System,
         motion: &Motion,
@@ -204,7 +204,7 @@ impl RestContacts {
     }
 
     /// Takes contacts back that belong to a position.
-    pub(in crate::statics) fn go_back(
+    pub(crate) fn go_back(
         &mut self,
         system: &mut System,
         state: &State,
@@ -220,7 +220,7 @@ impl RestContacts {
 
 /// What is read of the contacts is that of the equilibrium: forces as impulses over 1 s, ways of
 /// slip as velocities. `length` is that of the model (m).
-pub(in crate::statics) fn show(
+pub(crate) fn show(
     system: &mut System,
     motion: &mut Motion,
     t: &mut RestContacts,

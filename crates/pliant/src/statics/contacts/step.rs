@@ -15,7 +15,7 @@ const ASKED: f64 = 1e-12;
 
 /// The system of a step with all cones, and its solver.
 #[derive(Debug, Default)]
-pub(super) struct ConeStep {
+pub(crate) struct ConeStep {
     cones: Vec<Option<Cone>>,
     system: Extended,
     solver: IslandSolver,
@@ -28,12 +28,12 @@ pub(super) struct ConeStep {
 
 impl ConeStep {
     /// Forces of the contacts in the last step, for when it is taken.
-    pub(super) fn forces(&self) -> &[f64] {
+    pub(crate) fn forces(&self) -> &[f64] {
         &self.forces
     }
 
     /// Iterations since they were last taken.
-    pub(super) fn take_iterations(&mut self) -> usize {
+    pub(crate) fn take_iterations(&mut self) -> usize {
         std::mem::take(&mut self.iterations)
     }
 }
@@ -43,7 +43,7 @@ impl RestContacts {
     /// equations miss at present, all contacts included. The whole forces of the contacts are kept
     /// for [`accept`](Self::accept), the changes of the model's go into `out`. Returns the largest
     /// displacement of a row without contacts; `None` if the solver found no answer.
-    pub(in crate::statics) fn solve_step(
+    pub(crate) fn solve_step(
         &mut self,
         system: &mut System,
         residual: &Residual,

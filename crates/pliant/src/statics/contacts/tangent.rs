@@ -9,7 +9,7 @@ use pliant_solvers::KktSystem;
 
 /// Rows of the contacts that are active, behind those of the model.
 #[derive(Debug, Default)]
-pub(super) struct ActiveRows {
+pub(crate) struct ActiveRows {
     tail: Tail,
     /// The first row of each of them among those of all contacts.
     firsts: Vec<usize>,
@@ -22,7 +22,7 @@ const STICKS: f64 = 1.0 - 1e-6;
 impl RestContacts {
     /// Contacts without friction: whether they are active, by `r - w/s`; the others lose their
     /// force. A gap of `touching` (m) is none.
-    pub(in crate::statics) fn take_sides(&mut self, per_length: f64, touching: f64) {
+    pub(crate) fn take_sides(&mut self, per_length: f64, touching: f64) {
         let mut row = 0;
         for (i, own) in self.rows.iter().enumerate() {
             let contact = &self.kept.list.contacts()[i];
@@ -43,7 +43,7 @@ impl RestContacts {
     }
 
     /// Appends what the rows of the tangent miss, as [`fill`](Self::fill) last made them.
-    pub(in crate::statics) fn deficits(&self, out: &mut Vec<f64>) {
+    pub(crate) fn deficits(&self, out: &mut Vec<f64>) {
         for ((contact, acts), first) in self
             .kept
             .list
@@ -60,7 +60,7 @@ impl RestContacts {
 
     /// The tangent with the rows of the contacts that are active behind those of the model: their
     /// normals, and both tangents of those that stick.
-    pub(in crate::statics) fn fill(&mut self, system: &System, state: &State) -> Result<(), Error> {
+    pub(crate) fn fill(&mut self, system: &System, state: &State) -> Result<(), Error> {
         let firsts: Vec<usize> = self.firsts().collect();
         let active = &mut self.active;
         active.tail.clear();
@@ -84,13 +84,13 @@ impl RestContacts {
     }
 
     /// The tangent with contacts that are active, if there are such.
-    pub(in crate::statics) fn tangent(&self) -> Option<&KktSystem> {
+    pub(crate) fn tangent(&self) -> Option<&KktSystem> {
         let any = !self.active.firsts.is_empty();
         self.active.system.system().filter(|_| any)
     }
 
     /// Changes the forces of the contacts of the tangent.
-    pub(in crate::statics) fn add(&mut self, change: &[f64], share: f64) {
+    pub(crate) fn add(&mut self, change: &[f64], share: f64) {
         for (first, d) in self.active.firsts.iter().zip(change) {
             self.kept.force[*first] += share * d;
         }

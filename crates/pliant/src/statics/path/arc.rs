@@ -21,30 +21,30 @@ const CORNER: f64 = 1e-6;
 
 /// A direction of the path, of length 1 in displacements and load.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Direction {
-    pub(super) x: Vec<f64>,
+pub(crate) struct Direction {
+    pub(crate) x: Vec<f64>,
     mu: Vec<f64>,
-    pub(super) load: f64,
+    pub(crate) load: f64,
 }
 
 /// A step to take.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Stride {
-    pub(super) length: f64,
+pub(crate) struct Stride {
+    pub(crate) length: f64,
     /// The load factor at its end, if that is prescribed.
-    pub(super) load: Option<f64>,
+    pub(crate) load: Option<f64>,
 }
 
 /// A step along the tangent from an equilibrium.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Origin<'a> {
-    pub(super) base: &'a Iterate,
-    pub(super) direction: &'a Direction,
+pub(crate) struct Origin<'a> {
+    pub(crate) base: &'a Iterate,
+    pub(crate) direction: &'a Direction,
 }
 
 /// The measure of lengths along a path, and what its steps work with.
 #[derive(Debug, Default)]
-pub(super) struct Tracer {
+pub(crate) struct Tracer {
     /// Weight of the square of a change of the load factor in the square of a length.
     weight: f64,
     rate: LoadRate,
@@ -54,7 +54,7 @@ pub(super) struct Tracer {
 
 /// A walk along the tangent.
 #[derive(Debug)]
-pub(in crate::statics) struct Arc {
+pub(crate) struct Arc {
     tracer: Tracer,
     direction: Direction,
     /// Length of the next step.
@@ -67,7 +67,7 @@ pub(in crate::statics) struct Arc {
 
 impl Arc {
     /// Begins where the tangent is factored.
-    pub(super) fn begin(
+    pub(crate) fn begin(
         at: &mut Setting<'_>,
         work: &mut Workspace,
         how: &Continuation,
@@ -85,7 +85,7 @@ impl Arc {
     }
 
     /// Goes to the next point, in steps that are halved where they fail.
-    pub(super) fn next(
+    pub(crate) fn next(
         &mut self,
         at: &mut Setting<'_>,
         work: &mut Workspace,
@@ -264,7 +264,7 @@ impl Tracer {
     }
 
     /// The direction of the path with the tangent as factored, on from the last direction.
-    pub(super) fn find_direction(
+    pub(crate) fn find_direction(
         &mut self,
         at: &mut Setting<'_>,
         work: &mut Workspace,
@@ -289,7 +289,7 @@ impl Tracer {
     }
 
     /// One step. The iterations that it took, `None` if it failed; then the state is anywhere.
-    pub(super) fn stride(
+    pub(crate) fn stride(
         &mut self,
         at: &mut Setting<'_>,
         work: &mut Workspace,

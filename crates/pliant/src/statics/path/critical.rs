@@ -12,13 +12,13 @@ const CLEAR: usize = 12;
 
 /// A step in which the number of negative modes changed.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Change<'a> {
-    pub(super) from: Origin<'a>,
-    pub(super) next: &'a Direction,
-    pub(super) stride: Stride,
-    pub(super) negative: (usize, usize),
+pub(crate) struct Change<'a> {
+    pub(crate) from: Origin<'a>,
+    pub(crate) next: &'a Direction,
+    pub(crate) stride: Stride,
+    pub(crate) negative: (usize, usize),
     /// The point of the path that it starts at.
-    pub(super) after: usize,
+    pub(crate) after: usize,
 }
 
 /// A place within the step.
@@ -41,7 +41,7 @@ fn kind(before: f64, behind: f64) -> CriticalKind {
 /// The critical points within a step, by halving it: between `low`, with the modes of its start,
 /// and `high`, with others. Several in one step are found one after the other. Without locating,
 /// one in the middle.
-pub(super) fn find_critical(
+pub(crate) fn find_critical(
     at: &mut Setting<'_>,
     work: &mut Workspace,
     tracer: &mut Tracer,

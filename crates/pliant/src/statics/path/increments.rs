@@ -13,13 +13,13 @@ const ITERATIONS: usize = 300;
 /// Increments of the load from the first point on, each with the way slipped in it against
 /// friction.
 #[derive(Debug)]
-pub(in crate::statics) struct Increments {
+pub(crate) struct Increments {
     /// Change of the load factor in the next one.
     length: f64,
 }
 
 impl Increments {
-    pub(super) fn begin(how: &Continuation) -> Self {
+    pub(crate) fn begin(how: &Continuation) -> Self {
         Self {
             length: how.step.abs().min(how.largest_step),
         }
@@ -27,7 +27,7 @@ impl Increments {
 
     /// Goes to the next point. An increment that does not come to rest, or only further away than a
     /// step may go, is taken in halves: what snaps through does not pass.
-    pub(super) fn next(
+    pub(crate) fn next(
         &mut self,
         at: &mut Setting<'_>,
         work: &mut Workspace,

@@ -1,0 +1,280 @@
+//! The face of control and statics: steps that choose their length, rest, sleep, equilibria and paths of them.
+
+use super::Simulation;
+use crate::control::{StepStart, adaptive, settle, sleep};
+use crate::statics::path::{self, Next, Walk};
+use crate::statics::{Search, Setting, Workspace, equilibrium, refuse};
+use crate::{
+    Adaptive, AdaptiveMemory, AdaptiveReport, AdaptiveSummary, Continuation, Control, Drive, Equilibrium,
+    EquilibriumReport, Error, Loads, Path, PathEnd, PathPoint, Settle, SettleReport, StaticMethod,
+    StepReport,
+};
+use pliant_model::NodeId;
+
+impl Simulation {
+    /// Takes one step of a length that follows from the tolerances, at most to the time `end` (s;
+    /// infinite for none), which it hits exactly. The end of a step is where an event is due, if
+    /// these are asked for. Once warm it allocates nothing, unless a treatment is chosen anew for
+    /// steps of very different length. Forces of inputs and from outside are the same over the
+    /// step; motions of rows are functions of time.
+    ///
+    /// # Errors
+    /// [`Error::StepTooSmall`] where the smallest step misses the tolerance; if its equations
+    /// cannot be solved, why, as [`step`](Self::step) says; [`Error::OutOfRange`],
+    /// [`Error::NeedsStabilisation`]. The state is then as before.
+    pub fn step_adaptively(&mut self, how: &Adaptive, end: f64) -> Result<AdaptiveReport, Error> {
+        self.step_adaptively_with(how, end, &mut |_, _| Ok(()))
+    }
+
+    /// The same with inputs that depend on the time ([`set_input`](Self::set_input)): `drive` is
+    /// called before each part of each trial with the time at which its forces act.
+    ///
+    /// # Errors
+    /// As [`step_adaptively`](Self::step_adaptively), and those of `drive`.
+    pub fn step_adaptively_with(
+        &mut self,
+        how: &Adaptive,
+        end: f64,
+        drive: Drive<'_>,
+    ) -> Result<AdaptiveReport, Error> {
+        adaptive::step(self, how, end, drive)
+    }
+
+    /// Takes such steps to the time `end` (s), or until everything is at rest, if
+    /// [`Adaptive::rest`] is set.
+    ///
+    /// # Errors
+    /// As [`step_adaptively`](Self::step_adaptively); the state is then that of the last step that
+    /// stands.
+    pub fn advance_to(&mut self, how: &Adaptive, end: f64) -> Result<AdaptiveSummary, Error> {
+        let mut summary = AdaptiveSummary::default();
+        while self.motion.time < end && !summary.at_rest {
+            summary.add(&self.step_adaptively(how, end)?);
+        }
+        Ok(summary)
+    }
+
+    /// What steps that choose their length remember.
+    pub fn adaptive_memory(&self) -> AdaptiveMemory {
+        self.motion.adaptive
+    }
+
+    /// One pseudo-static pass: a step of length `h`, then velocities times `kept`. Returns the
+    /// largest change of a free coordinate.
+    ///
+    /// # Errors
+    /// As [`step`](Self::step).
+    pub fn settle_once(&mut self, h: f64, kept: f64) -> Result<f64, Error> {
+        self.step(h)?;
+        let motion = h * self.system.largest_free_velocity(&self.motion.state);
+        settle::scale_velocities(self, kept);
+        Ok(motion)
+    }
+
+    /// Comes to rest near the present state. Time advances by the steps taken; free velocities end
+    /// as zero.
+    ///
+    /// # Errors
+    /// [`Error::NotSettled`] after `max_steps`; else as [`step`](Self::step).
+    pub fn settle(&mut self, how: Settle) -> Result<SettleReport, Error> {
+        settle::settle(self, how)
+    }
+
+    /// Whether an element of a node is asleep: nothing that it depends on moves, and something of
+    /// that sleeps ([`ContactOptions::sleeping`](crate::contact::ContactOptions::sleeping)).
+    pub fn is_asleep(&self, node: NodeId, element: usize) -> bool {
+        sleep::is_asleep(&self.system, &self.motion.sleep, node, element)
+    }
+
+    /// Wakes what an element of a node depends on, with its islands.
+    ///
+    /// # Errors
+    /// [`Error::Model`] if there is no such element.
+    pub fn wake(&mut self, node: NodeId, element: usize) -> Result<(), Error> {
+        sleep::wake(&mut self.system, &mut self.motion, node, element)
+    }
+
+    /// Wakes everything.
+    pub fn wake_all(&mut self) {
+        sleep::wake_all(&mut self.system, &mut self.motion);
+    }
+
+    /// Puts islands to sleep after a step that stands, and says in the report what that took.
+    pub(crate) fn fall_asleep(&mut self, h: f64, report: &mut StepReport) -> Result<(), Error> {
+        let Some(limits) = self.options.contacts.sleeping else {
+            return Ok(());
+        };
+        let fallen = sleep::fall_asleep(&mut self.system, &mut self.motion, limits, h)?;
+        if let Some(stilled) = fallen {
+            report.contacts.stilled = stilled;
+            let awake = report.energies;
+            report.energies = self.energies(true);
+            let [kinetic, potential] = [
+                report.energies.kinetic - awake.kinetic,
+                report.energies.potential - awake.potential,
+            ];
+            report.ledger.kinetic += kinetic;
+            report.ledger.potential += potential;
+            report.ledger.corrections += kinetic + potential;
+            report.momentum = self.system.model.momentum(&self.motion.state);
+        }
+        report.contacts.asleep = self.system.sleep.asleep();
+        Ok(())
+    }
+
+    /// Finds an equilibrium under the present loads, starting from the present positions; driven
+    /// rows are held where their motions are now. Velocities end as zero, time stands still. The
+    /// state stays as it was if there is an error.
+    ///
+    /// Contacts carry what the equations of rest ask for: `0 <= r_n`, `0 <= phi + C r_n`, one of
+    /// them zero, found anew as things move. With friction, `|r_t| <= mu r_n`, it depends on how
+    /// the loads came about: here from the present state in one increment, against the whole way
+    /// slipped since. What is read of contacts is then of this increment: forces as impulses over 1
+    /// s, the way slipped as a velocity.
+    ///
+    /// Materials with a past remember the equilibrium: viscous stresses have relaxed in it, plastic
+    /// strains are those of one straight path of the strain from what they remembered.
+    ///
+    /// Rows of bounded force (limits, ropes, motors at rest, springs of one sign) follow their law.
+    /// Force fields of automatic treatment are taken as they are treated at present.
+    ///
+    /// # Errors
+    /// [`Error::NoEquilibrium`] with the best iterate's report; [`Error::NotStatic`] for what has
+    /// no meaning at rest: resistance of contacts to spin or rolling, rows that hold a velocity and
+    /// no position, fixed coordinates that move; [`Error::Model`], [`Error::Solve`].
+    pub fn find_equilibrium(&mut self, how: &Equilibrium) -> Result<EquilibriumReport, Error> {
+        if !(how.tolerance > 0.0 && how.tolerance < 1.0) {
+            return Err(Error::OutOfRange {
+                what: "the tolerance of an equilibrium",
+                value: how.tolerance,
+                bound: "above 0 and below 1, where any state would be one",
+            });
+        }
+        let search = Search {
+            loads: &Loads::default(),
+            tolerance: how.tolerance,
+            frictionless: false,
+        };
+        self.search_rest(&search, |simulation, work| {
+            equilibrium::find(&mut simulation.setting(), work, how)
+        })
+    }
+
+    /// Whether everything here has a meaning at rest, the method takes it, and these are loads.
+    /// [`find_equilibrium`](Self::find_equilibrium) and [`follow`](Self::follow) say the same
+    /// before they begin.
+    ///
+    /// # Errors
+    /// [`Error::NotStatic`], which names what has not.
+    pub fn check_static(&self, loads: &Loads, method: StaticMethod) -> Result<(), Error> {
+        refuse::check_loads(&self.system, &self.motion.controls.held, loads)?;
+        refuse::check_method(&self.system, method)
+    }
+
+    /// Follows a path of equilibria over a load factor, beginning with the equilibrium near the
+    /// present positions at the first one. `each` sees every point, with the simulation there, and
+    /// says whether to go on. Ends at the last point; the loads of the simulation are whole again.
+    ///
+    /// Materials with a past remember every point, before `each` sees it.
+    ///
+    /// Steps go along the tangent of the path, `[W -J^T; -J -C] t = dF/dp`, and come back to it by
+    /// Newton's method across it: two solves with one factor. With a source of contacts, steps of
+    /// the load are increments: each ends at the equilibrium that
+    /// [`find_equilibrium`](Self::find_equilibrium) finds from the point before, if that is near,
+    /// against the friction of the way slipped in it; critical points are not looked for. Arc
+    /// length takes contacts without friction. Their length follows the iterations that they take,
+    /// and is halved where they fail. Stability is that of the inertia of every factor.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`], [`Error::NotStatic`], and those of
+    /// [`find_equilibrium`](Self::find_equilibrium) for the first point, with the state as it was.
+    /// What happens behind the first point is told by [`PathEnd`].
+    pub fn follow(
+        &mut self,
+        how: &Continuation,
+        mut each: impl FnMut(&Self, &PathPoint) -> bool,
+    ) -> Result<Path, Error> {
+        path::check(how)?;
+        let search = Search {
+            loads: &how.loads,
+            tolerance: how.tolerance,
+            frictionless: how.control == Control::ArcLength,
+        };
+        self.search_rest(&search, |simulation, work| simulation.walk(work, how, &mut each))
+    }
+
+    /// Goes along a path from point to point, each of which is shown.
+    fn walk(
+        &mut self,
+        work: &mut Workspace,
+        how: &Continuation,
+        each: &mut dyn FnMut(&Self, &PathPoint) -> bool,
+    ) -> Result<Path, Error> {
+        let mut path = Path {
+            points: Vec::new(),
+            critical: Vec::new(),
+            end: PathEnd::Points,
+            factorisations: 0,
+        };
+        let point = path::first_point(&mut self.setting(), work, how)?;
+        let mut going = each(self, &point);
+        path.points.push(point);
+        let mut walk = Walk::begin(&mut self.setting(), work, how)?;
+        while going && path.points.len() < how.max_points {
+            match walk.next(&mut self.setting(), work, how, &mut path)? {
+                Next::Point { iterations, last } => {
+                    let point = path::reach(&mut self.setting(), work, iterations)?;
+                    going = each(self, &point);
+                    path.points.push(point);
+                    if last {
+                        path.end = PathEnd::Reached;
+                        break;
+                    }
+                }
+                Next::Stuck(error) => {
+                    path.end = PathEnd::Stuck(Box::new(error));
+                    break;
+                }
+            }
+        }
+        if !going {
+            path.end = PathEnd::Stopped;
+        }
+        path.factorisations = work.progress.report.factorisations;
+        Ok(path)
+    }
+
+    /// Runs a search for rest on the present motion; goes back to the start of it if that fails.
+    fn search_rest<T>(
+        &mut self,
+        search: &Search<'_>,
+        run: impl FnOnce(&mut Self, &mut Workspace) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        refuse::check_loads(&self.system, &self.motion.controls.held, search.loads)?;
+        // Sleepers are held like fixed coordinates, wherever they fell asleep.
+        self.wake_all();
+        let mut start = StepStart::default();
+        start.take(&self.system, &self.motion);
+        self.motion.state.velocities.fill(0.0);
+        self.system.set_row_motion(self.motion.time, self.motion.time);
+        let mut work = Workspace::new(&self.system.model, &self.motion, search);
+        let begun = equilibrium::begin(&mut self.setting(), &mut work);
+        let found = begun.and_then(|()| run(self, &mut work));
+        work.loads.restore(&mut self.system.model)?;
+        if found.is_err() {
+            start.give_back(&mut self.system, &mut self.motion)?;
+            return found;
+        }
+        equilibrium::keep(&mut self.setting(), &mut work);
+        self.start_ledger();
+        found
+    }
+
+    fn setting(&mut self) -> Setting<'_> {
+        Setting {
+            system: &mut self.system,
+            motion: &mut self.motion,
+            options: &self.options,
+        }
+    }
+}

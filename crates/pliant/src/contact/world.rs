@@ -10,7 +10,7 @@ use pliant_model::{Model, NodeId, State};
 /// Numbers per contact that is remembered.
 const ENTRY: usize = 12;
 
-/// The `k`-th thing that carries one side of a contact, of at most three.
+/// The `k`-th element that carries one side of a contact, of at most three.
 fn support(side: &Side, k: usize, model: &Model, state: &State) -> Option<Support> {
     match side.carrier {
         Carrier::Body { node, element, local } if k == 0 => {

@@ -1,4 +1,5 @@
-//! Things that meet though a search with the velocities of free fall does not foresee it: what is held does not fall, what is hit stops.
+//! Bodies that meet though a search with the velocities of free fall misses it: a held body does
+//! not fall, and one that is hit stops.
 
 use crate::worlds::ground;
 use pliant::collision::{Collider, Material, Placement, Shape, World};
@@ -72,14 +73,15 @@ fn a_ball_does_not_pass_a_plate_that_is_held() {
             (force[2] - expected).abs() < 1e-7 * expected,
             "{integrator:?}: {force:?}"
         );
-        // It was foreseen that both fall.
+        // The search predicted that both fall.
         assert_eq!(report.contacts.count, 1);
         let report = s.step(h).unwrap();
         assert_eq!((report.contacts.missed, report.contacts.count), (0, 1));
     }
 }
 
-/// Two plates of 2 cm fall at 30 m/s, 10 cm from each other: the upper one is foreseen to fall as fast as the lower, and that stops on the ground.
+/// Two plates of 2 cm fall at 30 m/s, 10 cm from each other: the upper one is predicted to fall as
+/// fast as the lower, and that stops on the ground.
 #[test]
 fn what_is_hit_does_not_let_pass_what_follows() {
     let mut m = Model::new();
@@ -151,7 +153,7 @@ fn what_is_passed_is_told_by_the_way_and_not_by_the_last_velocity() {
     }
 }
 
-/// A floor below `z = 0` that nobody foresees, and which, given `bottomless`, is never found where it was.
+/// A floor below `z = 0` that every search misses, and which, given `bottomless`, is never found where it was.
 #[derive(Debug)]
 struct Abyss {
     particle: NodeId,

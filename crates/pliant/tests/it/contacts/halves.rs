@@ -152,7 +152,7 @@ fn a_half_that_fails_takes_the_step_back() {
     assert!(error.to_string().contains("halvings"), "{error}");
 }
 
-/// A trap that makes the step fail and its halves not; a particle that slides and overlaps by 1 mm; one whose fall nobody foresees; and a pendulum.
+/// A trap that makes the step fail and its halves not; a particle that slides and overlaps by 1 mm; one whose fall the search misses; and a pendulum.
 #[derive(Debug)]
 struct Busy(Trap);
 

@@ -278,7 +278,7 @@ impl World {
         self.contacts.clear();
         self.work.searched_again = false;
         self.pieces
-            .place(&self.colliders, model, (positions, velocities), horizon)?;
+            .place(&self.colliders, model, positions, velocities, horizon)?;
         self.broad();
         self.narrow(horizon);
         self.name();

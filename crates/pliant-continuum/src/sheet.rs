@@ -262,7 +262,7 @@ impl Sheet {
             areas: rest_areas,
         };
         if let Some(bent) = bent {
-            self.add_bending(model, name, mesh, (&bent, &areas), &mut parts)?;
+            self.add_bending(model, name, mesh, &bent, &areas, &mut parts)?;
         }
         Ok(parts)
     }
@@ -272,7 +272,8 @@ impl Sheet {
         model: &mut Model,
         name: &str,
         mesh: &SheetMesh,
-        (hinges, areas): (&Hinges, &[f64]),
+        hinges: &Hinges,
+        areas: &[f64],
         parts: &mut SheetParts,
     ) -> Result<(), ContinuumError> {
         let (bends, bending) = (format!("{name}.bends"), format!("{name}.bending"));

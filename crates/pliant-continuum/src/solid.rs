@@ -241,7 +241,7 @@ impl Solid {
                         model.add_mapped(&label, &[gradients], GreenLagrange::new(count))
                     }
                 }?;
-                let law = self.of_strains_law((young, poisson), patches.is_some(), &volumes);
+                let law = self.of_strains_law(young, poisson, patches.is_some(), &volumes);
                 let label = format!("{name}.material");
                 let material = model.add_boxed_force_field(&label, strains, law, self.treatment)?;
                 (Some(strains), material)
@@ -279,12 +279,7 @@ impl Solid {
     }
 
     /// The material on strains; with volume rows of the change of shape alone.
-    fn of_strains_law(
-        &self,
-        (young, poisson): (f64, f64),
-        rows: bool,
-        volumes: &[f64],
-    ) -> Box<dyn ForceField> {
+    fn of_strains_law(&self, young: f64, poisson: f64, rows: bool, volumes: &[f64]) -> Box<dyn ForceField> {
         let shear = young / (2.0 * (1.0 + poisson));
         if let Some(series) = self.series {
             return Box::new(if rows {

@@ -2,7 +2,7 @@
 
 mod bundle;
 
-pub(crate) use bundle::{Bundle, Run, Sizes, sum_of};
+pub(crate) use bundle::{Bundle, DependencyCoordinate, Run, Sizes, sum_of};
 
 use crate::KktError;
 use crate::jacobian::{ColumnSource, Jacobians};

@@ -359,7 +359,7 @@ impl Evaluation {
             let size = node.space.velocity_size();
             let v_child = &mut v_child[..node.count * size];
             let lists = &self.dependencies[index];
-            jacobian.push(threads, lists, |at| parents.velocity(at), (size, v_child));
+            jacobian.push(threads, lists, |at| parents.velocity(at), size, v_child);
         }
         Ok(())
     }

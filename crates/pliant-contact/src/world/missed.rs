@@ -36,8 +36,8 @@ impl World {
         let known = known && !self.work.searched_again;
         if !known || 2.0 * horizon * most > SHALLOW * self.pieces.thinnest() {
             self.work.searched_again = true;
-            let state = (positions, velocities);
-            self.pieces.place(&self.colliders, model, state, horizon)?;
+            self.pieces
+                .place(&self.colliders, model, positions, velocities, horizon)?;
             self.broad();
             let (pieces, of) = (&self.pieces, &deviations);
             self.work.pairs.retain(|&(i, j)| {

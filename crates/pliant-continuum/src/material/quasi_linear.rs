@@ -1,5 +1,6 @@
 //! Quasi-linear viscoelasticity around a hyperelastic energy.
 
+use super::hyperelastic::StressShare;
 use super::prony::Branch;
 use super::{Hyperelastic, Tangent};
 use crate::strain::{matrix, write_matrix};
@@ -97,7 +98,11 @@ impl Memory for Hyperelastic {
         let points = x.as_chunks::<9>().0.iter().zip(self.volumes()).enumerate();
         for (q, (f, volume)) in points {
             let (share, carried) = self.carried(self.of_point(past.internal, q), past.elapsed);
-            self.write_tangent(&matrix(f), (share, Some(&carried)), *volume, out.block_mut(q));
+            let stress = StressShare {
+                share,
+                carried: Some(&carried),
+            };
+            self.write_tangent(&matrix(f), stress, *volume, out.block_mut(q));
         }
     }
 
@@ -108,7 +113,11 @@ impl Memory for Hyperelastic {
         let points = x.as_chunks::<9>().0.iter().enumerate();
         let projects = |(q, f): &(usize, &[f64; 9])| {
             let (share, carried) = self.carried(self.of_point(past.internal, *q), past.elapsed);
-            self.is_indefinite_at(&matrix(*f), (share, Some(&carried)))
+            let stress = StressShare {
+                share,
+                carried: Some(&carried),
+            };
+            self.is_indefinite_at(&matrix(*f), stress)
         };
         points.filter(projects).count()
     }

@@ -49,7 +49,7 @@ enum Law {
     Hyperelastic(StrainEnergy),
 }
 
-/// What a solid is made of; [`add_to`](Self::add_to) puts it into a model.
+/// The material and the elements of a solid; [`add_to`](Self::add_to) puts it into a model.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Solid {
     law: Law,
@@ -63,7 +63,7 @@ pub struct Solid {
     plasticity: Option<Plasticity>,
 }
 
-/// What a solid became in a model.
+/// The nodes and components of a solid in a model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SolidParts {
     /// The nodes of the mesh: points of space.

@@ -1,4 +1,4 @@
-//! What depends on the topology only: patterns and slots.
+//! Patterns and slots: the part of a system that depends on the topology only.
 
 mod bundle;
 
@@ -24,7 +24,7 @@ impl Site {
     }
 }
 
-/// What is attached to one node, element by element.
+/// Components attached to one node, element by element.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct NodeSites {
     pub(crate) masses: Vec<usize>,

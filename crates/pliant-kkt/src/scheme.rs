@@ -5,7 +5,7 @@ use pliant_model::ComponentId;
 /// Which part of the geometric stiffness `-G` enters `W`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum GeometricStiffness {
-    /// None of it: transverse motion of taut things is explicit, limited to `h omega <= 2`.
+    /// None of it: transverse motion of taut ropes and sheets is explicit, limited to `h omega <= 2`.
     None,
     /// All of it: implicit also transversally. `W` may lose definiteness under compression, which is an error.
     #[default]

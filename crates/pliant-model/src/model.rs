@@ -157,7 +157,7 @@ pub struct Attachment<T> {
     pub name: String,
     /// Where it acts.
     pub node: NodeId,
-    /// What it is.
+    /// The component.
     pub component: T,
 }
 

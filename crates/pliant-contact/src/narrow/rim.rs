@@ -130,7 +130,7 @@ impl Rim<'_> {
     }
 }
 
-/// What of a polygon (or a segment, or a point) lies over the cap with the outward normal `n`, as the points that span it: its corners over the cap, where its edges go
+/// The part of a polygon (or a segment, or a point) that lies over the cap with the outward normal `n`, as the points that span it: its corners over the cap, where its edges go
 /// over the rim, and points of the polygon over those of the rim.
 pub(super) fn within(
     cap: &Rim<'_>,

@@ -42,7 +42,7 @@ pub(super) enum Form {
     Sheet(Arc<Mesh>),
 }
 
-/// How a rigid thing moves.
+/// The motion of a rigid piece.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Motion {
     pub(super) centre: Vec3,

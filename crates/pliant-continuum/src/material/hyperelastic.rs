@@ -9,7 +9,7 @@ use pliant_dense::{Mat3, Vec3, skew};
 use pliant_model::{At, Blocks, ForceField, ForceFieldPieces, Memory, ModelError, NotInvertible, Space};
 use std::ops::Range;
 
-/// What is made of the tangent of a material where it is indefinite.
+/// The rule for the tangent of a material where it is indefinite.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tangent {
     /// Nothing: it is exact.
@@ -61,7 +61,7 @@ impl Hyperelastic {
         &self.volumes
     }
 
-    /// What relaxes.
+    /// The series by which the stress relaxes.
     pub(super) fn terms(&self) -> &[PronyTerm] {
         self.series.as_ref().map_or(&[], PronySeries::terms)
     }
@@ -71,7 +71,7 @@ impl Hyperelastic {
         self.series.map_or(1.0, |s| s.long_time()[0])
     }
 
-    /// What is made of an indefinite tangent.
+    /// The rule for an indefinite tangent.
     #[must_use]
     pub fn with_tangent(mut self, tangent: Tangent) -> Self {
         self.tangent = tangent;
@@ -195,7 +195,7 @@ impl Hyperelastic {
         block.iter_mut().for_each(|k| *k *= volume);
     }
 
-    /// What is made of an indefinite tangent.
+    /// The rule for an indefinite tangent.
     pub(super) fn tangent(&self) -> Tangent {
         self.tangent
     }

@@ -76,7 +76,7 @@ impl Memory for Hyperelastic {
         }
     }
 
-    /// What the branches store is not known of the stress alone: the energy is that of the long-time stress.
+    /// The energy of the branches is not known of the stress alone: the energy is that of the long-time stress.
     fn energy(&self, at: At<'_>, _internal: &[f64]) -> f64 {
         pliant_model::ForceField::energy(self, at)
     }
@@ -122,7 +122,7 @@ impl Memory for Hyperelastic {
         points.filter(projects).count()
     }
 
-    /// What is dissipated is the work of the branches, which may give some of it back.
+    /// The dissipated energy is the work of the branches, which may give some of it back.
     fn advance(&self, At { x, .. }: At<'_>, past: Past<'_>, new: &mut [f64]) -> f64 {
         let mut dissipated = 0.0;
         let points = x.as_chunks::<9>().0.iter().zip(self.volumes()).enumerate();

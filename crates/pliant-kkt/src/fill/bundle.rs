@@ -25,7 +25,7 @@ pub(super) struct Slot {
     sums: Vec<f64>,
     /// Block over the columns of the run.
     matrix: Vec<f64>,
-    /// What is added to the right-hand side of the elements of the run.
+    /// Terms of the right-hand side of the elements of the run.
     rhs: Vec<f64>,
     /// The same of one element that hangs on one.
     force: Vec<f64>,
@@ -89,7 +89,7 @@ impl Assembler {
 /// Runs between two looks at the system: with threads they are computed side by side, and then added in their order.
 pub(super) const SIDE_BY_SIDE: usize = 128;
 
-/// What of the response is wanted.
+/// The terms of the response that are wanted.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wanted {
     /// Masses, times this.
@@ -294,7 +294,7 @@ impl Assembler {
         }
     }
 
-    /// What is read where the geometric stiffness of one bundle alone is wanted, of the forces of one origin.
+    /// The values for the geometric stiffness of one bundle alone, of the forces of one origin.
     fn reading<'a>(
         &'a self,
         evaluated: Evaluated<'a>,

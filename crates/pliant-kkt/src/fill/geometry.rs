@@ -146,7 +146,7 @@ impl Assembler {
         self.plan.jacobians.stack_height(source)
     }
 
-    /// What an element adds to `W`, from the block `G` that was evaluated last: `h^2 alpha beta` times the share of `-G` that its mode takes, on the degrees of freedom. The
+    /// The terms that an element adds to `W`, from the block `G` that was evaluated last: `h^2 alpha beta` times the share of `-G` that its mode takes, on the degrees of freedom. The
     /// factor is that by which `self.geometry` is `h^2 alpha` times this share on the parents. `None` if none is taken.
     fn scaled_element(
         &mut self,
@@ -264,7 +264,7 @@ impl Assembler {
         }
     }
 
-    /// What the mode takes of the part of a body under the torque of one origin, `3 x 3` in `self.geometry`. False if there is none.
+    /// The share, by its mode, of the part of a body under the torque of one origin, `3 x 3` in `self.geometry`. False if there is none.
     pub(super) fn inertial_block(
         &mut self,
         scheme: &Scheme,

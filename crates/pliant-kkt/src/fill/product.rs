@@ -14,7 +14,7 @@ use std::convert::Infallible;
 /// Elements of a node between two looks at the threads.
 const PIECE: usize = 512;
 
-/// What products with `W` need beside the evaluation: `-h^2 alpha G`, element by element, as much as the modes take of it.
+/// Terms of products with `W` beside the evaluation: `-h^2 alpha G`, element by element, as much as the modes take of it.
 #[derive(Debug, Default)]
 pub(super) struct Products {
     blocks: Vec<f64>,
@@ -30,7 +30,7 @@ struct Element {
     on: On,
 }
 
-/// What a block of geometric stiffness acts on.
+/// The coordinates that a block of geometric stiffness acts on.
 #[derive(Clone, Copy, Debug)]
 enum On {
     /// So many coordinates of all nodes, from the first on.
@@ -78,7 +78,7 @@ struct Scratch<'a> {
     own: &'a mut [f64],
 }
 
-/// What of the terms is wanted.
+/// The terms that are wanted.
 #[derive(Clone, Copy)]
 enum Of {
     /// `W`.

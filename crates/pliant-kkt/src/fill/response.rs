@@ -17,7 +17,7 @@ pub(super) enum Terms {
 }
 
 impl Assembler {
-    /// What is wanted of `W += M + h alpha B + h^2 alpha beta (K - G)`, and with stiffness `rhs -= h^2 alpha (K - G) v`.
+    /// The wanted terms of `W += M + h alpha B + h^2 alpha beta (K - G)`, and with stiffness `rhs -= h^2 alpha (K - G) v`.
     pub(super) fn fill_response(
         &mut self,
         problem: &Problem,

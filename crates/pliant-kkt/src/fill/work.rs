@@ -7,7 +7,7 @@ use crate::scheme::GeometricOrigin;
 use pliant_model::{ElementIndex, Evaluation, NodeKind, Problem, State};
 
 impl Assembler {
-    /// What the geometric stiffness that was filled last took from the motion (J): the work of its impulse `h^2 alpha G u` by the velocities `u` with which positions
+    /// The energy that the geometric stiffness of the last fill took from the motion (J): the work of its impulse `h^2 alpha G u` by the velocities `u` with which positions
     /// moved, `h^2 alpha u^T G u`, negative where it damps. Every element has the share of it that its mode took. `velocity` has `u` of all nodes, mapped ones by the Jacobians of
     /// the fill; `evaluation` and `state` are as they were at the fill, and so is the scheme. Cost: as much as filling it. Allocates nothing.
     ///

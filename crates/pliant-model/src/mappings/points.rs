@@ -1,4 +1,4 @@
-//! What mappings of points share: checks of their ends, and derivatives over vectors between the ends.
+//! Common parts of the mappings of points: checks of their ends, and derivatives over vectors between the ends.
 
 use super::{End, check_dependency, check_end};
 use crate::{Degenerate, Dependency, ModelError, Parents, Space};

@@ -12,7 +12,7 @@ impl Assembler {
     /// the fill; `evaluation` and `state` are as they were at the fill, and so is the scheme. Cost: as much as filling it. Allocates nothing.
     ///
     /// # Panics
-    /// If `velocity` is shorter than [`Model::velocity_count`].
+    /// If `velocity` is shorter than [`Model::velocity_count`](pliant_model::Model::velocity_count).
     pub fn geometry_work(
         &mut self,
         problem: &Problem,

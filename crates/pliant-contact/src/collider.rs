@@ -45,7 +45,7 @@ pub enum Placement {
     Points(NodeId),
 }
 
-/// What something does while others move.
+/// The state of rest of a collider.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Rest {
     /// It moves, or may.
@@ -100,9 +100,9 @@ impl Groups {
 pub struct Collider {
     /// The user's name.
     pub name: String,
-    /// What it looks like.
+    /// Its shape.
     pub shape: Shape,
-    /// What moves it.
+    /// Its placement, by which it moves.
     pub placement: Placement,
     /// With what it collides.
     pub groups: Groups,
@@ -157,7 +157,7 @@ impl Collider {
         self
     }
 
-    /// What is wrong with its numbers and its place, apart from the model.
+    /// Checks its numbers and its placement, apart from the model.
     pub(crate) fn checked(mut self) -> Result<Self, ContactError> {
         crate::error::not_negative("the margin of a collider", self.margin)?;
         let wrong = |reason| {

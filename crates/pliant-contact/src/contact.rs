@@ -4,7 +4,7 @@ use pliant_model::NodeId;
 
 use crate::{ColliderId, Material};
 
-/// What stays of a contact from step to step: no two contacts ever have the same, and it is never used again.
+/// The identity of a contact from step to step: no two contacts ever have the same, and it is never used again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ContactKey {
     /// The collider with the lower number.
@@ -15,7 +15,7 @@ pub struct ContactKey {
     pub serial: u64,
 }
 
-/// What moves a point of contact.
+/// The carrier of a point of contact.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Carrier {
     /// Nothing.
@@ -47,7 +47,7 @@ pub enum Carrier {
 pub struct Side {
     /// Which collider.
     pub collider: ColliderId,
-    /// What moves it.
+    /// Its carrier.
     pub carrier: Carrier,
     /// The point on its surface (world, m). Both points of a contact lie on one line along the normal, so that opposite forces at them have no
     /// torque; where edges are not quite parallel, or for a swept contact, a point may lie beside its surface.
@@ -67,7 +67,7 @@ pub struct Contact {
     pub normal: [f64; 3],
     /// Distance along the normal (m), negative where they overlap: `normal . (b.point - a.point)`.
     pub gap: f64,
-    /// What the two surfaces make together.
+    /// The material of the pair of surfaces.
     pub material: Material,
     /// The first direction of friction (world), of any length, if the material has one.
     pub direction: Option<[f64; 3]>,

@@ -1,4 +1,4 @@
-//! What can be wrong with shapes, colliders and the states they are asked about.
+//! Defects of shapes, colliders and states.
 
 /// A defect of a shape, a collider or a state, in the user's names.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -19,7 +19,7 @@ pub enum ContactError {
         what: &'static str,
         /// Its value.
         value: f64,
-        /// What it must be.
+        /// The requirement.
         bound: &'static str,
     },
     /// A list with too few entries.
@@ -27,7 +27,7 @@ pub enum ContactError {
     TooFew {
         /// The shape.
         shape: &'static str,
-        /// What was counted.
+        /// The items that were counted.
         what: &'static str,
         /// Least number.
         needed: usize,
@@ -39,7 +39,7 @@ pub enum ContactError {
     Size {
         /// The shape.
         shape: &'static str,
-        /// What was counted.
+        /// The items that were counted.
         what: &'static str,
         /// Wanted.
         expected: usize,

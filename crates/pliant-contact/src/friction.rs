@@ -3,7 +3,7 @@
 use crate::ContactError;
 use crate::error::not_negative;
 
-/// What bounds the friction `r_t` of a contact with the coefficient `mu` and the normal force `r_n`. Of all that is within the bound, friction is what takes
+/// The bound of the friction `r_t` of a contact with the coefficient `mu` and the normal force `r_n`. Of all that is within the bound, friction is what takes
 /// most from the slip.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum FrictionModel {

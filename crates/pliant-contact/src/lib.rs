@@ -35,7 +35,7 @@
 //!
 //! Apart, a mesh of triangles has the gaps and the normals of the solid that it bounds: edges inside a flat face are not felt. Deep in a
 //! solid mesh, each triangle knows the way out along its own normal only, so the depth there is not the least one; a body wholly inside a
-//! solid mesh touches nothing. Two meshes, and soft things among each other, meet corner against face and edge against edge; they
+//! solid mesh touches nothing. Two meshes, and soft shapes among each other, meet corner against face and edge against edge; they
 //! are not followed along their velocities, as convex shapes are against everything.
 //!
 //! # Order and identity

@@ -1,4 +1,4 @@
-//! What a surface is made of, and what follows for a pair.
+//! Materials of surfaces, and of pairs of them.
 
 use crate::error::not_negative;
 use crate::{ContactError, Direction, FrictionModel};
@@ -91,7 +91,7 @@ impl Material {
         Ok(self)
     }
 
-    /// What two surfaces make together: friction by the rule, along and across, in the model and the direction of the one that has an ellipse, else a
+    /// The material of a pair of surfaces: friction by the rule, along and across, in the model and the direction of the one that has an ellipse, else a
     /// pyramid, of this one if both have; the greater restitution; the sum of the compliances (springs in series); the greatest of the rest.
     pub fn with(&self, other: &Self, rule: FrictionRule) -> Self {
         let combine = |a: f64, b: f64| match rule {

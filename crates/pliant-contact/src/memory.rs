@@ -9,11 +9,11 @@ use crate::ContactError;
 pub struct ContactMemory {
     /// The serial that the next new contact gets.
     pub next_serial: u64,
-    /// What is remembered of each contact, in the order of colliders and serials.
+    /// The memory of each contact, in the order of colliders and serials.
     pub entries: Vec<Remembered>,
 }
 
-/// What is remembered of one contact.
+/// The memory of one contact.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Remembered {
     /// The colliders, the lower number first.

@@ -33,7 +33,7 @@ pub struct World {
     /// Pairs of colliders that do not meet, sorted.
     excluded: Vec<(ColliderId, ColliderId)>,
     memory: ContactMemory,
-    /// What each collider does; empty if all move.
+    /// The state of rest of each collider; empty if all move.
     rest: Vec<Rest>,
     pieces: Pieces,
     contacts: Vec<Contact>,
@@ -41,7 +41,7 @@ pub struct World {
     work: Workspace,
 }
 
-/// What two materials make together.
+/// The material of a pair.
 #[derive(Clone, Copy, Debug)]
 struct PairLaw {
     /// The lower one first.
@@ -117,7 +117,7 @@ impl World {
         self.rule = rule;
     }
 
-    /// What two materials make together, instead of what the rules give. Directions of friction in body axes are in those of the first.
+    /// Sets the material of a pair, instead of that by the rules. Directions of friction in body axes are in those of the first.
     ///
     /// # Errors
     /// [`ContactError`] if a number is out of range, or there is no such material.
@@ -249,7 +249,7 @@ impl World {
         self.rest.extend(rest);
     }
 
-    /// What two colliders make together.
+    /// The material of the pair of two colliders.
     ///
     /// # Panics
     /// If a collider is of another world.
@@ -278,7 +278,7 @@ impl World {
         self.contacts.clear();
         self.work.searched_again = false;
         self.pieces
-            .place(&self.colliders, model, (positions, velocities), horizon)?;
+            .place(&self.colliders, model, positions, velocities, horizon)?;
         self.broad();
         self.narrow(horizon);
         self.name();
@@ -386,7 +386,7 @@ impl World {
         let (material, owner) = law(&self.colliders, &self.materials, self.rule, &self.pairs, pair);
         let side = |k: usize, point: Vec3| Side {
             collider: pair[k],
-            carrier: found.carriers[k],
+            carrier: found.carried_by[k],
             point: point.into(),
         };
         let direction = material.direction.map(|d| match d {

@@ -1,4 +1,4 @@
-//! What can be wrong with meshes and materials, in the user's terms.
+//! Defects of meshes and materials, in the user's terms.
 
 use crate::Defect;
 use pliant_model::ModelError;
@@ -22,7 +22,7 @@ pub enum ContinuumError {
         what: &'static str,
         /// Its value.
         value: f64,
-        /// What it must be.
+        /// The requirement.
         bound: &'static str,
     },
     /// A mesh that no solid can be made of: its first defect, and how many there are.
@@ -41,7 +41,7 @@ pub enum ContinuumError {
     Triangle {
         /// Which triangle.
         triangle: usize,
-        /// What is wrong with it.
+        /// The defect.
         reason: &'static str,
     },
     /// A quadrangle that no sheet can have.
@@ -49,7 +49,7 @@ pub enum ContinuumError {
     Quadrangle {
         /// Which quadrangle.
         quadrangle: usize,
-        /// What is wrong with it.
+        /// The defect.
         reason: &'static str,
     },
     /// A clamped node that does not exist.
@@ -67,7 +67,7 @@ pub enum ContinuumError {
         axis: &'static str,
         /// Where on the axis (m).
         at: f64,
-        /// What is wrong with it.
+        /// The defect.
         reason: &'static str,
     },
     /// A curve that no rod can follow.
@@ -75,20 +75,20 @@ pub enum ContinuumError {
     Curve {
         /// Which point.
         point: usize,
-        /// What is wrong there.
+        /// The defect there.
         reason: &'static str,
     },
     /// A choice that does not go with another.
     #[error("{what} cannot be had with {with}: {reason}")]
     Conflict {
-        /// What was asked for.
+        /// The option that was asked for.
         what: &'static str,
-        /// What it does not go with.
+        /// The option that it does not go with.
         with: &'static str,
         /// Why, as a clause.
         reason: &'static str,
     },
-    /// What the model says.
+    /// The error of the model.
     #[error(transparent)]
     Model(#[from] ModelError),
 }

@@ -26,10 +26,10 @@ pub use viscosity::Viscosity;
 
 use pliant_model::{ModelError, Space};
 
-/// Checks the node of a material: elements of `size` coordinates, one volume for each.
+/// Checks the node of a material: elements of the size of a point, one volume for each.
 fn check_points(
     name: &str,
-    (size, wanted): (usize, &'static str),
+    PointSpace { size, wanted }: PointSpace,
     space: Space,
     volumes: &[f64],
     count: usize,
@@ -54,8 +54,21 @@ fn check_points(
         .try_for_each(|v| check_positive(name, "a volume", *v))
 }
 
-const STRAINS: (usize, &str) = (6, "strains (elements of six coordinates)");
-const GRADIENTS: (usize, &str) = (9, "deformation gradients (elements of nine coordinates)");
+/// The coordinates of a quadrature point, and their name for errors.
+#[derive(Clone, Copy)]
+struct PointSpace {
+    size: usize,
+    wanted: &'static str,
+}
+
+const STRAINS: PointSpace = PointSpace {
+    size: 6,
+    wanted: "strains (elements of six coordinates)",
+};
+const GRADIENTS: PointSpace = PointSpace {
+    size: 9,
+    wanted: "deformation gradients (elements of nine coordinates)",
+};
 
 fn check_finite(name: &str, what: &'static str, value: f64) -> Result<(), ModelError> {
     if value.is_finite() {

@@ -33,7 +33,7 @@ pub struct Rod {
     series: Option<PronySeries>,
 }
 
-/// What a rod became in a model.
+/// The nodes and components of a rod in a model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RodParts {
     /// Rigid bodies, one at each point of the curve: axis 0 along the rod, axes 1 and 2 those of the section.
@@ -155,11 +155,11 @@ impl Rod {
         };
         let segments: Vec<BeamSegment> = (1..ends.len())
             .map(|i| {
-                let bent = BeamSegment::at_rest(frame(i - 1), frame(i), &poses[i - 1], &poses[i % count]);
+                let curved = BeamSegment::at_rest(frame(i - 1), frame(i), &poses[i - 1], &poses[i % count]);
                 if self.straight_at_rest {
-                    BeamSegment::straight(bent.a, bent.b, bent.length)
+                    BeamSegment::straight(curved.a, curved.b, curved.length)
                 } else {
-                    bent
+                    curved
                 }
             })
             .collect();

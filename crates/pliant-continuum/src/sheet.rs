@@ -35,7 +35,7 @@ pub enum Bending {
     Shell,
 }
 
-/// What a sheet is made of; [`add_to`](Self::add_to) puts it into a model.
+/// The material of a sheet; [`add_to`](Self::add_to) puts it into a model.
 ///
 /// **Equation.** Energy `t A e . S^-1 e/2` over the triangles of area `A` (m^2), or the parts of quadrangles, with the strains of [`MembraneStrain`], the law of [`PlaneElastic`] and the thickness `t` (m); with
 /// [`Bending::Shell`] also `t^3 A/12 k . S^-1 k/2` with the curvatures `k` (1/m).
@@ -57,7 +57,7 @@ pub struct Sheet {
     symmetry: Vec<SymmetryPlane>,
 }
 
-/// What a sheet became in a model.
+/// The nodes and components of a sheet in a model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SheetParts {
     /// The nodes of the mesh: points of space.
@@ -227,7 +227,7 @@ impl Sheet {
             }
             mirrors.push((plane.axis, on));
         }
-        let bent = if self.bending == Bending::None {
+        let hinges = if self.bending == Bending::None {
             mesh.edges(false)?;
             None
         } else {
@@ -261,8 +261,8 @@ impl Sheet {
             bending: None,
             areas: rest_areas,
         };
-        if let Some(bent) = bent {
-            self.add_bending(model, name, mesh, (&bent, &areas), &mut parts)?;
+        if let Some(hinges) = hinges {
+            self.add_bending(model, name, mesh, &hinges, &areas, &mut parts)?;
         }
         Ok(parts)
     }
@@ -272,7 +272,8 @@ impl Sheet {
         model: &mut Model,
         name: &str,
         mesh: &SheetMesh,
-        (hinges, areas): (&Hinges, &[f64]),
+        hinges: &Hinges,
+        areas: &[f64],
         parts: &mut SheetParts,
     ) -> Result<(), ContinuumError> {
         let (bends, bending) = (format!("{name}.bends"), format!("{name}.bending"));
@@ -430,7 +431,7 @@ impl Sheet {
         Ok(())
     }
 
-    /// What does not go with a past.
+    /// Refuses options that do not go with a past.
     fn check_past(&self) -> Result<(), ContinuumError> {
         let conflict = |what, reason| {
             let with = "a material with a past";

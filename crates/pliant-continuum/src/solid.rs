@@ -59,7 +59,7 @@ enum Law {
     Hyperelastic(StrainEnergy),
 }
 
-/// What a solid is made of; [`add_to`](Self::add_to) puts it into a model.
+/// The material and the elements of a solid; [`add_to`](Self::add_to) puts it into a model.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Solid {
     law: Law,
@@ -73,7 +73,7 @@ pub struct Solid {
     plasticity: Option<Plasticity>,
 }
 
-/// What a solid became in a model.
+/// The nodes and components of a solid in a model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SolidParts {
     /// The nodes of the mesh: points of space.
@@ -251,7 +251,7 @@ impl Solid {
                         model.add_mapped(&label, &[gradients], GreenLagrange::new(count))
                     }
                 }?;
-                let law = self.of_strains_law((young, poisson), patches.is_some(), &volumes);
+                let law = self.of_strains_law(young, poisson, patches.is_some(), &volumes);
                 let label = format!("{name}.material");
                 let material = model.add_boxed_force_field(&label, strains, law, self.treatment)?;
                 (Some(strains), material)
@@ -289,12 +289,7 @@ impl Solid {
     }
 
     /// The material on strains; with volume rows of the change of shape alone.
-    fn of_strains_law(
-        &self,
-        (young, poisson): (f64, f64),
-        rows: bool,
-        volumes: &[f64],
-    ) -> Box<dyn ForceField> {
+    fn of_strains_law(&self, young: f64, poisson: f64, rows: bool, volumes: &[f64]) -> Box<dyn ForceField> {
         let shear = young / (2.0 * (1.0 + poisson));
         if let Some(series) = self.series {
             return Box::new(if rows {

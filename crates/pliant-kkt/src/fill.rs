@@ -22,7 +22,7 @@ use pliant_solvers::KktSystem;
 use pliant_sparse::Threads;
 use response::Terms;
 
-/// What a step needs besides the model's evaluation.
+/// Inputs of a step besides the evaluation of the problem.
 #[derive(Clone, Copy, Debug)]
 pub struct StepInput<'a> {
     /// Positions and velocities at the start of the step.
@@ -33,11 +33,11 @@ pub struct StepInput<'a> {
     pub impulse: &'a [f64],
     /// Prescribed change of the velocity of fixed coordinates over the step, zero for free ones.
     pub fixed_change: &'a [f64],
-    /// What the rows are held at, one per row; empty if all are held at zero.
+    /// Targets of the rows, one per row; empty if all are held at zero.
     pub motion: &'a [RowMotion],
 }
 
-/// What a row is held at: value and rate [m, m/s; rad, rad/s].
+/// Target of a row: value and rate [m, m/s; rad, rad/s].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RowMotion {
     /// At the start of the step.

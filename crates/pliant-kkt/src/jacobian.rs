@@ -37,7 +37,7 @@ struct Element {
 }
 
 impl Element {
-    /// What depends on the given elements of earlier nodes, in their order; its values begin at `start`.
+    /// The block over the given elements of earlier nodes, in their order; its values begin at `start`.
     fn of_sources(
         nodes: &[NodeJacobian],
         sources: impl Iterator<Item = (usize, usize)> + Clone,

@@ -1,8 +1,8 @@
-//! What depends on the topology only: patterns and slots.
+//! Patterns and slots: the part of a system that depends on the topology only.
 
 mod bundle;
 
-pub(crate) use bundle::{Bundle, Run, Sizes, sum_of};
+pub(crate) use bundle::{Bundle, DependencyCoordinate, Run, Sizes, sum_of};
 
 use crate::KktError;
 use crate::jacobian::{ColumnSource, Jacobians};
@@ -24,7 +24,7 @@ impl Site {
     }
 }
 
-/// What is attached to one node, element by element.
+/// Components attached to one node, element by element.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct NodeSites {
     pub(crate) masses: Vec<usize>,

@@ -11,7 +11,7 @@ use std::sync::Arc;
     serde(rename = "geometric_stiffness")
 )]
 pub enum GeometricStiffness {
-    /// None of it: transverse motion of taut things is explicit, limited to `h omega <= 2`.
+    /// None of it: transverse motion of taut ropes and sheets is explicit, limited to `h omega <= 2`.
     None,
     /// All of it: implicit also transversally. `W` may lose definiteness under compression, which is an error.
     #[default]
@@ -37,7 +37,26 @@ pub struct GeometricTerms {
     pub multipliers: GeometricStiffness,
 }
 
+/// Geometric stiffness of the forces of one origin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct GeometricOrigin {
+    /// The part of it that enters, never [`GeometricStiffness::None`].
+    pub(crate) mode: GeometricStiffness,
+    /// Whether the forces are those of rows alone. The others are those of all else, and of rows too where both enter alike.
+    pub(crate) from_rows: bool,
+}
+
 impl GeometricTerms {
+    /// The origins whose geometric stiffness is evaluated apart: one where both enter alike, none where nothing enters.
+    pub(crate) fn origins(self) -> impl Iterator<Item = GeometricOrigin> {
+        let rows = Some(self.multipliers).filter(|mode| *mode != self.forces);
+        let all = [(Some(self.forces), false), (rows, true)];
+        all.into_iter().filter_map(|(mode, from_rows)| {
+            let mode = mode.filter(|mode| *mode != GeometricStiffness::None)?;
+            Some(GeometricOrigin { mode, from_rows })
+        })
+    }
+
     /// No geometric stiffness at all.
     pub const NONE: Self = Self {
         forces: GeometricStiffness::None,

@@ -21,7 +21,7 @@ pub struct Support {
     pub arm: [f64; 3],
 }
 
-/// What the rows of a block measure.
+/// The quantity that the rows of a block measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {
     /// `u_i = a_i . sum_s w_s (v_s + omega_s x arm_s)`, m/s.
@@ -312,7 +312,7 @@ fn local_row(
 #[derive(Debug, Default)]
 pub struct Extended {
     system: Option<KktSystem>,
-    /// What the pattern was made for: rows and columns of every block.
+    /// The shape that the pattern was made for: rows and columns of every block.
     shape: Vec<(usize, usize)>,
     columns: Vec<(usize, usize)>,
     base: (usize, usize),

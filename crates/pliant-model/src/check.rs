@@ -68,7 +68,7 @@ fn numbers(seed: u64, count: usize) -> Vec<f64> {
 /// `seed`. Finite differences of step 1e-5 leave errors of about 1e-9 for functions of unit scale.
 ///
 /// # Errors
-/// What the model says of the mapping, its parents or the state.
+/// Errors of the model about the mapping, its parents or the state.
 pub fn mapping<M: Mapping + Clone + 'static>(
     mapping: &M,
     parents: &[(Space, usize)],

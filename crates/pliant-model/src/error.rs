@@ -1,12 +1,12 @@
-//! What can be wrong with a model, in the user's names.
+//! Defects of models and states, in the user's names.
 
 use crate::{Degenerate, MeshError, Space};
 
-/// A defect of a model or of a state, naming the thing by the user's name for it.
+/// A defect of a model or of a state, naming its part by the user's name for it.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModelError {
-    /// Two things of one kind have the same name.
+    /// Two nodes, or two components, have the same name.
     #[error("the name `{name}` is used twice")]
     DuplicateName {
         /// The name.
@@ -31,7 +31,7 @@ pub enum ModelError {
         what: &'static str,
         /// Its value.
         value: f64,
-        /// What it must be.
+        /// The requirement.
         bound: &'static str,
     },
     /// A quaternion of length zero.
@@ -67,7 +67,7 @@ pub enum ModelError {
     /// A mesh that no mass can be made of.
     #[error("{what} {element} of a mesh {reason}")]
     Shape {
-        /// What is wrong: a vertex, a triangle.
+        /// The defective part: a vertex, a triangle.
         what: &'static str,
         /// Its number.
         element: usize,
@@ -79,7 +79,7 @@ pub enum ModelError {
     Size {
         /// Name of the node or component.
         name: String,
-        /// What was counted.
+        /// The items that were counted.
         what: &'static str,
         /// Wanted.
         expected: usize,
@@ -129,7 +129,7 @@ pub enum ModelError {
     NotIndependent {
         /// Name of the mapped node.
         name: String,
-        /// What was asked.
+        /// The request.
         action: &'static str,
     },
     /// A hard (zero-compliance) force field treated as a stiffness.
@@ -155,7 +155,7 @@ pub enum ModelError {
     Degenerate {
         /// Name of the mapped node.
         name: String,
-        /// What the mapping said.
+        /// The error of the mapping.
         cause: Degenerate,
     },
     /// A free coordinate that a joint does not have.
@@ -163,7 +163,7 @@ pub enum ModelError {
     FreeAxis {
         /// Name of the joint.
         name: String,
-        /// What it is.
+        /// The kind of joint.
         kind: &'static str,
         /// The coordinate asked for.
         axis: usize,
@@ -191,7 +191,7 @@ pub enum ModelError {
     NotRows {
         /// Name of the component.
         name: String,
-        /// What was asked.
+        /// The request.
         action: &'static str,
     },
     /// A mesh that a mapping cannot be made of.
@@ -199,7 +199,7 @@ pub enum ModelError {
     Mesh {
         /// Name of the mapped node.
         name: String,
-        /// What is wrong with the mesh.
+        /// The defect of the mesh.
         cause: MeshError,
     },
     /// A state that does not belong to the model.

@@ -197,7 +197,7 @@ impl Evaluation {
         self.jacobians[node].as_ref().map(|j| &j.blocks)
     }
 
-    /// What [`Mapping::repeated`](crate::Mapping::repeated) says of the mapping of a node.
+    /// The answer of [`Mapping::repeated`](crate::Mapping::repeated) for the mapping of a node.
     pub fn repeated(&self, node: usize) -> Option<usize> {
         self.jacobians[node].as_ref().and_then(|j| j.repeated)
     }
@@ -359,7 +359,7 @@ impl Evaluation {
             let size = node.space.velocity_size();
             let v_child = &mut v_child[..node.count * size];
             let lists = &self.dependencies[index];
-            jacobian.push(threads, lists, |at| parents.velocity(at), (size, v_child));
+            jacobian.push(threads, lists, |at| parents.velocity(at), size, v_child);
         }
         Ok(())
     }

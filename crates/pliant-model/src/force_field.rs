@@ -12,7 +12,7 @@ pub struct NotInvertible {
     pub element: usize,
 }
 
-/// What a force field can be when it is treated as a compliance.
+/// The row law that a force field has when it is treated as a compliance.
 ///
 /// **Equation.** One row for each coordinate `phi` of its node, with the force `lambda` (N, N m) as the unknown: between `C lambda` and the
 /// deformation `phi` or its rate.
@@ -171,7 +171,7 @@ pub trait ForceField: Debug + Send + Sync {
         true
     }
 
-    /// What it is as a compliance. For other than [`RowLaw::None`] the groups must be runs of consecutive elements that
+    /// Its row law as a compliance. For other than [`RowLaw::None`] the groups must be runs of consecutive elements that
     /// cover the node in order.
     fn row_law(&self) -> RowLaw {
         RowLaw::None

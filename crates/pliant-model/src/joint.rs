@@ -20,7 +20,7 @@ pub enum Side {
     Fixed(Pose),
 }
 
-/// What is attached to one free coordinate of a joint.
+/// Components attached to one free coordinate of a joint.
 #[derive(Clone, Debug)]
 enum Attached {
     Spring {
@@ -76,10 +76,10 @@ pub struct Joint {
     attached: Vec<(usize, Attached)>,
 }
 
-/// What [`Model::add_joint`](crate::Model::add_joint) made of a joint.
+/// The nodes and components that [`Model::add_joint`](crate::Model::add_joint) made of a joint.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JointHandle {
-    /// What holds it: a hard constraint, or compliances. `None` if it holds nothing.
+    /// The component that holds it: a hard constraint, or compliances. `None` if it holds nothing.
     pub rows: Option<ComponentId>,
     /// The node of the held coordinates.
     pub held: Option<NodeId>,

@@ -101,7 +101,7 @@ pub trait Mapping: Debug + Send + Sync {
         Ok(())
     }
 
-    /// What element `element` of the child depends on: distinct entries, always the same.
+    /// Dependencies of element `element` of the child: distinct entries, always the same.
     fn dependencies(&self, element: usize, out: &mut Vec<Dependency>);
 
     /// Writes the positions of the child.

@@ -3,7 +3,7 @@
 use crate::{At, Blocks, Space};
 use std::fmt::Debug;
 
-/// What a law with a memory starts from.
+/// The past of a law with a memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Past<'a> {
     /// Its internal variables, as many as [`Memory::size`] says.

@@ -13,20 +13,29 @@ pub(crate) use build::check_finite;
 pub struct NodeId(pub(crate) usize);
 
 impl NodeId {
-    /// Place in [`Model::nodes`].
+    /// Index in [`Model::nodes`].
     pub fn index(self) -> usize {
         self.0
     }
 }
 
+/// An element of a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ElementIndex {
+    /// Index in [`Model::nodes`].
+    pub node: usize,
+    /// Index among the elements of the node.
+    pub element: usize,
+}
+
 /// Something attached to a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ComponentId {
-    /// Place in [`Model::masses`].
+    /// Index in [`Model::masses`].
     Mass(usize),
-    /// Place in [`Model::force_fields`].
+    /// Index in [`Model::force_fields`].
     ForceField(usize),
-    /// Place in [`Model::constraints`].
+    /// Index in [`Model::constraints`].
     Constraint(usize),
 }
 
@@ -153,7 +162,7 @@ pub struct Attachment<T> {
     pub name: String,
     /// Where it acts.
     pub node: NodeId,
-    /// What it is.
+    /// The component.
     pub component: T,
 }
 

@@ -50,7 +50,7 @@ const MOST_DIRECTIONS: usize = 400;
 /// triangle belongs to one of its neighbours.
 pub(crate) fn find(a: &Part<'_>, b: &Part<'_>) -> Option<Axis> {
     let size = a.extent() + b.extent();
-    // What rounding can make of a separation, for things of this size at this place.
+    // The error by rounding of a separation, for parts of this size at this place.
     let noise = 1e-14 * (size + a.points[0].amax() + b.points[0].amax());
     let round = a.radius + b.radius > 0.0;
     let mut best = Best {
@@ -119,9 +119,9 @@ fn many(a: &Part<'_>, b: &Part<'_>) -> bool {
 
 struct Best {
     axis: Option<Axis>,
-    /// What does not count as better (m).
+    /// The difference (m) that does not count as better.
     slack: f64,
-    /// The same where parts touch: things at rest overlap by what the solver leaves or the user allows, and a face is to stay a face.
+    /// The same where parts touch: bodies at rest overlap by what the solver leaves or the user allows, and a face is to stay a face.
     touch: f64,
     /// The greatest separation along normals that neighbours of a triangle forbid.
     barred: f64,

@@ -44,10 +44,10 @@ pub(crate) fn manifold(
     scratch: &mut Scratch,
     out: &mut Vec<Touch>,
 ) {
-    let n = axis.normal;
+    let (n, pair) = (axis.normal, PartPair { a, b });
     let any = match axis.source {
-        Source::FaceA(_) | Source::CapA => against_face(a, b, n, axis.source, (a, b), limit, scratch, out),
-        Source::FaceB(_) | Source::CapB => against_face(b, a, -n, axis.source, (a, b), limit, scratch, out),
+        Source::FaceA(_) | Source::CapA => against_face(a, b, n, axis.source, pair, limit, scratch, out),
+        Source::FaceB(_) | Source::CapB => against_face(b, a, -n, axis.source, pair, limit, scratch, out),
         Source::Between => false,
     };
     // A triangle of a mesh that the other part is not over leaves it to its neighbours.
@@ -57,13 +57,20 @@ pub(crate) fn manifold(
     }
 }
 
+/// Two parts in the order of their contact.
+#[derive(Clone, Copy)]
+struct PartPair<'a> {
+    a: &'a Part<'a>,
+    b: &'a Part<'a>,
+}
+
 /// The part of the facing polygon of `other` that lies over a face of `part` with outward normal `n`; whether there is any.
 fn against_face(
     part: &Part<'_>,
     other: &Part<'_>,
     n: Vec3,
     source: Source,
-    (a, b): (&Part<'_>, &Part<'_>),
+    pair: PartPair<'_>,
     limit: f64,
     scratch: &mut Scratch,
     out: &mut Vec<Touch>,
@@ -73,6 +80,7 @@ fn against_face(
         clipped,
         face,
     } = scratch;
+    let PartPair { a, b } = pair;
     let circle = facing(other, -n, polygon);
     let slack = 1e-9 * (part.extent() + other.extent());
     let origin = match (source, &part.cylinder) {
@@ -85,7 +93,10 @@ fn against_face(
                 let inward = n.cross(&(end - start));
                 let length = inward.norm();
                 if length > 0.0 {
-                    let plane = (start, inward / length);
+                    let plane = CutPlane {
+                        origin: start,
+                        inward: inward / length,
+                    };
                     clip(polygon, clipped, plane, circle.as_ref(), slack, k as u64);
                     std::mem::swap(polygon, clipped);
                 }
@@ -119,11 +130,18 @@ fn against_face(
     !polygon.is_empty()
 }
 
+/// A plane through `origin` (m) with the unit vector `inward` to the side that is kept.
+#[derive(Clone, Copy)]
+struct CutPlane {
+    origin: Vec3,
+    inward: Vec3,
+}
+
 /// Cuts a polygon (or a segment, or a point) with a half space (Sutherland and Hodgman 1974), whose edges may be arcs of a circle.
 fn clip(
     from: &[Corner],
     to: &mut Vec<Corner>,
-    (origin, inward): (Vec3, Vec3),
+    CutPlane { origin, inward }: CutPlane,
     circle: Option<&Circle>,
     slack: f64,
     side: u64,

@@ -6,9 +6,16 @@ use super::Touch;
 use super::clip::{Corner, lowest};
 use super::part::Part;
 
+/// All `x` with `normal . x <= offset` (m), with a unit normal.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HalfSpace {
+    pub(crate) normal: Vec3,
+    pub(crate) offset: f64,
+}
+
 /// Adds the corners of a part that are nearer to a half space than `limit`. `flipped` if the half space is the second of the pair.
 pub(crate) fn collide(
-    (normal, offset): (Vec3, f64),
+    HalfSpace { normal, offset }: HalfSpace,
     part: &Part<'_>,
     flipped: bool,
     limit: f64,

@@ -130,7 +130,7 @@ impl Rim<'_> {
     }
 }
 
-/// What of a polygon (or a segment, or a point) lies over the cap with the outward normal `n`, as the points that span it: its corners over the cap, where its edges go
+/// The part of a polygon (or a segment, or a point) that lies over the cap with the outward normal `n`, as the points that span it: its corners over the cap, where its edges go
 /// over the rim, and points of the polygon over those of the rim.
 pub(super) fn within(
     cap: &Rim<'_>,
@@ -156,7 +156,7 @@ pub(super) fn within(
             over_rim(
                 last,
                 corner,
-                (radius, slack),
+                RimLimit { radius, slack },
                 arcs,
                 &flat,
                 &depth,
@@ -195,11 +195,18 @@ pub(super) fn within(
     }
 }
 
+/// The radius of a rim (m), and the depth (m) by which a corner may lie outside and still count as inside.
+#[derive(Clone, Copy)]
+struct RimLimit {
+    radius: f64,
+    slack: f64,
+}
+
 /// Where the way from one corner to the next goes over the rim, and whether inwards.
 fn over_rim(
     last: &Corner,
     corner: &Corner,
-    (radius, slack): (f64, f64),
+    RimLimit { radius, slack }: RimLimit,
     arcs: Option<&Circle>,
     flat: &dyn Fn(Vec3) -> Vec3,
     depth: &dyn Fn(Vec3) -> f64,

@@ -22,7 +22,7 @@ pub(super) enum Course<'a> {
     Points(&'a [Vec3]),
 }
 
-/// What lies ahead.
+/// The outcome of a cast of two parts along their motion.
 pub(super) enum Cast {
     /// They are near already.
     Touching,

@@ -66,7 +66,7 @@ impl World {
         } else {
             (pair.i, pair.j)
         };
-        let (normal, offset) = self.pieces.placed[half_space].plane;
+        let plane::HalfSpace { normal, offset } = self.pieces.placed[half_space].plane;
         let Some(surface) = self.pieces.surface(sheet) else {
             return;
         };

@@ -38,7 +38,7 @@ pub(super) struct Found {
     pub(super) colliders: [ColliderId; 2],
     pub(super) pieces: [u32; 2],
     feature: [u64; 2],
-    pub(super) carriers: [Carrier; 2],
+    pub(super) carried_by: [Carrier; 2],
     pub(super) touch: Touch,
     pub(super) swept: bool,
     /// When it was found.
@@ -47,7 +47,7 @@ pub(super) struct Found {
 }
 
 impl Found {
-    /// What is remembered of it.
+    /// The memory of it.
     pub(super) fn remembered(&self, unnamed: &Unnamed, serial: u64, age: u32) -> Remembered {
         Remembered {
             colliders: self.colliders.map(|c| c.0),
@@ -61,7 +61,7 @@ impl Found {
     pub(super) fn unnamed(&self, pieces: &Pieces) -> Unnamed {
         let [i, j] = self.pieces.map(|k| k as usize);
         let points = [self.touch.a, self.touch.b];
-        let place = |side: usize, ahead: f64| match &self.carriers[side] {
+        let place = |side: usize, ahead: f64| match &self.carried_by[side] {
             Carrier::Fixed => points[side].into(),
             Carrier::Body { local, .. } => *local,
             carrier @ Carrier::Points { .. } => {
@@ -198,7 +198,7 @@ pub(super) fn push(
         colliders: [i.collider, j.collider],
         pieces: [pair.i as u32, pair.j as u32],
         feature: [feature[0] ^ parts, feature[1]],
-        carriers: [
+        carried_by: [
             carrier(
                 &colliders[i.collider.index()].placement,
                 pieces,

@@ -7,7 +7,7 @@ use super::found::Found;
 use super::pieces::Pieces;
 use crate::{Contact, ContactError};
 
-/// Share of half the thickness of the thinner of two things by which they may get into each other without being listed: they come apart again the way they came.
+/// Share of half the thickness of the thinner of two shapes by which they may get into each other without being listed: they come apart again the way they came.
 const SHALLOW: f64 = 0.5;
 
 impl World {
@@ -36,8 +36,8 @@ impl World {
         let known = known && !self.work.searched_again;
         if !known || 2.0 * horizon * most > SHALLOW * self.pieces.thinnest() {
             self.work.searched_again = true;
-            let state = (positions, velocities);
-            self.pieces.place(&self.colliders, model, state, horizon)?;
+            self.pieces
+                .place(&self.colliders, model, positions, velocities, horizon)?;
             self.broad();
             let (pieces, of) = (&self.pieces, &deviations);
             self.work.pairs.retain(|&(i, j)| {
@@ -79,10 +79,10 @@ impl World {
     }
 }
 
-/// Whether two things overlap by more than they may at the end of the horizon, and get there within it.
+/// Whether two shapes overlap by more than they may at the end of the horizon, and get there within it.
 fn is_deep(pieces: &Pieces, found: &Found) -> bool {
     let [i, j] = found.pieces.map(|k| k as usize);
-    let velocity = |side: usize, k: usize, point| pieces.velocity(k, &found.carriers[side], point);
+    let velocity = |side: usize, k: usize, point| pieces.velocity(k, &found.carried_by[side], point);
     let touch = &found.touch;
     let way = touch
         .normal

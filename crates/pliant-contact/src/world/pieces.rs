@@ -9,6 +9,7 @@ use pliant_dense::{Mat3, Vec3, rotation, vec3};
 use pliant_model::{Model, NodeId, Pose};
 
 use crate::bvh::{Aabb, Bvh};
+use crate::narrow::plane::HalfSpace;
 use crate::narrow::{Cylinder, Part};
 use crate::shape::Kind;
 use crate::shape::mesh::{Element, Mesh};
@@ -41,7 +42,7 @@ pub(super) enum Form {
     Sheet(Arc<Mesh>),
 }
 
-/// How a rigid thing moves.
+/// The motion of a rigid piece.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Motion {
     pub(super) centre: Vec3,
@@ -67,7 +68,7 @@ pub(super) struct Placed {
     pub(super) margin: f64,
     cylinder: Option<Cylinder>,
     /// Normal and offset of a half space.
-    pub(super) plane: (Vec3, f64),
+    pub(super) plane: HalfSpace,
     tree: usize,
 }
 
@@ -216,7 +217,10 @@ impl Pieces {
                 extent: 0.0,
                 margin: colliders[piece.collider.index()].margin,
                 cylinder: None,
-                plane: (Vec3::z(), 0.0),
+                plane: HalfSpace {
+                    normal: Vec3::z(),
+                    offset: 0.0,
+                },
                 tree: self.trees.len().wrapping_sub(1),
             });
         }
@@ -231,7 +235,8 @@ impl Pieces {
         &mut self,
         colliders: &[Collider],
         model: &Model,
-        (positions, velocities): (&[f64], &[f64]),
+        positions: &[f64],
+        velocities: &[f64],
         horizon: f64,
     ) -> Result<(), ContactError> {
         for collider in colliders {
@@ -321,7 +326,10 @@ impl Pieces {
         match &piece.form {
             Form::HalfSpace(normal) => {
                 let n = turn * normal;
-                placed.plane = (n, n.dot(&offset));
+                placed.plane = HalfSpace {
+                    normal: n,
+                    offset: n.dot(&offset),
+                };
                 return;
             }
             Form::Convex {
@@ -414,7 +422,7 @@ impl Pieces {
     /// Whether a piece can come near a half space.
     pub(super) fn reaches(&self, plane: usize, piece: usize) -> bool {
         let (half_space, placed) = (&self.placed[plane], &self.placed[piece]);
-        let (n, offset) = half_space.plane;
+        let HalfSpace { normal: n, offset } = half_space.plane;
         let Aabb { low, high } = placed.swept;
         let lowest: f64 = (0..3).map(|k| (n[k] * low[k]).min(n[k] * high[k])).sum();
         // A half space that moves is taken to reach everything.

@@ -9,7 +9,7 @@ use pliant_dense::{Mat3, Vec3, skew};
 use pliant_model::{At, Blocks, ForceField, ForceFieldPieces, Memory, ModelError, NotInvertible, Space};
 use std::ops::Range;
 
-/// What is made of the tangent of a material where it is indefinite.
+/// The rule for the tangent of a material where it is indefinite.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(
     feature = "serde",
@@ -66,7 +66,7 @@ impl Hyperelastic {
         &self.volumes
     }
 
-    /// What relaxes.
+    /// The series by which the stress relaxes.
     pub(super) fn terms(&self) -> &[PronyTerm] {
         self.series.as_ref().map_or(&[], PronySeries::terms)
     }
@@ -76,7 +76,7 @@ impl Hyperelastic {
         self.series.map_or(1.0, |s| s.long_time()[0])
     }
 
-    /// What is made of an indefinite tangent.
+    /// The rule for an indefinite tangent.
     #[must_use]
     pub fn with_tangent(mut self, tangent: Tangent) -> Self {
         self.tangent = tangent;
@@ -96,7 +96,7 @@ impl Hyperelastic {
     pub fn indefinite_points(&self, gradients: &[f64]) -> usize {
         let points = gradients.as_chunks::<9>().0.iter();
         points
-            .filter(|f| self.is_indefinite_at(&matrix(*f), (1.0, None)))
+            .filter(|f| self.is_indefinite_at(&matrix(*f), StressShare::WHOLE))
             .count()
     }
 
@@ -173,36 +173,48 @@ impl Hyperelastic {
     }
 }
 
+/// The stress of a point: a share of that of the energy and, beside it, a second Piola-Kirchhoff stress that does not change.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct StressShare<'a> {
+    /// The share (none).
+    pub(super) share: f64,
+    /// The stress (Pa) that is carried along, if there is any.
+    pub(super) carried: Option<&'a Mat3>,
+}
+
+impl StressShare<'_> {
+    /// The stress of the energy alone.
+    pub(super) const WHOLE: Self = Self {
+        share: 1.0,
+        carried: None,
+    };
+}
+
 impl Hyperelastic {
-    /// The tangent of a point with a share of the stress of the energy and, beside it, a second Piola-Kirchhoff stress that does not change.
-    pub(super) fn write_tangent(
-        &self,
-        f: &Mat3,
-        (share, carried): (f64, Option<&Mat3>),
-        volume: f64,
-        block: &mut [f64],
-    ) {
-        self.add_tangent_with(f, (share, carried), block);
+    /// Writes the tangent of a point under such a stress.
+    pub(super) fn write_tangent(&self, f: &Mat3, stress: StressShare<'_>, volume: f64, block: &mut [f64]) {
+        self.add_tangent_with(f, stress, block);
         if self.tangent == Tangent::PositiveSemidefinite && is_indefinite(block) {
             map_eigenvalues(9, block, &mut [0.0; 162], |d| d.max(0.0));
         }
         block.iter_mut().for_each(|k| *k *= volume);
     }
 
-    /// What is made of an indefinite tangent.
+    /// The rule for an indefinite tangent.
     pub(super) fn tangent(&self) -> Tangent {
         self.tangent
     }
 
     /// Whether the exact tangent of a point is indefinite.
-    pub(super) fn is_indefinite_at(&self, f: &Mat3, stress: (f64, Option<&Mat3>)) -> bool {
+    pub(super) fn is_indefinite_at(&self, f: &Mat3, stress: StressShare<'_>) -> bool {
         let mut k = [0.0; 81];
         self.add_tangent_with(f, stress, &mut k);
         is_indefinite(&k)
     }
 
     /// Adds the tangent of a share of the stress and of what is carried, per volume.
-    fn add_tangent_with(&self, f: &Mat3, (share, carried): (f64, Option<&Mat3>), block: &mut [f64]) {
+    fn add_tangent_with(&self, f: &Mat3, stress: StressShare<'_>, block: &mut [f64]) {
+        let StressShare { share, carried } = stress;
         self.add_tangent(f, block);
         if let Some(s) = carried {
             block.iter_mut().for_each(|k| *k *= share);
@@ -402,7 +414,7 @@ impl ForceFieldPieces for Hyperelastic {
     ) -> Result<(), NotInvertible> {
         let points = x.as_chunks::<9>().0.iter().zip(&self.volumes[elements]);
         for (out, (f, volume)) in out.as_chunks_mut::<81>().0.iter_mut().zip(points) {
-            self.write_tangent(&matrix(f), (1.0, None), volume * self.long_time(), out);
+            self.write_tangent(&matrix(f), StressShare::WHOLE, volume * self.long_time(), out);
         }
         Ok(())
     }

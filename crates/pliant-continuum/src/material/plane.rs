@@ -1,11 +1,14 @@
 //! Plane stress: linear laws of sheets.
 
-use super::{PronySeries, Relaxing, check_finite, check_not_negative, check_points, check_range};
+use super::{PointSpace, PronySeries, Relaxing, check_finite, check_not_negative, check_points, check_range};
 use crate::ContinuumError;
 use nalgebra::Matrix3;
 use pliant_model::{At, Blocks, ForceField, ModelError, NotInvertible, RowLaw, Space};
 
-const PLANE: (usize, &str) = (3, "strains of a sheet (elements of three coordinates)");
+const PLANE: PointSpace = PointSpace {
+    size: 3,
+    wanted: "strains of a sheet (elements of three coordinates)",
+};
 
 /// Linear elasticity in a plane without stress across it: isotropic, or of different warp and weft.
 ///

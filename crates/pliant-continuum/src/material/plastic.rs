@@ -69,7 +69,7 @@ impl Plasticity {
         )
     }
 
-    /// What isotropic hardening stores (J/m^3): the integral of the yield stress beyond the first.
+    /// The energy that isotropic hardening stores (J/m^3): the integral of the yield stress beyond the first.
     fn stored(&self, p: f64) -> f64 {
         let [rise, rate] = self.voce;
         let of_voce = if rate > 0.0 {

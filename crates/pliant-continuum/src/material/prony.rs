@@ -121,7 +121,7 @@ impl PronySeries {
     }
 }
 
-/// What becomes of a Maxwell branch of relaxation time `tau` over a time `t`, along which its strain grows evenly by `de`: its elastic strain `a`, with
+/// A Maxwell branch of relaxation time `tau` over a time `t`, along which its strain grows evenly by `de`: its elastic strain `a`, with
 /// `da/dt = de/dt - a/tau`, goes to `decay a + grown de`. Exact.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Branch {
@@ -145,7 +145,7 @@ impl Branch {
         }
     }
 
-    /// What its dashpot takes on the way, `1/tau` times the integral of `a . D a`, from the products `a . D a`, `a . D de` and `de . D de` of the start.
+    /// The energy that its dashpot takes on the way, `1/tau` times the integral of `a . D a`, from the products `a . D a`, `a . D de` and `de . D de` of the start.
     pub(super) fn dissipated(&self, [old, mixed, new]: [f64; 3]) -> f64 {
         let s = self.ratio;
         if s == 0.0 {

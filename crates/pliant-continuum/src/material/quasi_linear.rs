@@ -1,5 +1,6 @@
 //! Quasi-linear viscoelasticity around a hyperelastic energy.
 
+use super::hyperelastic::StressShare;
 use super::prony::Branch;
 use super::{Hyperelastic, Tangent};
 use crate::strain::{matrix, write_matrix};
@@ -75,7 +76,7 @@ impl Memory for Hyperelastic {
         }
     }
 
-    /// What the branches store is not known of the stress alone: the energy is that of the long-time stress.
+    /// The energy of the branches is not known of the stress alone: the energy is that of the long-time stress.
     fn energy(&self, at: At<'_>, _internal: &[f64]) -> f64 {
         pliant_model::ForceField::energy(self, at)
     }
@@ -97,7 +98,11 @@ impl Memory for Hyperelastic {
         let points = x.as_chunks::<9>().0.iter().zip(self.volumes()).enumerate();
         for (q, (f, volume)) in points {
             let (share, carried) = self.carried(self.of_point(past.internal, q), past.elapsed);
-            self.write_tangent(&matrix(f), (share, Some(&carried)), *volume, out.block_mut(q));
+            let stress = StressShare {
+                share,
+                carried: Some(&carried),
+            };
+            self.write_tangent(&matrix(f), stress, *volume, out.block_mut(q));
         }
     }
 
@@ -108,12 +113,16 @@ impl Memory for Hyperelastic {
         let points = x.as_chunks::<9>().0.iter().enumerate();
         let projects = |(q, f): &(usize, &[f64; 9])| {
             let (share, carried) = self.carried(self.of_point(past.internal, *q), past.elapsed);
-            self.is_indefinite_at(&matrix(*f), (share, Some(&carried)))
+            let stress = StressShare {
+                share,
+                carried: Some(&carried),
+            };
+            self.is_indefinite_at(&matrix(*f), stress)
         };
         points.filter(projects).count()
     }
 
-    /// What is dissipated is the work of the branches, which may give some of it back.
+    /// The dissipated energy is the work of the branches, which may give some of it back.
     fn advance(&self, At { x, .. }: At<'_>, past: Past<'_>, new: &mut [f64]) -> f64 {
         let mut dissipated = 0.0;
         let points = x.as_chunks::<9>().0.iter().zip(self.volumes()).enumerate();

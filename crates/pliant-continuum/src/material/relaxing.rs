@@ -133,7 +133,7 @@ impl Relaxing {
         }
     }
 
-    /// What is in the spring of branch `i` after a time, at coordinates `x`.
+    /// The deformation of the spring of branch `i` after a time, at coordinates `x`.
     fn moved(&self, i: usize, x: &[f64], past: &[f64], elapsed: f64) -> [f64; Self::MOST] {
         let n = self.size;
         let branch = Branch::after(self.series.terms()[i].time, elapsed);

@@ -1,4 +1,4 @@
-//! What is wrong with a mesh, and what can be put right.
+//! Defects of meshes, and their repair.
 
 use super::{Element, Mesh};
 use crate::{ContinuumError, ElementKind, ShapeValues};
@@ -95,7 +95,7 @@ pub enum Defect {
     },
 }
 
-/// What a repair changed.
+/// The changes of a repair.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Repair {
     /// Elements whose nodes were put in the order of the mirror image.

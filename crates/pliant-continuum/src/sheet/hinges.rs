@@ -7,7 +7,7 @@ use crate::symmetry::extent;
 use pliant_dense::Vec3;
 use pliant_model::{DihedralAngle, End};
 
-/// What the bending of a sheet hangs on.
+/// The hinges by which a sheet bends.
 pub(super) struct Hinges {
     /// One angle for each of the hinges.
     pub(super) angles: DihedralAngle,

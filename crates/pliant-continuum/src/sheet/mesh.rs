@@ -26,7 +26,7 @@ pub(super) struct Edge {
     pub(super) right: Option<Side>,
 }
 
-/// What is at one side of an edge.
+/// The neighbour at one side of an edge.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Side {
     /// A triangle, or behind them a quadrangle.

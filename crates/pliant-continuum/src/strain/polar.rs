@@ -9,7 +9,7 @@ use pliant_dense::{Mat3, Vec3, rotation};
 pub(crate) struct Polar {
     /// The rotation nearest to `F`.
     pub(crate) r: Mat3,
-    /// What is left; its smallest eigenvalue has the sign of the determinant of `F`.
+    /// The stretch that is left; its smallest eigenvalue has the sign of the determinant of `F`.
     pub(crate) u: Mat3,
     /// The inverse of `tr(U) I - U`, whose eigenvalues are the sums of two principal stretches.
     pub(crate) turn: Mat3,

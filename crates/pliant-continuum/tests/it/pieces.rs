@@ -1,7 +1,7 @@
 //! Strains and materials a few points at a time, on threads: the same bits as all at once, and the same errors.
 
 use pliant_continuum::{CorotationalStrain, LinearElastic, Mesh, Solid, StrainEnergy};
-use pliant_model::{Evaluation, Model, ModelError, Problem, Space, State, Threads, Treatment};
+use pliant_model::{ElementIndex, Evaluation, Model, ModelError, Problem, Space, State, Threads, Treatment};
 
 /// A block of 800 points, bent, twisted and in motion.
 fn bent(solid: &Solid) -> (Problem, State) {
@@ -99,11 +99,23 @@ fn one_geometric_block_is_that_of_all() {
         .clone();
     for element in [0, 1, 517, 799] {
         let mut out = [f64::NAN; 81];
-        assert!(evaluation.write_geometric_stiffness(&model, &state, (2, element), &force, &mut out));
+        assert!(evaluation.write_geometric_stiffness(
+            &model,
+            &state,
+            ElementIndex { node: 2, element },
+            &force,
+            &mut out
+        ));
         assert_eq!(out, blocks.block(element));
     }
     let mut out = [0.0; 3];
-    assert!(!evaluation.write_geometric_stiffness(&model, &state, (0, 0), &force, &mut out));
+    assert!(!evaluation.write_geometric_stiffness(
+        &model,
+        &state,
+        ElementIndex { node: 0, element: 0 },
+        &force,
+        &mut out
+    ));
 }
 
 /// Two points without a rotation in different pieces: it is always the first that is named.

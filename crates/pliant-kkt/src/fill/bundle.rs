@@ -1,11 +1,12 @@
 //! The response of bundles: run by run, on threads if there are any.
 
 use super::Assembler;
-use super::element::{Shape, add_product, contract, expand, pull};
+use super::element::{BlockShape, RowWindow, Shape, add_product, contract, expand, pull};
 use super::geometry::{filter, form, share_of, takes_shares};
-use crate::plan::{Bundle, Plan, Run, Sizes, sum_of};
-use crate::{GeometricStiffness, Scheme};
-use pliant_model::{ComponentId, Evaluation, NodeKind, Problem, State};
+use crate::Scheme;
+use crate::plan::{Bundle, DependencyCoordinate, Plan, Run, Sizes, sum_of};
+use crate::scheme::GeometricOrigin;
+use pliant_model::{ComponentId, ElementIndex, Evaluation, NodeKind, Problem, State};
 use std::convert::Infallible;
 use std::ops::Range;
 
@@ -24,7 +25,7 @@ pub(super) struct Slot {
     sums: Vec<f64>,
     /// Block over the columns of the run.
     matrix: Vec<f64>,
-    /// What is added to the right-hand side of the elements of the run.
+    /// Terms of the right-hand side of the elements of the run.
     rhs: Vec<f64>,
     /// The same of one element that hangs on one.
     force: Vec<f64>,
@@ -88,7 +89,7 @@ impl Assembler {
 /// Runs between two looks at the system: with threads they are computed side by side, and then added in their order.
 pub(super) const SIDE_BY_SIDE: usize = 128;
 
-/// What of the response is wanted.
+/// The terms of the response that are wanted.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wanted {
     /// Masses, times this.
@@ -96,13 +97,13 @@ pub(super) struct Wanted {
     /// Springs, and dampers if wanted.
     pub(super) fields: bool,
     pub(super) damping: bool,
-    /// Geometric stiffness, and whether it is that of the forces of rows.
-    pub(super) geometry: Option<(GeometricStiffness, bool)>,
+    /// Geometric stiffness of the forces of one origin.
+    pub(super) geometry: Option<GeometricOrigin>,
 }
 
 impl Wanted {
     /// Geometric stiffness alone, of the forces of one origin.
-    pub(super) fn geometry(origin: (GeometricStiffness, bool)) -> Self {
+    pub(super) fn geometry(origin: GeometricOrigin) -> Self {
         Self {
             masses: None,
             fields: false,
@@ -110,6 +111,15 @@ impl Wanted {
             geometry: Some(origin),
         }
     }
+}
+
+/// A problem as evaluated in a state, for steps of a scheme.
+#[derive(Clone, Copy)]
+struct Evaluated<'a> {
+    problem: &'a Problem,
+    evaluation: &'a Evaluation,
+    scheme: &'a Scheme,
+    state: &'a State,
 }
 
 /// The values that are read while a run is computed.
@@ -124,6 +134,13 @@ struct RunInput<'a> {
     /// Total forces on all nodes that geometric stiffness is made of.
     gamma: &'a [f64],
     wanted: Wanted,
+}
+
+/// An element `q` of the node of a bundle, on which others hang.
+#[derive(Clone, Copy)]
+struct RunElement {
+    q: usize,
+    shape: Shape,
 }
 
 /// One run, to be computed with the registers of the machine: all of it is inlined into code that knows them, which a closure of this size would not be.
@@ -164,7 +181,7 @@ impl Assembler {
                 continue;
             }
             let gamma = match wanted.geometry {
-                Some((_, true)) => &self.row_gamma,
+                Some(origin) if origin.from_rows => &self.row_gamma,
                 _ => &self.force_gamma,
             };
             let input = RunInput {
@@ -198,7 +215,7 @@ impl Assembler {
                 let plan = &self.plan;
                 let Some(cut) = self.cuts.get(at).and_then(|c| c.get(piece)) else {
                     for (run, slot) in runs.iter().zip(&self.slots) {
-                        plan.add_sums_to_response(d, run, &slot.sums, 0..usize::MAX, (0, values));
+                        plan.add_sums_to_response(d, run, &slot.sums, 0..usize::MAX, 0, values);
                     }
                     continue;
                 };
@@ -207,7 +224,7 @@ impl Assembler {
                 let add = |part: Range<usize>, values: &mut [f64]| {
                     let (rows, base) = (cut.dofs[part.start]..cut.dofs[part.end], cut.values[part.start]);
                     for (run, slot) in runs.iter().zip(slots) {
-                        plan.add_sums_to_response(d, run, &slot.sums, rows.clone(), (base, &mut *values));
+                        plan.add_sums_to_response(d, run, &slot.sums, rows.clone(), base, values);
                     }
                     Ok::<(), Infallible>(())
                 };
@@ -223,13 +240,13 @@ impl Assembler {
         evaluation: &mut Evaluation,
         state: &State,
         bundle: usize,
-        wanted: Option<(GeometricStiffness, bool)>,
+        wanted: Option<GeometricOrigin>,
     ) -> bool {
         let mut geometric = false;
         for hanging in &mut self.plan.bundles[bundle].hanging {
             hanging.acts = false;
-            if let Some((_, from_rows)) = wanted {
-                let gamma = if from_rows {
+            if let Some(origin) = wanted {
+                let gamma = if origin.from_rows {
                     &self.row_gamma
                 } else {
                     &self.force_gamma
@@ -255,7 +272,7 @@ impl Assembler {
         evaluation: &mut Evaluation,
         scheme: &Scheme,
         state: &State,
-        origin: (GeometricStiffness, bool),
+        origin: GeometricOrigin,
         mut visit: impl FnMut((usize, usize), &[f64]),
     ) {
         for at in 0..self.plan.bundles.len() {
@@ -263,7 +280,13 @@ impl Assembler {
                 continue;
             }
             let mut slots = std::mem::take(&mut self.slots);
-            let input = self.reading((problem, evaluation, scheme, state), at, origin);
+            let evaluated = Evaluated {
+                problem,
+                evaluation,
+                scheme,
+                state,
+            };
+            let input = self.reading(evaluated, at, origin);
             for run in &input.bundle.runs {
                 input.visit_geometry(run, &mut slots[0], &mut visit);
             }
@@ -271,13 +294,19 @@ impl Assembler {
         }
     }
 
-    /// What is read where the geometric stiffness of one bundle alone is wanted, of the forces of one origin.
+    /// The values for the geometric stiffness of one bundle alone, of the forces of one origin.
     fn reading<'a>(
         &'a self,
-        (problem, evaluation, scheme, state): (&'a Problem, &'a Evaluation, &'a Scheme, &'a State),
+        evaluated: Evaluated<'a>,
         bundle: usize,
-        origin: (GeometricStiffness, bool),
+        origin: GeometricOrigin,
     ) -> RunInput<'a> {
+        let Evaluated {
+            problem,
+            evaluation,
+            scheme,
+            state,
+        } = evaluated;
         RunInput {
             problem,
             evaluation,
@@ -286,7 +315,7 @@ impl Assembler {
             plan: &self.plan,
             bundle: &self.plan.bundles[bundle],
             mass_diagonal: &self.mass_diagonal,
-            gamma: self.gamma(origin.1),
+            gamma: self.gamma(origin),
             wanted: Wanted::geometry(origin),
         }
     }
@@ -298,16 +327,22 @@ impl Assembler {
         evaluation: &Evaluation,
         scheme: &Scheme,
         state: &State,
-        origin: (GeometricStiffness, bool),
+        origin: GeometricOrigin,
         u: &[f64],
     ) -> f64 {
         let mut all = std::mem::take(&mut self.slots);
+        let evaluated = Evaluated {
+            problem,
+            evaluation,
+            scheme,
+            state,
+        };
         let mut sum = 0.0;
         for (at, bundle) in self.plan.bundles.iter().enumerate() {
             if bundle.hanging.iter().all(|h| !h.acts) {
                 continue;
             }
-            let input = self.reading((problem, evaluation, scheme, state), at, origin);
+            let input = self.reading(evaluated, at, origin);
             let together = all.len();
             for (piece, runs) in bundle.runs.chunks(together).enumerate() {
                 let slots = &mut all[..runs.len()];
@@ -351,9 +386,13 @@ impl RunInput<'_> {
             self.add_own(self.bundle.node, q, &mut slot.point, &mut slot.rhs[at..at + size]);
             for hanging in &self.bundle.hanging {
                 for e in hanging.on(q) {
-                    self.add_hanging(hanging.node, *e, (at, size), slot);
+                    let of = ElementIndex {
+                        node: hanging.node,
+                        element: *e,
+                    };
+                    self.add_hanging(of, at..at + size, slot);
                     if hanging.acts {
-                        self.add_geometry((hanging.node, *e), (q, shape), blocks.block(q), run, slot);
+                        self.add_geometry(of, RunElement { q, shape }, blocks.block(q), run, slot);
                     }
                 }
             }
@@ -361,7 +400,10 @@ impl RunInput<'_> {
                 shape,
                 &slot.point,
                 blocks.block(q),
-                (k * m, g.len() / n),
+                RowWindow {
+                    row: k * m,
+                    rows: g.len() / n,
+                },
                 &mut slot.half,
             );
         }
@@ -410,16 +452,17 @@ impl RunInput<'_> {
 
     /// The same of an element that hangs on one of `width` coordinates, pulled to it; its right-hand side begins at `at` in that of the run.
     #[inline(always)]
-    fn add_hanging(&self, node: usize, e: usize, (at, width): (usize, usize), slot: &mut Slot) {
+    fn add_hanging(&self, at: ElementIndex, rhs: Range<usize>, slot: &mut Slot) {
+        let (ElementIndex { node, element: e }, width) = (at, rhs.len());
         let size = self.problem.nodes()[node].space.velocity_size();
         slot.own[..size * size].fill(0.0);
         slot.force[..size].fill(0.0);
         if let Some(j) = self.evaluation.jacobian(node)
             && self.add_own(node, e, &mut slot.own, &mut slot.force[..size])
         {
-            let (shape, j) = ((size, width), j.block(e));
+            let (shape, j) = (BlockShape { size, width }, j.block(e));
             pull(&slot.own, j, shape, &mut slot.product, &mut slot.point);
-            let rhs = &mut slot.rhs[at..at + width];
+            let rhs = &mut slot.rhs[rhs];
             for (f, j) in slot.force[..size].iter().zip(j.chunks_exact(width)) {
                 rhs.iter_mut().zip(j).for_each(|(r, j)| *r += j * f);
             }
@@ -428,15 +471,9 @@ impl RunInput<'_> {
 
     /// `-h^2 alpha beta G` of an element that hangs on element `q`, and `h^2 alpha G v` to the right-hand side.
     #[inline(always)]
-    fn add_geometry(
-        &self,
-        at: (usize, usize),
-        (q, shape): (usize, Shape),
-        g: &[f64],
-        run: &Run,
-        slot: &mut Slot,
-    ) {
-        if !self.take_geometry(at, (q, shape), g, &run.order, slot) {
+    fn add_geometry(&self, at: ElementIndex, parent: RunElement, g: &[f64], run: &Run, slot: &mut Slot) {
+        let RunElement { q, shape } = parent;
+        if !self.take_geometry(at, parent, g, &run.order, slot) {
             return;
         }
         let size = shape.d * shape.m;
@@ -454,37 +491,40 @@ impl RunInput<'_> {
     #[inline(always)]
     fn take_geometry(
         &self,
-        (node, e): (usize, usize),
-        (q, shape): (usize, Shape),
+        at: ElementIndex,
+        RunElement { q, shape }: RunElement,
         g: &[f64],
         order: &[usize],
         slot: &mut Slot,
     ) -> bool {
-        let Some((mode, _)) = self.wanted.geometry else {
+        let Some(GeometricOrigin { mode, .. }) = self.wanted.geometry else {
             return false;
         };
         let size = shape.d * shape.m;
         let gain = self.scheme.h * self.scheme.h * self.scheme.alpha;
         let block = &mut slot.geometry[..size * size];
-        let (evaluation, at) = (self.evaluation, (node, e));
+        let evaluation = self.evaluation;
         if !evaluation.write_geometric_stiffness(self.problem, self.state, at, self.gamma, block) {
-            let Some(source) = evaluation.geometric_blocks(node) else {
+            let Some(source) = evaluation.geometric_blocks(at.node) else {
                 return false;
             };
-            block.copy_from_slice(source.block(e));
+            block.copy_from_slice(source.block(at.element));
         }
         block.iter_mut().for_each(|b| *b *= -gain);
         filter(mode, size, block, &mut slot.eigen);
         if takes_shares(mode) {
             // The sums are written again by the whole run.
             let rows = g.len() / shape.n;
-            expand(shape, block, g, (0, rows), &mut slot.alone);
+            expand(shape, block, g, RowWindow { row: 0, rows }, &mut slot.alone);
             contract(shape, g, &slot.alone, &mut slot.sums);
             let width = shape.d * shape.n;
             let on_dofs = &mut slot.matrix[..width * width];
             for (r, row) in on_dofs.chunks_exact_mut(width).enumerate() {
                 for (c, b) in row.iter_mut().enumerate() {
-                    let at = |k: usize| (order[k / shape.d], k % shape.d);
+                    let at = |k: usize| DependencyCoordinate {
+                        a: order[k / shape.d],
+                        i: k % shape.d,
+                    };
                     *b = self.scheme.beta * sum_of(&slot.sums, shape.n, at(r), at(c));
                 }
             }
@@ -520,8 +560,12 @@ impl RunInput<'_> {
             let first = self.problem.nodes()[self.bundle.node].first_velocity + q * size;
             for hanging in self.bundle.hanging.iter().filter(|h| h.acts) {
                 for e in hanging.on(q) {
-                    let at = (hanging.node, *e);
-                    if self.take_geometry(at, (q, shape), blocks.block(q), &run.order, slot) {
+                    let at = ElementIndex {
+                        node: hanging.node,
+                        element: *e,
+                    };
+                    let parent = RunElement { q, shape };
+                    if self.take_geometry(at, parent, blocks.block(q), &run.order, slot) {
                         visit((first, size), &slot.geometry[..size * size]);
                     }
                 }

@@ -19,13 +19,29 @@ pub(super) struct Shape {
     pub(super) n: usize,
 }
 
+/// The rows of one element among those of all elements of a run.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RowWindow {
+    /// First row of the element.
+    pub(super) row: usize,
+    /// Rows of all elements.
+    pub(super) rows: usize,
+}
+
+/// Rows and columns of the Jacobian block `J` of one element.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct BlockShape {
+    pub(super) size: usize,
+    pub(super) width: usize,
+}
+
 /// `A_ik g_b` of one element: for each pair `k <= i`, `rows` rows of `n` of which this element has `m` from `row` on.
 #[inline(always)]
-pub(super) fn expand(s: Shape, a: &[f64], g: &[f64], (row, rows): (usize, usize), out: &mut [f64]) {
+pub(super) fn expand(s: Shape, a: &[f64], g: &[f64], window: RowWindow, out: &mut [f64]) {
     match (s.n, s.m) {
-        (8, 3) => expand_known::<8, 3>(s.d, a, g, (row, rows), out),
-        (4, 3) => expand_known::<4, 3>(s.d, a, g, (row, rows), out),
-        _ => expand_any(s, a, g, (row, rows), out),
+        (8, 3) => expand_known::<8, 3>(s.d, a, g, window, out),
+        (4, 3) => expand_known::<4, 3>(s.d, a, g, window, out),
+        _ => expand_any(s, a, g, window, out),
     }
 }
 
@@ -34,7 +50,7 @@ fn expand_known<const N: usize, const M: usize>(
     d: usize,
     a: &[f64],
     g: &[f64],
-    (row, rows): (usize, usize),
+    RowWindow { row, rows }: RowWindow,
     out: &mut [f64],
 ) {
     let g = &g.as_chunks::<N>().0[..M];
@@ -59,8 +75,8 @@ fn expand_known<const N: usize, const M: usize>(
 }
 
 #[inline(always)]
-fn expand_any(s: Shape, a: &[f64], g: &[f64], (row, rows): (usize, usize), out: &mut [f64]) {
-    let Shape { d, m, n } = s;
+fn expand_any(s: Shape, a: &[f64], g: &[f64], window: RowWindow, out: &mut [f64]) {
+    let (Shape { d, m, n }, RowWindow { row, rows }) = (s, window);
     let (size, mut pair) = (d * m, 0);
     for i in 0..d {
         for k in 0..=i {
@@ -127,17 +143,11 @@ fn contract_any(n: usize, g: &[f64], half: &[f64], sums: &mut [f64]) {
 
 /// `out += J^T A J` for a symmetric `size x size` block `A` and a `size x width` block `J`; of the result nothing is wanted right of the blocks on the diagonal, and some of that is left out.
 #[inline(always)]
-pub(super) fn pull(
-    a: &[f64],
-    j: &[f64],
-    (size, width): (usize, usize),
-    product: &mut [f64],
-    out: &mut [f64],
-) {
-    match (size, width) {
+pub(super) fn pull(a: &[f64], j: &[f64], shape: BlockShape, product: &mut [f64], out: &mut [f64]) {
+    match (shape.size, shape.width) {
         (6, 9) => pull_known::<6>(a, j, out),
         (1, 9) => pull_known::<1>(a, j, out),
-        _ => pull_any(a, j, (size, width), product, out),
+        _ => pull_any(a, j, shape, product, out),
     }
 }
 
@@ -189,7 +199,8 @@ pub(super) fn add_product(a: &[f64], s: f64, x: &[f64], y: &mut [f64]) {
 }
 
 #[inline(always)]
-fn pull_any(a: &[f64], j: &[f64], (size, width): (usize, usize), product: &mut [f64], out: &mut [f64]) {
+fn pull_any(a: &[f64], j: &[f64], shape: BlockShape, product: &mut [f64], out: &mut [f64]) {
+    let BlockShape { size, width } = shape;
     let product = &mut product[..size * width];
     product.fill(0.0);
     for (p, a) in product.chunks_exact_mut(width).zip(a.chunks_exact(size)) {

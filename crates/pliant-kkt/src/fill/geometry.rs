@@ -3,10 +3,11 @@
 use super::{Assembler, bundle::Wanted, response::congruence};
 use crate::jacobian::ColumnSource;
 use crate::plan::NodeSites;
+use crate::scheme::GeometricOrigin;
 use crate::{GeometricStiffness, Scheme};
 use pliant_dense::eigen::map_eigenvalues;
 use pliant_dense::{Mat3, Vec3, skew, vec3};
-use pliant_model::{Evaluation, NodeKind, Problem, State};
+use pliant_model::{ElementIndex, Evaluation, NodeKind, Problem, State};
 
 /// A rigid body with a mass of its own.
 pub(super) struct Body {
@@ -42,19 +43,14 @@ impl Assembler {
         state: &State,
         inertial: bool,
     ) {
-        let modes = scheme.geometry;
-        if inertial {
-            self.add_inertial_geometry(problem, scheme, state, modes.forces, false);
-        }
-        self.add_geometry(problem, evaluation, scheme, state, modes.forces, false);
-        if modes.multipliers != modes.forces {
+        for origin in scheme.geometry.origins() {
             if inertial {
-                self.add_inertial_geometry(problem, scheme, state, modes.multipliers, true);
+                self.add_inertial_geometry(problem, scheme, state, origin);
             }
-            self.add_geometry(problem, evaluation, scheme, state, modes.multipliers, true);
-            if modes.multipliers != GeometricStiffness::None {
-                let wanted = Wanted::geometry((modes.multipliers, true));
-                self.fill_bundles(problem, evaluation, scheme, state, wanted);
+            self.add_geometry(problem, evaluation, scheme, state, origin);
+            // Those of the other origin were filled with the rest of the response.
+            if origin.from_rows {
+                self.fill_bundles(problem, evaluation, scheme, state, Wanted::geometry(origin));
             }
         }
     }
@@ -66,24 +62,24 @@ impl Assembler {
         evaluation: &mut Evaluation,
         scheme: &Scheme,
         state: &State,
-        mode: GeometricStiffness,
-        from_rows: bool,
+        origin: GeometricOrigin,
     ) {
-        if mode == GeometricStiffness::None {
-            return;
-        }
         for (index, node) in problem.nodes().iter().enumerate() {
             let NodeKind::Mapped { ranges, .. } = &node.kind else {
                 continue;
             };
-            if !self.evaluate_geometry(problem, evaluation, state, index, from_rows) {
+            if !self.evaluate_geometry(problem, evaluation, state, index, origin) {
                 continue;
             }
             for e in 0..node.count {
-                let Some((on_dofs, scale)) = self.scaled_element(evaluation, scheme, mode, (index, e)) else {
+                let at = ElementIndex {
+                    node: index,
+                    element: e,
+                };
+                let Some((on_dofs, scale)) = self.scaled_element(evaluation, scheme, origin.mode, at) else {
                     continue;
                 };
-                let (height, block) = (self.height(index, e), &self.geometry);
+                let (height, block) = (self.height(at), &self.geometry);
                 let on_dofs = match on_dofs {
                     OnDofs::Site(width) => &self.site_block[..width * width],
                     OnDofs::Own => &block[..height * height],
@@ -117,17 +113,17 @@ impl Assembler {
         evaluation: &mut Evaluation,
         state: &State,
         index: usize,
-        from_rows: bool,
+        origin: GeometricOrigin,
     ) -> bool {
-        self.has_geometry(problem, index, from_rows)
+        self.has_geometry(problem, index, origin)
             && evaluation
-                .geometric_stiffness(problem, state, index, self.gamma(from_rows))
+                .geometric_stiffness(problem, state, index, self.gamma(origin))
                 .is_some()
     }
 
     /// Total forces on all nodes that geometric stiffness is made of: those of one origin.
-    pub(super) fn gamma(&self, from_rows: bool) -> &[f64] {
-        if from_rows {
+    pub(super) fn gamma(&self, origin: GeometricOrigin) -> &[f64] {
+        if origin.from_rows {
             &self.row_gamma
         } else {
             &self.force_gamma
@@ -135,8 +131,8 @@ impl Assembler {
     }
 
     /// Whether a mapped node is not bundled and forces of one origin act on it that give it geometric stiffness.
-    pub(super) fn has_geometry(&self, problem: &Problem, index: usize, from_rows: bool) -> bool {
-        let gamma = self.gamma(from_rows);
+    pub(super) fn has_geometry(&self, problem: &Problem, index: usize, origin: GeometricOrigin) -> bool {
+        let gamma = self.gamma(origin);
         let NodeSites {
             geometric, bundled, ..
         } = self.plan.nodes[index];
@@ -145,26 +141,27 @@ impl Assembler {
     }
 
     /// Rows of the Jacobians of all parents of an element: the size of its block `G`.
-    pub(super) fn height(&self, node: usize, e: usize) -> usize {
-        self.plan.jacobians.stack_height(ColumnSource::Element(node, e))
+    pub(super) fn height(&self, at: ElementIndex) -> usize {
+        let source = ColumnSource::Element(at.node, at.element);
+        self.plan.jacobians.stack_height(source)
     }
 
-    /// What an element adds to `W`, from the block `G` that was evaluated last: `h^2 alpha beta` times the share of `-G` that its mode takes, on the degrees of freedom. The
+    /// The terms that an element adds to `W`, from the block `G` that was evaluated last: `h^2 alpha beta` times the share of `-G` that its mode takes, on the degrees of freedom. The
     /// factor is that by which `self.geometry` is `h^2 alpha` times this share on the parents. `None` if none is taken.
     fn scaled_element(
         &mut self,
         evaluation: &Evaluation,
         scheme: &Scheme,
         mode: GeometricStiffness,
-        (index, e): (usize, usize),
+        at: ElementIndex,
     ) -> Option<(OnDofs, f64)> {
-        self.filtered_element(evaluation, mode, (index, e))?;
+        self.filtered_element(evaluation, mode, at)?;
         let gain = scheme.h * scheme.h * scheme.alpha;
-        let place = ColumnSource::Element(index, e);
-        let height = self.height(index, e);
+        let place = ColumnSource::Element(at.node, at.element);
+        let height = self.height(at);
         let block = &mut self.geometry[..height * height];
         let identity = self.plan.jacobians.stack_is_identity(place);
-        let width = self.plan.jacobians.width(index, e);
+        let width = self.plan.jacobians.width(at.node, at.element);
         if !identity {
             self.plan
                 .jacobians
@@ -184,7 +181,7 @@ impl Assembler {
             &mut self.site_block[..width * width]
         };
         on_dofs.iter_mut().for_each(|b| *b *= gain * scheme.beta);
-        let columns = self.plan.jacobians.columns(index, e);
+        let columns = self.plan.jacobians.columns(at.node, at.element);
         let dofs = || columns.iter().flat_map(|c| c.dof..c.dof + c.size);
         let share = share_of(mode, on_dofs, dofs, &self.mass_diagonal);
         if share == 0.0 {
@@ -206,13 +203,13 @@ impl Assembler {
         &mut self,
         evaluation: &Evaluation,
         mode: GeometricStiffness,
-        (index, e): (usize, usize),
+        at: ElementIndex,
     ) -> Option<()> {
-        let height = self.height(index, e);
+        let height = self.height(at);
         let block = &mut self.geometry[..height * height];
-        let source = evaluation.geometric_blocks(index)?;
+        let source = evaluation.geometric_blocks(at.node)?;
         // K_geo = -G.
-        for (b, g) in block.iter_mut().zip(source.block(e)) {
+        for (b, g) in block.iter_mut().zip(source.block(at.element)) {
             *b = -g;
         }
         filter(mode, height, block, &mut self.eigen);
@@ -225,7 +222,7 @@ impl Assembler {
         evaluation: &Evaluation,
         scheme: &Scheme,
         mode: GeometricStiffness,
-        at: (usize, usize),
+        at: ElementIndex,
     ) -> Option<f64> {
         if takes_shares(mode) {
             return Some(self.scaled_element(evaluation, scheme, mode, at)?.1);
@@ -245,15 +242,11 @@ impl Assembler {
         problem: &Problem,
         scheme: &Scheme,
         state: &State,
-        mode: GeometricStiffness,
-        from_rows: bool,
+        origin: GeometricOrigin,
     ) {
-        if mode == GeometricStiffness::None {
-            return;
-        }
         let gain = scheme.h * scheme.h * scheme.alpha;
         for body in bodies(problem) {
-            if !self.inertial_block(scheme, mode, &body, from_rows) {
+            if !self.inertial_block(scheme, origin, &body) {
                 continue;
             }
             let Body { at, dof, .. } = body;
@@ -271,15 +264,14 @@ impl Assembler {
         }
     }
 
-    /// What the mode takes of the part of a body under the torque of one origin, `3 x 3` in `self.geometry`. False if there is none.
+    /// The share, by its mode, of the part of a body under the torque of one origin, `3 x 3` in `self.geometry`. False if there is none.
     pub(super) fn inertial_block(
         &mut self,
         scheme: &Scheme,
-        mode: GeometricStiffness,
+        origin: GeometricOrigin,
         &Body { inertia, at, dof }: &Body,
-        from_rows: bool,
     ) -> bool {
-        let torque = vec3(self.gamma(from_rows), at);
+        let torque = vec3(self.gamma(origin), at);
         if torque == Vec3::zeros() {
             return false;
         }
@@ -294,12 +286,12 @@ impl Assembler {
                 block[3 * i + j] = -0.5 * (g[(i, j)] + g[(j, i)]);
             }
         }
-        filter(mode, 3, block, &mut self.eigen);
+        filter(origin.mode, 3, block, &mut self.eigen);
         let gain = scheme.h * scheme.h * scheme.alpha;
         let mut scaled = [0.0; 9];
         let pairs = scaled.iter_mut().zip(&*block);
         pairs.for_each(|(s, b)| *s = gain * scheme.beta * b);
-        let share = share_of(mode, &scaled, || dof..dof + 3, &self.mass_diagonal);
+        let share = share_of(origin.mode, &scaled, || dof..dof + 3, &self.mass_diagonal);
         if share != 1.0 {
             block.iter_mut().for_each(|b| *b *= share);
         }

@@ -3,8 +3,9 @@
 use super::element::add_product;
 use super::geometry::{bodies, takes_shares};
 use super::{Assembler, StepInput};
-use crate::{GeometricStiffness, Scheme};
-use pliant_model::{ComponentId, Evaluation, NodeKind, Problem, State, Treatment};
+use crate::Scheme;
+use crate::scheme::GeometricOrigin;
+use pliant_model::{ComponentId, ElementIndex, Evaluation, NodeKind, Problem, State, Treatment};
 use pliant_sparse::{LinearOperator, Threads};
 use std::cell::RefCell;
 use std::convert::Infallible;
@@ -12,7 +13,7 @@ use std::convert::Infallible;
 /// Elements of a node between two looks at the threads.
 const PIECE: usize = 512;
 
-/// What products with `W` need beside the evaluation: `-h^2 alpha G`, element by element, as much as the modes take of it.
+/// Terms of products with `W` beside the evaluation: `-h^2 alpha G`, element by element, as much as the modes take of it.
 #[derive(Debug, Default)]
 pub(super) struct Products {
     blocks: Vec<f64>,
@@ -28,7 +29,7 @@ struct Element {
     on: On,
 }
 
-/// What a block of geometric stiffness acts on.
+/// The coordinates that a block of geometric stiffness acts on.
 #[derive(Clone, Copy, Debug)]
 enum On {
     /// So many coordinates of all nodes, from the first on.
@@ -76,7 +77,7 @@ struct Scratch<'a> {
     own: &'a mut [f64],
 }
 
-/// What of the terms is wanted.
+/// The terms that are wanted.
 #[derive(Clone, Copy)]
 enum Of {
     /// `W`.
@@ -105,11 +106,8 @@ impl Assembler {
         let mut products = std::mem::take(&mut self.products);
         products.blocks.clear();
         products.elements.clear();
-        for origin in [(modes.forces, false), (modes.multipliers, true)] {
-            let both = origin.1 && modes.multipliers == modes.forces;
-            if !both && origin.0 != GeometricStiffness::None {
-                self.gather_geometry(problem, evaluation, scheme, state, origin, &mut products);
-            }
+        for origin in modes.origins() {
+            self.gather_geometry(problem, evaluation, scheme, state, origin, &mut products);
         }
         if products.scratch.is_empty() {
             let fields = problem.force_fields().iter().enumerate();
@@ -140,12 +138,12 @@ impl Assembler {
         evaluation: &mut Evaluation,
         scheme: &Scheme,
         state: &State,
-        (mode, from_rows): (GeometricStiffness, bool),
+        origin: GeometricOrigin,
         products: &mut Products,
     ) {
         let gain = scheme.h * scheme.h * scheme.alpha;
         for body in bodies(problem) {
-            if self.inertial_block(scheme, mode, &body, from_rows) {
+            if self.inertial_block(scheme, origin, &body) {
                 let on = On::Own {
                     first: body.at,
                     size: 3,
@@ -155,12 +153,13 @@ impl Assembler {
         }
         for (node, entry) in problem.nodes().iter().enumerate() {
             let mapped = matches!(entry.kind, NodeKind::Mapped { .. });
-            if !mapped || !self.evaluate_geometry(problem, evaluation, state, node, from_rows) {
+            if !mapped || !self.evaluate_geometry(problem, evaluation, state, node, origin) {
                 continue;
             }
             for element in 0..entry.count {
-                if let Some(scale) = self.taken_element(evaluation, scheme, mode, (node, element)) {
-                    let height = self.height(node, element);
+                let at = ElementIndex { node, element };
+                if let Some(scale) = self.taken_element(evaluation, scheme, origin.mode, at) {
+                    let height = self.height(at);
                     let block = self.geometry[..height * height].iter();
                     products.push(On::Parents { node, element }, block.map(|b| scale * b));
                 }
@@ -171,7 +170,7 @@ impl Assembler {
             evaluation,
             scheme,
             state,
-            (mode, from_rows),
+            origin,
             |(first, size), block| {
                 products.push(On::Own { first, size }, block.iter().copied());
             },

@@ -2,7 +2,7 @@
 
 use super::Assembler;
 use super::bundle::Wanted;
-use crate::{GeometricStiffness, Scheme};
+use crate::Scheme;
 use pliant_model::{ComponentId, Evaluation, Problem, State};
 
 /// Which terms of the response matrix are wanted.
@@ -17,7 +17,7 @@ pub(super) enum Terms {
 }
 
 impl Assembler {
-    /// What is wanted of `W += M + h alpha B + h^2 alpha beta (K - G)`, and with stiffness `rhs -= h^2 alpha (K - G) v`.
+    /// The wanted terms of `W += M + h alpha B + h^2 alpha beta (K - G)`, and with stiffness `rhs -= h^2 alpha (K - G) v`.
     pub(super) fn fill_response(
         &mut self,
         problem: &Problem,
@@ -121,12 +121,12 @@ impl Assembler {
                 self.plan.add_to_response(&coupled.site, &self.site_block, values);
             }
         }
-        let forces = scheme.geometry.forces;
+        let mut origins = scheme.geometry.origins();
         let wanted = Wanted {
             masses: (terms != Terms::Stiffness).then_some(mass_gain),
             fields: dynamic,
             damping: damped,
-            geometry: (dynamic && forces != GeometricStiffness::None).then_some((forces, false)),
+            geometry: origins.find(|o| dynamic && !o.from_rows),
         };
         self.fill_bundles(problem, evaluation, scheme, state, wanted);
         if dynamic {

@@ -4,7 +4,7 @@ use super::{Assembler, StepInput};
 use crate::Scheme;
 use pliant_model::{ComponentId, Evaluation, Level, Problem, RowGroup, RowLaw};
 
-/// What the rows of one group are filled from.
+/// The values that the rows of one group are filled from.
 #[derive(Clone, Copy)]
 pub(super) struct Rows<'a> {
     pub(super) problem: &'a Problem,
@@ -72,7 +72,7 @@ impl Assembler {
         }
     }
 
-    /// What each `b` is known to be off by: the rounding of coordinates, and what linearising the constraint over the last step has
+    /// The error that each `b` is known to have: the rounding of coordinates, and what linearising the constraint over the last step has
     /// left, `min(|phi|/h, h |(dJ/dt) v|)`. Redundant rows of a loop in motion disagree by that much, and do not contradict.
     fn fill_rounding(&mut self, rows: Rows<'_>) {
         let Rows {

@@ -1,4 +1,4 @@
-//! What Newton's method on the equations of a step needs beside the matrices: masses and Jacobians alone, and right-hand sides made
+//! Inputs of Newton's method on the equations of a step beside the matrices: masses and Jacobians alone, and right-hand sides made
 //! of residuals.
 
 use super::Assembler;
@@ -93,7 +93,7 @@ impl Assembler {
         self.system.r.symmetric_add_product(-1.0, mu, &mut self.system.b);
     }
 
-    /// What each row misses as a velocity: the part of `b` that [`set_residuals`](Self::set_residuals) makes of the deficits. Into `out`.
+    /// The deficit of each row as a velocity: the part of `b` that [`set_residuals`](Self::set_residuals) makes of the deficits. Into `out`.
     ///
     /// # Panics
     /// If a slice is shorter than the system.

@@ -2,16 +2,17 @@
 
 use super::Assembler;
 use super::geometry::{bodies, form};
-use crate::{GeometricStiffness, Scheme};
-use pliant_model::{Evaluation, NodeKind, Problem, State};
+use crate::Scheme;
+use crate::scheme::GeometricOrigin;
+use pliant_model::{ElementIndex, Evaluation, NodeKind, Problem, State};
 
 impl Assembler {
-    /// What the geometric stiffness that was filled last took from the motion (J): the work of its impulse `h^2 alpha G u` by the velocities `u` with which positions
+    /// The energy that the geometric stiffness of the last fill took from the motion (J): the work of its impulse `h^2 alpha G u` by the velocities `u` with which positions
     /// moved, `h^2 alpha u^T G u`, negative where it damps. Every element has the share of it that its mode took. `velocity` has `u` of all nodes, mapped ones by the Jacobians of
     /// the fill; `evaluation` and `state` are as they were at the fill, and so is the scheme. Cost: as much as filling it. Allocates nothing.
     ///
     /// # Panics
-    /// If `velocity` is shorter than [`Model::velocity_count`].
+    /// If `velocity` is shorter than [`Model::velocity_count`](pliant_model::Model::velocity_count).
     pub fn geometry_work(
         &mut self,
         problem: &Problem,
@@ -21,15 +22,10 @@ impl Assembler {
         velocity: &[f64],
     ) -> f64 {
         let modes = scheme.geometry;
-        let none = GeometricStiffness::None;
         // Two origins are evaluated one after the other; of a single one all blocks are still there.
-        let again = modes.forces != modes.multipliers && modes.forces != none && modes.multipliers != none;
+        let again = modes.origins().count() > 1;
         let mut form = 0.0;
-        for origin in [(modes.forces, false), (modes.multipliers, true)] {
-            let both = origin.1 && modes.multipliers == modes.forces;
-            if both || origin.0 == none {
-                continue;
-            }
+        for origin in modes.origins() {
             if again {
                 self.evaluate_all_geometry(problem, evaluation, state, origin);
             }
@@ -46,13 +42,13 @@ impl Assembler {
         &mut self,
         problem: &Problem,
         scheme: &Scheme,
-        (mode, from_rows): (GeometricStiffness, bool),
+        origin: GeometricOrigin,
         velocity: &[f64],
     ) -> f64 {
         let gain = scheme.h * scheme.h * scheme.alpha;
         let mut sum = 0.0;
         for body in bodies(problem) {
-            if self.inertial_block(scheme, mode, &body, from_rows) {
+            if self.inertial_block(scheme, origin, &body) {
                 sum += gain * form(&self.geometry, &velocity[body.at..body.at + 3]);
             }
         }
@@ -65,13 +61,13 @@ impl Assembler {
         problem: &Problem,
         evaluation: &mut Evaluation,
         state: &State,
-        (mode, from_rows): (GeometricStiffness, bool),
+        origin: GeometricOrigin,
     ) {
         for index in 0..problem.nodes().len() {
-            self.evaluate_geometry(problem, evaluation, state, index, from_rows);
+            self.evaluate_geometry(problem, evaluation, state, index, origin);
         }
         for bundle in 0..self.plan.bundles.len() {
-            self.find_hanging_geometry(problem, evaluation, state, bundle, Some((mode, from_rows)));
+            self.find_hanging_geometry(problem, evaluation, state, bundle, Some(origin));
         }
     }
 
@@ -81,7 +77,7 @@ impl Assembler {
         problem: &Problem,
         evaluation: &Evaluation,
         scheme: &Scheme,
-        (mode, from_rows): (GeometricStiffness, bool),
+        origin: GeometricOrigin,
         velocity: &[f64],
     ) -> f64 {
         let mut sum = 0.0;
@@ -89,14 +85,18 @@ impl Assembler {
             let NodeKind::Mapped { ranges, .. } = &node.kind else {
                 continue;
             };
-            if !self.has_geometry(problem, index, from_rows) {
+            if !self.has_geometry(problem, index, origin) {
                 continue;
             }
             for e in 0..node.count {
-                let Some(scale) = self.taken_element(evaluation, scheme, mode, (index, e)) else {
+                let at = ElementIndex {
+                    node: index,
+                    element: e,
+                };
+                let Some(scale) = self.taken_element(evaluation, scheme, origin.mode, at) else {
                     continue;
                 };
-                let height = self.height(index, e);
+                let height = self.height(at);
                 let mut row = 0;
                 for d in evaluation.dependencies(index, e) {
                     let (_, first, space) = ranges[d.parent];

@@ -58,7 +58,7 @@ pub(super) fn plan(model: &Model, evaluation: &Evaluation, sites: &[NodeSites]) 
         let hangs = |child: &usize| !sites[*child].is_empty() && hangs_on(model, evaluation, *child, root);
         let hanging: Vec<Hanging> = (root + 1..sites.len())
             .filter(hangs)
-            .map(|child| Hanging::new(evaluation, child, (model.nodes()[child].count, node.count)))
+            .map(|child| Hanging::new(evaluation, child, model.nodes()[child].count, node.count))
             .collect();
         if hanging.is_empty() && sites[root].is_empty() {
             return None;
@@ -112,7 +112,7 @@ fn hangs_on(model: &Model, evaluation: &Evaluation, child: usize, root: usize) -
 }
 
 impl Hanging {
-    fn new(evaluation: &Evaluation, node: usize, (count, parents): (usize, usize)) -> Self {
+    fn new(evaluation: &Evaluation, node: usize, count: usize, parents: usize) -> Self {
         let parent = |e: usize| evaluation.dependencies(node, e)[0].element;
         let mut elements: Vec<usize> = (0..count).collect();
         // Stable: those of one parent stay in their order.
@@ -185,9 +185,17 @@ impl Sizes {
     }
 }
 
-/// The sum of coordinates `(a, i)` and `(b, k)` among those of all pairs `k <= i` of `n x n` each.
+/// A coordinate `i` of dependency `a`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DependencyCoordinate {
+    pub(crate) a: usize,
+    pub(crate) i: usize,
+}
+
+/// The sum of two coordinates among those of all pairs `k <= i` of `n x n` each.
 #[inline(always)]
-pub(crate) fn sum_of(sums: &[f64], n: usize, (a, i): (usize, usize), (b, k): (usize, usize)) -> f64 {
+pub(crate) fn sum_of(sums: &[f64], n: usize, row: DependencyCoordinate, column: DependencyCoordinate) -> f64 {
+    let (DependencyCoordinate { a, i }, DependencyCoordinate { a: b, i: k }) = (row, column);
     if k <= i {
         sums[((i * (i + 1) / 2 + k) * n + a) * n + b]
     } else {
@@ -203,11 +211,12 @@ impl Plan {
         run: &Run,
         sums: &[f64],
         rows: Range<usize>,
-        (base, values): (usize, &mut [f64]),
+        base: usize,
+        values: &mut [f64],
     ) {
         match d {
-            3 => self.add_sums(3, run, sums, rows, (base, values)),
-            _ => self.add_sums(d, run, sums, rows, (base, values)),
+            3 => self.add_sums(3, run, sums, rows, base, values),
+            _ => self.add_sums(d, run, sums, rows, base, values),
         }
     }
 
@@ -219,7 +228,8 @@ impl Plan {
         run: &Run,
         sums: &[f64],
         rows: Range<usize>,
-        (base, values): (usize, &mut [f64]),
+        base: usize,
+        values: &mut [f64],
     ) {
         let (n, mut first) = (run.order.len(), run.site.first_slot);
         let columns = self.jacobians.columns_of(run.site.place);
@@ -234,7 +244,11 @@ impl Plan {
                     let size = if a == b { i + 1 } else { d };
                     let target = &mut values[*slot as usize - base..][..size];
                     for k in 0..size {
-                        target[k] += sum_of(sums, n, (*a, i), (*b, k));
+                        let (row, column) = (
+                            DependencyCoordinate { a: *a, i },
+                            DependencyCoordinate { a: *b, i: k },
+                        );
+                        target[k] += sum_of(sums, n, row, column);
                     }
                 }
             }

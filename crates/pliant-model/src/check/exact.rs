@@ -30,7 +30,7 @@ impl ExactCheck {
 /// of the child. Velocities and forces are drawn from `seed`.
 ///
 /// # Errors
-/// What the model says of the mapping, its parents or the state.
+/// Errors of the model about the mapping, its parents or the state.
 pub fn mapping_exactly<M: Mapping + Clone + 'static>(
     mapping: &M,
     parents: &[(Space, usize)],

@@ -57,7 +57,7 @@ impl ForceFieldCheck {
 /// differences over several steps, and the nearest counts.
 ///
 /// # Errors
-/// What the force field says of the node or of its stiffness.
+/// Errors of the force field about the node or of its stiffness.
 pub fn force_field(
     law: &dyn ForceField,
     space: Space,

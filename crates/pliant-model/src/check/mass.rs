@@ -31,7 +31,7 @@ impl MassCheck {
 /// Checks a mass on a node of `space` at positions `x` and velocities `v`.
 ///
 /// # Errors
-/// What the model says of the mass or of the state.
+/// Errors of the model about the mass or of the state.
 pub fn mass(mass: &Mass, space: Space, x: &[f64], v: &[f64]) -> Result<MassCheck, ModelError> {
     let mut model = Model::new();
     let node = model.add_independent("checked node", space, x, v)?;
@@ -56,7 +56,7 @@ pub fn mass(mass: &Mass, space: Space, x: &[f64], v: &[f64]) -> Result<MassCheck
 /// pushes. Positions are those of all parents, velocities are drawn from `seed`.
 ///
 /// # Errors
-/// What the model says of the mass, the mapping, its parents or the state.
+/// Errors of the model about the mass, the mapping, its parents or the state.
 pub fn mapped_mass<M: Mapping + Clone + 'static>(
     mass: &Mass,
     mapping: &M,

@@ -3,7 +3,7 @@
 use super::relative;
 use crate::{At, Blocks, ForceField, ModelError, Past, Space};
 
-/// What was found of a law with a past.
+/// Findings on a law with a past.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct MemoryCheck {
     /// `K` against central differences of the force at the end of the time, relative to `1 +` its size.
@@ -20,7 +20,7 @@ pub struct MemoryCheck {
 /// differences of step 1e-6 leave errors of about 1e-9 for functions of unit scale.
 ///
 /// # Errors
-/// What the force field says of the node; [`ModelError::Size`] for another number of internal variables, [`ModelError::Space`] for bodies.
+/// Errors of the force field about the node; [`ModelError::Size`] for another number of internal variables, [`ModelError::Space`] for bodies.
 pub fn memory(
     law: &dyn ForceField,
     space: Space,

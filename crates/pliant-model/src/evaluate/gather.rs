@@ -42,7 +42,7 @@ impl Gather {
         self.starts.len() - 1
     }
 
-    /// What depends on an element of the parent: elements of the child, and as which of their dependencies it counts.
+    /// Dependents of an element of the parent: elements of the child, and as which of their dependencies it counts.
     pub(super) fn on(&self, parent: usize) -> impl Iterator<Item = (usize, usize)> {
         let range = self.starts[parent] as usize..self.starts[parent + 1] as usize;
         self.list[range].iter().map(|(e, a)| (*e as usize, *a as usize))

@@ -2,7 +2,7 @@
 
 use super::Evaluation;
 use super::gather::certainly;
-use crate::{Blocks, Dependency, Model, NodeKind, State};
+use crate::{Blocks, Dependency, ElementIndex, Model, NodeKind, State};
 
 impl Evaluation {
     /// The geometric stiffness blocks of a mapped node, as last computed.
@@ -56,10 +56,11 @@ impl Evaluation {
         &self,
         model: &Model,
         state: &State,
-        (node, element): (usize, usize),
+        at: ElementIndex,
         force: &[f64],
         out: &mut [f64],
     ) -> bool {
+        let ElementIndex { node, element } = at;
         let entry = &model.nodes()[node];
         let NodeKind::Mapped { mapping, ranges, .. } = &entry.kind else {
             return false;

@@ -6,6 +6,27 @@ use crate::blocks::PIECE;
 use crate::{Blocks, Degenerate, Dependency, Mapping, Model, NodeKind, Parents, State};
 use pliant_threads::Threads;
 
+/// Coordinates of the elements of a node, `size` of each, one element after the other.
+struct ElementValues<V> {
+    size: usize,
+    values: V,
+}
+
+/// The block of one dependency of an element of a mapped node, whose columns begin at `column`.
+#[derive(Clone, Copy)]
+struct DependencyBlock {
+    element: usize,
+    dependency: usize,
+    column: usize,
+}
+
+/// Coordinates of a parent `d`, numbers `m` that each is repeated with.
+#[derive(Clone, Copy)]
+struct RepeatShape {
+    d: usize,
+    m: usize,
+}
+
 /// `J` of one mapped node over its parents.
 #[derive(Debug)]
 pub(super) struct LocalJacobian {
@@ -54,7 +75,8 @@ impl LocalJacobian {
         threads: &Threads,
         lists: &[Vec<Dependency>],
         x: impl Fn(Dependency) -> &'a [f64] + Sync,
-        (size, y): (usize, &mut [f64]),
+        size: usize,
+        y: &mut [f64],
     ) {
         let pieces = (0..lists.len(), PIECE);
         certainly(threads.for_each_piece(
@@ -71,15 +93,16 @@ impl LocalJacobian {
         ));
     }
 
-    /// `x += J^T f` on the only parent, whose elements have `n` coordinates, every element of it by one thread; false where the elements are too few to share, or there are
+    /// `x += J^T f` on the only parent, every element of it by one thread; false where the elements are too few to share, or there are
     /// several parents. The order of sums is that of the elements of the child.
     fn pull(
         &self,
         threads: &Threads,
-        add: impl Fn(&Self, usize, (usize, usize), &[f64], &mut [f64]) + Sync,
-        (size, f): (usize, &[f64]),
-        (n, x): (usize, &mut [f64]),
+        add: impl Fn(&Self, DependencyBlock, &[f64], &mut [f64]) + Sync,
+        child: ElementValues<&[f64]>,
+        parent: ElementValues<&mut [f64]>,
     ) -> bool {
+        let (size, f, n, x) = (child.size, child.values, parent.size, parent.values);
         let Some(gather) = self.gather.as_ref().filter(|_| threads.count() > 1) else {
             return false;
         };
@@ -91,7 +114,12 @@ impl LocalJacobian {
             |parents, x| {
                 for (p, x) in parents.zip(x.chunks_exact_mut(n)) {
                     for (e, a) in gather.on(p) {
-                        add(self, e, (a, a * n), &f[e * size..][..size], x);
+                        let at = DependencyBlock {
+                            element: e,
+                            dependency: a,
+                            column: a * n,
+                        };
+                        add(self, at, &f[e * size..][..size], x);
                     }
                 }
                 Ok(())
@@ -104,8 +132,8 @@ impl LocalJacobian {
     pub(super) fn add_product<'a>(&self, e: usize, x: impl Iterator<Item = &'a [f64]>, y: &mut [f64]) {
         let (block, width) = (self.blocks.block(e), self.blocks.width(e));
         match self.repeated {
-            Some(3) if y.len() == 9 => add_repeated((3, 3), width, block, x, y),
-            Some(m) => add_repeated((y.len() / m, m), width, block, x, y),
+            Some(3) if y.len() == 9 => add_repeated(RepeatShape { d: 3, m: 3 }, width, block, x, y),
+            Some(m) => add_repeated(RepeatShape { d: y.len() / m, m }, width, block, x, y),
             None => {
                 let mut column = 0;
                 for x in x {
@@ -120,12 +148,17 @@ impl LocalJacobian {
         }
     }
 
-    /// `x += J^T f` of one element, for dependency `a` alone, whose columns begin at `column`.
-    fn add_transpose_product(&self, e: usize, (a, column): (usize, usize), f: &[f64], x: &mut [f64]) {
+    /// `x += J^T f` of one dependency of one element.
+    fn add_transpose_product(&self, at: DependencyBlock, f: &[f64], x: &mut [f64]) {
+        let DependencyBlock {
+            element: e,
+            dependency: a,
+            column,
+        } = at;
         let (block, width) = (self.blocks.block(e), self.blocks.width(e));
         match self.repeated {
-            Some(3) if f.len() == 9 => add_gathered((3, 3), width, &block[a..], f, x),
-            Some(m) => add_gathered((x.len(), m), width, &block[a..], f, x),
+            Some(3) if f.len() == 9 => add_gathered(RepeatShape { d: 3, m: 3 }, width, &block[a..], f, x),
+            Some(m) => add_gathered(RepeatShape { d: x.len(), m }, width, &block[a..], f, x),
             None => {
                 for (i, f) in f.iter().enumerate() {
                     for (x, a) in x.iter_mut().zip(&block[i * width + column..]) {
@@ -136,8 +169,13 @@ impl LocalJacobian {
         }
     }
 
-    /// `x += |J|^T f` of one element, as [`add_transpose_product`](Self::add_transpose_product).
-    fn add_transpose_sizes(&self, e: usize, (a, column): (usize, usize), f: &[f64], x: &mut [f64]) {
+    /// `x += |J|^T f`, as [`add_transpose_product`](Self::add_transpose_product).
+    fn add_transpose_sizes(&self, at: DependencyBlock, f: &[f64], x: &mut [f64]) {
+        let DependencyBlock {
+            element: e,
+            dependency: a,
+            column,
+        } = at;
         let (block, width) = (self.blocks.block(e), self.blocks.width(e));
         match self.repeated {
             Some(m) => {
@@ -162,7 +200,7 @@ impl LocalJacobian {
 /// `y[m i + j] += g_a[j] x_a[i]`, summed over the dependencies `a`. Inlined, so that sizes that are constants are known inside.
 #[inline(always)]
 fn add_repeated<'a>(
-    (d, m): (usize, usize),
+    RepeatShape { d, m }: RepeatShape,
     width: usize,
     block: &[f64],
     x: impl Iterator<Item = &'a [f64]>,
@@ -182,7 +220,8 @@ fn add_repeated<'a>(
 
 /// `x[i] += g[j] f[m i + j]` with the `g` of one dependency, `width` apart. Inlined as [`add_repeated`].
 #[inline(always)]
-fn add_gathered((d, m): (usize, usize), width: usize, g: &[f64], f: &[f64], x: &mut [f64]) {
+fn add_gathered(shape: RepeatShape, width: usize, g: &[f64], f: &[f64], x: &mut [f64]) {
+    let RepeatShape { d, m } = shape;
     let (f, x) = (&f[..d * m], &mut x[..d]);
     for j in 0..m {
         let g = g[j * width];
@@ -216,7 +255,7 @@ impl Evaluation {
                 &before[first + at.element * width..][..width]
             };
             let lists = &self.dependencies[index];
-            jacobian.push(&self.threads, lists, of_parent, (size, &mut *child));
+            jacobian.push(&self.threads, lists, of_parent, size, child);
             let parents = model
                 .parents(ranges, &state.positions, &state.velocities)
                 .with_child(&state.positions[node.position_range()]);
@@ -280,7 +319,7 @@ impl Evaluation {
                 &before[first + at.element * width..][..width]
             };
             let child = &mut child[..node.count * size];
-            jacobian.push(&self.threads, &self.dependencies[index], of_parent, (size, child));
+            jacobian.push(&self.threads, &self.dependencies[index], of_parent, size, child);
         }
     }
 
@@ -307,7 +346,14 @@ impl Evaluation {
             let size = node.space.velocity_size();
             if let [(_, first, space)] = ranges[..] {
                 let n = space.velocity_size();
-                let (child, parent) = ((size, &*child), (n, &mut before[first..]));
+                let child = ElementValues {
+                    size,
+                    values: &*child,
+                };
+                let parent = ElementValues {
+                    size: n,
+                    values: &mut before[first..],
+                };
                 if jacobian.pull(&self.threads, LocalJacobian::add_transpose_sizes, child, parent) {
                     continue;
                 }
@@ -318,7 +364,12 @@ impl Evaluation {
                     let (_, first, space) = ranges[at.parent];
                     let n = space.velocity_size();
                     let target = &mut before[first + at.element * n..][..n];
-                    jacobian.add_transpose_sizes(e, (a, column), f, target);
+                    let at = DependencyBlock {
+                        element: e,
+                        dependency: a,
+                        column,
+                    };
+                    jacobian.add_transpose_sizes(at, f, target);
                     column += n;
                 }
             }
@@ -344,7 +395,14 @@ impl Evaluation {
             let size = node.space.velocity_size();
             if let [(_, first, space)] = ranges[..] {
                 let n = space.velocity_size();
-                let (child, parent) = ((size, &*child), (n, &mut before[first..]));
+                let child = ElementValues {
+                    size,
+                    values: &*child,
+                };
+                let parent = ElementValues {
+                    size: n,
+                    values: &mut before[first..],
+                };
                 if jacobian.pull(&self.threads, LocalJacobian::add_transpose_product, child, parent) {
                     continue;
                 }
@@ -355,7 +413,12 @@ impl Evaluation {
                     let (_, first, space) = ranges[at.parent];
                     let n = space.velocity_size();
                     let target = &mut before[first + at.element * n..][..n];
-                    jacobian.add_transpose_product(e, (a, column), f, target);
+                    let at = DependencyBlock {
+                        element: e,
+                        dependency: a,
+                        column,
+                    };
+                    jacobian.add_transpose_product(at, f, target);
                     column += n;
                 }
             }

@@ -23,7 +23,7 @@ pub struct FullCompliance {
     damping: Option<Vec<f64>>,
 }
 
-/// What the eigenvalues of a matrix say.
+/// Findings on the eigenvalues of a matrix.
 #[derive(Clone, Debug, PartialEq)]
 enum Inverse {
     /// The inverse of a positive-definite matrix.

@@ -1,4 +1,4 @@
-//! What each kind of joint holds and leaves free.
+//! Kinds of joints: the coordinates that each holds and leaves free.
 
 use crate::JointAxis;
 use JointAxis::{HeadingInA, HeadingInB, Misalignment, Rotation, Translation, Twist};

@@ -88,7 +88,10 @@ impl Mapping for Area {
     fn check(&self, name: &str, parents: &[(Space, usize)]) -> Result<(), ModelError> {
         points::check_list(
             name,
-            ("rest areas", "a rest area"),
+            points::ListNames {
+                list: "rest areas",
+                number: "a rest area",
+            },
             &self.rests,
             self.triangles.len(),
         )?;

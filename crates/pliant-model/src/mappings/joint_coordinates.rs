@@ -56,7 +56,7 @@ pub struct JointCoordinates {
     joints: Vec<FramePair>,
 }
 
-/// What is needed of one joint.
+/// The relative motion of one joint.
 struct At {
     relative: Relative,
     c: Mat3,

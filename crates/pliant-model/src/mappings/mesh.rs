@@ -19,7 +19,7 @@ pub enum Cell {
     Hexahedron([usize; 8]),
 }
 
-/// What becomes of points outside a mesh.
+/// The rule for points outside a mesh.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(
     feature = "serde",
@@ -35,7 +35,7 @@ pub enum Outside {
     Extrapolate,
 }
 
-/// What is wrong with a mesh, or with a point to be placed in it.
+/// A defect of a mesh, or of a point to be placed in it.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MeshError {

@@ -1,4 +1,4 @@
-//! What mappings of points share: checks of their ends, and derivatives over vectors between the ends.
+//! Common parts of the mappings of points: checks of their ends, and derivatives over vectors between the ends.
 
 use super::{End, check_dependency, check_end};
 use crate::{Degenerate, Dependency, ModelError, Parents, Space};
@@ -62,22 +62,29 @@ pub(super) fn check_finite(name: &str, what: &'static str, values: &[f64]) -> Re
     }
 }
 
-/// Checks a list of one finite number per element of the child; `lists` names the numbers, `what` one of them.
+/// The name of a list of numbers for errors, and that of one of them.
+#[derive(Clone, Copy)]
+pub(super) struct ListNames {
+    pub(super) list: &'static str,
+    pub(super) number: &'static str,
+}
+
+/// Checks a list of one finite number per element of the child.
 pub(super) fn check_list(
     name: &str,
-    (lists, what): (&'static str, &'static str),
+    names: ListNames,
     values: &[f64],
     count: usize,
 ) -> Result<(), ModelError> {
     if values.len() != count {
         return Err(ModelError::Size {
             name: name.into(),
-            what: lists,
+            what: names.list,
             expected: count,
             found: values.len(),
         });
     }
-    check_finite(name, what, values)
+    check_finite(name, names.number, values)
 }
 
 pub(super) fn check_not_negative(name: &str, what: &'static str, values: &[f64]) -> Result<(), ModelError> {

@@ -131,7 +131,15 @@ impl Mapping for Projection {
     }
 
     fn check(&self, name: &str, parents: &[(Space, usize)]) -> Result<(), ModelError> {
-        points::check_list(name, ("offsets", "an offset"), &self.offsets, self.points.len())?;
+        points::check_list(
+            name,
+            points::ListNames {
+                list: "offsets",
+                number: "an offset",
+            },
+            &self.offsets,
+            self.points.len(),
+        )?;
         for (element, (at, d)) in self.points.iter().enumerate() {
             points::check_real(name, *at, self.dimension, parents)?;
             points::check_finite(name, "a direction", d)?;

@@ -63,7 +63,15 @@ impl Mapping for Quadratic {
 
     fn check(&self, name: &str, parents: &[(Space, usize)]) -> Result<(), ModelError> {
         check_dimension(name, self.dimension)?;
-        points::check_list(name, ("factors", "a factor"), &self.factors, self.elements.len())?;
+        points::check_list(
+            name,
+            points::ListNames {
+                list: "factors",
+                number: "a factor",
+            },
+            &self.factors,
+            self.elements.len(),
+        )?;
         for at in &self.elements {
             points::check_real(name, *at, self.dimension, parents)?;
         }

@@ -204,7 +204,7 @@ impl Relative {
     }
 }
 
-/// What a mapping says of a rotation vector that it cannot follow.
+/// The error of a mapping for a rotation vector that it cannot follow.
 pub(super) const FULL_TURN: &str = "its rotation is within a thousandth of a radian of a full turn, where the rotation vector has no direction";
 
 /// The rotation vector of `c` nearest to `last`, of the two below a full turn; `weight` picks the coordinates of `last` that are known.

@@ -95,7 +95,10 @@ impl Mapping for SegmentAngle {
     fn check(&self, name: &str, parents: &[(Space, usize)]) -> Result<(), ModelError> {
         points::check_list(
             name,
-            ("rest angles", "a rest angle"),
+            points::ListNames {
+                list: "rest angles",
+                number: "a rest angle",
+            },
             &self.rests,
             self.chains.len(),
         )?;

@@ -11,7 +11,15 @@ fn ends(pairs: &[(End, End)]) -> Vec<[End; 2]> {
 }
 
 fn check_rests(name: &str, rests: &[f64], count: usize) -> Result<(), ModelError> {
-    points::check_list(name, ("rest lengths", "a rest length"), rests, count)?;
+    points::check_list(
+        name,
+        points::ListNames {
+            list: "rest lengths",
+            number: "a rest length",
+        },
+        rests,
+        count,
+    )?;
     points::check_not_negative(name, "a rest length", rests)
 }
 

@@ -62,7 +62,10 @@ impl Mapping for Volume {
     fn check(&self, name: &str, parents: &[(Space, usize)]) -> Result<(), ModelError> {
         points::check_list(
             name,
-            ("rest volumes", "a rest volume"),
+            points::ListNames {
+                list: "rest volumes",
+                number: "a rest volume",
+            },
             &self.rests,
             self.corners.len(),
         )?;

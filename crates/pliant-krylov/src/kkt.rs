@@ -29,6 +29,19 @@ pub enum KktMethod {
     PrimalPcg,
 }
 
+impl KktMethod {
+    /// Its name, for reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Minres => "MINRES",
+            Self::SchurPcg => "conjugate gradients on the Schur complement",
+            Self::ConstraintGmres => "GMRES with the constraint preconditioner",
+            Self::ProjectedPcg => "projected conjugate gradients",
+            Self::PrimalPcg => "conjugate gradients on condensed rows",
+        }
+    }
+}
+
 /// Options of [`KktKrylov`].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct KktKrylovOptions {

@@ -1,6 +1,7 @@
 //! Krylov solvers for `A x = b`: matrix-free operators, preconditioners, and solvers whose answer is checked before it is returned.
 //!
-//! [`KktKrylov`] solves a whole [`KktSystem`](pliant_solvers::KktSystem), [`LinearAuto`] chooses between it and the factors.
+//! [`KktKrylov`] solves a whole [`KktSystem`](pliant_solvers::KktSystem), [`IterativeSolver`] picks the variant of it that suits the
+//! rows, for a step; [`LinearAuto`] chooses between it and the factors.
 //!
 //! | solver | matrix `A` | preconditioner `M` | flops per iteration | vectors of length n |
 //! |---|---|---|---|---|
@@ -55,6 +56,7 @@ mod factor;
 mod gmres;
 mod incomplete;
 mod incomplete_blocks;
+mod iterative;
 mod kkt;
 mod kkt_methods;
 mod linear;
@@ -75,6 +77,7 @@ pub use factor::SymmetricFactor;
 pub use gmres::{FlexibleMinimalResidual, GeneralMinimalResidual};
 pub use incomplete::IncompleteCholesky;
 pub use incomplete_blocks::BlockIncompleteCholesky;
+pub use iterative::{IterativeMethod, IterativeOptions, IterativePreconditioner, IterativeSolver};
 pub use kkt::{KktKrylov, KktKrylovOptions, KktKrylovReport, KktMethod};
 pub use linear::{
     Attempt, FactorSummary, LinearAuto, LinearChoice, LinearMethod, LinearOptions, LinearReport, Outcome,

@@ -4,6 +4,7 @@
 mod predict;
 mod report;
 
+pub(crate) use predict::COMPLIANT;
 pub use predict::Prediction;
 pub use report::{Attempt, FactorSummary, LinearMethod, LinearReport, Outcome, Reason};
 

@@ -1,6 +1,9 @@
 //! Rows with a bounded multiplier: an active-set method around the direct solver.
 
 mod descent;
+mod projected;
+
+pub use projected::ProjectedGaussSeidel;
 
 use crate::bounds::{BoundState, natural};
 use crate::{

@@ -1,8 +1,10 @@
 //! Dense factors for small systems, and oracles: the same problem by a Schur complement with eigenvalues, and by a plain `L D L^T`.
 
+mod cholesky;
 mod factor;
 mod solver;
 
+pub use cholesky::DenseCholesky;
 pub use factor::{DenseFactor, DenseMethod, Inertia};
 pub use solver::{DenseOptions, DenseSolver};
 

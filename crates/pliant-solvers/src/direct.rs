@@ -461,6 +461,7 @@ impl DirectSolver {
         Ok(SolveReport {
             status,
             residual: measure,
+            iterations: 0,
             refinements,
             redundant_rows: m - self.inertia.1,
             inertia: self.inertia,

@@ -195,6 +195,7 @@ impl Refinement {
                 Status::Stagnated
             },
             residual: measure,
+            iterations: 0,
             refinements,
             redundant_rows: 0,
             inertia,

@@ -30,6 +30,7 @@ mod ldlt;
 mod lu;
 mod operator;
 mod pattern;
+mod sets;
 mod symmetric_block;
 mod threads;
 
@@ -43,6 +44,7 @@ pub use ldlt::{Factor, FactorReport, PivotRule, Symbolic};
 pub use lu::LuFactor;
 pub use operator::LinearOperator;
 pub use pattern::{CsrMatrix, Pattern, PatternBuilder};
+pub use sets::DisjointSets;
 pub use symmetric_block::SymmetricBlockMatrix;
 pub use threads::Threads;
 

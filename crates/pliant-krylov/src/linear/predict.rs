@@ -35,7 +35,7 @@ const FEWEST_ITERATIONS: f64 = 25.0;
 const SMALL: usize = 64;
 const LARGEST_DENSE: usize = 2000;
 /// Share of the diagonal of the Delassus operator from which a compliance is condensed.
-const COMPLIANT: f64 = 1e-8;
+pub(crate) const COMPLIANT: f64 = 1e-8;
 
 /// The decision for one pattern.
 #[derive(Clone, Debug)]

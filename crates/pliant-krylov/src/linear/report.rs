@@ -21,14 +21,10 @@ pub enum LinearMethod {
 impl std::fmt::Display for LinearMethod {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Self::Dense(method) => return method.fmt(f),
+            Self::Dense(method) => method.name(),
             Self::Direct => "sparse L D L^T",
             Self::Pivoted => "sparse L B L^T with pivoting",
-            Self::Krylov(KktMethod::Minres) => "MINRES",
-            Self::Krylov(KktMethod::SchurPcg) => "conjugate gradients on the Schur complement",
-            Self::Krylov(KktMethod::ConstraintGmres) => "GMRES with the constraint preconditioner",
-            Self::Krylov(KktMethod::ProjectedPcg) => "projected conjugate gradients",
-            Self::Krylov(KktMethod::PrimalPcg) => "conjugate gradients with incomplete Cholesky",
+            Self::Krylov(method) => method.name(),
         })
     }
 }

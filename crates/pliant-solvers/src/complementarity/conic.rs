@@ -1,11 +1,14 @@
 //! Saddle-point systems with cones, from statement to answer.
 
+use super::auto::AutoOrders;
 use super::{
     Auto, AutoOptions, Cone, DelassusChoice, Method, Outcome, Problem, ProblemError, Report, Residual,
     SaddleDelassus, Solver,
 };
 use crate::bounds::BoundState;
-use crate::{DirectOptions, DirectSolver, Elimination, KktSystem, Solution, SolveReport, Status};
+use crate::{
+    DirectOptions, DirectSolver, Elimination, KktSystem, Solution, SolveReport, SolverCounters, Status,
+};
 use pliant_sparse::{Pattern, PatternBuilder};
 
 /// What [`ConicSolver`] found: parts, and the judgement on the whole.
@@ -78,11 +81,11 @@ pub struct ConicSolver {
 /// What a [`ConicSolver`] remembers, as plain values.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ConicMemory {
-    direct: Option<Elimination>,
-    operator: Option<Elimination>,
-    interior: Option<Elimination>,
-    admm: Option<Elimination>,
-    newton: Option<Elimination>,
+    /// Of the bilateral part.
+    pub(crate) direct: Option<Elimination>,
+    /// Of the operator of the rows with cones.
+    pub(crate) operator: Option<Elimination>,
+    pub(crate) auto: AutoOrders,
 }
 
 /// `J x + R mu + b` of some rows.
@@ -124,13 +127,10 @@ impl ConicSolver {
 
     /// All that one solve with [`Auto`] hands to the next, but for the start: orders of elimination.
     pub fn memory(&self) -> ConicMemory {
-        let [interior, admm, newton] = self.auto.orders();
         ConicMemory {
             direct: self.direct.elimination().cloned(),
             operator: self.problem.as_ref().and_then(Problem::order),
-            interior,
-            admm,
-            newton,
+            auto: self.auto.orders(),
         }
     }
 
@@ -143,7 +143,7 @@ impl ConicSolver {
         self.direct.forget(memory.direct);
         self.operator = memory.operator;
         self.auto = Auto::default();
-        self.auto.impose([memory.interior, memory.admm, memory.newton]);
+        self.auto.impose(memory.auto);
     }
 
     /// Tolerances of the linear part.
@@ -155,6 +155,16 @@ impl ConicSolver {
     pub fn free_velocities(&self) -> impl Iterator<Item = (usize, f64)> {
         let b = self.problem.as_ref().map_or(&[][..], Problem::b);
         self.rows.iter().copied().zip(b.iter().copied())
+    }
+
+    /// Rows of the system with cones or bounds, and their velocities, as of the last `solve`.
+    pub fn velocities(&self) -> impl Iterator<Item = (usize, f64)> {
+        self.rows.iter().copied().zip(self.u.iter().copied())
+    }
+
+    /// Work of the factor of the bilateral part so far.
+    pub fn counters(&self) -> SolverCounters {
+        self.direct.counters()
     }
 
     /// The diagonal block of the operator at the block with a cone that starts at this row of the system, row by row; `None` if none does.

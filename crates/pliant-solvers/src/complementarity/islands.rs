@@ -6,7 +6,7 @@ use super::{AutoOptions, Cone, ConicSolver, Method, Outcome, Problem, ProblemErr
 use crate::bounds::BoundsReport;
 use crate::direct::MOST_THREADS;
 use crate::{BoxOptions, KktResidual, KktSystem, Solution, SolveError, SolveReport, Status};
-use pliant_sparse::Threads;
+use pliant_sparse::{DisjointSets, Threads};
 use std::collections::BTreeMap;
 
 use part::{Part, PartMemory, PartSolver};
@@ -74,26 +74,6 @@ pub struct IslandSolver {
 /// What an [`IslandSolver`] remembers, as plain values.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct IslandMemory(Vec<PartMemory>);
-
-/// Disjoint sets with path halving; the root is the least member.
-struct Sets(Vec<u32>);
-
-impl Sets {
-    fn root(&mut self, mut i: u32) -> u32 {
-        while self.0[i as usize] != i {
-            let up = self.0[self.0[i as usize] as usize];
-            self.0[i as usize] = up;
-            i = up;
-        }
-        i
-    }
-
-    fn join(&mut self, a: u32, b: u32) {
-        let (a, b) = (self.root(a), self.root(b));
-        let (low, high) = (a.min(b), a.max(b));
-        self.0[high as usize] = low;
-    }
-}
 
 /// Whether laws differ in their numbers only.
 fn alike(a: &[Option<Cone>], b: &[Option<Cone>]) -> bool {
@@ -222,11 +202,11 @@ impl IslandSolver {
     fn part(&mut self, system: &KktSystem, cones: &[Option<Cone>]) -> Result<(), ProblemError> {
         let (primal, row_blocks) = (system.primal_blocks().len() - 1, system.row_blocks().len() - 1);
         let of_dof = owners(system.primal_blocks());
-        let mut sets = Sets((0..primal as u32).collect());
+        let mut sets = DisjointSets::new(primal);
         let free = |d: usize| !system.fixed[d];
         for i in (0..system.n()).filter(|i| free(*i)) {
             for k in system.w.pattern().row(i).iter().filter(|k| free(**k as usize)) {
-                sets.join(of_dof[i], of_dof[*k as usize]);
+                sets.join(of_dof[i] as usize, of_dof[*k as usize] as usize);
             }
         }
         // The first free variable of each row block, which stands for it.
@@ -238,21 +218,21 @@ impl IslandSolver {
                     if leader[b] == NONE {
                         leader[b] = block;
                     }
-                    sets.join(leader[b], block);
+                    sets.join(leader[b] as usize, block as usize);
                 }
             }
         }
         let mut has_cone = vec![false; primal];
         for (b, cone) in cones.iter().enumerate() {
             if cone.is_some() && leader[b] != NONE {
-                has_cone[sets.root(leader[b]) as usize] = true;
+                has_cone[sets.root(leader[b] as usize)] = true;
             }
         }
         // Part 0 has no cones but those of rows on nothing; the others follow in the order of their first block.
         let mut number = vec![NONE; primal];
         let mut lists = vec![(Vec::new(), Vec::new())];
         for b in 0..primal as u32 {
-            let root = sets.root(b) as usize;
+            let root = sets.root(b as usize);
             if !has_cone[root] {
                 number[root] = 0;
             } else if number[root] == NONE {
@@ -264,7 +244,7 @@ impl IslandSolver {
         for (b, leader) in leader.iter().enumerate() {
             let at = match *leader {
                 NONE => 0,
-                block => number[sets.root(block) as usize],
+                block => number[sets.root(block as usize)],
             };
             lists[at as usize].1.push(b as u32);
         }
@@ -496,6 +476,7 @@ fn together(a: &SolveReport, b: &SolveReport) -> SolveReport {
             row: max(a.residual.row, b.residual.row),
             relative: max(a.residual.relative, b.residual.relative),
         },
+        iterations: a.iterations + b.iterations,
         refinements: a.refinements.max(b.refinements),
         redundant_rows: a.redundant_rows + b.redundant_rows,
         inertia: (a.inertia.0 + b.inertia.0, a.inertia.1 + b.inertia.1),

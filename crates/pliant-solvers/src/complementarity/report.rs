@@ -1,5 +1,6 @@
 //! What solvers have in common: limits, outcomes, the best iterate.
 
+use super::auto::STAGES;
 use super::{
     AcceleratedGradient, Admm, AdmmOptions, Auto, AutoOptions, BarzilaiBorwein, BlockPivoting,
     BlockPivotingOptions, CentralPath, GaussSeidel, GaussSeidelOptions, InteriorPoint, InteriorPointOptions,
@@ -151,10 +152,10 @@ pub struct Stages {
 }
 
 impl Stages {
-    /// As many as there are things to try.
-    pub(crate) const MOST: usize = 27;
+    /// The number of stages of [`Auto`](super::Auto).
+    const MOST: usize = STAGES.len();
 
-    /// Appends one. There are never more than [`MOST`](Self::MOST), because [`Auto`](super::Auto) has a list of so many.
+    /// Appends one. There are never more than [`MOST`](Self::MOST).
     pub(crate) fn push(&mut self, stage: Stage) {
         self.list[self.len] = stage;
         self.len += 1;

@@ -8,7 +8,7 @@ use super::{Delassus, Form, ProblemError, Twice};
 use crate::{Elimination, KktSystem};
 use explicit::{Analysis, Explicit};
 use free::Free;
-use pliant_sparse::{CsrMatrix, PatternBuilder};
+use pliant_sparse::{CsrMatrix, DisjointSets, PatternBuilder};
 use std::ops::Range;
 
 /// `A = N K^-1 N^T + R_N` of some rows `N` of a [`KktSystem`], `K` the system of the other rows, all of them bilateral: sparse blocks or
@@ -163,38 +163,27 @@ fn terms(system: &KktSystem, row: usize) -> impl Iterator<Item = (usize, f64)> {
 
 /// Sum of squares of the numbers of rows that touch each connected part of `K`.
 fn coupled(system: &KktSystem, rows: &[usize]) -> u64 {
-    fn root(parent: &mut [u32], mut v: usize) -> usize {
-        while parent[v] as usize != v {
-            parent[v] = parent[parent[v] as usize];
-            v = parent[v] as usize;
-        }
-        v
-    }
     let (n, m) = (system.n(), system.m());
     let mut out = vec![false; m];
     rows.iter().for_each(|row| out[*row] = true);
-    let mut parent: Vec<u32> = (0..(n + m) as u32).collect();
-    let mut join = |a: usize, b: usize| {
-        let (a, b) = (root(&mut parent, a), root(&mut parent, b));
-        parent[a.max(b)] = a.min(b) as u32;
-    };
+    let mut sets = DisjointSets::new(n + m);
     let is_free = |k: &usize| !system.fixed[*k];
     for i in (0..n).filter(is_free) {
         let others = system.w.pattern().row(i).iter().map(|k| *k as usize);
-        others.filter(is_free).for_each(|k| join(i, k));
+        others.filter(is_free).for_each(|k| sets.join(i, k));
     }
     for i in (0..m).filter(|i| !out[*i]) {
         let others = system.j.pattern().row(i).iter().map(|k| *k as usize);
-        others.filter(is_free).for_each(|k| join(n + i, k));
+        others.filter(is_free).for_each(|k| sets.join(n + i, k));
         let others = system.r.pattern().row(i).iter().map(|k| *k as usize);
-        others.filter(|k| !out[*k]).for_each(|k| join(n + i, n + k));
+        others.filter(|k| !out[*k]).for_each(|k| sets.join(n + i, n + k));
     }
     let mut touching = vec![0u64; n + m];
     let mut last = vec![ABSENT; n + m];
     for row in rows {
         let columns = system.j.pattern().row(*row).iter().map(|k| *k as usize);
         for k in columns.filter(is_free) {
-            let part = root(&mut parent, k);
+            let part = sets.root(k);
             if last[part] != *row as u32 {
                 last[part] = *row as u32;
                 touching[part] += 1;

@@ -21,13 +21,14 @@ pub enum DenseMethod {
     BunchKaufman,
 }
 
-impl std::fmt::Display for DenseMethod {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
+impl DenseMethod {
+    /// Its name, for reports.
+    pub fn name(self) -> &'static str {
+        match self {
             Self::Cholesky => "dense L L^T",
             Self::Ldlt => "dense L D L^T",
             Self::BunchKaufman => "dense L B L^T with pivoting",
-        })
+        }
     }
 }
 

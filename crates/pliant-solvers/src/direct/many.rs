@@ -73,6 +73,7 @@ impl DirectSolver {
                     relative: f64::INFINITY,
                     ..KktResidual::default()
                 },
+                iterations: 0,
                 refinements: 0,
                 redundant_rows: m - self.inertia.1,
                 inertia: self.inertia,

@@ -10,14 +10,16 @@ use pliant_solvers::{KktMemory, KktSolver, KktSystem, Solution, SolveError, Solv
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum IterativeMethod {
-    /// Conjugate gradients: on `W + J^T R^-1 J` where every row is compliant or there is none ([`KktMethod::PrimalPcg`]), else
-    /// projected to the rows ([`KktMethod::ProjectedPcg`]). A row counts as hard if its compliance is below `1e-8` of the diagonal of
-    /// `J |diag(W)|^-1 J^T`. For `W` that is positive definite on the null space of the hard rows.
+    /// Conjugate gradients: on `W + J^T R^-1 J` where every row is compliant or there is none
+    /// ([`KktMethod::PrimalPcg`]), else projected to the rows ([`KktMethod::ProjectedPcg`]). A row
+    /// counts as hard if its compliance is below `1e-8` of the diagonal of `J |diag(W)|^-1 J^T`.
+    /// For `W` that is positive definite on the null space of the hard rows.
     #[default]
     Cg,
     /// MINRES on the whole matrix ([`KktMethod::Minres`]).
     Minres,
-    /// GMRES on the whole matrix ([`KktMethod::ConstraintGmres`]), with the restart of [`KrylovOptions::restart`].
+    /// GMRES on the whole matrix ([`KktMethod::ConstraintGmres`]), with the restart of
+    /// [`KrylovOptions::restart`].
     Gmres,
 }
 
@@ -30,7 +32,8 @@ pub enum IterativePreconditioner {
     /// The diagonal blocks of `W`.
     #[default]
     Blocks,
-    /// An incomplete Cholesky factor of `W + J^T R^-1 J`: for conjugate gradients without hard rows only.
+    /// An incomplete Cholesky factor of `W + J^T R^-1 J`: for conjugate gradients without hard rows
+    /// only.
     IncompleteCholesky,
 }
 
@@ -58,11 +61,12 @@ impl Default for IterativeOptions {
     }
 }
 
-/// Solves a KKT system of bilateral rows, hard and compliant, by a [`KktKrylov`] whose variant suits the rows of the system; where
-/// the solution has the right lengths it is the start.
+/// Solves a KKT system of bilateral rows, hard and compliant, by a [`KktKrylov`] whose variant
+/// suits the rows of the system; where the solution has the right lengths it is the start.
 ///
-/// The report is that of every [`KktSolver`]: iterations, corrections as refinements, the residual against the matrices as given.
-/// No inertia is known, it is `(0, 0)`; that `W` is not positive definite shows as [`Status::Breakdown`] or not at all.
+/// The report is that of every [`KktSolver`]: iterations, corrections as refinements, the residual
+/// against the matrices as given. No inertia is known, it is `(0, 0)`; that `W` is not positive
+/// definite shows as [`Status::Breakdown`] or not at all.
 ///
 /// ```
 /// use pliant_krylov::{IterativeMethod, IterativeOptions, IterativeSolver};
@@ -146,7 +150,8 @@ impl KktSolver for IterativeSolver {
     /// Equilibrates, and makes the preconditioner.
     ///
     /// # Errors
-    /// Those of [`KktKrylov::prepare`]; [`SolveError::Unsupported`] for a preconditioner that the method cannot use.
+    /// Those of [`KktKrylov::prepare`]; [`SolveError::Unsupported`] for a preconditioner that the
+    /// method cannot use.
     fn prepare(&mut self, system: &KktSystem) -> Result<(), SolveError> {
         self.krylov.options = self.variant(system)?;
         self.krylov.prepare(system)

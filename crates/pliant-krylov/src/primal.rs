@@ -12,7 +12,9 @@ use pliant_sparse::{CsrMatrix, SymmetricBlockMatrix};
 pub enum PrimalPreconditioner {
     /// The diagonal of `W`.
     Diagonal,
-    /// The diagonal blocks of [`KktSystem::primal_blocks`](pliant_solvers::KktSystem::primal_blocks): nothing to factor, more iterations.
+    /// The diagonal blocks of
+    /// [`KktSystem::primal_blocks`](pliant_solvers::KktSystem::primal_blocks): nothing to factor,
+    /// more iterations.
     BlockJacobi,
     /// An incomplete Cholesky factor, by blocks where `W` has some.
     #[default]

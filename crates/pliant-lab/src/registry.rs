@@ -1,4 +1,5 @@
-//! Every solver by name: what a command line, a corpus and a benchmark run. A new solver is one line here.
+//! Every solver by name: what a command line, a corpus and a benchmark run. A new solver is one
+//! line here.
 
 mod run;
 
@@ -40,7 +41,8 @@ pub struct KktEntry {
     pub bounds: bool,
     /// Whether it takes hard rows, `R_ii = 0`.
     pub hard_rows: bool,
-    /// Prepares and solves from zero, to the relative residual given, in so many iterations at most.
+    /// Prepares and solves from zero, to the relative residual given, in so many iterations at
+    /// most.
     pub solve: fn(&KktSystem, f64, usize) -> Result<KktAnswer, SolveError>,
 }
 
@@ -65,7 +67,8 @@ pub struct KktAnswer {
     pub iterations: usize,
     /// The residual as the solver reports it.
     pub residual: KktResidual,
-    /// [`BoundsReport::natural`](pliant_solvers::BoundsReport::natural), m/s; without bounds the residual of the rows.
+    /// [`BoundsReport::natural`](pliant_solvers::BoundsReport::natural), m/s; without bounds the
+    /// residual of the rows.
     pub natural: f64,
 }
 

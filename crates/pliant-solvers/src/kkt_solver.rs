@@ -8,16 +8,18 @@ use crate::{
 /// A solver of [`KktSystem`]s as a step calls it: rows with and without compliance, and, where
 /// [`takes_bounds`](Self::takes_bounds) says so, with bounds.
 ///
-/// A step calls [`prepare`](Self::prepare) whenever a matrix, the mask of fixed variables or a bound changed, then
-/// [`solve`](Self::solve) for every right-hand side. Whatever the method is, the answer is judged by the same residual
-/// ([`KktSystem::residual`]) against the matrices as given, and [`Status::Converged`](crate::Status::Converged) means that its
-/// [`relative`](crate::KktResidual::relative) part is below the tolerance of the solver. A caller who asks for convergence compares
-/// the status; no other field of the report tells it.
+/// A step calls [`prepare`](Self::prepare) whenever a matrix, the mask of fixed variables or a
+/// bound changed, then [`solve`](Self::solve) for every right-hand side. Whatever the method is,
+/// the answer is judged by the same residual ([`KktSystem::residual`]) against the matrices as
+/// given, and [`Status::Converged`](crate::Status::Converged) means that its
+/// [`relative`](crate::KktResidual::relative) part is below the tolerance of the solver. A caller
+/// who asks for convergence compares the status; no other field of the report tells it.
 ///
-/// - **Start.** Iterative methods start from `solution` if it has the right lengths, so that the answer of the step before is a
-///   good guess; factors do not look at it. Who wants answers that do not depend on the start clears the solution.
-/// - **Memory.** [`memory`](Self::memory) is all that one solve hands to the next beside the start. Imposed on another solver of the
-///   same options, both give the same bits.
+/// - **Start.** Iterative methods start from `solution` if it has the right lengths, so that the
+///   answer of the step before is a good guess; factors do not look at it. Who wants answers that
+///   do not depend on the start clears the solution.
+/// - **Memory.** [`memory`](Self::memory) is all that one solve hands to the next beside the start.
+///   Imposed on another solver of the same options, both give the same bits.
 /// - **Allocation.** Nothing is allocated for a pattern that is known, but where a solver says so.
 ///
 /// ```
@@ -40,7 +42,8 @@ pub trait KktSolver: std::fmt::Debug + Send {
     /// The name of the method, for reports.
     fn name(&self) -> &'static str;
 
-    /// Whether rows with finite [`bounds`](KktSystem::bounds) are solved for; others refuse them with [`SolveError::Bounded`].
+    /// Whether rows with finite [`bounds`](KktSystem::bounds) are solved for; others refuse them
+    /// with [`SolveError::Bounded`].
     fn takes_bounds(&self) -> bool {
         false
     }
@@ -54,8 +57,9 @@ pub trait KktSolver: std::fmt::Debug + Send {
     /// Solves for the right-hand sides `system.c` and `system.b`.
     ///
     /// # Errors
-    /// [`SolveError::NotPrepared`] without a matching [`prepare`](Self::prepare), [`SolveError::NotFinite`]. That the residual is too
-    /// large is a [`Status`](crate::Status), not an error.
+    /// [`SolveError::NotPrepared`] without a matching [`prepare`](Self::prepare),
+    /// [`SolveError::NotFinite`]. That the residual is too large is a [`Status`](crate::Status),
+    /// not an error.
     fn solve(&mut self, system: &KktSystem, solution: &mut Solution) -> Result<SolveReport, SolveError>;
 
     /// Work done so far; zero for methods that do not count factorisations.
@@ -77,7 +81,8 @@ pub trait KktSolver: std::fmt::Debug + Send {
 pub struct KktMemory {
     /// The order of elimination of a sparse factor.
     pub order: Option<Elimination>,
-    /// The order of elimination of the operator of the bounded rows, for [`ProjectedGaussSeidel`](crate::ProjectedGaussSeidel).
+    /// The order of elimination of the operator of the bounded rows, for
+    /// [`ProjectedGaussSeidel`](crate::ProjectedGaussSeidel).
     pub operator: Option<Elimination>,
     /// The state of each bounded row; empty without such.
     pub active_set: Vec<BoundState>,

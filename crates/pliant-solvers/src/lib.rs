@@ -7,15 +7,18 @@
 //! [ -J  -R   ] [ mu ] = [ b ]
 //! ```
 //!
-//! with `W` (n x n) symmetric, positive definite on the null space of `J` and without a zero on its diagonal, `J` (m x n), `R` (m x m) symmetric positive semidefinite and block
-//! diagonal; rows with `R = 0` are hard. Fixed variables stay at `x = 0`.
+//! with `W` (n x n) symmetric, positive definite on the null space of `J` and without a zero on its
+//! diagonal, `J` (m x n), `R` (m x m) symmetric positive semidefinite and block diagonal; rows with
+//! `R = 0` are hard. Fixed variables stay at `x = 0`.
 //!
-//! The crate holds the statement ([`KktSystem`]), the residuals by which every solver is judged, and the solvers that a step calls.
-//! It never sees a node, a mapping or a time step. Rows are bilateral ([`DirectSolver`], [`DenseSolver`], [`DenseCholesky`]) or have
-//! a bounded multiplier ([`BoxSolver`], [`ProjectedGaussSeidel`]): motors, dry friction in joints, unilateral stops. A step calls
-//! any of them as a [`KktSolver`]. Cones of friction, and problems that come as a
-//! matrix, are in [`complementarity`]. Iterative solvers of linear systems are in the crate `pliant-krylov`; methods for
-//! comparison, the list of all solvers by name and problems as texts are in `pliant-lab`.
+//! The crate holds the statement ([`KktSystem`]), the residuals by which every solver is judged,
+//! and the solvers that a step calls. It never sees a node, a mapping or a time step. Rows are
+//! bilateral ([`DirectSolver`], [`DenseSolver`], [`DenseCholesky`]) or have a bounded multiplier
+//! ([`BoxSolver`], [`ProjectedGaussSeidel`]): motors, dry friction in joints, unilateral stops. A
+//! step calls any of them as a [`KktSolver`]. Cones of friction, and problems that come as a
+//! matrix, are in [`complementarity`]. Iterative solvers of linear systems are in the crate
+//! `pliant-krylov`; methods for comparison, the list of all solvers by name and problems as texts
+//! are in `pliant-lab`.
 //!
 //! ```
 //! use pliant_solvers::{DirectSolver, KktSystem, Solution, Status};
@@ -78,12 +81,13 @@ impl std::fmt::Display for Variable {
     }
 }
 
-/// Why a system could not be solved at all. (A solve that ended with too large a residual is a [`Status`].)
+/// Why a system could not be solved at all. (A solve that ended with too large a residual is a
+/// [`Status`].)
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SolveError {
-    /// `W` is not positive definite on the null space of `J`: no inertia, a negative mass, or compression beyond what the mass
-    /// can carry in a step. The solution would not be a minimum.
+    /// `W` is not positive definite on the null space of `J`: no inertia, a negative mass, or
+    /// compression beyond what the mass can carry in a step. The solution would not be a minimum.
     #[error(
         "the response matrix W is not positive definite on the constraints' null space, first seen at degree of freedom {dof} \
          (diagonal {diagonal:e})"
@@ -102,7 +106,8 @@ pub enum SolveError {
         /// `R_ii`.
         value: f64,
     },
-    /// No multiplier lies between the bounds of a row: one is NaN, they are in the wrong order, or both are the same infinity.
+    /// No multiplier lies between the bounds of a row: one is NaN, they are in the wrong order, or
+    /// both are the same infinity.
     #[error("constraint row {row} has no multiplier between its bounds {lower:e} and {upper:e}")]
     Bounds {
         /// Index into `mu`.
@@ -196,8 +201,8 @@ pub enum Status {
     Stagnated,
     /// The iterations allowed ran out above the tolerance.
     MaxIterations,
-    /// An iterative method cannot go on: it met a direction without curvature or a product that is not finite. The answer is
-    /// the best one so far.
+    /// An iterative method cannot go on: it met a direction without curvature or a product that is
+    /// not finite. The answer is the best one so far.
     Breakdown,
     /// Hard rows contradict each other: `x` is the least-squares compromise, `mu` belongs to it.
     Incompatible {
@@ -206,7 +211,8 @@ pub enum Status {
         /// `|J x + R mu + b|` there.
         violation: f64,
     },
-    /// The set of rows at their bounds did not settle within the rounds allowed, or what it settled on misses the tolerance.
+    /// The set of rows at their bounds did not settle within the rounds allowed, or what it settled
+    /// on misses the tolerance.
     Unsettled {
         /// The row that misses its law most, against its tolerance.
         row: usize,
@@ -245,8 +251,8 @@ pub struct SolveReport {
     pub refinements: usize,
     /// Pivots that were dropped as dependent: the rank deficiency of the hard rows.
     pub redundant_rows: usize,
-    /// Positive and negative pivots: always n (free variables) and m less the redundant rows. A row at a bound counts with its
-    /// unit pivot. Methods that know no inertia say `(0, 0)`.
+    /// Positive and negative pivots: always n (free variables) and m less the redundant rows. A row
+    /// at a bound counts with its unit pivot. Methods that know no inertia say `(0, 0)`.
     pub inertia: (usize, usize),
     /// What the bounds of the rows took.
     pub bounds: BoundsReport,

@@ -1,10 +1,12 @@
 //! Disjoint sets of indices: the connected parts of a graph whose edges come one by one.
 
-/// A partition of `0..n` into disjoint sets, which are joined two by two. A set is named by its least member, whatever the
-/// order of the joins, so that what follows from the partition is deterministic.
+/// A partition of `0..n` into disjoint sets, which are joined two by two. A set is named by its
+/// least member, whatever the order of the joins, so that what follows from the partition is
+/// deterministic.
 ///
-/// Method: a forest with path halving (van Leeuwen and van der Weide 1977). Cost of `root` and `join`: amortised `O(log n)`,
-/// next to constant in practice. The buffers are kept: [`reset`](Self::reset) to a size that was there before allocates nothing.
+/// Method: a forest with path halving (van Leeuwen and van der Weide 1977). Cost of `root` and
+/// `join`: amortised `O(log n)`, next to constant in practice. The buffers are kept:
+/// [`reset`](Self::reset) to a size that was there before allocates nothing.
 ///
 /// ```
 /// use pliant_sparse::DisjointSets;

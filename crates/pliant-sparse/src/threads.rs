@@ -5,9 +5,11 @@ use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Threads that factorisations and solves may share. Cheap to clone; the default is the caller's own thread alone.
+/// Threads that factorisations and solves may share. Cheap to clone; the default is the caller's
+/// own thread alone.
 ///
-/// No result depends on their number: work is cut into the same pieces, and sums are taken in the same order, for any.
+/// No result depends on their number: work is cut into the same pieces, and sums are taken in the
+/// same order, for any.
 #[derive(Clone, Debug, Default)]
 pub struct Threads {
     pool: Option<Arc<rayon::ThreadPool>>,
@@ -22,7 +24,8 @@ impl Threads {
         Self::default()
     }
 
-    /// So many threads, started now and stopped with the last clone; up to one means the caller's own.
+    /// So many threads, started now and stopped with the last clone; up to one means the caller's
+    /// own.
     ///
     /// # Errors
     /// [`SparseError::Threads`] if the system refuses to start them.
@@ -63,8 +66,9 @@ impl Threads {
         }
     }
 
-    /// Cuts the values of some items, one after the other, into pieces of at most so many items, and does something to every piece, several at the same time if there are
-    /// threads. `start` says where the values of an item begin.
+    /// Cuts the values of some items, one after the other, into pieces of at most so many items,
+    /// and does something to every piece, several at the same time if there are threads. `start`
+    /// says where the values of an item begin.
     ///
     /// # Errors
     /// Of the pieces that have one, that of the first.
@@ -138,7 +142,8 @@ impl Threads {
 mod tests {
     use super::*;
 
-    /// Items of one, two, three ... values: every piece gets its own, and the first error by order is told, whoever is done first.
+    /// Items of one, two, three ... values: every piece gets its own, and the first error by order
+    /// is told, whoever is done first.
     #[test]
     fn pieces_are_cut_where_items_begin_and_the_first_error_is_told() {
         let start = |item: usize| item * (item + 1) / 2;

@@ -82,9 +82,11 @@ pub struct Attempt {
     pub outcome: Outcome,
     /// Krylov iterations.
     pub iterations: usize,
-    /// [`KktResidual::relative`](pliant_solvers::KktResidual::relative) of its answer; infinite without one.
+    /// [`KktResidual::relative`](pliant_solvers::KktResidual::relative) of its answer; infinite
+    /// without one.
     pub residual: f64,
-    /// Time of the preparation, if it was made for this solve. For reading only: no decision depends on it.
+    /// Time of the preparation, if it was made for this solve. For reading only: no decision
+    /// depends on it.
     pub preparation: Duration,
     /// Time of the solve.
     pub solve: Duration,
@@ -109,7 +111,8 @@ impl std::fmt::Display for Attempt {
     }
 }
 
-/// What the [`LinearAuto`](crate::LinearAuto) found and did. The way there is in [`attempts`](crate::LinearAuto::attempts).
+/// What the [`LinearAuto`](crate::LinearAuto) found and did. The way there is in
+/// [`attempts`](crate::LinearAuto::attempts).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LinearReport {
     /// How it ended.
@@ -132,7 +135,8 @@ pub struct FactorSummary {
     /// Pivots that were dropped as dependent: the rank deficiency of the hard rows.
     pub redundant_rows: usize,
     /// Positive and negative pivots: n (free variables) and m less the redundant rows. Only where
-    /// [`indefinite`](crate::LinearOptions::indefinite) systems are allowed may they be others: the answer is then no minimum.
+    /// [`indefinite`](crate::LinearOptions::indefinite) systems are allowed may they be others: the
+    /// answer is then no minimum.
     pub inertia: (usize, usize),
 }
 

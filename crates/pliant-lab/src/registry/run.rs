@@ -3,7 +3,7 @@
 use super::KktAnswer;
 use pliant_krylov::{
     Approximation, IterativeMethod, IterativeOptions, IterativeSolver, KktKrylov, KktKrylovOptions,
-    KktMethod, KrylovOptions, LinearAuto, LinearOptions,
+    KktMethod, KrylovOptions, KrylovStatus, LinearAuto, LinearOptions,
 };
 use pliant_solvers::{
     BoxOptions, BoxSolver, DenseCholesky, DenseOptions, DenseSolver, DirectOptions, DirectSolver, KktSolver,
@@ -136,7 +136,7 @@ pub(super) fn solve_krylov(
     tolerance: f64,
     max_iterations: usize,
 ) -> Result<KktAnswer, SolveError> {
-    let options = KktKrylovOptions {
+    let mut solver = KktKrylov::new(KktKrylovOptions {
         method,
         approximation,
         krylov: KrylovOptions {
@@ -145,6 +145,17 @@ pub(super) fn solve_krylov(
             ..KrylovOptions::default()
         },
         ..KktKrylovOptions::default()
-    };
-    run(KktKrylov::new(options), system)
+    });
+    let mut solution = Solution::default();
+    solver.prepare(system)?;
+    // Its own report says why it broke down.
+    let report = solver.solve(system, &mut solution)?;
+    Ok(KktAnswer {
+        solution,
+        converged: report.status == KrylovStatus::Converged,
+        status: report.status.to_string(),
+        iterations: report.iterations,
+        natural: report.residual.row,
+        residual: report.residual,
+    })
 }

@@ -50,7 +50,8 @@ fn solve(solver: &mut dyn KktSolver, system: &KktSystem) -> (Solution, Status) {
     (solution, report.status)
 }
 
-/// Rows of which a third, all and none are compliant; the second system of a pattern takes the warm path.
+/// Rows of which a third, all and none are compliant; the second system of a pattern takes the warm
+/// path.
 #[test]
 fn all_find_the_solution_of_the_factor() {
     let mut random = Random(3);

@@ -9,14 +9,17 @@ use crate::{
     KktMemory, KktSolver, KktSystem, Solution, SolveError, SolveReport, SolverCounters, Status, Variable,
 };
 
-/// Solves what [`BoxSolver`](crate::BoxSolver) solves, with projected Gauss-Seidel sweeps over the bounded rows: the bilateral rows
-/// are eliminated by a factor, the [Delassus operator](crate::complementarity::SaddleDelassus) of the others is swept until every
-/// row keeps its law, and the factor gives the variables.
+/// Solves what [`BoxSolver`](crate::BoxSolver) solves, with projected Gauss-Seidel sweeps over the
+/// bounded rows: the bilateral rows are eliminated by a factor, the [Delassus
+/// operator](crate::complementarity::SaddleDelassus) of the others is swept until every row keeps
+/// its law, and the factor gives the variables.
 ///
-/// No active set is looked for, so that a round costs a product instead of a factorisation; the number of sweeps grows with the number of
-/// rows that push each other. The multipliers of the start count. Sweeps at most: [`max_changes`](BoxOptions::max_changes); a row keeps
-/// its law if it misses it by at most [`tolerance`](BoxOptions::tolerance) of the largest velocity
-/// ([`Residual::measure`](crate::complementarity::Residual::measure)). Rows that miss it end as [`Status::Unsettled`].
+/// No active set is looked for, so that a round costs a product instead of a factorisation; the
+/// number of sweeps grows with the number of rows that push each other. The multipliers of the
+/// start count. Sweeps at most: [`max_changes`](BoxOptions::max_changes); a row keeps its law if it
+/// misses it by at most [`tolerance`](BoxOptions::tolerance) of the largest velocity
+/// ([`Residual::measure`](crate::complementarity::Residual::measure)). Rows that miss it end as
+/// [`Status::Unsettled`].
 #[derive(Debug, Default)]
 pub struct ProjectedGaussSeidel {
     /// Tolerances and limits; may be changed at any time.

@@ -15,11 +15,13 @@ use stages::{Attempt, LEMKE, Most, Start, Traits};
 /// Options of [`Auto`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AutoOptions {
-    /// Tolerance and history for every stage; `max_iterations` is that of the last, iterative, resort.
+    /// Tolerance and history for every stage; `max_iterations` is that of the last, iterative,
+    /// resort.
     pub limits: Limits,
     /// Rows up to which a dense factorisation is thought cheap.
     pub dense_rows: usize,
-    /// Iterations times rows, of all methods together, after which no other method is begun: the outcome is then that of the best one. A count and no time, so that answers do not depend on
+    /// Iterations times rows, of all methods together, after which no other method is begun: the
+    /// outcome is then that of the best one. A count and no time, so that answers do not depend on
     /// the machine.
     pub work: usize,
 }
@@ -40,21 +42,29 @@ impl Default for AutoOptions {
 /// What all methods in turn take for some 1,300 rows.
 const WORK: usize = 4_000_000;
 
-/// Tries solvers in turn, each from the best impulse so far, until the residual that is asked for holds.
+/// Tries solvers in turn, each from the best impulse so far, until the residual that is asked for
+/// holds.
 ///
-/// - Without friction and with few rows: block pivoting, then Lemke; then as with friction. Without a start and with more than 60 rows block pivoting ends before Lemke as soon as rows of its set are redundant,
-///   as of things that lie on each other (of such sets there are many), and goes on after it.
-/// - Else: Gauss-Seidel (8 sweeps, if there is a start or there are at most four contacts: interior points gain nothing from them
-///   otherwise), Newton (up to 60 rows), interior points, Newton, [alternating](ShiftStep::Alternating) interior points, Newton, the [central path](CentralPath) around its turning points, Newton, interior points with the shift
-///   [lagged](ShiftStep::Lagged), Newton, the same with half of the new shift, Newton with many sweeps, from Lemke's pyramids (up to 200 rows) with both functions, a tenth and three
-///   tenths of the new shift, Newton with both functions from rest (if few rows), conjugate
-///   gradients over Gauss-Seidel, alternating directions, accelerated gradients. With a [`Cone::Pyramid`](super::Cone::Pyramid): Lemke (if few
-///   rows), alternating directions, accelerated gradients. With a [`Cone::Rolling`](super::Cone::Rolling) Newton comes before interior points whatever the size.
+/// - Without friction and with few rows: block pivoting, then Lemke; then as with friction. Without
+///   a start and with more than 60 rows block pivoting ends before Lemke as soon as rows of its set
+///   are redundant, as of things that lie on each other (of such sets there are many), and goes on
+///   after it.
+/// - Else: Gauss-Seidel (8 sweeps, if there is a start or there are at most four contacts: interior
+///   points gain nothing from them otherwise), Newton (up to 60 rows), interior points, Newton,
+///   [alternating](ShiftStep::Alternating) interior points, Newton, the [central path](CentralPath)
+///   around its turning points, Newton, interior points with the shift [lagged](ShiftStep::Lagged),
+///   Newton, the same with half of the new shift, Newton with many sweeps, from Lemke's pyramids
+///   (up to 200 rows) with both functions, a tenth and three tenths of the new shift, Newton with
+///   both functions from rest (if few rows), conjugate gradients over Gauss-Seidel, alternating
+///   directions, accelerated gradients. With a [`Cone::Pyramid`](super::Cone::Pyramid): Lemke (if
+///   few rows), alternating directions, accelerated gradients. With a
+///   [`Cone::Rolling`](super::Cone::Rolling) Newton comes before interior points whatever the size.
 ///
 /// None of them is begun once [`work`](AutoOptions::work) has been done.
 ///
-/// [`Report::stages`] lists what was tried, [`Report::method`] is the one whose answer it is, [`Report::iterations`] sums over the
-/// stages. If none converges, the answer is the best one, and the outcome a ray if one was found, else that of the best stage.
+/// [`Report::stages`] lists what was tried, [`Report::method`] is the one whose answer it is,
+/// [`Report::iterations`] sums over the stages. If none converges, the answer is the best one, and
+/// the outcome a ray if one was found, else that of the best stage.
 #[derive(Clone, Debug, Default)]
 pub struct Auto {
     /// May be changed at any time.

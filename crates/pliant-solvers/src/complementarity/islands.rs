@@ -20,11 +20,13 @@ const SMALL: usize = 500;
 pub struct IslandReport {
     /// [`Outcome::Converged`] only if every part with cones converged.
     pub outcome: Outcome,
-    /// The linear parts together: worst status and residuals, sums of counts. Rows are those of the whole system.
+    /// The linear parts together: worst status and residuals, sums of counts. Rows are those of the
+    /// whole system.
     pub linear: SolveReport,
     /// The cones of the part with the largest measure.
     pub residual: Residual,
-    /// [`Residual::measure`] by the [exact](Cone::exact) laws of contacts whose shift is known, the largest of all parts.
+    /// [`Residual::measure`] by the [exact](Cone::exact) laws of contacts whose shift is known, the
+    /// largest of all parts.
     pub exact: f64,
     /// Row block of the whole system that misses its cone most, in that part.
     pub worst: usize,
@@ -38,13 +40,16 @@ pub struct IslandReport {
     pub settled: usize,
 }
 
-/// Solves what [`ConicSolver`](super::ConicSolver) solves, part by part: blocks of variables that no entry of `W`, `J`, `R` connects, other than through
-/// fixed variables, do not know of each other. Parts without cones go together to a [`BoxSolver`](crate::BoxSolver).
+/// Solves what [`ConicSolver`](super::ConicSolver) solves, part by part: blocks of variables that
+/// no entry of `W`, `J`, `R` connects, other than through fixed variables, do not know of each
+/// other. Parts without cones go together to a [`BoxSolver`](crate::BoxSolver).
 ///
-/// A part that a change of the pattern leaves as it was keeps its plan, and one whose start is an answer costs a factorisation and
-/// two solves. Residuals of cones are relative to the velocities of their own part, so that a calm island is held to a finer measure than
-/// beside a wild one. Parts are solved side by side on as many threads as [`DirectOptions::threads`](crate::DirectOptions::threads) says, with the
-/// same bits for any number. Cost of the partition: `O(nnz)`, only for a new pattern.
+/// A part that a change of the pattern leaves as it was keeps its plan, and one whose start is an
+/// answer costs a factorisation and two solves. Residuals of cones are relative to the velocities
+/// of their own part, so that a calm island is held to a finer measure than beside a wild one.
+/// Parts are solved side by side on as many threads as
+/// [`DirectOptions::threads`](crate::DirectOptions::threads) says, with the same bits for any
+/// number. Cost of the partition: `O(nnz)`, only for a new pattern.
 #[derive(Debug, Default)]
 pub struct IslandSolver {
     /// Of the cones; may be changed at any time.
@@ -106,7 +111,8 @@ impl IslandSolver {
         self.parts.iter().filter(conic).count()
     }
 
-    /// The problem of the part whose cones had the largest measure in the last `solve`, to be looked at or written.
+    /// The problem of the part whose cones had the largest measure in the last `solve`, to be
+    /// looked at or written.
     pub fn worst_problem(&self) -> Option<&Problem> {
         match &self.parts.get(self.worst?)?.solver {
             PartSolver::Conic(solver) => solver.problem(),
@@ -114,8 +120,8 @@ impl IslandSolver {
         }
     }
 
-    /// Takes out what solved the problem of [`worst_problem`](Self::worst_problem), to be looked at after the other parts were forgotten. The next solve needs a
-    /// `prepare`.
+    /// Takes out what solved the problem of [`worst_problem`](Self::worst_problem), to be looked at
+    /// after the other parts were forgotten. The next solve needs a `prepare`.
     pub fn take_worst(&mut self) -> Option<Box<ConicSolver>> {
         let worst = self.worst.take().filter(|k| *k < self.parts.len())?;
         match self.parts.remove(worst).solver {
@@ -131,7 +137,8 @@ impl IslandSolver {
         IslandMemory(own.chain(self.memory.iter().cloned()).collect())
     }
 
-    /// Forgets all parts; those of the next `prepare` that are like remembered ones go on as these would, bit for bit.
+    /// Forgets all parts; those of the next `prepare` that are like remembered ones go on as these
+    /// would, bit for bit.
     pub fn impose(&mut self, memory: &IslandMemory) {
         self.parts.clear();
         self.whole = None;
@@ -139,7 +146,8 @@ impl IslandSolver {
         self.memory.clone_from(&memory.0);
     }
 
-    /// As [`ConicSolver::diagonal_block`](super::ConicSolver::diagonal_block), for a row of the whole.
+    /// As [`ConicSolver::diagonal_block`](super::ConicSolver::diagonal_block), for a row of the
+    /// whole.
     pub fn diagonal_block(&self, row: usize) -> Option<&[f64]> {
         let (part, own) = self.part_of(row)?;
         match &part.solver {
@@ -172,7 +180,8 @@ impl IslandSolver {
         self.partitions
     }
 
-    /// How often a part was compared with an older or remembered one, at most once each per part and partition.
+    /// How often a part was compared with an older or remembered one, at most once each per part
+    /// and partition.
     pub fn comparisons(&self) -> usize {
         self.comparisons
     }
@@ -182,7 +191,8 @@ impl IslandSolver {
         self.kept
     }
 
-    /// `J x + R mu + b` of every row with a cone, without the impulses of such rows, as of the last `solve`; zero for other rows.
+    /// `J x + R mu + b` of every row with a cone, without the impulses of such rows, as of the last
+    /// `solve`; zero for other rows.
     pub fn free_velocities(&self) -> &[f64] {
         &self.free
     }
@@ -228,7 +238,8 @@ impl IslandSolver {
                 has_cone[sets.root(leader[b] as usize)] = true;
             }
         }
-        // Part 0 has no cones but those of rows on nothing; the others follow in the order of their first block.
+        // Part 0 has no cones but those of rows on nothing; the others follow in the order of their
+        // first block.
         let mut number = vec![NONE; primal];
         let mut lists = vec![(Vec::new(), Vec::new())];
         for b in 0..primal as u32 {
@@ -285,10 +296,12 @@ impl IslandSolver {
         Ok(())
     }
 
-    /// Parts the system if its pattern, its fixed variables or its laws changed, and factors the parts. One entry of `cones` per row block.
+    /// Parts the system if its pattern, its fixed variables or its laws changed, and factors the
+    /// parts. One entry of `cones` per row block.
     ///
     /// # Errors
-    /// As [`ConicSolver::prepare`](super::ConicSolver::prepare); variables and rows in errors of linear systems are those of the whole.
+    /// As [`ConicSolver::prepare`](super::ConicSolver::prepare); variables and rows in errors of
+    /// linear systems are those of the whole.
     pub fn prepare(&mut self, system: &KktSystem, cones: &[Option<Cone>]) -> Result<(), ProblemError> {
         self.ready = false;
         system.check()?;
@@ -353,7 +366,8 @@ impl IslandSolver {
     /// Solves every part from the multipliers in the solution, if there are as many as rows.
     ///
     /// # Errors
-    /// [`SolveError::NotPrepared`] without a matching `prepare`, and what the solvers of the parts refuse.
+    /// [`SolveError::NotPrepared`] without a matching `prepare`, and what the solvers of the parts
+    /// refuse.
     pub fn solve(
         &mut self,
         system: &KktSystem,

@@ -10,15 +10,17 @@ use pliant_dense::semidefinite;
 /// Share of its diagonal below which a pivot of the Schur complement makes the rows redundant.
 const REDUNDANT: f64 = 1e-12;
 
-/// Solves by `W = L L^T` and `(J W^-1 J^T + R) mu = -(b + J W^-1 c)`, both factors dense and without pivoting, of the system
-/// equilibrated by powers of two, with iterative refinement. All rows are bilateral, with or without compliance.
+/// Solves by `W = L L^T` and `(J W^-1 J^T + R) mu = -(b + J W^-1 c)`, both factors dense and
+/// without pivoting, of the system equilibrated by powers of two, with iterative refinement. All
+/// rows are bilateral, with or without compliance.
 ///
-/// `W` has to be positive definite, not only on the null space of `J`. Where hard rows are redundant, the multipliers are those of
-/// minimum norm in the equilibrated system (where the [`DirectSolver`](crate::DirectSolver) takes the units as given), and every
-/// solve allocates; otherwise nothing is allocated for a known pattern.
+/// `W` has to be positive definite, not only on the null space of `J`. Where hard rows are
+/// redundant, the multipliers are those of minimum norm in the equilibrated system (where the
+/// [`DirectSolver`](crate::DirectSolver) takes the units as given), and every solve allocates;
+/// otherwise nothing is allocated for a known pattern.
 ///
-/// For systems of some hundreds of unknowns. Cost: `(n^3 + m^3) / 3 + 2 n^2 m + n m^2` per `prepare`, `2 n^2 + 2 m^2 + 4 n m` per solve and
-/// refinement.
+/// For systems of some hundreds of unknowns. Cost: `(n^3 + m^3) / 3 + 2 n^2 m + n m^2` per
+/// `prepare`, `2 n^2 + 2 m^2 + 4 n m` per solve and refinement.
 #[derive(Debug, Default)]
 pub struct DenseCholesky {
     /// Tolerance and refinements; the [method](DenseOptions::method) does not count.
@@ -150,8 +152,9 @@ impl KktSolver for DenseCholesky {
     /// Equilibrates and factors.
     ///
     /// # Errors
-    /// [`SolveError::NotPositiveDefinite`] if `W` is not, [`SolveError::NegativeCompliance`], [`SolveError::NotFinite`],
-    /// [`SolveError::Size`], [`SolveError::Bounds`], [`SolveError::Bounded`].
+    /// [`SolveError::NotPositiveDefinite`] if `W` is not, [`SolveError::NegativeCompliance`],
+    /// [`SolveError::NotFinite`], [`SolveError::Size`], [`SolveError::Bounds`],
+    /// [`SolveError::Bounded`].
     fn prepare(&mut self, system: &KktSystem) -> Result<(), SolveError> {
         self.ready = false;
         system.check()?;

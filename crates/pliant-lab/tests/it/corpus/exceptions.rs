@@ -1,6 +1,7 @@
 //! What solvers of the corpus are not expected to solve, with the reason beside it.
 
-/// Pairs of problems and solvers that do not end as the others do. A `*` at the end of a name stands for any rest.
+/// Pairs of problems and solvers that do not end as the others do. A `*` at the end of a name
+/// stands for any rest.
 pub(super) struct Exception {
     pub(super) problems: &'static [&'static str],
     pub(super) solvers: &'static [&'static str],

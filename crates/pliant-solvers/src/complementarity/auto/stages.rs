@@ -1,4 +1,5 @@
-//! The stages of [`Auto`](super::Auto) as a table: method, start, limits, when it applies, and the problem that needs it.
+//! The stages of [`Auto`](super::Auto) as a table: method, start, limits, when it applies, and the
+//! problem that needs it.
 
 use crate::complementarity::{ContactFunction, Form, Problem, ShiftStep};
 use Attempt::{
@@ -9,7 +10,8 @@ use Start::{Best, Pyramid, Rest};
 /// A method with its options.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Attempt {
-    /// Block pivoting, which ends where rows of its set are redundant unless these are wanted: of such sets there may be many.
+    /// Block pivoting, which ends where rows of its set are redundant unless these are wanted: of
+    /// such sets there may be many.
     BlockPivoting {
         redundant: bool,
     },
@@ -70,7 +72,8 @@ pub(super) struct Traits {
     warm: bool,
 }
 
-/// From where interior points end, Newton takes a dozen factorisations: where they are dense, up to this many times the rows that are few.
+/// From where interior points end, Newton takes a dozen factorisations: where they are dense, up to
+/// this many times the rows that are few.
 const ENDED: usize = 4;
 /// Factorisations of the central path; heaps of hundreds of contacts took 400 to 1900.
 const PATH: usize = 3000;
@@ -149,8 +152,9 @@ const fn rule(attempt: Attempt, start: Start, most: Option<Most>, applies: fn(&T
     }
 }
 
-/// The stages in the order in which they are tried; one that is the same as the one before, both from the best, is passed over.
-/// Beside each stands the problem of the corpus (or the test) that no other stage before it solves.
+/// The stages in the order in which they are tried; one that is the same as the one before, both
+/// from the best, is passed over. Beside each stands the problem of the corpus (or the test) that
+/// no other stage before it solves.
 #[rustfmt::skip]
 pub(in crate::complementarity) const STAGES: &[Rule] = &[
     // `many_redundant_rows_are_lemkes`: of sets with redundant rows there are many.
@@ -160,7 +164,8 @@ pub(in crate::complementarity) const STAGES: &[Rule] = &[
     // lcp-skew, random-lcp-deficient.
     rule(Lemke, Best, LEMKE, |t| (t.rows || !t.round) && t.few),
     rule(BlockPivoting { redundant: true }, Best, PIVOTINGS, |t| t.rows && t.few && !(t.small || t.warm)),
-    // contact-slips, random-rolling; without a start and with many contacts interior points gain nothing from sweeps.
+    // contact-slips, random-rolling; without a start and with many contacts interior points gain
+    // nothing from sweeps.
     rule(GaussSeidel, Best, most(8, 8), |t| t.round && (t.swept || t.rolls || t.warm)),
     // capstan-16-slips, cards.
     rule(NEWTON, Best, NEWTONS, |t| t.round && !t.rows && (t.small || t.rolls && t.near)),

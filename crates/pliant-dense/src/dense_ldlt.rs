@@ -24,7 +24,8 @@ pub enum DenseError {
     },
 }
 
-/// The factors of `A = L D L^T` of a dense symmetric matrix, without pivoting (meant for quasi-definite matrices).
+/// The factors of `A = L D L^T` of a dense symmetric matrix, without pivoting (meant for
+/// quasi-definite matrices).
 #[derive(Clone, Debug)]
 pub struct DenseLdlt {
     /// Unit lower triangle `L` below the diagonal, `D` on it.
@@ -35,7 +36,8 @@ impl DenseLdlt {
     /// Factors a symmetric matrix; only the lower triangle is read. Cost `n^3 / 3`.
     ///
     /// # Errors
-    /// [`DenseError::Size`] if the matrix is not square, [`DenseError::Pivot`] at a zero or non-finite pivot.
+    /// [`DenseError::Size`] if the matrix is not square, [`DenseError::Pivot`] at a zero or
+    /// non-finite pivot.
     pub fn new(matrix: &DMatrix<f64>) -> Result<Self, DenseError> {
         let n = matrix.nrows();
         if matrix.ncols() != n {
@@ -98,13 +100,14 @@ impl DenseLdlt {
     }
 }
 
-/// The least-squares solution of minimum norm of `A x = b` for a symmetric `A`, by eigenvalues; those below `threshold` times the
-/// largest in size count as zero.
+/// The least-squares solution of minimum norm of `A x = b` for a symmetric `A`, by eigenvalues;
+/// those below `threshold` times the largest in size count as zero.
 pub fn minimum_norm(a: &DMatrix<f64>, b: &DVector<f64>, threshold: f64) -> DVector<f64> {
     let n = a.nrows();
     let mut d: Vec<f64> = a.iter().copied().collect();
     let mut v = vec![0.0; n * n];
-    // Accurate to rounding of the largest eigenvalue. (A general singular value iteration stopped at 1e-7 here.)
+    // Accurate to rounding of the largest eigenvalue. (A general singular value iteration stopped
+    // at 1e-7 here.)
     crate::eigen::symmetric_eigen(n, &mut d, &mut v);
     let cut = threshold * (0..n).fold(0.0f64, |m, i| m.max(d[i * n + i].abs()));
     let mut x = DVector::zeros(n);

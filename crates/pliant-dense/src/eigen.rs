@@ -1,18 +1,22 @@
 //! Eigenvalues of one small symmetric matrix, without allocation.
 
-/// Largest size that goes by Jacobi's rotations: for larger ones there are few numbers to find and many to rotate.
+/// Largest size that goes by Jacobi's rotations: for larger ones there are few numbers to find and
+/// many to rotate.
 const JACOBI: usize = 4;
 /// Steps for one eigenvalue at most; two are usual.
 const MOST_STEPS: usize = 60;
 
 /// Eigenvalues and eigenvectors of a symmetric `n x n` matrix.
 ///
-/// `a` (row-major, `n * n`) becomes diagonal: its diagonal holds the eigenvalues, in no order. `v` (`n * n`) is overwritten by the
-/// eigenvectors, one per *column* (row-major storage), orthonormal to rounding; eigenvalues are right to rounding of the largest. Only symmetric input is meaningful. Returns false
-/// if the input was not finite, or if QL steps do not end, which has not been seen.
+/// `a` (row-major, `n * n`) becomes diagonal: its diagonal holds the eigenvalues, in no order. `v`
+/// (`n * n`) is overwritten by the eigenvectors, one per *column* (row-major storage), orthonormal
+/// to rounding; eigenvalues are right to rounding of the largest. Only symmetric input is
+/// meaningful. Returns false if the input was not finite, or if QL steps do not end, which has not
+/// been seen.
 ///
-/// Up to four unknowns by cyclic Jacobi rotations; more are brought to tridiagonal form by Householder's reflections and diagonalised by implicit QL steps with Wilkinson's shifts (Golub and Van Loan, section 8.3), about `9 n^3`
-/// operations. Nothing is allocated.
+/// Up to four unknowns by cyclic Jacobi rotations; more are brought to tridiagonal form by
+/// Householder's reflections and diagonalised by implicit QL steps with Wilkinson's shifts (Golub
+/// and Van Loan, section 8.3), about `9 n^3` operations. Nothing is allocated.
 ///
 /// # Panics
 /// If a slice is shorter than `n * n`.
@@ -40,7 +44,8 @@ pub fn symmetric_eigen(n: usize, a: &mut [f64], v: &mut [f64]) -> bool {
     found
 }
 
-/// Jacobi's rotations until what is off the diagonal is nothing, at most 30 sweeps; converges quadratically.
+/// Jacobi's rotations until what is off the diagonal is nothing, at most 30 sweeps; converges
+/// quadratically.
 fn jacobi(n: usize, a: &mut [f64], v: &mut [f64]) {
     for _ in 0..30 {
         let off: f64 = (0..n)
@@ -59,9 +64,11 @@ fn jacobi(n: usize, a: &mut [f64], v: &mut [f64]) {
     }
 }
 
-/// `A <- Q^T A Q` tridiagonal, read from the lower triangle: the diagonal, and in `a[k + 1][k]` what is below it. The *rows* of `v`, which is the identity, become the columns of `Q`.
+/// `A <- Q^T A Q` tridiagonal, read from the lower triangle: the diagonal, and in `a[k + 1][k]`
+/// what is below it. The *rows* of `v`, which is the identity, become the columns of `Q`.
 ///
-/// The rest of column `k` keeps the tail of its reflection `I - beta w w^T`, `w = (1, tail)`; row `k` of the upper triangle is scratch.
+/// The rest of column `k` keeps the tail of its reflection `I - beta w w^T`, `w = (1, tail)`; row
+/// `k` of the upper triangle is scratch.
 fn tridiagonalise(n: usize, a: &mut [f64], v: &mut [f64]) {
     for k in 0..n.saturating_sub(2) {
         let first = k + 1;
@@ -94,7 +101,8 @@ fn tridiagonalise(n: usize, a: &mut [f64], v: &mut [f64]) {
         }
         a[first * n + k] = e;
     }
-    // From the last reflection on, so that the first rows and columns are still those of the identity.
+    // From the last reflection on, so that the first rows and columns are still those of the
+    // identity.
     for k in (0..n.saturating_sub(2)).rev() {
         let first = k + 1;
         a[k * n + first] = 1.0;
@@ -113,7 +121,8 @@ fn tridiagonalise(n: usize, a: &mut [f64], v: &mut [f64]) {
     }
 }
 
-/// Implicit QL steps on the tridiagonal matrix of [`tridiagonalise`], which rotate the rows of `v`. False if an eigenvalue is not found, which has not been seen.
+/// Implicit QL steps on the tridiagonal matrix of [`tridiagonalise`], which rotate the rows of `v`.
+/// False if an eigenvalue is not found, which has not been seen.
 fn diagonalise(n: usize, a: &mut [f64], v: &mut [f64]) -> bool {
     let largest = (0..n).fold(0.0f64, |x, i| x.max(a[i * n + i].abs()));
     let largest = (1..n).fold(largest, |x, i| x.max(a[i * n + i - 1].abs()));
@@ -202,9 +211,9 @@ fn rotate(n: usize, a: &mut [f64], v: &mut [f64], p: usize, q: usize) {
     }
 }
 
-/// Replaces the eigenvalues of the symmetric matrix `a` (row-major, `n * n`) by `map` of them: `|d| d.max(0.0)` leaves its
-/// positive-semidefinite part, `f64::abs` its absolute value. `scratch` needs `2 n^2` numbers. Leaves `a` alone if it is not
-/// finite.
+/// Replaces the eigenvalues of the symmetric matrix `a` (row-major, `n * n`) by `map` of them:
+/// `|d| d.max(0.0)` leaves its positive-semidefinite part, `f64::abs` its absolute value. `scratch`
+/// needs `2 n^2` numbers. Leaves `a` alone if it is not finite.
 ///
 /// # Panics
 /// If a slice is too short.
@@ -236,7 +245,8 @@ mod tests {
             blocks in 1usize..4,
             seed in prop::collection::vec(-2.0..2.0f64, 196),
         ) {
-            // Sums of few outer products, of either sign, and zeros between blocks: eigenvalues that are zero or alike, matrices that come apart.
+            // Sums of few outer products, of either sign, and zeros between blocks: eigenvalues
+            // that are zero or alike, matrices that come apart.
             let at = |i: usize, j: usize| -> f64 {
                 if i % blocks != j % blocks {
                     return 0.0;
@@ -272,7 +282,8 @@ mod tests {
 
     #[test]
     fn positive_part_of_an_indefinite_matrix() {
-        // Eigenvalues 3 and -1 on (1,1)/sqrt2 and (1,-1)/sqrt2: the positive part is 1.5 everywhere.
+        // Eigenvalues 3 and -1 on (1,1)/sqrt2 and (1,-1)/sqrt2: the positive part is 1.5
+        // everywhere.
         let mut a = [1.0, 2.0, 2.0, 1.0];
         map_eigenvalues(2, &mut a, &mut [0.0; 8], |d| d.max(0.0));
         assert!(a.iter().all(|x| (x - 1.5).abs() < 1e-15));

@@ -1,8 +1,9 @@
 //! Rotations as unit quaternions `(w, x, y, z)` and their tangent maps.
 //!
-//! `exp` takes a rotation vector (axis times angle, radians) to a quaternion, `log` goes back to the vector of angle at
-//! most pi. The Jacobians are the *right* ones (body axes): `exp(r + d) ~= exp(r) exp(J_r(r) d)`; the left ones are
-//! their transposes. Source: docs/notation.md; closed forms re-derived, series below an angle of 1e-2 so that every
+//! `exp` takes a rotation vector (axis times angle, radians) to a quaternion, `log` goes back to
+//! the vector of angle at most pi. The Jacobians are the *right* ones (body axes):
+//! `exp(r + d) ~= exp(r) exp(J_r(r) d)`; the left ones are their transposes. Source:
+//! docs/notation.md; closed forms re-derived, series below an angle of 1e-2 so that every
 //! coefficient keeps full precision.
 
 use crate::{Mat3, Vec3, skew};
@@ -44,7 +45,8 @@ pub fn normalize(q: Quaternion) -> Option<Quaternion> {
 pub fn exp(r: Vec3) -> Quaternion {
     let angle = r.norm();
     let half = 0.5 * angle;
-    // sin(x/2)/x: three terms of the series leave a relative error of x^6/322560 < 4e-18 below 1e-2.
+    // sin(x/2)/x: three terms of the series leave a relative error of x^6/322560 < 4e-18 below
+    // 1e-2.
     let scale = if angle < 1e-2 {
         let s = angle * angle;
         0.5 - s / 48.0 + s * s / 3840.0
@@ -95,7 +97,8 @@ pub fn rotate(q: Quaternion, a: Vec3) -> Vec3 {
     matrix(q) * a
 }
 
-/// A coefficient `k(x)` of the angle `x = |r|` with `k'/x` and `(k'/x)'/x`: what the first two derivatives over `r` are made of.
+/// A coefficient `k(x)` of the angle `x = |r|` with `k'/x` and `(k'/x)'/x`: what the first two
+/// derivatives over `r` are made of.
 type Coefficient = [f64; 3];
 
 /// The sum of `a_n x^2n` with its derivatives.
@@ -115,9 +118,11 @@ fn even_series(coefficients: &[f64], angle: f64) -> Coefficient {
     out
 }
 
-/// The coefficient `c(x) = (1 - (x/2) cot(x/2)) / x^2` of the inverse Jacobian, at angle `x` in `[0, 2 pi)`.
+/// The coefficient `c(x) = (1 - (x/2) cot(x/2)) / x^2` of the inverse Jacobian, at angle `x` in
+/// `[0, 2 pi)`.
 fn inverse_coefficients(angle: f64) -> Coefficient {
-    /// `|B_2n|/(2n)!` of the Bernoulli series of the cotangent: below an angle of 1 the rest is less than `(1/2 pi)^22 < 3e-18`.
+    /// `|B_2n|/(2n)!` of the Bernoulli series of the cotangent: below an angle of 1 the rest is
+    /// less than `(1/2 pi)^22 < 3e-18`.
     const SERIES: [f64; 11] = [
         1.0 / 12.0,
         1.0 / 720.0,
@@ -149,7 +154,8 @@ fn inverse_coefficients(angle: f64) -> Coefficient {
 
 /// `sin(x)/x` and `(1 - cos(x))/x^2`, the coefficients of Rodrigues' formula.
 fn turn_coefficients(angle: f64) -> [Coefficient; 2] {
-    /// `(-1)^n/(2n+1)!` and `(-1)^n/(2n+2)!`: below an angle of 1/2 the rest is less than `(1/2)^14/15! < 1e-16`.
+    /// `(-1)^n/(2n+1)!` and `(-1)^n/(2n+2)!`: below an angle of 1/2 the rest is less than
+    /// `(1/2)^14/15! < 1e-16`.
     const SINE: [f64; 8] = [
         1.0,
         -1.0 / 6.0,
@@ -230,8 +236,9 @@ pub fn other_way(r: Vec3) -> Option<Vec3> {
     (angle > 0.0).then(|| r * (1.0 - 2.0 * std::f64::consts::PI / angle))
 }
 
-/// The inverse right Jacobian `J_r^-1(r) = I + [r]/2 + c [r]^2`, so that `d(log q) = J_r^-1 w dt` for body angular
-/// velocity `w`. Singular only at a full turn; its transpose is the inverse left Jacobian.
+/// The inverse right Jacobian `J_r^-1(r) = I + [r]/2 + c [r]^2`, so that `d(log q) = J_r^-1 w dt`
+/// for body angular velocity `w`. Singular only at a full turn; its transpose is the inverse left
+/// Jacobian.
 pub fn inverse_right_jacobian(r: Vec3) -> Mat3 {
     let [c, ..] = inverse_coefficients(r.norm());
     let s = skew(r);
@@ -271,7 +278,8 @@ mod tests {
     proptest! {
         #[test]
         fn exp_and_log_are_inverse_up_to_half_a_turn(r in vector(3.12)) {
-            // 1e-13: near a half turn the logarithm's condition number is about one; a few roundings of size pi.
+            // 1e-13: near a half turn the logarithm's condition number is about one; a few
+            // roundings of size pi.
             prop_assert!((log(exp(r)) - r).norm() < 1e-13);
         }
 
@@ -321,7 +329,8 @@ mod tests {
 
     #[test]
     fn series_meet_the_closed_forms() {
-        // Jumps where the series hand over, relative to the size there; the closed forms lose digits by cancellation.
+        // Jumps where the series hand over, relative to the size there; the closed forms lose
+        // digits by cancellation.
         let jump =
             |a: Coefficient, b: Coefficient| (0..3).map(|k| (a[k] / b[k] - 1.0).abs()).fold(0.0, f64::max);
         let found = jump(inverse_coefficients(1.0 - 1e-15), inverse_coefficients(1.0));

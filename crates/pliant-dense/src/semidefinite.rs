@@ -2,10 +2,13 @@
 
 use nalgebra::{DMatrix, DVector};
 
-/// The least-squares solution of minimum norm of `A x = b` for a symmetric positive semidefinite `A`, by a Cholesky factorisation with pivots that ends where
-/// what is left is below `threshold` times the largest entry of the diagonal. None if what is left is more than that off the diagonal, or below zero by more: then `A` is not semidefinite.
+/// The least-squares solution of minimum norm of `A x = b` for a symmetric positive semidefinite
+/// `A`, by a Cholesky factorisation with pivots that ends where what is left is below `threshold`
+/// times the largest entry of the diagonal. None if what is left is more than that off the
+/// diagonal, or below zero by more: then `A` is not semidefinite.
 ///
-/// **Equation.** `A = L L^T` with `r` columns, `L = Q R`, `x = Q (R R^T)^-1 Q^T b`, refined once. Cost `n r^2` for the factor and `2 n r^2` for `Q R`, less than the
+/// **Equation.** `A = L L^T` with `r` columns, `L = Q R`, `x = Q (R R^T)^-1 Q^T b`, refined once.
+/// Cost `n r^2` for the factor and `2 n r^2` for `Q R`, less than the
 /// [eigenvalues](crate::dense_ldlt::minimum_norm) take.
 pub fn minimum_norm(a: &DMatrix<f64>, b: &DVector<f64>, threshold: f64) -> Option<DVector<f64>> {
     let n = a.nrows();
@@ -62,7 +65,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// `A = B B^T`, some of whose columns are combinations of others, by scales of six decades: the answer of the eigenvalues.
+        /// `A = B B^T`, some of whose columns are combinations of others, by scales of six decades:
+        /// the answer of the eigenvalues.
         #[test]
         fn gives_the_answer_of_the_eigenvalues(
             (n, entries, rank, scales) in (1usize..9).prop_flat_map(|n| (
@@ -88,7 +92,8 @@ mod tests {
             let rhs = DVector::from_fn(n, |i, _| rhs[i]);
             let x = minimum_norm(&a, &rhs, 1e-11).unwrap();
             let expected = crate::dense_ldlt::minimum_norm(&a, &rhs, 1e-11);
-            // The condition is at most 1e7, and enters squared where the right-hand side is out of range.
+            // The condition is at most 1e7, and enters squared where the right-hand side is out of
+            // range.
             prop_assert!((&x - &expected).norm() <= 1e-7 * expected.norm(), "{} {}", x, expected);
         }
     }

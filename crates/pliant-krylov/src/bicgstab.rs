@@ -12,19 +12,21 @@ use crate::{LinearOperator, Preconditioner, axpy, dot, norm};
 /// x += alpha p' + omega s',  r = s - omega A s',  beta = (q^T r / (q^T r)_old)(alpha/omega),  p = r + beta (p - omega A p')
 /// ```
 ///
-/// Nothing is minimised but over one direction at a time: the residual is erratic, and it breaks down where `q^T r`, `q^T A p'` or
-/// `omega` vanishes (matrices with a spectrum near the imaginary axis). A breakdown after progress starts again with a new
-/// shadow, `r`, or `r + A M^-1 r |r|/|A M^-1 r|` where `r` is orthogonal to its product. Memory does not grow, which is how it differs from [`GeneralMinimalResidual`](crate::GeneralMinimalResidual).
+/// Nothing is minimised but over one direction at a time: the residual is erratic, and it breaks
+/// down where `q^T r`, `q^T A p'` or `omega` vanishes (matrices with a spectrum near the imaginary
+/// axis). A breakdown after progress starts again with a new shadow, `r`, or
+/// `r + A M^-1 r |r|/|A M^-1 r|` where `r` is orthogonal to its product. Memory does not grow,
+/// which is how it differs from [`GeneralMinimalResidual`](crate::GeneralMinimalResidual).
 ///
 /// Cost per iteration: two products, two applications of `M`, `29 n`. Source: van der Vorst 1992.
 #[derive(Clone, Debug, Default)]
 pub struct BiConjugateGradient {
     pub(crate) frame: Frame,
-    work: Work,
+    work: BicgstabWorkspace,
 }
 
 #[derive(Clone, Debug, Default)]
-struct Work {
+struct BicgstabWorkspace {
     shadow: Vec<f64>,
     p: Vec<f64>,
     mp: Vec<f64>,
@@ -38,7 +40,7 @@ krylov_solver!(BiConjugateGradient);
 /// Cosine of an angle below which two vectors count as orthogonal.
 const ORTHOGONAL: f64 = 1e-15;
 
-impl Pass for Work {
+impl Pass for BicgstabWorkspace {
     fn resize(&mut self, n: usize, _: usize) {
         resize_all(
             [
@@ -84,7 +86,8 @@ impl Pass for Work {
             let size = norm(v);
             let orthogonal = |qv: f64, of: f64| qv.abs() <= ORTHOGONAL * of * size;
             if fresh && size > 0.0 && orthogonal(qv, shadow_norm) {
-                // So it is wherever `omega` vanished before. With as much of the product in the shadow neither of its two products vanishes.
+                // So it is wherever `omega` vanished before. With as much of the product in the
+                // shadow neither of its two products vanishes.
                 axpy(shadow_norm / size, v, shadow);
                 shadow_norm = norm(shadow);
                 (rho, qv) = (dot(shadow, r), dot(shadow, v));

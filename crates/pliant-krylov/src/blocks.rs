@@ -8,8 +8,9 @@ use pliant_sparse::CsrMatrix;
 
 /// `M`: the diagonal blocks of a symmetric `A`, each by a dense Cholesky factor.
 ///
-/// Undoes any scaling and any coupling within a block: masses and inertias of bodies, whose units differ. Cost: `k^3/3` per block
-/// of order k to factor, `2 k^2` to apply. Differs from [`Jacobi`](crate::Jacobi) in the couplings within a block.
+/// Undoes any scaling and any coupling within a block: masses and inertias of bodies, whose units
+/// differ. Cost: `k^3/3` per block of order k to factor, `2 k^2` to apply. Differs from
+/// [`Jacobi`](crate::Jacobi) in the couplings within a block.
 #[derive(Clone, Debug, Default)]
 pub struct BlockJacobi {
     boundaries: Vec<usize>,
@@ -21,12 +22,12 @@ pub struct BlockJacobi {
 
 impl BlockJacobi {
     /// From the lower triangle of `A` and the boundaries of its blocks, ascending, from 0 to n
-    /// ([`KktSystem::primal_blocks`](pliant_solvers::KktSystem::primal_blocks)); `fixed`, empty if nothing is, as in
-    /// [`SymmetricOperator`](crate::SymmetricOperator).
+    /// ([`KktSystem::primal_blocks`](pliant_solvers::KktSystem::primal_blocks)); `fixed`, empty if
+    /// nothing is, as in [`SymmetricOperator`](crate::SymmetricOperator).
     ///
     /// # Errors
-    /// [`SolveError::NotPositiveDefinite`] at a block that is not positive definite, [`SolveError::NotFinite`],
-    /// [`SolveError::Size`].
+    /// [`SolveError::NotPositiveDefinite`] at a block that is not positive definite,
+    /// [`SolveError::NotFinite`], [`SolveError::Size`].
     pub fn new(a: &CsrMatrix, fixed: &[bool], boundaries: &[usize]) -> Result<Self, SolveError> {
         let mut out = Self::default();
         out.update(a, fixed, boundaries)?;
@@ -41,11 +42,13 @@ impl BlockJacobi {
         self.factor(a, fixed, boundaries, false)
     }
 
-    /// As [`Self::update`], but a block that is not positive definite is replaced by the magnitudes of its diagonal, so that `M` is
-    /// positive definite for any `A` without a zero on its diagonal. [`Self::replaced`] counts them.
+    /// As [`Self::update`], but a block that is not positive definite is replaced by the magnitudes
+    /// of its diagonal, so that `M` is positive definite for any `A` without a zero on its
+    /// diagonal. [`Self::replaced`] counts them.
     ///
     /// # Errors
-    /// [`SolveError::NotPositiveDefinite`] at a zero on the diagonal, [`SolveError::NotFinite`], [`SolveError::Size`].
+    /// [`SolveError::NotPositiveDefinite`] at a zero on the diagonal, [`SolveError::NotFinite`],
+    /// [`SolveError::Size`].
     pub fn update_absolute(
         &mut self,
         a: &CsrMatrix,
@@ -171,8 +174,8 @@ impl Preconditioner for BlockJacobi {
     }
 }
 
-/// Replaces a lower triangle (rows of length `order`) by its Cholesky factor; returns the row of a pivot that is not positive beyond
-/// rounding.
+/// Replaces a lower triangle (rows of length `order`) by its Cholesky factor; returns the row of a
+/// pivot that is not positive beyond rounding.
 fn cholesky(l: &mut [f64], order: usize) -> Option<usize> {
     for i in 0..order {
         for k in 0..=i {

@@ -3,27 +3,30 @@
 use crate::drive::{End, Frame, Pace, Pass, krylov_solver, positive_product, resize_all};
 use crate::{Breakdown, LinearOperator, Preconditioner, axpy, curvature, dot, norm, xpby};
 
-/// Conjugate gradients for symmetric positive (semi)definite `A`, with a symmetric positive definite preconditioner `M`.
+/// Conjugate gradients for symmetric positive (semi)definite `A`, with a symmetric positive
+/// definite preconditioner `M`.
 ///
 /// ```math
 /// alpha = r^T z / p^T A p,  x += alpha p,  r -= alpha A p,  z = M^-1 r,  beta = r^T z / (r^T z)_old,  p = z + beta p
 /// ```
 ///
-/// The error decreases in the energy norm `(e^T A e)^(1/2)`, to zero in exact arithmetic after as many iterations as `M^-1 A` has
-/// distinct eigenvalues; in general by `2 ((sqrt(k) - 1)/(sqrt(k) + 1))^i` after i, `k` the condition number of `M^-1 A`.
-/// The residual may grow meanwhile. Where `p^T A p <= 0` it stops with
-/// [`Breakdown::Indefinite`]; `x` then minimises the energy over the directions before, and [`Self::direction`] is `p`.
+/// The error decreases in the energy norm `(e^T A e)^(1/2)`, to zero in exact arithmetic after as
+/// many iterations as `M^-1 A` has distinct eigenvalues; in general by
+/// `2 ((sqrt(k) - 1)/(sqrt(k) + 1))^i` after i, `k` the condition number of `M^-1 A`. The residual
+/// may grow meanwhile. Where `p^T A p <= 0` it stops with [`Breakdown::Indefinite`]; `x` then
+/// minimises the energy over the directions before, and [`Self::direction`] is `p`.
 ///
-/// Cost per iteration: one product, one application of `M`, `15 n`. Source: Hestenes and Stiefel 1952; preconditioned: Concus,
-/// Golub and O'Leary 1976. Differs from [`ConjugateResidual`](crate::ConjugateResidual) in what is minimised.
+/// Cost per iteration: one product, one application of `M`, `15 n`. Source: Hestenes and Stiefel
+/// 1952; preconditioned: Concus, Golub and O'Leary 1976. Differs from
+/// [`ConjugateResidual`](crate::ConjugateResidual) in what is minimised.
 #[derive(Clone, Debug, Default)]
 pub struct ConjugateGradient {
     pub(crate) frame: Frame,
-    work: Work,
+    work: CgWorkspace,
 }
 
 #[derive(Clone, Debug, Default)]
-struct Work {
+struct CgWorkspace {
     z: Vec<f64>,
     p: Vec<f64>,
     ap: Vec<f64>,
@@ -32,13 +35,14 @@ struct Work {
 krylov_solver!(ConjugateGradient);
 
 impl ConjugateGradient {
-    /// The last direction of search, scaled arbitrarily: one of negative or zero curvature after [`Breakdown::Indefinite`].
+    /// The last direction of search, scaled arbitrarily: one of negative or zero curvature after
+    /// [`Breakdown::Indefinite`].
     pub fn direction(&self) -> &[f64] {
         &self.work.p
     }
 }
 
-impl Pass for Work {
+impl Pass for CgWorkspace {
     const ENERGY: bool = true;
 
     fn resize(&mut self, n: usize, _: usize) {

@@ -12,13 +12,15 @@ use pliant_sparse::{CsrMatrix, PatternBuilder};
 /// (W + J^T R^-1 J) x = c - J^T R^-1 b,   mu = -R^-1 (b + J x)
 /// ```
 ///
-/// for the right-hand sides of `W x - J^T mu = c`, `-J x - R mu = b`. Cost per update: `k^2 r` for every block of `r` rows on `k` variables.
+/// for the right-hand sides of `W x - J^T mu = c`, `-J x - R mu = b`. Cost per update: `k^2 r` for
+/// every block of `r` rows on `k` variables.
 #[derive(Debug)]
 pub(crate) struct Condensed {
     /// Lower triangle.
     pub(crate) matrix: CsrMatrix,
     compliance: BlockJacobi,
-    /// Slots in `matrix`: of the entries of `W`; then, for every row block, of the pairs of its variables.
+    /// Slots in `matrix`: of the entries of `W`; then, for every row block, of the pairs of its
+    /// variables.
     w_slots: Vec<u32>,
     pair_slots: Vec<u32>,
     /// The variables of every row block, ascending, and where they start.

@@ -19,11 +19,11 @@ pub enum Approximation {
 
 /// `D`, the (block) diagonal of `W`, and the factor of `S_D = J D^-1 J^T + R`.
 ///
-/// `D` is positive definite: blocks that are not are replaced by the magnitudes of their diagonal. Rows with a pivot below `1e-10` of
-/// their diagonal are redundant and are dropped from the factor.
+/// `D` is positive definite: blocks that are not are replaced by the magnitudes of their diagonal.
+/// Rows with a pivot below `1e-10` of their diagonal are redundant and are dropped from the factor.
 ///
-/// Cost: per `update` the blocks, `nnz(J_i) nnz(S_i)` for every row i, and the factorisation of `S_D`, whose rows are
-/// coupled if they share a block.
+/// Cost: per `update` the blocks, `nnz(J_i) nnz(S_i)` for every row i, and the factorisation of
+/// `S_D`, whose rows are coupled if they share a block.
 #[derive(Debug)]
 pub struct ApproximateSchur {
     approximation: Approximation,
@@ -48,8 +48,9 @@ impl ApproximateSchur {
     /// Analyses and factors.
     ///
     /// # Errors
-    /// [`SolveError::NotFinite`], [`SolveError::NotPositiveDefinite`] at a zero on the diagonal of `W`, [`SolveError::NegativeCompliance`],
-    /// [`SolveError::Size`], [`SolveError::Bounds`], or what the sparse kernels say.
+    /// [`SolveError::NotFinite`], [`SolveError::NotPositiveDefinite`] at a zero on the diagonal of
+    /// `W`, [`SolveError::NegativeCompliance`], [`SolveError::Size`], [`SolveError::Bounds`], or
+    /// what the sparse kernels say.
     pub fn new(system: &KktSystem, approximation: Approximation) -> Result<Self, SolveError> {
         system.check()?;
         let (n, m) = (system.n(), system.m());
@@ -204,17 +205,21 @@ fn fill(
     Ok(())
 }
 
-/// The constraint preconditioner `M = [D -J^T; -J -R]`: the KKT matrix with `D` in the place of `W`, applied through `S_D`.
+/// The constraint preconditioner `M = [D -J^T; -J -R]`: the KKT matrix with `D` in the place of
+/// `W`, applied through `S_D`.
 ///
 /// ```math
 /// z_2 = -S_D^-1 (r_2 + J D^-1 r_1),   z_1 = D^-1 (r_1 + J^T z_2)
 /// ```
 ///
-/// `M^-1 K` has the eigenvalue 1 at least `2 m` times if `R = 0`, the others are those of `W` against `D` on the null space of
-/// `J`; every iterate obeys the constraints. `M` is indefinite: use [`GeneralMinimalResidual`](crate::GeneralMinimalResidual) or
-/// [`BiConjugateGradient`](crate::BiConjugateGradient). Exact, thus one iteration, if `W = D` and no row is redundant.
+/// `M^-1 K` has the eigenvalue 1 at least `2 m` times if `R = 0`, the others are those of `W`
+/// against `D` on the null space of `J`; every iterate obeys the constraints. `M` is indefinite:
+/// use [`GeneralMinimalResidual`](crate::GeneralMinimalResidual) or
+/// [`BiConjugateGradient`](crate::BiConjugateGradient). Exact, thus one iteration, if `W = D` and
+/// no row is redundant.
 ///
-/// Cost of an application: `4 nnz(J)`, two of `D^-1`, one of `S_D^-1`. Source: Keller, Gould and Wathen 2000.
+/// Cost of an application: `4 nnz(J)`, two of `D^-1`, one of `S_D^-1`. Source: Keller, Gould and
+/// Wathen 2000.
 #[derive(Debug)]
 pub struct ConstraintPreconditioner<'a> {
     system: &'a KktSystem,
@@ -222,7 +227,8 @@ pub struct ConstraintPreconditioner<'a> {
 }
 
 impl<'a> ConstraintPreconditioner<'a> {
-    /// Of a system, with the parts that were prepared for it (or for an older one of the same pattern).
+    /// Of a system, with the parts that were prepared for it (or for an older one of the same
+    /// pattern).
     ///
     /// # Errors
     /// [`SolveError::Size`] if they do not fit.
@@ -255,10 +261,11 @@ impl Preconditioner for ConstraintPreconditioner<'_> {
     }
 }
 
-/// `M = diag(D, S_D)`, symmetric positive definite: for [`MinimalResidual`](crate::MinimalResidual) on KKT systems.
+/// `M = diag(D, S_D)`, symmetric positive definite: for [`MinimalResidual`](crate::MinimalResidual)
+/// on KKT systems.
 ///
-/// If `W = D` and `R = 0`, `M^-1 K` has the three eigenvalues `1` and `(1 +- sqrt(5))/2`: three iterations. Differs from
-/// [`ConstraintPreconditioner`] in being definite, and in costing half.
+/// If `W = D` and `R = 0`, `M^-1 K` has the three eigenvalues `1` and `(1 +- sqrt(5))/2`: three
+/// iterations. Differs from [`ConstraintPreconditioner`] in being definite, and in costing half.
 ///
 /// Cost of an application: one of `D^-1`, one of `S_D^-1`. Source: Murphy, Golub and Wathen 2000.
 #[derive(Debug)]

@@ -11,19 +11,21 @@ use crate::{LinearOperator, Preconditioner, axpy, dot, norm, xpby};
 /// beta = z^T A z / (z^T A z)_old,  p = z + beta p,  A p = A z + beta A p
 /// ```
 ///
-/// The residual decreases in the norm `(r^T M^-1 r)^(1/2)` and is the least possible in the Krylov space: the iterates of
-/// [`MinimalResidual`](crate::MinimalResidual) with fewer vectors, but it ends with
-/// [`ZeroInnerProduct`](crate::Breakdown::ZeroInnerProduct) at `z^T A z = 0`, which an indefinite `A` allows.
+/// The residual decreases in the norm `(r^T M^-1 r)^(1/2)` and is the least possible in the Krylov
+/// space: the iterates of [`MinimalResidual`](crate::MinimalResidual) with fewer vectors, but it
+/// ends with [`ZeroInnerProduct`](crate::Breakdown::ZeroInnerProduct) at `z^T A z = 0`, which an
+/// indefinite `A` allows.
 ///
-/// Cost per iteration: one product, one application of `M`, `21 n`. Source: Stiefel 1955; Saad 2003, algorithm 6.20.
+/// Cost per iteration: one product, one application of `M`, `21 n`. Source: Stiefel 1955; Saad
+/// 2003, algorithm 6.20.
 #[derive(Clone, Debug, Default)]
 pub struct ConjugateResidual {
     pub(crate) frame: Frame,
-    work: Work,
+    work: CrWorkspace,
 }
 
 #[derive(Clone, Debug, Default)]
-struct Work {
+struct CrWorkspace {
     z: Vec<f64>,
     az: Vec<f64>,
     p: Vec<f64>,
@@ -33,7 +35,7 @@ struct Work {
 
 krylov_solver!(ConjugateResidual);
 
-impl Pass for Work {
+impl Pass for CrWorkspace {
     fn resize(&mut self, n: usize, _: usize) {
         resize_all(
             [
@@ -75,7 +77,8 @@ impl Pass for Work {
             if !alpha.is_finite() {
                 return End::not_finite();
             }
-            // By Cauchy-Schwarz |z^T A z| <= |r|_M |A p|_M: smaller by all digits means that the method stands still.
+            // By Cauchy-Schwarz |z^T A z| <= |r|_M |A p|_M: smaller by all digits means that the
+            // method stands still.
             if alpha == 0.0 || zaz * zaz <= (f64::EPSILON * f64::EPSILON) * length * dot(r, z).abs() {
                 return End::zero_product();
             }

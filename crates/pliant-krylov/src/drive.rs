@@ -1,4 +1,5 @@
-//! What happens around the iterations of every solver: passes from the true residual, and the verdict.
+//! What happens around the iterations of every solver: passes from the true residual, and the
+//! verdict.
 
 use crate::{
     Breakdown, KrylovOptions, KrylovReport, KrylovStatus, LinearOperator, Preconditioner, check_finite,
@@ -51,7 +52,8 @@ impl End {
 
 /// One pass of a method: `A d = r` from `d = 0`.
 pub(crate) trait Pass {
-    /// Whether the energy `d^T A d / 2 - d^T r` decreases from iteration to iteration, though the residual may not.
+    /// Whether the energy `d^T A d / 2 - d^T r` decreases from iteration to iteration, though the
+    /// residual may not.
     const ENERGY: bool = false;
 
     /// Makes room for `n` unknowns, and a basis of `restart` vectors.
@@ -82,7 +84,8 @@ pub(crate) struct Pace<'a> {
 }
 
 impl Pace<'_> {
-    /// Whether the tolerance is met with this `|r|`, as far as a recurrence can tell: `|A x| >= | |b| - |r| |`.
+    /// Whether the tolerance is met with this `|r|`, as far as a recurrence can tell:
+    /// `|A x| >= | |b| - |r| |`.
     pub(crate) fn met(&self, norm_r: f64) -> bool {
         let scale = if self.norm_b > 0.0 {
             self.norm_b + (self.norm_b - norm_r).abs()

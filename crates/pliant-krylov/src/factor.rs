@@ -6,11 +6,12 @@ use pliant_solvers::SolveError;
 use pliant_sparse::{CsrMatrix, Factor, Graph, PatternBuilder, PivotRule, Symbolic};
 use std::cell::RefCell;
 
-/// `A^-1` for a symmetric sparse `A` by `L D L^T` in a minimum-degree order, scaled symmetrically by powers of two.
+/// `A^-1` for a symmetric sparse `A` by `L D L^T` in a minimum-degree order, scaled symmetrically
+/// by powers of two.
 ///
-/// For the `W^-1` of a [`SchurOperator`](crate::SchurOperator), and for matrices that come with a preconditioner. Variables with a
-/// pivot below `threshold` of their diagonal are dropped: they come out as zero. Without pivoting for stability: `A` should be definite or
-/// quasi-definite.
+/// For the `W^-1` of a [`SchurOperator`](crate::SchurOperator), and for matrices that come with a
+/// preconditioner. Variables with a pivot below `threshold` of their diagonal are dropped: they
+/// come out as zero. Without pivoting for stability: `A` should be definite or quasi-definite.
 ///
 /// Cost: the factorisation's flops per `update`, `4 nnz(L)` per application.
 #[derive(Debug)]
@@ -35,8 +36,8 @@ impl SymmetricFactor {
     /// [`SymmetricOperator`](crate::SymmetricOperator).
     ///
     /// # Errors
-    /// [`SolveError::Parameter`] if the threshold is not in [0, 1), [`SolveError::NotFinite`], [`SolveError::Size`], or what the sparse
-    /// kernels say.
+    /// [`SolveError::Parameter`] if the threshold is not in [0, 1), [`SolveError::NotFinite`],
+    /// [`SolveError::Size`], or what the sparse kernels say.
     pub fn new(a: &CsrMatrix, fixed: &[bool], threshold: f64) -> Result<Self, SolveError> {
         if !(0.0..1.0).contains(&threshold) {
             return Err(SolveError::Parameter {
@@ -105,7 +106,8 @@ impl SymmetricFactor {
         self.factor()
     }
 
-    /// Numbers of positive and negative pivots, fixed variables among the former and dropped ones in neither.
+    /// Numbers of positive and negative pivots, fixed variables among the former and dropped ones
+    /// in neither.
     pub fn inertia(&self) -> (usize, usize) {
         self.inertia
     }

@@ -5,26 +5,29 @@ use crate::{LinearOperator, Preconditioner, axpy, dot, norm};
 
 /// GMRES(k) for any `A`, preconditioned from the right by any `M`.
 ///
-/// Arnoldi's orthonormal basis `V` of the Krylov space of `A M^-1`, the Hessenberg matrix reduced by Givens rotations as it grows:
+/// Arnoldi's orthonormal basis `V` of the Krylov space of `A M^-1`, the Hessenberg matrix reduced
+/// by Givens rotations as it grows:
 ///
 /// ```math
 /// A M^-1 V_k = V_(k+1) H_k,   x = x_0 + M^-1 V_k y,   y = argmin | |r_0| e_1 - H_k y |
 /// ```
 ///
 /// The Euclidean residual decreases and is the least possible in the Krylov space, until after
-/// [`restart`](crate::KrylovOptions::restart) iterations the space is dropped: GMRES(k) may stagnate where full GMRES would not.
-/// Preconditioning from the right keeps the residual that of `A x = b`.
+/// [`restart`](crate::KrylovOptions::restart) iterations the space is dropped: GMRES(k) may
+/// stagnate where full GMRES would not. Preconditioning from the right keeps the residual that of
+/// `A x = b`.
 ///
-/// Cost per iteration: one product, one application of `M`, `4 k n` at step k of a basis (`8 k n` where the modified Gram-Schmidt
-/// process has to be repeated); memory `(restart + 7) n`. Source: Saad and Schultz 1986.
+/// Cost per iteration: one product, one application of `M`, `4 k n` at step k of a basis (`8 k n`
+/// where the modified Gram-Schmidt process has to be repeated); memory `(restart + 7) n`. Source:
+/// Saad and Schultz 1986.
 #[derive(Clone, Debug, Default)]
 pub struct GeneralMinimalResidual {
     pub(crate) frame: Frame,
-    work: Work,
+    work: GmresWorkspace,
 }
 
 #[derive(Clone, Debug, Default)]
-struct Work {
+struct GmresWorkspace {
     n: usize,
     restart: usize,
     /// Basis vectors, one after the other.
@@ -38,15 +41,17 @@ struct Work {
 
 krylov_solver!(GeneralMinimalResidual);
 
-/// Flexible GMRES(k): the preconditioner may change from one application to the next, as an iterative solver inside does.
+/// Flexible GMRES(k): the preconditioner may change from one application to the next, as an
+/// iterative solver inside does.
 ///
 /// ```math
 /// z_j = M_j^-1 v_j,   A Z_k = V_(k+1) H_k,   x = x_0 + Z_k y,   y = argmin | |r_0| e_1 - H_k y |
 /// ```
 ///
-/// The vectors `z_j` are kept, since no one `M` leads back from `V_k y`. With a constant `M` the iterates are those of
-/// [`GeneralMinimalResidual`], for `restart` vectors more. Other than there a vanishing `h_(j+1,j)` need not mean that the answer is
-/// found: a preconditioner that changes may return the same direction twice.
+/// The vectors `z_j` are kept, since no one `M` leads back from `V_k y`. With a constant `M` the
+/// iterates are those of [`GeneralMinimalResidual`], for `restart` vectors more. Other than there a
+/// vanishing `h_(j+1,j)` need not mean that the answer is found: a preconditioner that changes may
+/// return the same direction twice.
 ///
 /// Cost per iteration as there; memory `(2 restart + 7) n`. Source: Saad 1993.
 #[derive(Clone, Debug, Default)]
@@ -57,7 +62,7 @@ pub struct FlexibleMinimalResidual {
 
 #[derive(Clone, Debug, Default)]
 struct FlexibleWork {
-    work: Work,
+    work: GmresWorkspace,
     /// The vectors `z_j`, one after the other.
     directions: Vec<f64>,
 }
@@ -89,7 +94,7 @@ impl Pass for FlexibleWork {
     }
 }
 
-impl Pass for Work {
+impl Pass for GmresWorkspace {
     fn resize(&mut self, n: usize, restart: usize) {
         self.n = n;
         self.restart = restart;
@@ -121,8 +126,9 @@ impl Pass for Work {
     }
 }
 
-impl Work {
-    /// The basis and the triangular factor from `r` on; `directions` takes `M^-1` of every basis vector. Returns the number of columns.
+impl GmresWorkspace {
+    /// The basis and the triangular factor from `r` on; `directions` takes `M^-1` of every basis
+    /// vector. Returns the number of columns.
     fn arnoldi(
         &mut self,
         a: &dyn LinearOperator,
@@ -195,7 +201,8 @@ impl Work {
     }
 }
 
-/// Modified Gram-Schmidt, repeated if it cancelled most of `next` (Kahan's "twice is enough"). Returns the remaining length.
+/// Modified Gram-Schmidt, repeated if it cancelled most of `next` (Kahan's "twice is enough").
+/// Returns the remaining length.
 fn orthogonalise(known: &[f64], next: &mut [f64], h: &mut [f64], before: f64) -> f64 {
     h.fill(0.0);
     let mut old = before;
@@ -218,7 +225,8 @@ fn orthogonalise(known: &[f64], next: &mut [f64], h: &mut [f64], before: f64) ->
 mod tests {
     use super::*;
 
-    /// What is left of a vector that two others make up to 1e-10 is right to 1e-6 after one pass, which is what its angle to them would be off by.
+    /// What is left of a vector that two others make up to 1e-10 is right to 1e-6 after one pass,
+    /// which is what its angle to them would be off by.
     #[test]
     fn what_cancels_is_orthogonal_all_the_same() {
         let n = 40;

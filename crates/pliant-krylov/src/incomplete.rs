@@ -11,10 +11,11 @@ use pliant_sparse::CsrMatrix;
 /// (L L^T)_ij = (A + shift diag(A))_ij   wherever A has an entry
 /// ```
 ///
-/// Exact if elimination makes no fill (tridiagonal, trees ordered from the leaves). For M-matrices it exists with `shift = 0`
-/// (Meijerink and van der Vorst 1977); for others a pivot may come out too small, and `shift` grows from `1e-3` by factors of
-/// two until none does (Manteuffel 1980; the start after Lin and Moré 1999). [`Self::shift`] says what it took: a large one means little
-/// more than Jacobi.
+/// Exact if elimination makes no fill (tridiagonal, trees ordered from the leaves). For M-matrices
+/// it exists with `shift = 0` (Meijerink and van der Vorst 1977); for others a pivot may come out
+/// too small, and `shift` grows from `1e-3` by factors of two until none does (Manteuffel 1980; the
+/// start after Lin and Moré 1999). [`Self::shift`] says what it took: a large one means little more
+/// than Jacobi.
 ///
 /// Cost: `O(nnz * row length)` per factorisation and attempt, `4 nnz` per application.
 #[derive(Clone, Debug, Default)]
@@ -32,12 +33,12 @@ const ATTEMPTS: usize = 60;
 const SMALL_PIVOT: f64 = 1e-10;
 
 impl IncompleteCholesky {
-    /// From the lower triangle of a symmetric `A` with positive diagonal; `fixed`, empty if nothing is, as in
-    /// [`SymmetricOperator`](crate::SymmetricOperator).
+    /// From the lower triangle of a symmetric `A` with positive diagonal; `fixed`, empty if nothing
+    /// is, as in [`SymmetricOperator`](crate::SymmetricOperator).
     ///
     /// # Errors
-    /// [`SolveError::NotPositiveDefinite`] at a diagonal that is not positive, or if no shift helped;
-    /// [`SolveError::NotFinite`], [`SolveError::Size`].
+    /// [`SolveError::NotPositiveDefinite`] at a diagonal that is not positive, or if no shift
+    /// helped; [`SolveError::NotFinite`], [`SolveError::Size`].
     pub fn new(a: &CsrMatrix, fixed: &[bool]) -> Result<Self, SolveError> {
         let mut out = Self::default();
         out.update(a, fixed)?;

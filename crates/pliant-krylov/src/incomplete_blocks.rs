@@ -10,12 +10,14 @@ use pliant_sparse::{Pattern, SymmetricBlockMatrix};
 /// (L L^T)_ij = A_ij   for the blocks below the diagonal that A has,   (L L^T)_ii = (1 + shift) A_ii
 /// ```
 ///
-/// Differs from [`IncompleteCholesky`](crate::IncompleteCholesky) in that couplings within a block are exact and that a factorisation and an
-/// application read one index per `B^2` numbers. The shift grows from zero as there until every pivot is safely
-/// positive; [`Self::shift`] says what it took.
+/// Differs from [`IncompleteCholesky`](crate::IncompleteCholesky) in that couplings within a block
+/// are exact and that a factorisation and an application read one index per `B^2` numbers. The
+/// shift grows from zero as there until every pivot is safely positive; [`Self::shift`] says what
+/// it took.
 ///
-/// Cost: `2 B^3` operations for every pair of blocks of two coupled rows that meet, per factorisation and attempt; an application is as dear
-/// as a product with `A`. Source: Axelsson 1994, Iterative Solution Methods, section 7; shift: Manteuffel 1980.
+/// Cost: `2 B^3` operations for every pair of blocks of two coupled rows that meet, per
+/// factorisation and attempt; an application is as dear as a product with `A`. Source: Axelsson
+/// 1994, Iterative Solution Methods, section 7; shift: Manteuffel 1980.
 #[derive(Clone, Debug)]
 pub struct BlockIncompleteCholesky<const B: usize> {
     /// The pattern of the blocks of `A`.
@@ -38,7 +40,8 @@ impl<const B: usize> BlockIncompleteCholesky<B> {
     /// Factors a matrix.
     ///
     /// # Errors
-    /// [`SolveError::NotPositiveDefinite`] at a diagonal that is not positive, or if no shift helped; [`SolveError::NotFinite`].
+    /// [`SolveError::NotPositiveDefinite`] at a diagonal that is not positive, or if no shift
+    /// helped; [`SolveError::NotFinite`].
     pub fn new(a: &SymmetricBlockMatrix<B>) -> Result<Self, SolveError> {
         let mut out = Self {
             blocks: a.blocks().clone(),
@@ -171,7 +174,8 @@ fn times_transpose<const B: usize>(b: &[[f64; B]; B], c: &[[f64; B]; B]) -> [[f6
     a
 }
 
-/// The inverse of the Cholesky factor (lower triangle), or the row whose pivot is not above its limit.
+/// The inverse of the Cholesky factor (lower triangle), or the row whose pivot is not above its
+/// limit.
 fn inverse_factor<const B: usize>(
     a: &[[f64; B]; B],
     limit: impl Fn(usize) -> f64,

@@ -12,21 +12,38 @@ use std::cmp::Ordering::{Equal, Less};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum KktMethod {
-    /// MINRES on the KKT matrix with `diag(D, S_D)`. For `W` that is indefinite too, as long as it is definite on the null space of `J`.
+    /// MINRES on the KKT matrix with `diag(D, S_D)`. For `W` that is indefinite too, as long as it
+    /// is definite on the null space of `J`.
     #[default]
     Minres,
-    /// Conjugate gradients on `(J W^-1 J^T + R) mu = -(b + J W^-1 c)`, preconditioned by `S_D`, with a factor of `W`, which
-    /// has to be positive definite. Pays if `W` is cheap to factor and the constraints are not.
+    /// Conjugate gradients on `(J W^-1 J^T + R) mu = -(b + J W^-1 c)`, preconditioned by `S_D`,
+    /// with a factor of `W`, which has to be positive definite. Pays if `W` is cheap to factor and
+    /// the constraints are not.
     SchurPcg,
     /// GMRES on the KKT matrix with the constraint preconditioner `[D -J^T; -J -R]`.
     ConstraintGmres,
-    /// Conjugate gradients on the null space of the hard rows and the graph of the compliant ones, projected by the constraint
-    /// preconditioner: every iterate obeys the rows, and two vectors replace the basis of GMRES. For `W` that is positive definite on
-    /// the null space of `J`. Source: Gould, Hribar and Nocedal 2001; with `R`: Dollar, Gould, Schilders and Wathen 2006.
+    /// Conjugate gradients on the null space of the hard rows and the graph of the compliant ones,
+    /// projected by the constraint preconditioner: every iterate obeys the rows, and two vectors
+    /// replace the basis of GMRES. For `W` that is positive definite on the null space of `J`.
+    /// Source: Gould, Hribar and Nocedal 2001; with `R`: Dollar, Gould, Schilders and Wathen 2006.
     ProjectedPcg,
     /// Conjugate gradients on `W + J^T R^-1 J`, formed and preconditioned as
-    /// [`preconditioner`](KktKrylovOptions::preconditioner) says: for systems without rows, or all of whose rows are compliant.
+    /// [`preconditioner`](KktKrylovOptions::preconditioner) says: for systems without rows, or all
+    /// of whose rows are compliant.
     PrimalPcg,
+}
+
+impl KktMethod {
+    /// Its name, for reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Minres => "MINRES",
+            Self::SchurPcg => "conjugate gradients on the Schur complement",
+            Self::ConstraintGmres => "GMRES with the constraint preconditioner",
+            Self::ProjectedPcg => "projected conjugate gradients",
+            Self::PrimalPcg => "conjugate gradients on condensed rows",
+        }
+    }
 }
 
 /// Options of [`KktKrylov`].
@@ -57,14 +74,16 @@ pub struct KktKrylovReport {
 
 /// Solves `[W -J^T; -J -R] [x; mu] = [c; b]` by a Krylov method, from the given solution on.
 ///
-/// The system is equilibrated by powers of two, so that neither units nor scales matter. Every round solves for a correction of
-/// the true residual, and the answer is judged by [`KktResidual::relative`], as in the [`DirectSolver`](pliant_solvers::DirectSolver): that one
-/// costs a factor of the whole matrix and is exact; this one costs products, the factor of `S_D` (and of `W`, for the Schur
-/// complement), and pays for large systems with a good guess.
+/// The system is equilibrated by powers of two, so that neither units nor scales matter. Every
+/// round solves for a correction of the true residual, and the answer is judged by
+/// [`KktResidual::relative`], as in the [`DirectSolver`](pliant_solvers::DirectSolver): that one
+/// costs a factor of the whole matrix and is exact; this one costs products, the factor of `S_D`
+/// (and of `W`, for the Schur complement), and pays for large systems with a good guess.
 ///
-/// Redundant rows that agree are welcome; their multipliers are those of least change from the start in the norm of the
-/// preconditioner, not of least norm as in the direct solver. Rows that contradict each other end as
-/// [`KrylovStatus::Stagnated`]. All rows are bilateral. Nothing is allocated once the solver is warm.
+/// Redundant rows that agree are welcome; their multipliers are those of least change from the
+/// start in the norm of the preconditioner, not of least norm as in the direct solver. Rows that
+/// contradict each other end as [`KrylovStatus::Stagnated`]. All rows are bilateral. Nothing is
+/// allocated once the solver is warm.
 ///
 /// ```
 /// use pliant_krylov::{KktKrylov, KrylovStatus};
@@ -86,7 +105,8 @@ pub struct KktKrylovReport {
 /// ```
 #[derive(Debug, Default)]
 pub struct KktKrylov {
-    /// Method and tolerances; a change of `method` or `approximation` counts from the next `prepare` on.
+    /// Method and tolerances; a change of `method` or `approximation` counts from the next
+    /// `prepare` on.
     pub options: KktKrylovOptions,
     prepared: Option<Prepared>,
     ready: bool,
@@ -113,9 +133,11 @@ impl KktKrylov {
     /// Equilibrates, and factors the preconditioner. Allocates only for another pattern.
     ///
     /// # Errors
-    /// [`SolveError::NotFinite`], [`SolveError::NegativeCompliance`], [`SolveError::Size`], [`SolveError::Bounds`],
-    /// [`SolveError::Bounded`]; [`SolveError::NotPositiveDefinite`] at a zero on the diagonal of `W`, for the Schur complement at any `W`
-    /// that is not, for [`KktMethod::PrimalPcg`] at a diagonal that is not positive; [`SolveError::HardRow`] for the latter.
+    /// [`SolveError::NotFinite`], [`SolveError::NegativeCompliance`], [`SolveError::Size`],
+    /// [`SolveError::Bounds`], [`SolveError::Bounded`]; [`SolveError::NotPositiveDefinite`] at a
+    /// zero on the diagonal of `W`, for the Schur complement at any `W` that is not, for
+    /// [`KktMethod::PrimalPcg`] at a diagonal that is not positive; [`SolveError::HardRow`] for the
+    /// latter.
     pub fn prepare(&mut self, system: &KktSystem) -> Result<(), SolveError> {
         self.ready = false;
         system.check()?;
@@ -128,11 +150,13 @@ impl KktKrylov {
         Ok(())
     }
 
-    /// Solves for the right-hand sides `system.c` and `system.b`, from `solution` if it has the right lengths, else from zero.
+    /// Solves for the right-hand sides `system.c` and `system.b`, from `solution` if it has the
+    /// right lengths, else from zero.
     ///
     /// # Errors
-    /// [`SolveError::NotPrepared`] without a matching `prepare`, [`SolveError::NotFinite`] if a right-hand side or the start is not
-    /// finite, [`SolveError::Bounded`], [`SolveError::Parameter`]. A large residual is a [`KrylovStatus`], not an error.
+    /// [`SolveError::NotPrepared`] without a matching `prepare`, [`SolveError::NotFinite`] if a
+    /// right-hand side or the start is not finite, [`SolveError::Bounded`],
+    /// [`SolveError::Parameter`]. A large residual is a [`KrylovStatus`], not an error.
     pub fn solve(
         &mut self,
         system: &KktSystem,
@@ -156,7 +180,8 @@ impl KktKrylov {
         let mut measure = system.residual(solution, &mut self.residual);
         let mut size = self.equilibrate();
         let (mut iterations, mut rounds) = (0, 0);
-        // The componentwise measure is mostly below the norm; methods of one round on easy systems need not be much stricter.
+        // The componentwise measure is mostly below the norm; methods of one round on easy systems
+        // need not be much stricter.
         let margin = match self.prepared.as_ref().map(Prepared::method) {
             Some(KktMethod::PrimalPcg | KktMethod::ProjectedPcg) => 0.5,
             _ => 0.1,
@@ -188,7 +213,8 @@ impl KktKrylov {
                 break KrylovStatus::Converged;
             }
             let rest = self.equilibrate();
-            // The componentwise measure lags behind the norm where an answer decays over many orders of magnitude.
+            // The componentwise measure lags behind the norm where an answer decays over many
+            // orders of magnitude.
             let progress = measure.relative <= 0.5 * before.relative || rest <= 0.5 * size;
             // NaN is no better.
             if !progress && !matches!(measure.relative.partial_cmp(&before.relative), Some(Less | Equal)) {
@@ -210,14 +236,14 @@ impl KktKrylov {
         })
     }
 
-    /// `|r|` of the equilibrated system by the recurrence, at the start and after every iteration of each round of the last solve;
-    /// empty unless [`KrylovOptions::history`] asks for it.
+    /// `|r|` of the equilibrated system by the recurrence, at the start and after every iteration
+    /// of each round of the last solve; empty unless [`KrylovOptions::history`] asks for it.
     pub fn history(&self) -> &[f64] {
         &self.history
     }
 
-    /// What the incomplete Cholesky factor of the last `prepare` had to add to the diagonal, as a share of it; zero for other
-    /// preconditioners.
+    /// What the incomplete Cholesky factor of the last `prepare` had to add to the diagonal, as a
+    /// share of it; zero for other preconditioners.
     pub fn shift(&self) -> f64 {
         self.prepared.as_ref().map_or(0.0, Prepared::shift)
     }

@@ -179,7 +179,8 @@ impl Methods {
                     schur_product(system, w.as_ref(), &self.scratch, v, y);
                 });
                 let m = FnOperator::new(b.len(), |r: &[f64], z: &mut [f64]| schur.solve_definite(r, z));
-                // (J W^-1 J^T + R) mu = -(b + J W^-1 c) with b the right-hand side of -J x - R mu = b.
+                // (J W^-1 J^T + R) mu = -(b + J W^-1 c) with b the right-hand side of -J x - R mu =
+                // b.
                 w.apply(c, x);
                 add_free_product(system, 1.0, x, b);
                 b.iter_mut().for_each(|v| *v = -*v);

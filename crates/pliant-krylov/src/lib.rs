@@ -1,6 +1,9 @@
-//! Krylov solvers for `A x = b`: matrix-free operators, preconditioners, and solvers whose answer is checked before it is returned.
+//! Krylov solvers for `A x = b`: matrix-free operators, preconditioners, and solvers whose answer
+//! is checked before it is returned.
 //!
-//! [`KktKrylov`] solves a whole [`KktSystem`](pliant_solvers::KktSystem), [`LinearAuto`] chooses between it and the factors.
+//! [`KktKrylov`] solves a whole [`KktSystem`](pliant_solvers::KktSystem), [`IterativeSolver`] picks
+//! the variant of it that suits the rows, for a step; [`LinearAuto`] chooses between it and the
+//! factors.
 //!
 //! | solver | matrix `A` | preconditioner `M` | flops per iteration | vectors of length n |
 //! |---|---|---|---|---|
@@ -11,23 +14,27 @@
 //! | [`GeneralMinimalResidual`] | any | any | 1 product, 1 `M`, `4 k n` at step k | 7 + restart |
 //! | [`FlexibleMinimalResidual`] | any | any, may change | 1 product, 1 `M`, `4 k n` at step k | 7 + 2 restart |
 //!
-//! **Stopping.** A solve is converged if, in the Euclidean norm and with the residual computed anew from `b - A x`,
+//! **Stopping.** A solve is converged if, in the Euclidean norm and with the residual computed anew
+//! from `b - A x`,
 //!
 //! ```math
 //! |b - A x| <= tolerance (|A x| + |b|)
 //! ```
 //!
-//! (with `|A x_0|` on the right if `b = 0`, whose answer would otherwise never be accepted before it is exact). The
-//! recurrences of a solver only *propose* to stop. If they lied, the solver starts again from the
-//! true residual; that is iterative refinement, and it ends when a pass fails to halve the residual ([`KrylovStatus::Stagnated`]).
-//! The test does not change when `A` and `b` are multiplied by numbers, but it does when rows are scaled differently: see
-//! [`KktKrylov`], which equilibrates and measures componentwise.
+//! (with `|A x_0|` on the right if `b = 0`, whose answer would otherwise never be accepted before
+//! it is exact). The recurrences of a solver only *propose* to stop. If they lied, the solver
+//! starts again from the true residual; that is iterative refinement, and it ends when a pass fails
+//! to halve the residual ([`KrylovStatus::Stagnated`]). The test does not change when `A` and `b`
+//! are multiplied by numbers, but it does when rows are scaled differently: see [`KktKrylov`],
+//! which equilibrates and measures componentwise.
 //!
-//! **Corrections.** Every pass solves `A d = r` for a correction `d` from zero, with `r` scaled to unit size by a power of two. A
-//! correction that is worse than nothing is not applied: no solver ever returns NaN.
+//! **Corrections.** Every pass solves `A d = r` for a correction `d` from zero, with `r` scaled to
+//! unit size by a power of two. A correction that is worse than nothing is not applied: no solver
+//! ever returns NaN.
 //!
-//! **Singular systems** whose `b` is in the range of a symmetric `A` are solved by the least change of `x` from its start,
-//! measured in the norm of `M` (Euclidean without preconditioner), since all corrections are in the range of `M^-1 A`.
+//! **Singular systems** whose `b` is in the range of a symmetric `A` are solved by the least change
+//! of `x` from its start, measured in the norm of `M` (Euclidean without preconditioner), since all
+//! corrections are in the range of `M^-1 A`.
 //!
 //! ```
 //! use pliant_krylov::{ConjugateGradient, FnOperator, KrylovSolver, KrylovStatus};
@@ -55,6 +62,7 @@ mod factor;
 mod gmres;
 mod incomplete;
 mod incomplete_blocks;
+mod iterative;
 mod kkt;
 mod kkt_methods;
 mod linear;
@@ -75,6 +83,7 @@ pub use factor::SymmetricFactor;
 pub use gmres::{FlexibleMinimalResidual, GeneralMinimalResidual};
 pub use incomplete::IncompleteCholesky;
 pub use incomplete_blocks::BlockIncompleteCholesky;
+pub use iterative::{IterativeMethod, IterativeOptions, IterativePreconditioner, IterativeSolver};
 pub use kkt::{KktKrylov, KktKrylovOptions, KktKrylovReport, KktMethod};
 pub use linear::{
     Attempt, FactorSummary, LinearAuto, LinearChoice, LinearMethod, LinearOptions, LinearReport, Outcome,
@@ -95,7 +104,8 @@ pub trait Preconditioner {
     /// Order n of the matrix.
     fn size(&self) -> usize;
 
-    /// `z = M^-1 r`, both of length n. Linear in `r`, but for [`FlexibleMinimalResidual`]; overwrites `z`; allocates nothing once it is warm.
+    /// `z = M^-1 r`, both of length n. Linear in `r`, but for [`FlexibleMinimalResidual`];
+    /// overwrites `z`; allocates nothing once it is warm.
     fn apply(&self, r: &[f64], z: &mut [f64]);
 }
 
@@ -106,8 +116,8 @@ pub struct KrylovOptions {
     pub tolerance: f64,
     /// Iterations at most, over all passes of a solve.
     pub max_iterations: usize,
-    /// Length of the basis after which [`GeneralMinimalResidual`] and [`FlexibleMinimalResidual`] start again, at least one; the
-    /// others ignore it.
+    /// Length of the basis after which [`GeneralMinimalResidual`] and [`FlexibleMinimalResidual`]
+    /// start again, at least one; the others ignore it.
     pub restart: usize,
     /// Whether to keep the size of the residual of every iteration.
     pub history: bool,
@@ -132,8 +142,8 @@ pub enum KrylovStatus {
     Converged,
     /// The iterations ran out.
     MaxIterations,
-    /// A whole pass did not reduce the true residual any further: the tolerance is below what rounding allows, or a singular system
-    /// has no solution.
+    /// A whole pass did not reduce the true residual any further: the tolerance is below what
+    /// rounding allows, or a singular system has no solution.
     Stagnated,
     /// The method cannot go on.
     Breakdown {
@@ -157,8 +167,8 @@ impl std::fmt::Display for KrylovStatus {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Breakdown {
-    /// A direction `p` of negative or zero curvature: `A` is not positive definite. (Zero: `A` is indefinite, or singular with
-    /// a `b` outside its range.)
+    /// A direction `p` of negative or zero curvature: `A` is not positive definite. (Zero: `A` is
+    /// indefinite, or singular with a `b` outside its range.)
     Indefinite {
         /// `p^T A p / p^T p`, at most zero.
         curvature: f64,
@@ -183,13 +193,15 @@ pub struct KrylovReport {
     pub iterations: usize,
     /// Passes after the first: restarts, by design or because a recurrence lied.
     pub restarts: usize,
-    /// `|b - A x|` of the answer, computed from the answer; infinite if that is not finite at the start already.
+    /// `|b - A x|` of the answer, computed from the answer; infinite if that is not finite at the
+    /// start already.
     pub residual: f64,
     /// `|b - A x| / (|A x| + |b|)`, what the tolerance is for.
     pub relative: f64,
 }
 
-/// What all Krylov solvers have in common. The workspace is kept: the second solve of a size allocates nothing.
+/// What all Krylov solvers have in common. The workspace is kept: the second solve of a size
+/// allocates nothing.
 pub trait KrylovSolver {
     /// When to stop.
     fn options(&self) -> &KrylovOptions;
@@ -197,15 +209,17 @@ pub trait KrylovSolver {
     /// When to stop, to be changed.
     fn options_mut(&mut self) -> &mut KrylovOptions;
 
-    /// `|r|` by the recurrence at the start and after every iteration of the last solve, in the units of `b`; empty unless
-    /// [`KrylovOptions::history`] asks for it.
+    /// `|r|` by the recurrence at the start and after every iteration of the last solve, in the
+    /// units of `b`; empty unless [`KrylovOptions::history`] asks for it.
     fn history(&self) -> &[f64];
 
-    /// Solves `A x = b` from the given `x` with the preconditioner `M`. Afterwards `x` is the answer that the report speaks of.
+    /// Solves `A x = b` from the given `x` with the preconditioner `M`. Afterwards `x` is the
+    /// answer that the report speaks of.
     ///
     /// # Errors
-    /// [`SolveError::Size`] if an operand is not as long as the operator, [`SolveError::NotFinite`] if `b` or `x` is not finite,
-    /// [`SolveError::Parameter`] if an option makes no sense. How the solve ended is a [`KrylovStatus`], not an error.
+    /// [`SolveError::Size`] if an operand is not as long as the operator, [`SolveError::NotFinite`]
+    /// if `b` or `x` is not finite, [`SolveError::Parameter`] if an option makes no sense. How the
+    /// solve ended is a [`KrylovStatus`], not an error.
     fn solve_with(
         &mut self,
         a: &dyn LinearOperator,
@@ -228,7 +242,8 @@ pub trait KrylovSolver {
     }
 }
 
-/// A vector for intermediate results of operators that are shared. Allocates only while it is in use twice, or grows.
+/// A vector for intermediate results of operators that are shared. Allocates only while it is in
+/// use twice, or grows.
 #[derive(Default)]
 struct Scratch(std::cell::Cell<Vec<f64>>);
 

@@ -1,9 +1,10 @@
-//! The automatic solver of bilateral systems: picks a method by predicted work, checks its answer, and goes on to the next if that
-//! is not good enough.
+//! The automatic solver of bilateral systems: picks a method by predicted work, checks its answer,
+//! and goes on to the next if that is not good enough.
 
 mod predict;
 mod report;
 
+pub(crate) use predict::COMPLIANT;
 pub use predict::Prediction;
 pub use report::{Attempt, FactorSummary, LinearMethod, LinearReport, Outcome, Reason};
 
@@ -35,15 +36,17 @@ pub enum LinearChoice {
 /// Options of the [`LinearAuto`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LinearOptions {
-    /// Largest relative residual (componentwise backward error) that counts as converged; that of a pinned method is in its own
-    /// options.
+    /// Largest relative residual (componentwise backward error) that counts as converged; that of a
+    /// pinned method is in its own options.
     pub tolerance: f64,
     /// Which method.
     pub choice: LinearChoice,
-    /// Solves to be expected for every `prepare`, at least one: a factor pays the sooner the more there are.
+    /// Solves to be expected for every `prepare`, at least one: a factor pays the sooner the more
+    /// there are.
     pub right_hand_sides: usize,
-    /// Whether the automatic choice also solves systems whose `W` is indefinite on the null space of `J`, by a pivoted factor: the answer
-    /// is then a stationary point of the energy, no minimum, as [`FactorSummary::inertia`] tells. Otherwise they are
+    /// Whether the automatic choice also solves systems whose `W` is indefinite on the null space
+    /// of `J`, by a pivoted factor: the answer is then a stationary point of the energy, no
+    /// minimum, as [`FactorSummary::inertia`] tells. Otherwise they are
     /// [`SolveError::NotPositiveDefinite`].
     pub indefinite: bool,
     /// Whether to keep the size of the residual of every Krylov iteration.
@@ -64,20 +67,23 @@ impl Default for LinearOptions {
 
 /// Solves bilateral systems by whatever method takes least work, and reports what it did.
 ///
-/// The work of a factor is predicted from the block graph, exactly but for the block sizes, in the order of minimum degree; that of an iteration from the
-/// numbers of entries. Both are weighted by what such operations cost on a common processor; no clock is read for a decision, so that the
+/// The work of a factor is predicted from the block graph, exactly but for the block sizes, in the
+/// order of minimum degree; that of an iteration from the numbers of entries. Both are weighted by
+/// what such operations cost on a common processor; no clock is read for a decision, so that the
 /// same calls give the same bits.
 ///
 /// - Small and full systems: a dense factor.
-/// - If half the work of the sparse factor buys enough iterations to be worth a try: conjugate gradients with an
-///   incomplete Cholesky factor on `W` (no rows, or compliant ones to condense), else projected conjugate gradients, from the solution given.
-///   They get that half, no more. If they fail, the solver turns to the factor, and stays with it until the pattern changes.
-/// - Otherwise, and after any failure: the sparse factor, then a pivoted one, up to two thousand unknowns a dense one, beyond and
-///   for systems that may be indefinite a sparse one.
+/// - If half the work of the sparse factor buys enough iterations to be worth a try: conjugate
+///   gradients with an incomplete Cholesky factor on `W` (no rows, or compliant ones to condense),
+///   else projected conjugate gradients, from the solution given. They get that half, no more. If
+///   they fail, the solver turns to the factor, and stays with it until the pattern changes.
+/// - Otherwise, and after any failure: the sparse factor, then a pivoted one, up to two thousand
+///   unknowns a dense one, beyond and for systems that may be indefinite a sparse one.
 ///
-/// Every answer is judged by [`KktResidual::relative`](pliant_solvers::KktResidual::relative), and the best is returned. A pinned method
-/// ([`LinearChoice`]) does not escalate. Rows redundant in theory are answered by the direct solver with the multiplier of
-/// minimum norm, by the iterative methods with one near the start.
+/// Every answer is judged by [`KktResidual::relative`](pliant_solvers::KktResidual::relative), and
+/// the best is returned. A pinned method ([`LinearChoice`]) does not escalate. Rows redundant in
+/// theory are answered by the direct solver with the multiplier of minimum norm, by the iterative
+/// methods with one near the start.
 ///
 /// ```
 /// use pliant_solvers::{KktSystem, LinearAuto, Solution, Status};
@@ -126,11 +132,12 @@ impl LinearAuto {
         }
     }
 
-    /// Picks a method if the pattern, the choice or the right-hand sides changed, then prepares it; if that fails, the next.
+    /// Picks a method if the pattern, the choice or the right-hand sides changed, then prepares it;
+    /// if that fails, the next.
     ///
     /// # Errors
-    /// What the last method says: see [`DirectSolver::prepare`], [`DenseSolver::prepare`], [`KktKrylov::prepare`].
-    /// [`SolveError::Parameter`] if an option makes no sense.
+    /// What the last method says: see [`DirectSolver::prepare`], [`DenseSolver::prepare`],
+    /// [`KktKrylov::prepare`]. [`SolveError::Parameter`] if an option makes no sense.
     pub fn prepare(&mut self, system: &KktSystem) -> Result<(), SolveError> {
         self.ready = false;
         self.attempts.clear();
@@ -169,13 +176,14 @@ impl LinearAuto {
         self.plan.as_ref().and_then(|p| p.prediction)
     }
 
-    /// Every method that was tried since the last `prepare` began, in that order, with why and to what end.
+    /// Every method that was tried since the last `prepare` began, in that order, with why and to
+    /// what end.
     pub fn attempts(&self) -> &[Attempt] {
         &self.attempts
     }
 
-    /// `|r|` of the equilibrated system after every iteration of the last Krylov solve; empty unless
-    /// [`LinearOptions::history`] asks for it.
+    /// `|r|` of the equilibrated system after every iteration of the last Krylov solve; empty
+    /// unless [`LinearOptions::history`] asks for it.
     pub fn history(&self) -> &[f64] {
         self.krylov.history()
     }
@@ -227,7 +235,8 @@ impl LinearAuto {
         self.ready = false;
     }
 
-    /// What to return when no method is left: the best answer, unless the system is not one that has an answer.
+    /// What to return when no method is left: the best answer, unless the system is not one that
+    /// has an answer.
     fn give_up(
         &self,
         error: SolveError,
@@ -296,12 +305,13 @@ impl LinearAuto {
         result
     }
 
-    /// Solves for the right-hand sides `system.c` and `system.b`. Iterative methods start from `solution` if it has the
-    /// right lengths.
+    /// Solves for the right-hand sides `system.c` and `system.b`. Iterative methods start from
+    /// `solution` if it has the right lengths.
     ///
     /// # Errors
-    /// [`SolveError::NotPrepared`] without a matching `prepare`; [`SolveError::NotFinite`] if a right-hand side is not finite;
-    /// [`SolveError::Bounded`]; else what the last method says. A large residual is a [`Status`], not an error.
+    /// [`SolveError::NotPrepared`] without a matching `prepare`; [`SolveError::NotFinite`] if a
+    /// right-hand side is not finite; [`SolveError::Bounded`]; else what the last method says. A
+    /// large residual is a [`Status`], not an error.
     pub fn solve(&mut self, system: &KktSystem, solution: &mut Solution) -> Result<LinearReport, SolveError> {
         system.check()?;
         system.check_bilateral()?;

@@ -4,29 +4,32 @@ use crate::cg::indefinite;
 use crate::drive::{End, Frame, Pace, Pass, krylov_solver, positive_product, resize_all};
 use crate::{LinearOperator, Preconditioner, axpy, dot, norm};
 
-/// MINRES for symmetric `A`, definite or not, singular or not, with a symmetric positive definite preconditioner `M`.
+/// MINRES for symmetric `A`, definite or not, singular or not, with a symmetric positive definite
+/// preconditioner `M`.
 ///
-/// Lanczos vectors `v` of `A` in the inner product of `M^-1`, the tridiagonal `T` reduced by Givens rotations as it grows:
+/// Lanczos vectors `v` of `A` in the inner product of `M^-1`, the tridiagonal `T` reduced by Givens
+/// rotations as it grows:
 ///
 /// ```math
 /// beta_(k+1) v_(k+1) = A M^-1 v_k - alpha_k v_k - beta_k v_(k-1),   r_k = s_k^2 r_(k-1) - phi_k c_k v_(k+1)
 /// ```
 ///
-/// The residual decreases in the norm `(r^T M^-1 r)^(1/2)` and is the least possible in the Krylov space. Both signs of the spectrum
-/// count: `[-b, -a] u [c, d]` takes as many iterations as definite matrices of condition `b d / (a c)`.
-/// The vector of the residual is carried along, so that the test is Euclidean whatever `M` is. A singular system with a
-/// right-hand side outside the range of `A` ends at the least residual, as [`Stagnated`](crate::KrylovStatus::Stagnated).
+/// The residual decreases in the norm `(r^T M^-1 r)^(1/2)` and is the least possible in the Krylov
+/// space. Both signs of the spectrum count: `[-b, -a] u [c, d]` takes as many iterations as
+/// definite matrices of condition `b d / (a c)`. The vector of the residual is carried along, so
+/// that the test is Euclidean whatever `M` is. A singular system with a right-hand side outside the
+/// range of `A` ends at the least residual, as [`Stagnated`](crate::KrylovStatus::Stagnated).
 ///
-/// Cost per iteration: one product, one application of `M`, `25 n`. Source: Paige and Saunders 1975; the recurrence of the
-/// residual: Choi, Paige and Saunders 2011.
+/// Cost per iteration: one product, one application of `M`, `25 n`. Source: Paige and Saunders
+/// 1975; the recurrence of the residual: Choi, Paige and Saunders 2011.
 #[derive(Clone, Debug, Default)]
 pub struct MinimalResidual {
     pub(crate) frame: Frame,
-    work: Work,
+    work: MinresWorkspace,
 }
 
 #[derive(Clone, Debug, Default)]
-struct Work {
+struct MinresWorkspace {
     /// Lanczos vectors without their length, old and new.
     r1: Vec<f64>,
     r2: Vec<f64>,
@@ -37,7 +40,7 @@ struct Work {
 
 krylov_solver!(MinimalResidual);
 
-impl Pass for Work {
+impl Pass for MinresWorkspace {
     fn resize(&mut self, n: usize, _: usize) {
         let [w0, w1, w2] = &mut self.w;
         resize_all(

@@ -4,7 +4,8 @@ use crate::{LinearOperator, Preconditioner, Scratch, check_size};
 use pliant_solvers::{KktSystem, SolveError};
 use pliant_sparse::CsrMatrix;
 
-/// A closure `f(x, y)` that overwrites `y` with `A x`, symmetric or not; also a [`Preconditioner`], with `z = f(r)`.
+/// A closure `f(x, y)` that overwrites `y` with `A x`, symmetric or not; also a [`Preconditioner`],
+/// with `z = f(r)`.
 #[derive(Clone, Copy, Debug)]
 pub struct FnOperator<F> {
     size: usize,
@@ -38,9 +39,11 @@ impl<F: Fn(&[f64], &mut [f64])> Preconditioner for FnOperator<F> {
     }
 }
 
-/// `P A P + I - P` for a symmetric sparse `A` given by its lower triangle, where `P` removes the fixed variables.
+/// `P A P + I - P` for a symmetric sparse `A` given by its lower triangle, where `P` removes the
+/// fixed variables.
 ///
-/// Fixed variables are decoupled and keep what the right-hand side says: zero there holds them at zero. Cost `4 nnz`.
+/// Fixed variables are decoupled and keep what the right-hand side says: zero there holds them at
+/// zero. Cost `4 nnz`.
 #[derive(Clone, Copy, Debug)]
 pub struct SymmetricOperator<'a> {
     a: &'a CsrMatrix,
@@ -51,7 +54,8 @@ impl<'a> SymmetricOperator<'a> {
     /// An operator on the lower triangle of `A`; `fixed` is empty if nothing is fixed.
     ///
     /// # Errors
-    /// [`SolveError::Size`] if `A` is not square or has entries above the diagonal, or if `fixed` has another length.
+    /// [`SolveError::Size`] if `A` is not square or has entries above the diagonal, or if `fixed`
+    /// has another length.
     pub fn new(a: &'a CsrMatrix, fixed: &'a [bool]) -> Result<Self, SolveError> {
         check_lower(a, fixed)?;
         Ok(Self { a, fixed })
@@ -129,8 +133,9 @@ pub(crate) fn add_free_transpose_product(system: &KktSystem, s: f64, x: &[f64], 
 
 /// The KKT matrix `[W -J^T; -J -R]` of order n + m, the unknowns `(x, mu)` one after the other.
 ///
-/// Symmetric and indefinite. Fixed variables are out of `W` and `J` and have a unit diagonal, as in [`SymmetricOperator`]. Cost
-/// `4 nnz(W) + 4 nnz(J) + 4 nnz(R)`; with [`with_response`](Self::with_response), a product of it instead of `4 nnz(W)`.
+/// Symmetric and indefinite. Fixed variables are out of `W` and `J` and have a unit diagonal, as in
+/// [`SymmetricOperator`]. Cost `4 nnz(W) + 4 nnz(J) + 4 nnz(R)`; with
+/// [`with_response`](Self::with_response), a product of it instead of `4 nnz(W)`.
 #[derive(Clone, Copy)]
 pub struct KktOperator<'a> {
     system: &'a KktSystem,
@@ -150,7 +155,8 @@ impl<'a> KktOperator<'a> {
     /// The operator of a system; bounds are not its business.
     ///
     /// # Errors
-    /// [`SolveError::Size`] or [`SolveError::Bounds`] if the public vectors of the system do not fit.
+    /// [`SolveError::Size`] or [`SolveError::Bounds`] if the public vectors of the system do not
+    /// fit.
     pub fn new(system: &'a KktSystem) -> Result<Self, SolveError> {
         system.check()?;
         Ok(Self {
@@ -159,8 +165,9 @@ impl<'a> KktOperator<'a> {
         })
     }
 
-    /// The same with products of another `W` than that of the system, as one that is not assembled: it has to be `P W P + I - P`, where `P` takes the fixed variables
-    /// out, as [`SymmetricOperator`] is.
+    /// The same with products of another `W` than that of the system, as one that is not assembled:
+    /// it has to be `P W P + I - P`, where `P` takes the fixed variables out, as
+    /// [`SymmetricOperator`] is.
     ///
     /// # Errors
     /// [`SolveError::Size`] if it is not of order n; otherwise as [`Self::new`].
@@ -198,11 +205,13 @@ impl LinearOperator for KktOperator<'_> {
     }
 }
 
-/// The Schur complement `S = J W^-1 J^T + R` of order m, with whatever applies `W^-1` (P W P + I - P).
+/// The Schur complement `S = J W^-1 J^T + R` of order m, with whatever applies `W^-1` (P W P + I -
+/// P).
 ///
-/// Positive semidefinite if `W^-1` is positive definite; singular if hard rows are redundant. `W^-1` has to be linear and symmetric: a
-/// [`SymmetricFactor`](crate::SymmetricFactor) of `W`, or [`BlockJacobi`](crate::BlockJacobi) or
-/// [`Jacobi`](crate::Jacobi) where `W` is block diagonal or diagonal; otherwise it is the Schur complement of another matrix.
+/// Positive semidefinite if `W^-1` is positive definite; singular if hard rows are redundant.
+/// `W^-1` has to be linear and symmetric: a [`SymmetricFactor`](crate::SymmetricFactor) of `W`, or
+/// [`BlockJacobi`](crate::BlockJacobi) or [`Jacobi`](crate::Jacobi) where `W` is block diagonal or
+/// diagonal; otherwise it is the Schur complement of another matrix.
 ///
 /// Cost: `4 nnz(J) + 4 nnz(R)` and one application of `W^-1`.
 pub struct SchurOperator<'a> {

@@ -30,19 +30,21 @@ impl Preconditioner for Identity {
 
 /// `M = diag(A)`. Cost `n`. Source: Jacobi 1845.
 ///
-/// Among all diagonal `M` it is within a factor of the largest number of non-zeros in a row of the least condition number for positive
-/// definite `A` (van der Sluis 1969), and it undoes any diagonal scaling of `A`.
+/// Among all diagonal `M` it is within a factor of the largest number of non-zeros in a row of the
+/// least condition number for positive definite `A` (van der Sluis 1969), and it undoes any
+/// diagonal scaling of `A`.
 #[derive(Clone, Debug, Default)]
 pub struct Jacobi {
     inverse: Vec<f64>,
 }
 
 impl Jacobi {
-    /// The diagonal of a symmetric `A` given by its lower triangle; `fixed`, empty if nothing is, as in
-    /// [`SymmetricOperator`](crate::SymmetricOperator).
+    /// The diagonal of a symmetric `A` given by its lower triangle; `fixed`, empty if nothing is,
+    /// as in [`SymmetricOperator`](crate::SymmetricOperator).
     ///
     /// # Errors
-    /// [`SolveError::NotPositiveDefinite`] at a diagonal that is not positive, [`SolveError::NotFinite`], [`SolveError::Size`].
+    /// [`SolveError::NotPositiveDefinite`] at a diagonal that is not positive,
+    /// [`SolveError::NotFinite`], [`SolveError::Size`].
     pub fn new(a: &CsrMatrix, fixed: &[bool]) -> Result<Self, SolveError> {
         let mut out = Self::default();
         out.update(a, fixed)?;
@@ -103,7 +105,8 @@ pub(crate) fn positive(dof: usize, diagonal: f64) -> Result<f64, SolveError> {
     }
 }
 
-/// Copies `P A P + I - P` on the pattern of `A`, which must have its whole diagonal. Allocates only for another pattern.
+/// Copies `P A P + I - P` on the pattern of `A`, which must have its whole diagonal. Allocates only
+/// for another pattern.
 pub(crate) fn copy_masked(
     a: &CsrMatrix,
     fixed: &[bool],

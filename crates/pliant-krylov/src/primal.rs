@@ -10,7 +10,11 @@ use pliant_sparse::{CsrMatrix, SymmetricBlockMatrix};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PrimalPreconditioner {
-    /// The diagonal blocks of [`KktSystem::primal_blocks`](pliant_solvers::KktSystem::primal_blocks): nothing to factor, more iterations.
+    /// The diagonal of `W`.
+    Diagonal,
+    /// The diagonal blocks of
+    /// [`KktSystem::primal_blocks`](pliant_solvers::KktSystem::primal_blocks): nothing to factor,
+    /// more iterations.
     BlockJacobi,
     /// An incomplete Cholesky factor, by blocks where `W` has some.
     #[default]
@@ -34,6 +38,8 @@ struct ByBlocks<const B: usize> {
     matrix: SymmetricBlockMatrix<B>,
     incomplete: Option<BlockIncompleteCholesky<B>>,
     jacobi: BlockJacobi,
+    /// Boundaries of the blocks of one that the diagonal is; empty for other preconditioners.
+    singles: Vec<usize>,
 }
 
 /// Numbers stored per entry above which blocks of a size do not pay any more.
@@ -90,9 +96,14 @@ impl<const B: usize> ByBlocks<B> {
         let mut out = Self {
             incomplete: None,
             jacobi: BlockJacobi::default(),
+            singles: Vec::new(),
             matrix,
         };
         match preconditioner {
+            PrimalPreconditioner::Diagonal => {
+                out.singles = (0..=w.pattern().rows()).collect();
+                out.jacobi.update(w, fixed, &out.singles)?;
+            }
             PrimalPreconditioner::BlockJacobi => out.jacobi.update(w, fixed, blocks)?,
             PrimalPreconditioner::IncompleteCholesky => {
                 out.incomplete = Some(BlockIncompleteCholesky::new(&out.matrix)?);
@@ -107,7 +118,8 @@ impl<const B: usize> Primal for ByBlocks<B> {
         self.matrix.update(w, fixed)?;
         match &mut self.incomplete {
             Some(factor) => factor.update(&self.matrix),
-            None => self.jacobi.update(w, fixed, blocks),
+            None if self.singles.is_empty() => self.jacobi.update(w, fixed, blocks),
+            None => self.jacobi.update(w, fixed, &self.singles),
         }
     }
 

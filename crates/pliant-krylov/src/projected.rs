@@ -12,16 +12,18 @@ use pliant_solvers::{KktSystem, SolveError};
 
 /// Conjugate gradients on the solution set of the rows of `K z = rhs`.
 ///
-/// One application of the constraint preconditioner `M` finds a point that obeys the rows. From there all residuals have the
-/// form `(r, 0)` and all directions obey `J p_1 + R p_2 = 0`, where
+/// One application of the constraint preconditioner `M` finds a point that obeys the rows. From
+/// there all residuals have the form `(r, 0)` and all directions obey `J p_1 + R p_2 = 0`, where
 ///
 /// ```math
 /// p^T K p = p_1^T W p_1 + p_2^T R p_2
 /// ```
 ///
-/// is positive although `K` is not definite. The multipliers of hard rows have no curvature: what `M` proposes for them is taken in
-/// full (the residual update of Gould, Hribar and Nocedal 2001, section 5), or `r` would not become small. With compliant rows: Dollar,
-/// Gould, Schilders and Wathen 2006. What rounding leaves in the rows is cut off here and comes back with the next true residual.
+/// is positive although `K` is not definite. The multipliers of hard rows have no curvature: what
+/// `M` proposes for them is taken in full (the residual update of Gould, Hribar and Nocedal 2001,
+/// section 5), or `r` would not become small. With compliant rows: Dollar, Gould, Schilders and
+/// Wathen 2006. What rounding leaves in the rows is cut off here and comes back with the next true
+/// residual.
 #[derive(Debug, Default)]
 pub(crate) struct Projected {
     pub(crate) history: Vec<f64>,
@@ -33,7 +35,8 @@ pub(crate) struct Projected {
 }
 
 impl Projected {
-    /// Adds to `z` what solves for `rhs`, which is overwritten. The residual is to be reduced by the tolerance.
+    /// Adds to `z` what solves for `rhs`, which is overwritten. The residual is to be reduced by
+    /// the tolerance.
     pub(crate) fn solve(
         &mut self,
         system: &KktSystem,

@@ -11,9 +11,9 @@ use pliant_sparse::CsrMatrix;
 /// M = (D/w + L) (w/(2 - w) D^-1) (D/w + L)^T
 /// ```
 ///
-/// A forward and a backward Gauss-Seidel sweep. No factorisation and no fill; for model problems and the best `w` the
-/// condition number of `M^-1 A` is the square root of that of `A` (Axelsson 1972). At `w = 1` within a factor of that, without
-/// anything to choose.
+/// A forward and a backward Gauss-Seidel sweep. No factorisation and no fill; for model problems
+/// and the best `w` the condition number of `M^-1 A` is the square root of that of `A` (Axelsson
+/// 1972). At `w = 1` within a factor of that, without anything to choose.
 ///
 /// Cost of an application: `4 nnz + 2 n`. Source: Young 1971; Axelsson 1972.
 #[derive(Clone, Debug, Default)]
@@ -27,8 +27,9 @@ impl Ssor {
     /// [`SymmetricOperator`](crate::SymmetricOperator).
     ///
     /// # Errors
-    /// [`SolveError::Parameter`] if `relaxation` is outside (0, 2), [`SolveError::NotPositiveDefinite`] at a diagonal that is not
-    /// positive, [`SolveError::NotFinite`], [`SolveError::Size`].
+    /// [`SolveError::Parameter`] if `relaxation` is outside (0, 2),
+    /// [`SolveError::NotPositiveDefinite`] at a diagonal that is not positive,
+    /// [`SolveError::NotFinite`], [`SolveError::Size`].
     pub fn new(a: &CsrMatrix, fixed: &[bool], relaxation: f64) -> Result<Self, SolveError> {
         if relaxation.is_nan() || relaxation <= 0.0 || relaxation >= 2.0 {
             return Err(SolveError::Parameter {

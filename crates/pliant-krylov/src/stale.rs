@@ -4,12 +4,15 @@ use crate::Preconditioner;
 use pliant_solvers::{DirectSolver, SolveError};
 use std::cell::RefCell;
 
-/// `M = K_0`, the KKT matrix that a [`DirectSolver`] factored last: for systems of the same pattern that have changed little
-/// since, and for a Krylov solver of the [`KktOperator`](crate::KktOperator).
+/// `M = K_0`, the KKT matrix that a [`DirectSolver`] factored last: for systems of the same pattern
+/// that have changed little since, and for a Krylov solver of the
+/// [`KktOperator`](crate::KktOperator).
 ///
-/// The matrix is indefinite as soon as there are rows: it suits [`GeneralMinimalResidual`](crate::GeneralMinimalResidual) and
-/// [`BiConjugateGradient`](crate::BiConjugateGradient); without rows also [`ConjugateGradient`](crate::ConjugateGradient) and the others. If the
-/// matrix changed by rank k, GMRES takes `k + 1` iterations. Redundant rows are answered with the minimum norm of `mu`.
+/// The matrix is indefinite as soon as there are rows: it suits
+/// [`GeneralMinimalResidual`](crate::GeneralMinimalResidual) and
+/// [`BiConjugateGradient`](crate::BiConjugateGradient); without rows also
+/// [`ConjugateGradient`](crate::ConjugateGradient) and the others. If the matrix changed by rank k,
+/// GMRES takes `k + 1` iterations. Redundant rows are answered with the minimum norm of `mu`.
 ///
 /// Cost of an application: `4 nnz(L)`.
 #[derive(Debug)]

@@ -6,17 +6,21 @@ use pliant_solvers::complementarity::{
     solve_on,
 };
 
-/// Minimises `r^T A r / 2 + b^T r` within the bounds, from face to face (Nocedal and Wright 2006, section 16.5).
+/// Minimises `r^T A r / 2 + b^T r` within the bounds, from face to face (Nocedal and Wright 2006,
+/// section 16.5).
 ///
-/// On the free rows the minimiser of the face is the target, `A_FF p = -u_F`; the step ends at the first bound on the way, which joins
-/// the working set. At the minimiser of a face the row of least index whose velocity points inwards leaves it (Bland's rule, also
-/// among equal ratios). Every iterate keeps the bounds and the objective never rises. [`Dantzig`](crate::Dantzig) instead lets
-/// the impulses leave the law row by row and takes no start: here the start, projected, is the first face.
+/// On the free rows the minimiser of the face is the target, `A_FF p = -u_F`; the step ends at the
+/// first bound on the way, which joins the working set. At the minimiser of a face the row of least
+/// index whose velocity points inwards leaves it (Bland's rule, also among equal ratios). Every
+/// iterate keeps the bounds and the objective never rises. [`Dantzig`](crate::Dantzig) instead lets
+/// the impulses leave the law row by row and takes no start: here the start, projected, is the
+/// first face.
 ///
-/// Where `A_FF` is singular and `u_F` outside its range, the part outside is a direction of no curvature; if no bound
-/// stops it, the objective has no lower bound: [`Outcome::Ray`].
+/// Where `A_FF` is singular and `u_F` outside its range, the part outside is a direction of no
+/// curvature; if no bound stops it, the objective has no lower bound: [`Outcome::Ray`].
 ///
-/// `A` symmetric semidefinite, no friction. Cost: a dense factorisation of the free rows per change of the working set. Allocates.
+/// `A` symmetric semidefinite, no friction. Cost: a dense factorisation of the free rows per change
+/// of the working set. Allocates.
 #[derive(Clone, Debug)]
 pub struct ActiveSetQp {
     /// Limits; an iteration is a change of the working set.
@@ -43,7 +47,8 @@ impl ActiveSetQp {
     }
 }
 
-/// The way to the minimiser of the face, or down a direction without curvature; and whether it is the latter.
+/// The way to the minimiser of the face, or down a direction without curvature; and whether it is
+/// the latter.
 fn direction(a: &DMatrix<f64>, free: &[usize], u: &[f64]) -> Option<(DVector<f64>, bool)> {
     let rhs = DVector::from_fn(free.len(), |k, _| -u[free[k]]);
     let p = solve_on(a, free, &rhs)?;

@@ -11,18 +11,20 @@ use pliant_solvers::complementarity::{
 };
 use pliant_sparse::CsrMatrix;
 
-/// The interior points of Clarabel (Goulart and Chen 2024), another program, on the convex part of the problem:
+/// The interior points of Clarabel (Goulart and Chen 2024), another program, on the convex part of
+/// the problem:
 ///
 /// ```math
 /// min r^T A r/2 + r^T (b + s n),   r in K,   or   min x^T W x/2 + r^T R r/2 + r^T (b + s n),   W x = J^T r,   r in K
 /// ```
 ///
-/// the second where the operator is a [`Form::Saddle`], so that no Delassus operator is formed. Contacts that slip make the shift `s = mu |u_t|` of De Saxcé; it is set
-/// anew from the answer, damped where that does not help, until the residual holds; one conic program each. Where the slip depends much on the impulses that never
-/// ends: [`Outcome::MaxIterations`].
+/// the second where the operator is a [`Form::Saddle`], so that no Delassus operator is formed.
+/// Contacts that slip make the shift `s = mu |u_t|` of De Saxcé; it is set anew from the answer,
+/// damped where that does not help, until the residual holds; one conic program each. Where the
+/// slip depends much on the impulses that never ends: [`Outcome::MaxIterations`].
 ///
-/// Made to check other solvers with, and for comparisons: it allocates with every solve, and each program starts from nothing. `A` symmetric semidefinite, `W` too. An iteration is a
-/// program.
+/// Made to check other solvers with, and for comparisons: it allocates with every solve, and each
+/// program starts from nothing. `A` symmetric semidefinite, `W` too. An iteration is a program.
 #[derive(Clone, Debug, Default)]
 pub struct ClarabelOracle {
     /// Limits; may be changed at any time.
@@ -163,7 +165,8 @@ impl Program {
     }
 }
 
-/// The energy `x^T W x/2 + r^T R r/2` and the balance `W x = J^T r`, with `x = 0` for fixed variables.
+/// The energy `x^T W x/2 + r^T R r/2` and the balance `W x = J^T r`, with `x = 0` for fixed
+/// variables.
 fn balance(system: &KktSystem, p: &mut Entries, a: &mut Entries) {
     let n = system.n();
     let free = |i: usize| !system.fixed[i];
@@ -194,7 +197,8 @@ impl ClarabelOracle {
         }
     }
 
-    /// One program, with the shifts of the last velocities, to a share of the tolerance; false if it failed altogether.
+    /// One program, with the shifts of the last velocities, to a share of the tolerance; false if
+    /// it failed altogether.
     fn program(&self, problem: &Problem, program: &Program, r: &mut [f64]) -> bool {
         let mut q = vec![0.0; program.size];
         for (place, b) in program.place.iter().zip(problem.b()) {

@@ -10,8 +10,9 @@ use pliant_sparse::{CsrMatrix, PatternBuilder};
 /// W x - J^T mu - N^T r = c,   J x + R mu + b = 0,   u = N x + R_N r + b_N
 /// ```
 ///
-/// With `x = x_0 + X r`, `x_0` the solution for `r = 0` and `X` the responses to the columns of `N^T`: `A = N X + R_N`, the [`SaddleDelassus`] of the rows,
-/// and `b = N x_0 + b_N`. Cost: one solve, and what that operator costs.
+/// With `x = x_0 + X r`, `x_0` the solution for `r = 0` and `X` the responses to the columns of
+/// `N^T`: `A = N X + R_N`, the [`SaddleDelassus`] of the rows, and `b = N x_0 + b_N`. Cost: one
+/// solve, and what that operator costs.
 #[derive(Debug)]
 pub struct Condensed {
     /// `u = A r + b` with the cones.
@@ -68,12 +69,12 @@ fn whole(
 }
 
 impl Condensed {
-    /// Condenses `system`, all of whose rows are bilateral, on the rows `n` (p x n) with the compliances `r` (diagonal of `R_N`, m/(N s)) and the
-    /// velocities `b` (m/s), p numbers each.
+    /// Condenses `system`, all of whose rows are bilateral, on the rows `n` (p x n) with the
+    /// compliances `r` (diagonal of `R_N`, m/(N s)) and the velocities `b` (m/s), p numbers each.
     ///
     /// # Errors
-    /// [`ProblemError::Size`], those of [`Problem::new`], and [`ProblemError::Bilateral`] for what the direct solver refuses, bounded
-    /// rows among it.
+    /// [`ProblemError::Size`], those of [`Problem::new`], and [`ProblemError::Bilateral`] for what
+    /// the direct solver refuses, bounded rows among it.
     pub fn new(
         system: &KktSystem,
         n: CsrMatrix,

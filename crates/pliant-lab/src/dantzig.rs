@@ -6,15 +6,19 @@ use pliant_solvers::complementarity::{
     solve_on,
 };
 
-/// Row after row is driven to its law, while the rows before it keep theirs (Cottle and Dantzig 1968; Baraff 1994 for contact).
+/// Row after row is driven to its law, while the rows before it keep theirs (Cottle and Dantzig
+/// 1968; Baraff 1994 for contact).
 ///
-/// The impulse of the driven row moves until its velocity vanishes or it meets its bound; on the way, a row whose impulse meets its bound is
-/// held, one whose velocity vanishes is let go. A row that would make the free set singular is exchanged for another one, so that
-/// `A` may be semidefinite. Where nothing stops the motion and the velocity does not change, no solution exists: [`Outcome::Ray`].
+/// The impulse of the driven row moves until its velocity vanishes or it meets its bound; on the
+/// way, a row whose impulse meets its bound is held, one whose velocity vanishes is let go. A row
+/// that would make the free set singular is exchanged for another one, so that `A` may be
+/// semidefinite. Where nothing stops the motion and the velocity does not change, no solution
+/// exists: [`Outcome::Ray`].
 ///
-/// `A` symmetric semidefinite, no friction. It starts from no impulse (from the nearest bound): the given start counts only as an answer
-/// to fall back on. Cost: a dense factorisation of the free rows per pivot (not updated as in other implementations),
-/// mostly about as many pivots as rows. Allocates.
+/// `A` symmetric semidefinite, no friction. It starts from no impulse (from the nearest bound): the
+/// given start counts only as an answer to fall back on. Cost: a dense factorisation of the free
+/// rows per pivot (not updated as in other implementations), mostly about as many pivots as rows.
+/// Allocates.
 #[derive(Clone, Debug)]
 pub struct Dantzig {
     /// Limits; an iteration is a pivot.
@@ -95,7 +99,8 @@ impl Drive<'_> {
         self.free.retain(|l| *l != k);
     }
 
-    /// Lets row `k` go. If it depends on the free rows, it moves with them, which changes no velocity, until one of them meets a bound.
+    /// Lets row `k` go. If it depends on the free rows, it moves with them, which changes no
+    /// velocity, until one of them meets a bound.
     fn release(&mut self, k: usize, r: &mut [f64]) -> Option<()> {
         let sign = if self.states[k] == RowState::Upper {
             -1.0

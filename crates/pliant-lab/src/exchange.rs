@@ -1,8 +1,9 @@
 //! Problems as texts: to send a failing solve, and to keep a corpus.
 //!
-//! One JSON text holds everything small; matrices are in the Matrix Market format, either in texts of their own (`name.W.mtx`,
-//! readable by any program for sparse matrices) or as lines within the JSON. Numbers come back to the last bit; infinite and
-//! undefined ones are the strings `"inf"`, `"-inf"`, `"nan"`. docs/solvers.md describes every field.
+//! One JSON text holds everything small; matrices are in the Matrix Market format, either in texts
+//! of their own (`name.W.mtx`, readable by any program for sparse matrices) or as lines within the
+//! JSON. Numbers come back to the last bit; infinite and undefined ones are the strings `"inf"`,
+//! `"-inf"`, `"nan"`. docs/solvers.md describes every field.
 //!
 //! This module makes texts and reads texts; it never opens a file.
 //!
@@ -287,7 +288,7 @@ pub enum MarketFault {
     },
     /// An entry that is given twice.
     #[error("entry ({row}, {column}) was given in line {first} already")]
-    Twice {
+    Repeated {
         /// From one.
         row: usize,
         /// From one.
@@ -327,13 +328,15 @@ impl Record {
     /// The texts of the problem.
     ///
     /// # Errors
-    /// [`ExchangeError::Length`] if a public vector of a system does not fit it; [`ExchangeError::Name`] if matrices go into
-    /// texts named after a problem whose name is no file name.
+    /// [`ExchangeError::Length`] if a public vector of a system does not fit it;
+    /// [`ExchangeError::Name`] if matrices go into texts named after a problem whose name is no
+    /// file name.
     pub fn write(&self, layout: Layout) -> Result<Texts, ExchangeError> {
         write::write(self, layout)
     }
 
-    /// Reads a problem. `load` gives the text of a matrix by its name, which is the plain name of a file.
+    /// Reads a problem. `load` gives the text of a matrix by its name, which is the plain name of a
+    /// file.
     ///
     /// Memory is proportional to the texts, whatever sizes they announce.
     ///
@@ -347,13 +350,14 @@ impl Record {
     }
 }
 
-/// The Matrix Market text of a sparse matrix, every stored entry of it. With `symmetric` the matrix is one whose lower triangle is stored.
+/// The Matrix Market text of a sparse matrix, every stored entry of it. With `symmetric` the matrix
+/// is one whose lower triangle is stored.
 pub fn write_matrix_market(a: &CsrMatrix, symmetric: bool) -> String {
     market::coordinate_text(a, symmetric)
 }
 
-/// Reads a Matrix Market text that is to be `rows x columns`: all of a general matrix, the lower triangle of a symmetric one.
-/// `name` is for errors.
+/// Reads a Matrix Market text that is to be `rows x columns`: all of a general matrix, the lower
+/// triangle of a symmetric one. `name` is for errors.
 ///
 /// # Errors
 /// [`ExchangeError::Market`], [`ExchangeError::Shape`].

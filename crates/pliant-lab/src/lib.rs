@@ -1,13 +1,16 @@
-//! Everything about solvers that a step does not need: methods to compare with, all solvers by name, problems as texts.
+//! Everything about solvers that a step does not need: methods to compare with, all solvers by
+//! name, problems as texts.
 //!
-//! - [`registry`]: every solver of KKT systems and of complementarity problems with its name: what `pliant solve`, the corpus and
-//!   the performance profiles run. A new solver is one line there.
-//! - [`exchange`]: problems as JSON and Matrix Market, to send a failing solve and to keep a corpus.
-//! - Methods for comparison: [`Murty`], [`Dantzig`] and [`ActiveSetQp`] for rows without friction; with the feature `clarabel`
-//!   `ClarabelOracle`, the interior points of another program.
+//! - [`registry`]: every solver of KKT systems and of complementarity problems with its name: what
+//!   `pliant solve`, the corpus and the performance profiles run. A new solver is one line there.
+//! - [`exchange`]: problems as JSON and Matrix Market, to send a failing solve and to keep a
+//!   corpus.
+//! - Methods for comparison: [`Murty`], [`Dantzig`] and [`ActiveSetQp`] for rows without friction;
+//!   with the feature `clarabel` `ClarabelOracle`, the interior points of another program.
 //! - [`Condensed`]: a saddle-point system with cones as a complementarity problem.
 //!
-//! The corpus, in `tests/corpus`, is solved by every solver of the registry and judged by a program of its own.
+//! The corpus, in `tests/corpus`, is solved by every solver of the registry and judged by a program
+//! of its own.
 //!
 //! ```
 //! use pliant_lab::registry::COMPLEMENTARITY;

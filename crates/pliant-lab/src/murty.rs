@@ -6,9 +6,9 @@ use pliant_solvers::complementarity::{
 
 /// Of all rows that violate their law the one of least index changes its state (Murty 1974).
 ///
-/// No friction. For a P-matrix it ends at the solution, after up to `2^n - 1` pivots: a last resort, and a test of patience. The
-/// start gives the first set. It is [`BlockPivoting`] without patience for blocks. Cost: a dense factorisation of the free rows
-/// each. Allocates.
+/// No friction. For a P-matrix it ends at the solution, after up to `2^n - 1` pivots: a last
+/// resort, and a test of patience. The start gives the first set. It is [`BlockPivoting`] without
+/// patience for blocks. Cost: a dense factorisation of the free rows each. Allocates.
 #[derive(Clone, Debug)]
 pub struct Murty {
     pivoting: BlockPivoting,

@@ -1,9 +1,10 @@
-//! Every solver by name: what a command line, a corpus and a benchmark run. A new solver is one line here.
+//! Every solver by name: what a command line, a corpus and a benchmark run. A new solver is one
+//! line here.
 
 mod run;
 
 use crate::{ActiveSetQp, Dantzig, Murty};
-use pliant_krylov::{Approximation, KktMethod};
+use pliant_krylov::{Approximation, IterativeMethod, KktMethod};
 use pliant_solvers::complementarity::{
     AcceleratedGradient, Admm, AdmmOptions, Auto, AutoOptions, BarzilaiBorwein, BlockPivoting,
     BlockPivotingOptions, CentralPath, ContactFunction, GaussSeidel, GaussSeidelOptions, InteriorPoint,
@@ -11,7 +12,10 @@ use pliant_solvers::complementarity::{
     Newton, NewtonOptions, NonlinearCg, RowFunction, Solver,
 };
 use pliant_solvers::{KktResidual, KktSystem, Solution, SolveError, solve_dense, solve_dense_ldlt};
-use run::{judged, solve_auto, solve_box, solve_direct, solve_krylov, solve_pivoted};
+use run::{
+    judged, solve_auto, solve_box, solve_cholesky, solve_direct, solve_iterative, solve_krylov,
+    solve_pivoted, solve_sweeps,
+};
 
 /// A solver of [`Problem`](pliant_solvers::complementarity::Problem)s.
 #[derive(Clone, Copy, Debug)]
@@ -37,7 +41,8 @@ pub struct KktEntry {
     pub bounds: bool,
     /// Whether it takes hard rows, `R_ii = 0`.
     pub hard_rows: bool,
-    /// Prepares and solves from zero, to the relative residual given, in so many iterations at most.
+    /// Prepares and solves from zero, to the relative residual given, in so many iterations at
+    /// most.
     pub solve: fn(&KktSystem, f64, usize) -> Result<KktAnswer, SolveError>,
 }
 
@@ -62,7 +67,8 @@ pub struct KktAnswer {
     pub iterations: usize,
     /// The residual as the solver reports it.
     pub residual: KktResidual,
-    /// [`BoundsReport::natural`](pliant_solvers::BoundsReport::natural), m/s; without bounds the residual of the rows.
+    /// [`BoundsReport::natural`](pliant_solvers::BoundsReport::natural), m/s; without bounds the
+    /// residual of the rows.
     pub natural: f64,
 }
 
@@ -256,6 +262,13 @@ pub const KKT: &[KktEntry] = &[
         solve: solve_box,
     },
     KktEntry {
+        name: "projected-gauss-seidel",
+        about: "sweeps over the bounded rows around the sparse direct solver",
+        bounds: true,
+        hard_rows: true,
+        solve: solve_sweeps,
+    },
+    KktEntry {
         name: "auto",
         about: "the method of least predicted work, then the next",
         bounds: false,
@@ -268,6 +281,13 @@ pub const KKT: &[KktEntry] = &[
         bounds: false,
         hard_rows: true,
         solve: solve_direct,
+    },
+    KktEntry {
+        name: "cholesky",
+        about: "dense L L^T of W and of the Schur complement",
+        bounds: false,
+        hard_rows: true,
+        solve: solve_cholesky,
     },
     KktEntry {
         name: "dense",
@@ -289,6 +309,13 @@ pub const KKT: &[KktEntry] = &[
         bounds: false,
         hard_rows: true,
         solve: solve_pivoted,
+    },
+    KktEntry {
+        name: "cg",
+        about: "conjugate gradients, condensed without hard rows, else projected",
+        bounds: false,
+        hard_rows: true,
+        solve: |s, t, i| solve_iterative(IterativeMethod::Cg, s, t, i),
     },
     KktEntry {
         name: "minres",

@@ -57,20 +57,21 @@ pub(crate) fn put_held(states: &[BoundState], bounds: &[(f64, f64)], mu: &mut [f
 /// What the bounds of the rows took. For a system without finite bounds all counts are zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct BoundsReport {
-    /// Natural-map residual `max_i S_ii |mu_i - clip(mu_i - w_i/S_ii, lo_i, hi_i)|` with `w = J x + R mu + b` and
-    /// `S_ii = R_ii + (J |diag(W)|^-1 J^T)_ii`: a velocity, zero only at a solution. Without bounds it is
-    /// [`KktResidual::row`](crate::KktResidual::row).
+    /// Natural-map residual `max_i S_ii |mu_i - clip(mu_i - w_i/S_ii, lo_i, hi_i)|` with
+    /// `w = J x + R mu + b` and `S_ii = R_ii + (J |diag(W)|^-1 J^T)_ii`: a velocity, zero only at a
+    /// solution. Without bounds it is [`KktResidual::row`](crate::KktResidual::row).
     pub natural: f64,
     /// Changes of the set of rows at bounds in this solve.
     pub changes: usize,
-    /// Numeric factorisations in this solve; zero if the rows at bounds are those of the last solve. (`prepare` does its own.)
+    /// Numeric factorisations in this solve; zero if the rows at bounds are those of the last
+    /// solve. (`prepare` does its own.)
     pub factorisations: usize,
     /// Rows at a bound in the answer, those with equal bounds among them.
     pub rows_at_bounds: usize,
 }
 
-/// `s |mu - clip(mu - w/s, lo, hi)|`, for `s = 0` by its limit. Without the cancellation of the formula where `mu` is between
-/// the bounds.
+/// `s |mu - clip(mu - w/s, lo, hi)|`, for `s = 0` by its limit. Without the cancellation of the
+/// formula where `mu` is between the bounds.
 pub(crate) fn natural(mu: f64, w: f64, (lower, upper): (f64, f64), s: f64) -> f64 {
     if mu < lower || mu > upper {
         let target = if s > 0.0 { mu - w / s } else { mu };

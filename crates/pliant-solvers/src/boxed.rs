@@ -1,6 +1,9 @@
 //! Rows with a bounded multiplier: an active-set method around the direct solver.
 
 mod descent;
+mod projected;
+
+pub use projected::ProjectedGaussSeidel;
 
 use crate::bounds::{BoundState, natural};
 use crate::{
@@ -8,8 +11,9 @@ use crate::{
     Status, TimeSplit,
 };
 
-/// A contradiction counts from this share of the violation at which a held row is let go: were it the other way round, a row
-/// might be let go, found to agree with others well enough, and sent back.
+/// A contradiction counts from this share of the violation at which a held row is let go: were it
+/// the other way round, a row might be let go, found to agree with others well enough, and sent
+/// back.
 const SOONER: f64 = 0.1;
 
 /// Tolerances and limits of the [`BoxSolver`].
@@ -17,10 +21,12 @@ const SOONER: f64 = 0.1;
 pub struct BoxOptions {
     /// Of the linear systems.
     pub direct: DirectOptions,
-    /// Largest natural-map residual of a row that counts as converged, as a share of the largest velocity `u` that enters the
-    /// row; a row at a bound is let go only if it misses its sign by more. (On top comes `b_rounding`, and the rounding of `u`.)
+    /// Largest natural-map residual of a row that counts as converged, as a share of the largest
+    /// velocity `u` that enters the row; a row at a bound is let go only if it misses its sign by
+    /// more. (On top comes `b_rounding`, and the rounding of `u`.)
     pub tolerance: f64,
-    /// Rounds of block pivoting in which the number of violators may fail to decrease before the descent takes over.
+    /// Rounds of block pivoting in which the number of violators may fail to decrease before the
+    /// descent takes over.
     pub patience: usize,
     /// Changes of the set of rows at bounds at most, per solve.
     pub max_changes: usize,
@@ -43,29 +49,34 @@ impl Default for BoxOptions {
 /// lo_i <= mu_i <= hi_i,   w_i = 0 if lo_i < mu_i < hi_i,   w_i >= 0 if mu_i = lo_i,   w_i <= 0 if mu_i = hi_i
 /// ```
 ///
-/// for the bounds (N s) of [`KktSystem::bounds`]: motors of limited force, dry friction in joints, unilateral stops
-/// (`lo = 0`, `hi` infinite), rows that are switched off (`lo = hi = 0`). It is the minimum over the box of
-/// `mu^T (S + R) mu / 2 + mu^T (b + J W^-1 c)`, `S = J W^-1 J^T`.
+/// for the bounds (N s) of [`KktSystem::bounds`]: motors of limited force, dry friction in joints,
+/// unilateral stops (`lo = 0`, `hi` infinite), rows that are switched off (`lo = hi = 0`). It is
+/// the minimum over the box of `mu^T (S + R) mu / 2 + mu^T (b + J W^-1 c)`, `S = J W^-1 J^T`.
 ///
-/// Method: rows at a bound are *held*: their multiplier is fixed and moves to the right-hand side, their place in the matrix
-/// takes zeros and a unit pivot. The pattern and the order of elimination stay, so that a change of the set of held rows
-/// costs one numeric factorisation. The first set is that of the last solve.
-/// 1. *Block pivoting* (Júdice and Pires 1994): all rows that violate their law change at once. A handful of rounds, hardly
-///    more with more rows, but it may go in circles.
-/// 2. *Descent*, when the number of violators stopped decreasing: the primal active-set method (Stark and Parker 1995). From
-///    multipliers within their bounds to the minimum over the free rows, or to the first bound on the way; there, the row that
-///    violates its sign most is let go. The energy decreases in every such cycle, so that it ends, redundant rows or not.
-///    (Murty's least-index rule would need `S + R` to be definite: dry friction in several joints of a mechanism of mobility
-///    one makes it only semidefinite.)
+/// Method: rows at a bound are *held*: their multiplier is fixed and moves to the right-hand side,
+/// their place in the matrix takes zeros and a unit pivot. The pattern and the order of elimination
+/// stay, so that a change of the set of held rows costs one numeric factorisation. The first set is
+/// that of the last solve.
+/// 1. *Block pivoting* (Júdice and Pires 1994): all rows that violate their law change at once. A
+///    handful of rounds, hardly more with more rows, but it may go in circles.
+/// 2. *Descent*, when the number of violators stopped decreasing: the primal active-set method
+///    (Stark and Parker 1995). From multipliers within their bounds to the minimum over the free
+///    rows, or to the first bound on the way; there, the row that violates its sign most is let go.
+///    The energy decreases in every such cycle, so that it ends, redundant rows or not. (Murty's
+///    least-index rule would need `S + R` to be definite: dry friction in several joints of a
+///    mechanism of mobility one makes it only semidefinite.)
 ///
-/// Redundant free rows share the minimum-norm multiplier, as in the [`DirectSolver`], as long as their bounds allow; what one cannot
-/// take the others do. Redundant rows that contradict each other (two motors of different speeds) go to the bounds
-/// towards which they push; only if no bound ends it, the status is [`Status::Incompatible`].
-/// Velocities are unique; multipliers of redundant rows are not, and a row that is at a bound already stays there as long as
-/// that is *an* answer.
+/// Redundant free rows share the minimum-norm multiplier, as in the [`DirectSolver`], as long as
+/// their bounds allow; what one cannot take the others do. Redundant rows that contradict each
+/// other (two motors of different speeds) go to the bounds towards which they push; only if no
+/// bound ends it, the status is [`Status::Incompatible`]. Velocities are unique; multipliers of
+/// redundant rows are not, and a row that is at a bound already stays there as long as that is *an*
+/// answer.
 ///
-/// Without finite bounds it is the `DirectSolver`, bit for bit. With them, a solve costs a factorisation per change and `O(nnz(J))`
-/// per round on top; in long chains and trees of bodies a change costs only the part of the factor above the rows in question. Nothing is allocated but for a new pattern, more rows, or more redundant rows.
+/// Without finite bounds it is the `DirectSolver`, bit for bit. With them, a solve costs a
+/// factorisation per change and `O(nnz(J))` per round on top; in long chains and trees of bodies a
+/// change costs only the part of the factor above the rows in question. Nothing is allocated but
+/// for a new pattern, more rows, or more redundant rows.
 #[derive(Debug, Default)]
 pub struct BoxSolver {
     /// Tolerances and limits; may be changed at any time.
@@ -127,22 +138,24 @@ impl BoxSolver {
         self.direct.elimination()
     }
 
-    /// Where each row was after the last solve: the start of the next. Empty if no row was bounded, or before any solve.
+    /// Where each row was after the last solve: the start of the next. Empty if no row was bounded,
+    /// or before any solve.
     ///
-    /// With the [order of elimination](Self::elimination) it is all that one solve hands to the next: imposed on another solver
-    /// both make its answers the same bit for bit.
+    /// With the [order of elimination](Self::elimination) it is all that one solve hands to the
+    /// next: imposed on another solver both make its answers the same bit for bit.
     pub fn active_set(&self) -> &[BoundState] {
         &self.states
     }
 
-    /// Starts the next solve from this set. `prepare` corrects it where the bounds do not allow it, and starts with all
-    /// rows free if its length is not m.
+    /// Starts the next solve from this set. `prepare` corrects it where the bounds do not allow it,
+    /// and starts with all rows free if its length is not m.
     pub fn impose_active_set(&mut self, states: &[BoundState]) {
         self.states.clear();
         self.states.extend_from_slice(states);
     }
 
-    /// Analyses the pattern if it changed, then factors the values, with the rows of the active set held.
+    /// Analyses the pattern if it changed, then factors the values, with the rows of the active set
+    /// held.
     ///
     /// # Errors
     /// As [`DirectSolver::prepare`], but for bounded rows.
@@ -170,7 +183,8 @@ impl BoxSolver {
         }
     }
 
-    /// Makes the set of states one that the system's bounds allow. The direct solver is to prepare anew if that changed it.
+    /// Makes the set of states one that the system's bounds allow. The direct solver is to prepare
+    /// anew if that changed it.
     fn fit(&mut self, system: &KktSystem) -> Result<(), SolveError> {
         if let Err(error) = system.check() {
             self.direct.withdraw();
@@ -191,12 +205,13 @@ impl BoxSolver {
         Ok(())
     }
 
-    /// Solves for the right-hand sides `system.c` and `system.b` and the bounds; factors again for every change of the set of rows at
-    /// bounds.
+    /// Solves for the right-hand sides `system.c` and `system.b` and the bounds; factors again for
+    /// every change of the set of rows at bounds.
     ///
     /// # Errors
-    /// As [`DirectSolver::solve`], and those of its `prepare`: `W` may be positive definite with some rows and not without
-    /// them. The active set is then the one before. A set that does not settle is a [`Status`], not an error.
+    /// As [`DirectSolver::solve`], and those of its `prepare`: `W` may be positive definite with
+    /// some rows and not without them. The active set is then the one before. A set that does not
+    /// settle is a [`Status`], not an error.
     pub fn solve(&mut self, system: &KktSystem, solution: &mut Solution) -> Result<SolveReport, SolveError> {
         if !self.direct.is_ready() {
             return Err(SolveError::NotPrepared);
@@ -233,8 +248,8 @@ impl BoxSolver {
         loop {
             let mut report = self.direct.solve_held(system, solution)?;
             let survey = self.survey(system, &solution.mu);
-            // Redundant rows that contradict each other and that no bound stops: the energy decreases along them without end,
-            // from wherever the other rows are.
+            // Redundant rows that contradict each other and that no bound stops: the energy
+            // decreases along them without end, from wherever the other rows are.
             let clash = survey
                 .clash
                 .filter(|_| !survey.contradiction && survey.violators > 0);
@@ -274,8 +289,8 @@ impl BoxSolver {
         }
     }
 
-    /// The redundant row that contradicts others most, if one of them does by more than it may: by so much that it would be let
-    /// go if it were held.
+    /// The redundant row that contradicts others most, if one of them does by more than it may: by
+    /// so much that it would be let go if it were held.
     fn clash(&self, system: &KktSystem) -> Option<(usize, f64)> {
         if !self.direct.has_redundant_rows() {
             return None;
@@ -318,7 +333,8 @@ impl BoxSolver {
             let down = contradicts && row.contradiction > 0.0 && lower.is_finite();
             let up = contradicts && row.contradiction < 0.0 && upper.is_finite();
             survey.contradiction |= down || up;
-            // Contradicting rows have no multiplier: that of the compromise says nothing of where they are to go.
+            // Contradicting rows have no multiplier: that of the compromise says nothing of where
+            // they are to go.
             self.next[i] = match self.states[i] {
                 BoundState::Free if down => BoundState::Lower,
                 BoundState::Free if up => BoundState::Upper,

@@ -1,4 +1,5 @@
-//! Complementarity problems with cones: contact with dry friction, unilateral rows, bounded rows, bilateral rows.
+//! Complementarity problems with cones: contact with dry friction, unilateral rows, bounded rows,
+//! bilateral rows.
 //!
 //! The problem, with the impulse `r` (N s, length m) and the velocity `u` (m/s):
 //!
@@ -6,12 +7,14 @@
 //! u = A r + b,      one law per block of rows ([`Cone`])
 //! ```
 //!
-//! `A` (m x m, m/s per N s) is the Delassus operator, symmetric positive semidefinite in mechanics; the pivoting methods take
-//! any `A`. Coulomb's law in the form of De Saxcé (1992): with `u~ = u + mu |u_t| n` it is `u~ in K*`, `r in K`, `r . u~ = 0`
-//! for the cone `K = {|r_t| <= mu r_n}` and its dual `K*`.
+//! `A` (m x m, m/s per N s) is the Delassus operator, symmetric positive semidefinite in mechanics;
+//! the pivoting methods take any `A`. Coulomb's law in the form of De Saxcé (1992): with
+//! `u~ = u + mu |u_t| n` it is `u~ in K*`, `r in K`, `r . u~ = 0` for the cone
+//! `K = {|r_t| <= mu r_n}` and its dual `K*`.
 //!
-//! Every [`Solver`] here starts from what `r` holds, leaves its best answer there, and calls it [`Outcome::Converged`]
-//! only if the [`Residual`], computed anew from `A`, `b` and `r`, is below the tolerance.
+//! Every [`Solver`] here starts from what `r` holds, leaves its best answer there, and calls it
+//! [`Outcome::Converged`] only if the [`Residual`], computed anew from `A`, `b` and `r`, is below
+//! the tolerance.
 //!
 //! | solver | problem | cost of an iteration |
 //! |---|---|---|
@@ -24,14 +27,17 @@
 //! | [`Lemke`] | all, friction as a pyramid | one dense pivot |
 //! | [`Auto`] | all | what it takes |
 //!
-//! Friction is bounded by a circle unless one says otherwise: a [`Cone::Pyramid`] has a polygon instead ([`Jacobi`], [`AcceleratedGradient`], [`BarzilaiBorwein`],
-//! [`Admm`], [`ModulusSplitting`], [`Lemke`] and [`Auto`] take it), an ellipse becomes a circle by [`Elliptic`].
-//! A [`Cone::Shifted`] has a shift of De Saxcé that is known beforehand, so that the problem is a convex program: all but the pivoting methods take it.
+//! Friction is bounded by a circle unless one says otherwise: a [`Cone::Pyramid`] has a polygon
+//! instead ([`Jacobi`], [`AcceleratedGradient`], [`BarzilaiBorwein`], [`Admm`],
+//! [`ModulusSplitting`], [`Lemke`] and [`Auto`] take it), an ellipse becomes a circle by
+//! [`Elliptic`]. A [`Cone::Shifted`] has a shift of De Saxcé that is known beforehand, so that the
+//! problem is a convex program: all but the pivoting methods take it.
 //!
-//! Methods that are there to compare with are in the crate `pliant-lab`. A solver of one's own implements [`Solver`] with a [`Tracker`].
+//! Methods that are there to compare with are in the crate `pliant-lab`. A solver of one's own
+//! implements [`Solver`] with a [`Tracker`].
 //!
-//! A saddle-point system with cones on some of its rows goes to [`ConicSolver`], which reports on the whole, or to [`IslandSolver`], which
-//! solves independent parts one by one.
+//! A saddle-point system with cones on some of its rows goes to [`ConicSolver`], which reports on
+//! the whole, or to [`IslandSolver`], which solves independent parts one by one.
 //!
 //! ```
 //! use pliant_solvers::complementarity::{Auto, Cone, Outcome, Problem, Solver};
@@ -50,6 +56,7 @@ mod anderson;
 mod auto;
 mod barzilai_borwein;
 mod central;
+mod compensated;
 mod cone;
 mod conic;
 mod delassus;
@@ -72,13 +79,13 @@ mod residual;
 mod saddle;
 mod shifted;
 mod spectrum;
-mod twice;
 
 pub use accelerated::AcceleratedGradient;
 pub use admm::{Admm, AdmmOptions};
 pub use auto::{Auto, AutoOptions};
 pub use barzilai_borwein::BarzilaiBorwein;
 pub use central::CentralPath;
+pub use compensated::Compensated;
 pub use cone::{Cone, project_dual, project_friction};
 pub use conic::{ConicMemory, ConicReport, ConicSolver};
 pub use delassus::{BlockSparse, Delassus, DenseDelassus, Form};
@@ -98,4 +105,3 @@ pub use problem::{Problem, ProblemError};
 pub use report::{Limits, Method, Outcome, Report, Solver, Stage, Stages, Tracker};
 pub use residual::{Residual, de_saxce, natural_map};
 pub use saddle::{DelassusChoice, DelassusReason, DelassusReport, SaddleDelassus, without};
-pub use twice::Twice;

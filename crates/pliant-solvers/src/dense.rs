@@ -1,8 +1,11 @@
-//! Dense factors for small systems, and oracles: the same problem by a Schur complement with eigenvalues, and by a plain `L D L^T`.
+//! Dense factors for small systems, and oracles: the same problem by a Schur complement with
+//! eigenvalues, and by a plain `L D L^T`.
 
+mod cholesky;
 mod factor;
 mod solver;
 
+pub use cholesky::DenseCholesky;
 pub use factor::{DenseFactor, DenseMethod, Inertia};
 pub use solver::{DenseOptions, DenseSolver};
 
@@ -53,11 +56,13 @@ impl Dense {
     }
 }
 
-/// Solves a small system by a dense `L D L^T` of the whole KKT matrix, variables first, without pivoting. Returns the solution
-/// and the numbers of positive and negative pivots. Cost `(n + m)^3 / 3`. Not for redundant hard rows.
+/// Solves a small system by a dense `L D L^T` of the whole KKT matrix, variables first, without
+/// pivoting. Returns the solution and the numbers of positive and negative pivots. Cost
+/// `(n + m)^3 / 3`. Not for redundant hard rows.
 ///
 /// # Errors
-/// [`SolveError::NotFinite`] at a pivot that is zero or not finite, [`SolveError::Bounded`] at a bounded row.
+/// [`SolveError::NotFinite`] at a pivot that is zero or not finite, [`SolveError::Bounded`] at a
+/// bounded row.
 pub fn solve_dense_ldlt(system: &KktSystem) -> Result<(Solution, (usize, usize)), SolveError> {
     system.check_bilateral()?;
     let Dense { w, j, r, c } = Dense::new(system);
@@ -91,12 +96,13 @@ pub fn solve_dense_ldlt(system: &KktSystem) -> Result<(Solution, (usize, usize))
     ))
 }
 
-/// Solves a small system densely, by `(J W^-1 J^T + R) mu = -(b + J W^-1 c)` with the minimum-norm multiplier
-/// (eigenvalues below `1e-10` of the largest count as zero). Cost `O((n + m)^3)`; shares no code with the sparse solvers.
+/// Solves a small system densely, by `(J W^-1 J^T + R) mu = -(b + J W^-1 c)` with the minimum-norm
+/// multiplier (eigenvalues below `1e-10` of the largest count as zero). Cost `O((n + m)^3)`; shares
+/// no code with the sparse solvers.
 ///
 /// # Errors
-/// [`SolveError::NotPositiveDefinite`] if `W` restricted to the free variables has no Cholesky factor,
-/// [`SolveError::Bounded`] at a bounded row.
+/// [`SolveError::NotPositiveDefinite`] if `W` restricted to the free variables has no Cholesky
+/// factor, [`SolveError::Bounded`] at a bounded row.
 pub fn solve_dense(system: &KktSystem) -> Result<Solution, SolveError> {
     system.check_bilateral()?;
     let Dense { w, j, r, c } = Dense::new(system);

@@ -32,19 +32,23 @@ pub use times::TimeSplit;
 pub struct DirectOptions {
     /// Largest relative residual (componentwise backward error) that counts as converged.
     pub tolerance: f64,
-    /// Steps of iterative refinement at most; more would revive the drift modes of nearly redundant rows.
+    /// Steps of iterative refinement at most; more would revive the drift modes of nearly redundant
+    /// rows.
     pub max_refinements: usize,
-    /// A hard row is redundant if its pivot is below this share of its Delassus diagonal `(J diag(W)^-1 J^T)_ii`.
+    /// A hard row is redundant if its pivot is below this share of its Delassus diagonal
+    /// `(J diag(W)^-1 J^T)_ii`.
     pub rank_threshold: f64,
-    /// Redundant rows contradict each other if the part of `b` along their null space is above this share of `|J_i| u + |b_i|`,
-    /// with the largest velocity `u` of the variables they act on.
+    /// Redundant rows contradict each other if the part of `b` along their null space is above this
+    /// share of `|J_i| u + |b_i|`, with the largest velocity `u` of the variables they act on.
     pub incompatibility: f64,
-    /// Whether `prepare` looks for what changed since the last one, and factors only that and what comes after it in the elimination tree, if it is
-    /// little and the factor is by blocks: for steps in which few coefficients change. It costs a pass over the entries. Results do not depend on it.
-    /// A [`BoxSolver`](crate::BoxSolver) with bounded rows always looks.
-    pub few_changes: bool,
-    /// Threads that fill finite elements, factor and solve where there is enough work for them, from the next analysis of a pattern on; 0 counts as 1,
-    /// above 1024 is an error. Results do not depend on it.
+    /// Whether `prepare` looks for what changed since the last one, and factors only that and what
+    /// comes after it in the elimination tree, if it is little and the factor is by blocks: for
+    /// steps in which few coefficients change. It costs a pass over the entries. Results do not
+    /// depend on it. A [`BoxSolver`](crate::BoxSolver) with bounded rows always looks.
+    pub small_update: bool,
+    /// Threads that fill finite elements, factor and solve where there is enough work for them,
+    /// from the next analysis of a pattern on; 0 counts as 1, above 1024 is an error. Results do
+    /// not depend on it.
     pub threads: usize,
 }
 
@@ -62,7 +66,7 @@ impl Default for DirectOptions {
             max_refinements: 2,
             rank_threshold: 1e-10,
             incompatibility: 1e-6,
-            few_changes: false,
+            small_update: false,
             threads: 1,
         }
     }
@@ -75,7 +79,8 @@ pub struct SolverCounters {
     pub symbolic: usize,
     /// Numeric factorisations: one per `prepare`.
     pub numeric: usize,
-    /// Block columns that these eliminated, of factors by blocks: fewer than there are where only the changed part was factored again.
+    /// Block columns that these eliminated, of factors by blocks: fewer than there are where only
+    /// the changed part was factored again.
     pub columns: usize,
     /// Triangular solves.
     pub solves: usize,
@@ -83,26 +88,31 @@ pub struct SolverCounters {
     pub factor_entries: usize,
     /// Stored entries of the lower triangle of the permuted KKT matrix.
     pub matrix_entries: usize,
-    /// How the order of elimination in use was found, and its predicted cost; deferred rows are not counted.
+    /// How the order of elimination in use was found, and its predicted cost; deferred rows are not
+    /// counted.
     pub order: OrderReport,
 }
 
-/// Factors `[W -J^T; -J -R]` once per `prepare` and solves with iterative refinement. All rows are bilateral.
+/// Factors `[W -J^T; -J -R]` once per `prepare` and solves with iterative refinement. All rows are
+/// bilateral.
 ///
-/// Method: the unknowns are ordered on the block graph so that every hard row follows a variable it acts on;
-/// the matrix is scaled symmetrically by powers of two (no rounding) so that one absolute pivot threshold means
-/// `1e-15 W_ii` for a variable, `1e-15` for a compliant row and [`rank_threshold`](DirectOptions::rank_threshold) for a
-/// hard one. The signs of the pivots are counted: if they are not n positive ones, `W` is not positive definite on the null
-/// space of `J`, which is an error. (`W` itself may be indefinite: geometric stiffness under load.) Hard rows below the
-/// threshold are redundant: they are dropped, the null
-/// space of the rest gives the minimum-norm multiplier, and the part of `b` along it decides whether the rows contradict.
-/// (The usual alternative, regularisation with refinement, has the same limits; docs/decisions says why not.)
+/// Method: the unknowns are ordered on the block graph so that every hard row follows a variable it
+/// acts on; the matrix is scaled symmetrically by powers of two (no rounding) so that one absolute
+/// pivot threshold means `1e-15 W_ii` for a variable, `1e-15` for a compliant row and
+/// [`rank_threshold`](DirectOptions::rank_threshold) for a hard one. The signs of the pivots are
+/// counted: if they are not n positive ones, `W` is not positive definite on the null space of `J`,
+/// which is an error. (`W` itself may be indefinite: geometric stiffness under load.) Hard rows
+/// below the threshold are redundant: they are dropped, the null space of the rest gives the
+/// minimum-norm multiplier, and the part of `b` along it decides whether the rows contradict. (The
+/// usual alternative, regularisation with refinement, has the same limits; docs/decisions says why
+/// not.)
 ///
-/// The factor is by blocks where fill is small (chains and trees of bodies), by dense fronts where there is much (nets, solids), and
-/// by single entries where blocks are mostly zeros or there are none, as predicted from the pattern; zeros in blocks and fronts count as entries of `L`.
+/// The factor is by blocks where fill is small (chains and trees of bodies), by dense fronts where
+/// there is much (nets, solids), and by single entries where blocks are mostly zeros or there are
+/// none, as predicted from the pattern; zeros in blocks and fronts count as entries of `L`.
 ///
-/// Cost: `O(nnz(L))` memory, the factorisation's flops per `prepare`, `4 nnz(L) + 8 nnz(K)` per solve and refinement, plus
-/// one solve per redundant row.
+/// Cost: `O(nnz(L))` memory, the factorisation's flops per `prepare`, `4 nnz(L) + 8 nnz(K)` per
+/// solve and refinement, plus one solve per redundant row.
 #[derive(Debug, Default)]
 pub struct DirectSolver {
     /// Tolerances; may be changed at any time.
@@ -117,8 +127,8 @@ pub struct DirectSolver {
     imposed: Option<Elimination>,
     /// Rows that a small pivot wrongly called redundant: their multiplier does exert a force.
     trusted: Vec<bool>,
-    /// Rows whose pivot may be the rounding of a redundant one: they are dropped at a higher threshold, and must then prove to exert
-    /// no force at all.
+    /// Rows whose pivot may be the rounding of a redundant one: they are dropped at a higher
+    /// threshold, and must then prove to exert no force at all.
     suspected: Vec<bool>,
     /// Rows dropped as redundant in the last factorisation.
     dropped: Vec<bool>,
@@ -160,8 +170,8 @@ impl DirectSolver {
         self.times
     }
 
-    /// Forgets the plan, so that the next `prepare` analyses again: in the given order if it fits the system, else from the values
-    /// it sees.
+    /// Forgets the plan, so that the next `prepare` analyses again: in the given order if it fits
+    /// the system, else from the values it sees.
     pub fn forget(&mut self, order: Option<Elimination>) {
         self.plan = None;
         self.ready = false;
@@ -176,12 +186,13 @@ impl DirectSolver {
             .or(self.imposed.as_ref())
     }
 
-    /// Analyses the pattern if it changed, then factors the values. Allocates only when the pattern changed, or the set of
-    /// redundant rows.
+    /// Analyses the pattern if it changed, then factors the values. Allocates only when the pattern
+    /// changed, or the set of redundant rows.
     ///
     /// # Errors
-    /// [`SolveError::NotPositiveDefinite`], [`SolveError::NegativeCompliance`], [`SolveError::NotFinite`], [`SolveError::Size`],
-    /// [`SolveError::Bounds`], [`SolveError::Bounded`] if a row has a finite bound, or what the sparse kernels say.
+    /// [`SolveError::NotPositiveDefinite`], [`SolveError::NegativeCompliance`],
+    /// [`SolveError::NotFinite`], [`SolveError::Size`], [`SolveError::Bounds`],
+    /// [`SolveError::Bounded`] if a row has a finite bound, or what the sparse kernels say.
     pub fn prepare(&mut self, system: &KktSystem) -> Result<(), SolveError> {
         self.ready = false;
         system.check()?;
@@ -189,8 +200,9 @@ impl DirectSolver {
         self.prepare_held(system)
     }
 
-    /// As [`Self::prepare`], with the rows of `states` taken out of the matrix. The order of elimination is that of the
-    /// system with all its rows: they may come back with other values at any time.
+    /// As [`Self::prepare`], with the rows of `states` taken out of the matrix. The order of
+    /// elimination is that of the system with all its rows: they may come back with other values at
+    /// any time.
     pub(crate) fn prepare_held(&mut self, system: &KktSystem) -> Result<(), SolveError> {
         self.ready = false;
         if !self.plan.as_ref().is_some_and(|p| p.fits(system)) {
@@ -206,8 +218,8 @@ impl DirectSolver {
         }
         let mut rounds = 0;
         loop {
-            // A vanishing pivot of a row that follows its owner may only mean an unlucky owner, and then the signs of the later
-            // pivots mean nothing: defer it and look again.
+            // A vanishing pivot of a row that follows its owner may only mean an unlucky owner, and
+            // then the signs of the later pivots mean nothing: defer it and look again.
             loop {
                 let negative = self.factor(system)?;
                 let newly_deferred = if rounds < 4 {
@@ -272,7 +284,8 @@ impl DirectSolver {
         Ok(())
     }
 
-    /// Scales, fills and factors. Returns what the signs of the pivots say against `W`; with rows newly dropped it need not be true.
+    /// Scales, fills and factors. Returns what the signs of the pivots say against `W`; with rows
+    /// newly dropped it need not be true.
     fn factor(&mut self, system: &KktSystem) -> Result<Option<SolveError>, SolveError> {
         let plan = self.plan.as_mut().ok_or(SolveError::NotPrepared)?;
         let mut laps = Laps::start();
@@ -282,7 +295,7 @@ impl DirectSolver {
             suspected: &self.suspected,
             states: &self.states,
         };
-        let looks = self.options.few_changes || !self.states.is_empty();
+        let looks = self.options.small_update || !self.states.is_empty();
         let columns = plan.kernel.columns();
         let factored = if looks && plan.kernel.is_by_blocks() {
             plan.rescale(system, rules)?;
@@ -321,7 +334,8 @@ impl DirectSolver {
         }
         let free = system.fixed.iter().filter(|f| !**f).count();
         Ok((report.positive != free).then(|| {
-            // By Sylvester's law W is not positive definite on the null space of J, wherever the odd signs came up.
+            // By Sylvester's law W is not positive definite on the null space of J, wherever the
+            // odd signs came up.
             let odd = |k: usize| match plan.variable(k, n) {
                 Variable::Dof(dof) if plan.kernel.is_dropped(k) || plan.kernel.pivots()[k] < 0.0 => Some(dof),
                 _ => None,
@@ -337,8 +351,9 @@ impl DirectSolver {
     /// Solves for the right-hand sides `system.c` and `system.b`.
     ///
     /// # Errors
-    /// [`SolveError::NotPrepared`] without a matching `prepare`; [`SolveError::NotFinite`] if a right-hand side or the
-    /// answer is not finite; [`SolveError::Bounded`] if a row has a finite bound. A large residual is a [`Status`], not an error.
+    /// [`SolveError::NotPrepared`] without a matching `prepare`; [`SolveError::NotFinite`] if a
+    /// right-hand side or the answer is not finite; [`SolveError::Bounded`] if a row has a finite
+    /// bound. A large residual is a [`Status`], not an error.
     pub fn solve(&mut self, system: &KktSystem, solution: &mut Solution) -> Result<SolveReport, SolveError> {
         system.check()?;
         system.check_bilateral()?;
@@ -371,7 +386,8 @@ impl DirectSolver {
         self.b.extend_from_slice(&system.b);
         self.null_space.remove(&mut self.b);
 
-        // From zero: the first correction is the solution, later ones refine it. The best one is kept.
+        // From zero: the first correction is the solution, later ones refine it. The best one is
+        // kept.
         solution.x.clear();
         solution.x.resize(n, 0.0);
         solution.mu.clear();
@@ -433,7 +449,8 @@ impl DirectSolver {
                 break;
             }
             best = measure.relative;
-            // A few dozen roundings: refining further would not change the first 13 digits of the answer's residual.
+            // A few dozen roundings: refining further would not change the first 13 digits of the
+            // answer's residual.
             if best < 1e-14 || pass == self.options.max_refinements {
                 break;
             }
@@ -461,6 +478,7 @@ impl DirectSolver {
         Ok(SolveReport {
             status,
             residual: measure,
+            iterations: 0,
             refinements,
             redundant_rows: m - self.inertia.1,
             inertia: self.inertia,

@@ -4,11 +4,13 @@ use crate::bounds::BoundsReport;
 use crate::residual::{ResidualWorkspace, evaluate};
 use crate::{KktResidual, KktSystem, Solution, SolveError, SolveReport, Status, Variable};
 
-/// The equilibrated system `W' = S W S`, `J' = T J S`, `R' = T R T` with diagonal `S` and `T` of powers of two, so that nothing
-/// is rounded. Its solution `z'` gives that of the system given: `x = S x'`, `mu = T mu'`, for right-hand sides `S c` and `T b`.
+/// The equilibrated system `W' = S W S`, `J' = T J S`, `R' = T R T` with diagonal `S` and `T` of
+/// powers of two, so that nothing is rounded. Its solution `z'` gives that of the system given:
+/// `x = S x'`, `mu = T mu'`, for right-hand sides `S c` and `T b`.
 #[derive(Clone, Debug)]
 pub struct Equilibrated {
-    /// The scaled matrices. The diagonal of `W'` is one up to a factor of two in either direction; right-hand sides are zero.
+    /// The scaled matrices. The diagonal of `W'` is one up to a factor of two in either direction;
+    /// right-hand sides are zero.
     pub system: KktSystem,
     /// Diagonal of `S`, n.
     pub primal: Vec<f64>,
@@ -33,7 +35,8 @@ impl Equilibrated {
         Ok(out)
     }
 
-    /// Whether [`Self::update`] takes this system: its patterns and primal blocks are those of the copy.
+    /// Whether [`Self::update`] takes this system: its patterns and primal blocks are those of the
+    /// copy.
     pub fn fits(&self, system: &KktSystem) -> bool {
         let own = &self.system;
         own.w.pattern() == system.w.pattern()
@@ -45,8 +48,8 @@ impl Equilibrated {
     /// Takes new values on the same pattern. Allocates nothing.
     ///
     /// # Errors
-    /// [`SolveError::NotFinite`], [`SolveError::NotPositiveDefinite`] at a zero on the diagonal of `W`,
-    /// [`SolveError::NegativeCompliance`].
+    /// [`SolveError::NotFinite`], [`SolveError::NotPositiveDefinite`] at a zero on the diagonal of
+    /// `W`, [`SolveError::NegativeCompliance`].
     pub fn update(&mut self, system: &KktSystem) -> Result<(), SolveError> {
         self.system.fixed.copy_from_slice(&system.fixed);
         for i in 0..system.n() {
@@ -123,8 +126,8 @@ pub(crate) struct Refinement {
 }
 
 impl Refinement {
-    /// Solves from zero for the right-hand sides of the system and keeps the best answer; `apply` solves with the factor of the
-    /// scaled matrix in place.
+    /// Solves from zero for the right-hand sides of the system and keeps the best answer; `apply`
+    /// solves with the factor of the scaled matrix in place.
     ///
     /// # Errors
     /// [`SolveError::NotFinite`] if the answer is not finite, and those of `apply`.
@@ -195,6 +198,7 @@ impl Refinement {
                 Status::Stagnated
             },
             residual: measure,
+            iterations: 0,
             refinements,
             redundant_rows: 0,
             inertia,

@@ -7,14 +7,18 @@
 //! [ -J  -R   ] [ mu ] = [ b ]
 //! ```
 //!
-//! with `W` (n x n) symmetric, positive definite on the null space of `J` and without a zero on its diagonal, `J` (m x n), `R` (m x m) symmetric positive semidefinite and block
-//! diagonal; rows with `R = 0` are hard. Fixed variables stay at `x = 0`.
+//! with `W` (n x n) symmetric, positive definite on the null space of `J` and without a zero on its
+//! diagonal, `J` (m x n), `R` (m x m) symmetric positive semidefinite and block diagonal; rows with
+//! `R = 0` are hard. Fixed variables stay at `x = 0`.
 //!
-//! The crate holds the statement ([`KktSystem`]), the residuals by which every solver is judged, and the solvers that a step calls.
-//! It never sees a node, a mapping or a time step. Rows are bilateral ([`DirectSolver`], [`DenseSolver`]) or have a bounded
-//! multiplier ([`BoxSolver`]): motors, dry friction in joints, unilateral stops. Cones of friction, and problems that come as a
-//! matrix, are in [`complementarity`]. Iterative solvers of linear systems are in the crate `pliant-krylov`; methods for
-//! comparison, the list of all solvers by name and problems as texts are in `pliant-lab`.
+//! The crate holds the statement ([`KktSystem`]), the residuals by which every solver is judged,
+//! and the solvers that a step calls. It never sees a node, a mapping or a time step. Rows are
+//! bilateral ([`DirectSolver`], [`DenseSolver`], [`DenseCholesky`]) or have a bounded multiplier
+//! ([`BoxSolver`], [`ProjectedGaussSeidel`]): motors, dry friction in joints, unilateral stops. A
+//! step calls any of them as a [`KktSolver`]. Cones of friction, and problems that come as a
+//! matrix, are in [`complementarity`]. Iterative solvers of linear systems are in the crate
+//! `pliant-krylov`; methods for comparison, the list of all solvers by name and problems as texts
+//! are in `pliant-lab`.
 //!
 //! ```
 //! use pliant_solvers::{DirectSolver, KktSystem, Solution, Status};
@@ -37,21 +41,24 @@ mod boxed;
 mod dense;
 mod direct;
 mod equilibrated;
+mod kkt_solver;
 mod order;
 mod redundant;
 mod residual;
 mod system;
 
 pub use bounds::{BoundState, BoundsReport};
-pub use boxed::{BoxOptions, BoxSolver};
+pub use boxed::{BoxOptions, BoxSolver, ProjectedGaussSeidel};
 pub use dense::{
-    DenseFactor, DenseMethod, DenseOptions, DenseSolver, Inertia, solve_dense, solve_dense_ldlt,
+    DenseCholesky, DenseFactor, DenseMethod, DenseOptions, DenseSolver, Inertia, solve_dense,
+    solve_dense_ldlt,
 };
 pub use direct::{
     DirectOptions, DirectSolver, Kind, PivotedOptions, PivotedSolver, RightHandSide, SolverCounters,
     StationarySolver, TimeSplit,
 };
 pub use equilibrated::{Equilibrated, power_of_two_below};
+pub use kkt_solver::{KktMemory, KktSolver};
 pub use order::Elimination;
 pub use residual::{KktResidual, ResidualWorkspace};
 pub use system::{KktSystem, Solution};
@@ -74,12 +81,13 @@ impl std::fmt::Display for Variable {
     }
 }
 
-/// Why a system could not be solved at all. (A solve that ended with too large a residual is a [`Status`].)
+/// Why a system could not be solved at all. (A solve that ended with too large a residual is a
+/// [`Status`].)
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SolveError {
-    /// `W` is not positive definite on the null space of `J`: no inertia, a negative mass, or compression beyond what the mass
-    /// can carry in a step. The solution would not be a minimum.
+    /// `W` is not positive definite on the null space of `J`: no inertia, a negative mass, or
+    /// compression beyond what the mass can carry in a step. The solution would not be a minimum.
     #[error(
         "the response matrix W is not positive definite on the constraints' null space, first seen at degree of freedom {dof} \
          (diagonal {diagonal:e})"
@@ -98,7 +106,8 @@ pub enum SolveError {
         /// `R_ii`.
         value: f64,
     },
-    /// No multiplier lies between the bounds of a row: one is NaN, they are in the wrong order, or both are the same infinity.
+    /// No multiplier lies between the bounds of a row: one is NaN, they are in the wrong order, or
+    /// both are the same infinity.
     #[error("constraint row {row} has no multiplier between its bounds {lower:e} and {upper:e}")]
     Bounds {
         /// Index into `mu`.
@@ -155,6 +164,12 @@ pub enum SolveError {
     /// `solve` before `prepare`, or with a system of another shape.
     #[error("the solver was not prepared for this system")]
     NotPrepared,
+    /// A combination of options that no method has.
+    #[error("{what}")]
+    Unsupported {
+        /// The combination.
+        what: &'static str,
+    },
     /// From the sparse kernels.
     #[error(transparent)]
     Sparse(#[from] pliant_sparse::SparseError),
@@ -186,6 +201,9 @@ pub enum Status {
     Stagnated,
     /// The iterations allowed ran out above the tolerance.
     MaxIterations,
+    /// An iterative method cannot go on: it met a direction without curvature or a product that is
+    /// not finite. The answer is the best one so far.
+    Breakdown,
     /// Hard rows contradict each other: `x` is the least-squares compromise, `mu` belongs to it.
     Incompatible {
         /// The row that is violated most.
@@ -193,7 +211,8 @@ pub enum Status {
         /// `|J x + R mu + b|` there.
         violation: f64,
     },
-    /// The set of rows at their bounds did not settle within the rounds allowed, or what it settled on misses the tolerance.
+    /// The set of rows at their bounds did not settle within the rounds allowed, or what it settled
+    /// on misses the tolerance.
     Unsettled {
         /// The row that misses its law most, against its tolerance.
         row: usize,
@@ -208,6 +227,7 @@ impl std::fmt::Display for Status {
             Self::Converged => f.write_str("converged"),
             Self::Stagnated => f.write_str("stagnated"),
             Self::MaxIterations => f.write_str("iterations ran out"),
+            Self::Breakdown => f.write_str("broke down"),
             Self::Incompatible { row, violation } => {
                 write!(f, "row {row} contradicts others, violated by {violation:.1e}")
             }
@@ -225,12 +245,14 @@ pub struct SolveReport {
     pub status: Status,
     /// The residual of the answer, against the matrices as given.
     pub residual: KktResidual,
-    /// Steps of iterative refinement.
+    /// Iterations of a Krylov method, sweeps of projected Gauss-Seidel; zero of a factor.
+    pub iterations: usize,
+    /// Steps of iterative refinement, corrections of a Krylov method.
     pub refinements: usize,
     /// Pivots that were dropped as dependent: the rank deficiency of the hard rows.
     pub redundant_rows: usize,
-    /// Positive and negative pivots: always n (free variables) and m less the redundant rows. A row at a bound counts with its
-    /// unit pivot.
+    /// Positive and negative pivots: always n (free variables) and m less the redundant rows. A row
+    /// at a bound counts with its unit pivot. Methods that know no inertia say `(0, 0)`.
     pub inertia: (usize, usize),
     /// What the bounds of the rows took.
     pub bounds: BoundsReport,

@@ -1,11 +1,14 @@
 //! The order of elimination, decided on the block graph.
 //!
-//! A hard row (`R = 0`) has a zero on the diagonal until variables it acts on have been eliminated, so an order of small fill alone
-//! would break down. Every hard row block is therefore *owned* by one primal block and eliminated right after it, as one vertex of
-//! the graph that is ordered, by minimum degree or nested dissection ([`Graph::best_order`](pliant_sparse::Graph::best_order)). For a tree of bodies this is the elimination from the leaves, without fill beyond the
-//! block tree. Rows that find no owner, or whose pivot vanished in an earlier factorisation, are *deferred*: they come after
-//! everything else, where their pivot is an exact Schur complement, so that a zero one *is* a redundant row. Where small fill leaves the
-//! order open, along long paths, it is chosen for large pivots.
+//! A hard row (`R = 0`) has a zero on the diagonal until variables it acts on have been eliminated,
+//! so an order of small fill alone would break down. Every hard row block is therefore *owned* by
+//! one primal block and eliminated right after it, as one vertex of the graph that is ordered, by
+//! minimum degree or nested dissection ([`Graph::best_order`](pliant_sparse::Graph::best_order)).
+//! For a tree of bodies this is the elimination from the leaves, without fill beyond the block
+//! tree. Rows that find no owner, or whose pivot vanished in an earlier factorisation, are
+//! *deferred*: they come after everything else, where their pivot is an exact Schur complement, so
+//! that a zero one *is* a redundant row. Where small fill leaves the order open, along long paths,
+//! it is chosen for large pivots.
 
 mod paths;
 mod quotient;
@@ -34,7 +37,8 @@ struct Blocks {
 
 const NONE: u32 = u32::MAX;
 
-/// Rows whose own diagonal is below this share of their Delassus diagonal are paired like hard rows.
+/// Rows whose own diagonal is below this share of their Delassus diagonal are paired like hard
+/// rows.
 const NEARLY_HARD: f64 = 1e-6;
 
 /// Largest block that indistinguishable blocks are merged to: the kernels know sizes up to six.
@@ -84,8 +88,8 @@ impl Blocks {
         &self.touched[self.offsets[k]..self.offsets[k + 1]]
     }
 
-    /// The owner of every hard row block that is not deferred: first one each, by augmenting paths, then as many as are
-    /// linearly independent on the owner's own variables.
+    /// The owner of every hard row block that is not deferred: first one each, by augmenting paths,
+    /// then as many as are linearly independent on the owner's own variables.
     fn owners(&self, system: &KktSystem, deferred: &[bool]) -> Vec<Option<usize>> {
         let rows = |k: usize| system.row_blocks()[k + 1] - system.row_blocks()[k];
         let mut owner: Vec<Option<usize>> = vec![None; self.hard.len()];
@@ -94,7 +98,8 @@ impl Blocks {
         let mut from = vec![0usize; self.free.len()];
         let wanted = |k: &usize| self.hard[*k] && !deferred[*k];
         for start in (0..self.hard.len()).filter(wanted) {
-            // Breadth first over alternating paths; `from[p]` is the row block that reached primal block p.
+            // Breadth first over alternating paths; `from[p]` is the row block that reached primal
+            // block p.
             let mut queue = VecDeque::from([start]);
             let mut end = None;
             'search: while let Some(k) = queue.pop_front() {
@@ -141,7 +146,8 @@ impl Blocks {
         owner
     }
 
-    /// Whether the rows of `owned` and `k` are far from dependent on the free variables of primal block `p` alone.
+    /// Whether the rows of `owned` and `k` are far from dependent on the free variables of primal
+    /// block `p` alone.
     fn independent(&self, system: &KktSystem, p: usize, owned: &[usize], k: usize) -> bool {
         let first = system.primal_blocks()[p];
         let size = system.primal_blocks()[p + 1] - first;
@@ -176,13 +182,16 @@ impl Blocks {
     }
 }
 
-/// An order of elimination, as a plain value: the decisions that a solver took from the first numbers it saw. Imposed on another
-/// solver ([`DirectSolver::forget`](crate::DirectSolver::forget)) it makes that one's answers the same bit for bit.
+/// An order of elimination, as a plain value: the decisions that a solver took from the first
+/// numbers it saw. Imposed on another solver
+/// ([`DirectSolver::forget`](crate::DirectSolver::forget)) it makes that one's answers the same bit
+/// for bit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Elimination {
     /// Eliminated unknowns: `i < n` is a variable, `n + i` a row. Fixed variables do not appear.
     pub(crate) sequence: Vec<usize>,
-    /// Where each block starts in the sequence, and its length: what is eliminated by one dense kernel.
+    /// Where each block starts in the sequence, and its length: what is eliminated by one dense
+    /// kernel.
     pub(crate) bounds: Vec<usize>,
     /// Row blocks that come after everything else: their pivots decide the rank.
     pub(crate) deferred: Vec<bool>,
@@ -295,7 +304,8 @@ impl Elimination {
         self.push((bounds[0]..bounds[1]).map(|i| n + i), closed);
     }
 
-    /// Appends a block, or merges it into the one before if that is not among the first `closed` bounds and stays small.
+    /// Appends a block, or merges it into the one before if that is not among the first `closed`
+    /// bounds and stays small.
     fn push(&mut self, unknowns: impl Iterator<Item = usize>, closed: usize) {
         self.sequence.extend(unknowns);
         let (end, count) = (self.sequence.len(), self.bounds.len());

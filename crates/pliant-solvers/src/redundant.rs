@@ -1,7 +1,7 @@
 //! Redundant hard rows: the null space of `J^T` on the dropped rows, and projections along it.
 
-/// An orthonormal basis of the multipliers that exert no force, one column per redundant row. Columns are stored one
-/// after the other.
+/// An orthonormal basis of the multipliers that exert no force, one column per redundant row.
+/// Columns are stored one after the other.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct NullSpace {
     basis: Vec<f64>,
@@ -29,7 +29,8 @@ impl NullSpace {
         self.columns().map(|q| q[i] * q[i]).sum()
     }
 
-    /// Adds one vector, independent of the others, made orthonormal by Gram-Schmidt (twice, which is enough).
+    /// Adds one vector, independent of the others, made orthonormal by Gram-Schmidt (twice, which
+    /// is enough).
     pub(crate) fn push(&mut self, column: &mut [f64]) {
         for _ in 0..2 {
             self.remove(column);
@@ -53,7 +54,8 @@ impl NullSpace {
 mod tests {
     use super::*;
 
-    /// Vectors that are nearly parallel: once would leave an angle of the rounding over their difference.
+    /// Vectors that are nearly parallel: once would leave an angle of the rounding over their
+    /// difference.
     #[test]
     fn the_basis_is_orthonormal() {
         let mut space = NullSpace::default();

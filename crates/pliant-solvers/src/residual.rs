@@ -8,14 +8,17 @@ use crate::{KktSystem, Solution};
 pub struct KktResidual {
     /// `max_i |W x - J^T mu - c|_i / |W_ii|` over free variables: in the units of `x` (velocity).
     pub primal: f64,
-    /// `max_i |J x + R mu + b|_i` over rows that are not at a bound: in the units of `b` (velocity). Rows at a bound do not want
-    /// zero there; see [`BoundsReport::natural`](crate::BoundsReport::natural).
+    /// `max_i |J x + R mu + b|_i` over rows that are not at a bound: in the units of `b`
+    /// (velocity). Rows at a bound do not want zero there; see
+    /// [`BoundsReport::natural`](crate::BoundsReport::natural).
     pub row: f64,
-    /// Componentwise backward error `max_i |r_i| / (|K| |z| + |rhs|)_i`, without unit: the smallest relative change of
-    /// the coefficients for which the answer is exact (Oettli and Prager 1964). A component whose terms are all roundoff
-    /// of the others is measured against `|W_ii| u` or `|J_i|_max u` instead (after Arioli, Demmel, Duff 1989), with the
-    /// largest velocity `u = (|W| |x| + |J^T| |mu| + |c|)_k / |W_kk|` of the block of variable i, or of those that row i acts on.
-    /// Rows dropped as redundant do not enter: what they are off by, through truncation, is in `row`.
+    /// Componentwise backward error `max_i |r_i| / (|K| |z| + |rhs|)_i`, without unit: the smallest
+    /// relative change of the coefficients for which the answer is exact (Oettli and Prager 1964).
+    /// A component whose terms are all roundoff of the others is measured against `|W_ii| u` or
+    /// `|J_i|_max u` instead (after Arioli, Demmel, Duff 1989), with the largest velocity
+    /// `u = (|W| |x| + |J^T| |mu| + |c|)_k / |W_kk|` of the block of variable i, or of those that
+    /// row i acts on. Rows dropped as redundant do not enter: what they are off by, through
+    /// truncation, is in `row`.
     pub relative: f64,
 }
 
@@ -26,8 +29,8 @@ impl KktResidual {
     }
 }
 
-/// The residual `r = rhs - K z` of the last evaluation, its scale `|K| |z| + |rhs|`, and room to compute them
-/// ([`KktSystem::residual`]).
+/// The residual `r = rhs - K z` of the last evaluation, its scale `|K| |z| + |rhs|`, and room to
+/// compute them ([`KktSystem::residual`]).
 #[derive(Clone, Debug, Default)]
 pub struct ResidualWorkspace {
     pub(crate) primal: Vec<f64>,
@@ -49,8 +52,9 @@ pub(crate) fn roundoff(system: &KktSystem) -> f64 {
 }
 
 impl KktSystem {
-    /// The residual of a solution of bilateral rows, in the measures by which every solver here is judged. The residual vectors
-    /// stay in the workspace, which allocates only when it grows. Cost `8 nnz`.
+    /// The residual of a solution of bilateral rows, in the measures by which every solver here is
+    /// judged. The residual vectors stay in the workspace, which allocates only when it grows. Cost
+    /// `8 nnz`.
     ///
     /// # Panics
     /// If the solution is shorter than the system.
@@ -91,8 +95,10 @@ impl ResidualWorkspace {
             .fold(0.0f64, |a, (k, v)| a.max(v.abs() * self.velocity[k]))
     }
 
-    /// The force of the combination `n = mu + e_d` of rows against the size of its terms, `max |J^T n|_i / (|J^T| |n|)_i` over the free variables whose
-    /// terms are not negligible; and the residuals of `W x - J^T n = 0` and `J x + R mu = 0` (without row `d` in `mu`), as [`evaluate`] has them. Cost `6 nnz(J) + 4 nnz(W) + 4 nnz(R)`.
+    /// The force of the combination `n = mu + e_d` of rows against the size of its terms,
+    /// `max |J^T n|_i / (|J^T| |n|)_i` over the free variables whose terms are not negligible; and
+    /// the residuals of `W x - J^T n = 0` and `J x + R mu = 0` (without row `d` in `mu`), as
+    /// [`evaluate`] has them. Cost `6 nnz(J) + 4 nnz(W) + 4 nnz(R)`.
     pub(crate) fn combine(&mut self, system: &KktSystem, solution: &Solution, d: usize) -> f64 {
         let (n, m) = (system.n(), system.m());
         for (list, size) in [
@@ -141,7 +147,8 @@ pub(crate) fn evaluate(
     evaluate_for(system, solution, &system.c, b, dropped, states, scratch)
 }
 
-/// `r = rhs - K z` into the scratch (zero at fixed variables) and its measures, which leave out rows held at a bound. Cost `8 nnz`.
+/// `r = rhs - K z` into the scratch (zero at fixed variables) and its measures, which leave out
+/// rows held at a bound. Cost `8 nnz`.
 pub(crate) fn evaluate_for(
     system: &KktSystem,
     solution: &Solution,
@@ -237,7 +244,8 @@ pub(crate) fn evaluate_for(
             r / s
         }
     };
-    // A quotient that is surely below the largest so far need not be known. NaN is never sure; a floor only makes it smaller.
+    // A quotient that is surely below the largest so far need not be known. NaN is never sure; a
+    // floor only makes it smaller.
     let surely_less = |a: f64, b: f64, largest: f64| a <= SURELY * largest * b;
     for i in 0..n {
         if system.fixed[i] {

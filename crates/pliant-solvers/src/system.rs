@@ -12,7 +12,8 @@ pub struct KktSystem {
     pub w: CsrMatrix,
     /// `J`, m x n.
     pub j: CsrMatrix,
-    /// `R`, m x m, symmetric, block diagonal on the row blocks: lower triangle by rows, diagonal present.
+    /// `R`, m x m, symmetric, block diagonal on the row blocks: lower triangle by rows, diagonal
+    /// present.
     pub r: CsrMatrix,
     /// Variables held at `x = 0`.
     pub fixed: Vec<bool>,
@@ -20,11 +21,13 @@ pub struct KktSystem {
     pub c: Vec<f64>,
     /// Right-hand side of the constraint rows, m: `J x + R mu + b = 0`.
     pub b: Vec<f64>,
-    /// Rounding that each `b_i` is known to carry, m: redundant rows do not contradict each other by less.
+    /// Rounding that each `b_i` is known to carry, m: redundant rows do not contradict each other
+    /// by less.
     pub b_rounding: Vec<f64>,
-    /// Least and largest multiplier of each row, m pairs in the units of `mu` (N s in the velocity form); infinite for a bilateral
-    /// row, which is what a new system has. With `w = J x + R mu + b` a row holds `w_i = 0` inside its bounds, `w_i >= 0` at
-    /// the lower one and `w_i <= 0` at the upper one. Only the [`BoxSolver`](crate::BoxSolver) takes finite ones.
+    /// Least and largest multiplier of each row, m pairs in the units of `mu` (N s in the velocity
+    /// form); infinite for a bilateral row, which is what a new system has. With
+    /// `w = J x + R mu + b` a row holds `w_i = 0` inside its bounds, `w_i >= 0` at the lower one
+    /// and `w_i <= 0` at the upper one. Only the [`BoxSolver`](crate::BoxSolver) takes finite ones.
     pub bounds: Vec<(f64, f64)>,
     primal_blocks: Vec<usize>,
     row_blocks: Vec<usize>,
@@ -55,8 +58,8 @@ impl Clone for Solution {
 }
 
 impl KktSystem {
-    /// A system of zeros on given patterns. `primal_blocks` and `row_blocks` are the block boundaries: ascending, from 0
-    /// to n and to m.
+    /// A system of zeros on given patterns. `primal_blocks` and `row_blocks` are the block
+    /// boundaries: ascending, from 0 to n and to m.
     ///
     /// # Errors
     /// [`SolveError::Size`] if sizes do not fit or a diagonal is missing.
@@ -135,8 +138,8 @@ impl KktSystem {
         })
     }
 
-    /// A small system from dense row-major matrices: `w` is n x n (its lower triangle counts), `j` is m x n, `r` is the
-    /// diagonal of `R`. Every variable and row is its own block.
+    /// A small system from dense row-major matrices: `w` is n x n (its lower triangle counts), `j`
+    /// is m x n, `r` is the diagonal of `R`. Every variable and row is its own block.
     ///
     /// # Errors
     /// [`SolveError::Size`] if the lengths do not fit.
@@ -227,7 +230,8 @@ impl KktSystem {
         }
     }
 
-    /// Checks that the right-hand sides are finite, but for the entries of fixed variables, which do not matter.
+    /// Checks that the right-hand sides are finite, but for the entries of fixed variables, which
+    /// do not matter.
     ///
     /// # Errors
     /// [`SolveError::NotFinite`] at the first one that is not.
@@ -305,7 +309,8 @@ impl KktSystem {
         self.r.values()[self.r.pattern().row_slots(i).end - 1]
     }
 
-    /// `(J |diag(W)|^-1 J^T)_ii` over the free variables: the scale of row `i` of the Delassus operator.
+    /// `(J |diag(W)|^-1 J^T)_ii` over the free variables: the scale of row `i` of the Delassus
+    /// operator.
     pub fn row_scale(&self, i: usize) -> f64 {
         let slots = self.j.pattern().row_slots(i);
         self.j

@@ -1,8 +1,10 @@
-//! The `L D L^T` of a symmetric quasi-definite *block* matrix: dense blocks on a sparse block pattern.
+//! The `L D L^T` of a symmetric quasi-definite *block* matrix: dense blocks on a sparse block
+//! pattern.
 //!
-//! Where the unknowns come in blocks (six of a body, three of a particle, up to six rows of a joint), the factor has one index
-//! per block instead of one per entry, and its work is done by small dense kernels whose sizes the compiler knows.
-//! The arithmetic is that of the scalar factor in another order of summation.
+//! Where the unknowns come in blocks (six of a body, three of a particle, up to six rows of a
+//! joint), the factor has one index per block instead of one per entry, and its work is done by
+//! small dense kernels whose sizes the compiler knows. The arithmetic is that of the scalar factor
+//! in another order of summation.
 
 mod any;
 mod complement;
@@ -23,10 +25,12 @@ use crate::{FactorReport, PivotRule, SparseError};
 use partial::Partial;
 use std::ops::Range;
 
-/// The block pattern of `L` and where every block and every update goes: what one pattern of `A` needs once.
+/// The block pattern of `L` and where every block and every update goes: what one pattern of `A`
+/// needs once.
 ///
-/// Storage: block columns one after another. Each starts with its square diagonal block, of which only the lower triangle is
-/// used, followed by the blocks below it; all blocks are stored by columns.
+/// Storage: block columns one after another. Each starts with its square diagonal block, of which
+/// only the lower triangle is used, followed by the blocks below it; all blocks are stored by
+/// columns.
 #[derive(Clone, Debug)]
 pub struct BlockSymbolic {
     pattern: BlockPattern,
@@ -42,16 +46,19 @@ pub struct BlockSymbolic {
     places: Vec<u32>,
     /// Where the updates of each block column start in `targets`.
     updates: Vec<u32>,
-    /// For the blocks `i >= k` below the diagonal of a column, k by k: where the block `(i, k)` starts.
+    /// For the blocks `i >= k` below the diagonal of a column, k by k: where the block `(i, k)`
+    /// starts.
     targets: Vec<u32>,
     /// Most values below the diagonal block of one column.
     widest: usize,
 }
 
-/// Values of a block factor; a factor by entries is one with blocks of one, and has loops of its own. Allocated once, refilled for every matrix of the same pattern.
+/// Values of a block factor; a factor by entries is one with blocks of one, and has loops of its
+/// own. Allocated once, refilled for every matrix of the same pattern.
 ///
-/// Use: [`clear`](Self::clear), write `A` to the [slots](BlockSymbolic::slot) of [`values_mut`](Self::values_mut),
-/// [`factor`](Self::factor), [`solve_in_place`](Self::solve_in_place).
+/// Use: [`clear`](Self::clear), write `A` to the [slots](BlockSymbolic::slot) of
+/// [`values_mut`](Self::values_mut), [`factor`](Self::factor),
+/// [`solve_in_place`](Self::solve_in_place).
 #[derive(Clone, Debug)]
 pub struct BlockFactor {
     /// `A`, then `L` in its place.
@@ -68,8 +75,8 @@ pub struct BlockFactor {
 }
 
 impl BlockSymbolic {
-    /// Where everything goes. Cost `O(b^2)` per block column of `b` blocks, in time and memory: look at
-    /// [`BlockPattern::updates`] before.
+    /// Where everything goes. Cost `O(b^2)` per block column of `b` blocks, in time and memory:
+    /// look at [`BlockPattern::updates`] before.
     ///
     /// # Errors
     /// [`SparseError::TooLarge`] beyond 32-bit indices.
@@ -158,8 +165,8 @@ impl BlockSymbolic {
         self.size() == self.pattern.len()
     }
 
-    /// Where entry `(i, j)` of the lower triangle is stored; `None` above the diagonal, outside the pattern of `L` or outside the
-    /// matrix. Cost: a binary search in the block column.
+    /// Where entry `(i, j)` of the lower triangle is stored; `None` above the diagonal, outside the
+    /// pattern of `L` or outside the matrix. Cost: a binary search in the block column.
     pub fn slot(&self, i: usize, j: usize) -> Option<usize> {
         if i < j {
             return None;
@@ -222,7 +229,8 @@ impl BlockFactor {
         &mut self.values
     }
 
-    /// Factors `A = L D L^T` in place, with scalar pivots in the order of the matrix. Allocates nothing.
+    /// Factors `A = L D L^T` in place, with scalar pivots in the order of the matrix. Allocates
+    /// nothing.
     ///
     /// For each block column `j` with diagonal block `A_jj = L_jj D_j L_jj^T`:
     ///
@@ -230,19 +238,21 @@ impl BlockFactor {
     /// Y_i = A_ij L_jj^-T,   L_ij = Y_i D_j^-1,   A_ik -= L_ij Y_k^T   for all blocks i >= k below the diagonal
     /// ```
     ///
-    /// (right-looking; Golub and Van Loan, Matrix Computations, section 4.1). A dropped pivot counts as infinite: its column of
-    /// `L` is zero. Cost: [`BlockPattern::flops`].
+    /// (right-looking; Golub and Van Loan, Matrix Computations, section 4.1). A dropped pivot
+    /// counts as infinite: its column of `L` is zero. Cost: [`BlockPattern::flops`].
     ///
     /// # Errors
-    /// [`SparseError::Size`] if the values are of another pattern, [`SparseError::Pivot`] at a pivot that is zero (unless
-    /// dropped) or not finite.
+    /// [`SparseError::Size`] if the values are of another pattern, [`SparseError::Pivot`] at a
+    /// pivot that is zero (unless dropped) or not finite.
     pub fn factor(&mut self, symbolic: &BlockSymbolic, rule: PivotRule) -> Result<FactorReport, SparseError> {
         self.factor_as_filled(symbolic, rule, |_, _| Ok(()))
     }
 
-    /// As [`factor`](Self::factor), with the values cleared and filled on the way, while they are in the cache: before block column `k` is eliminated,
-    /// `fill(k, values)` is called, and must by then have cleared and written all [values](BlockSymbolic::column_values) of column `k` and of
-    /// the columns that it updates: those of the vertices [below](BlockPattern::column) its diagonal.
+    /// As [`factor`](Self::factor), with the values cleared and filled on the way, while they are
+    /// in the cache: before block column `k` is eliminated, `fill(k, values)` is called, and must
+    /// by then have cleared and written all [values](BlockSymbolic::column_values) of column `k`
+    /// and of the columns that it updates: those of the vertices [below](BlockPattern::column) its
+    /// diagonal.
     ///
     /// # Errors
     /// As [`factor`](Self::factor), and the first of `fill`.
@@ -315,8 +325,9 @@ impl BlockFactor {
         self.pivots[i] == DROPPED
     }
 
-    /// Solves `L D L^T x = b` in place, for as many right-hand sides as `x` holds one after another. Dropped variables come out as
-    /// zero. Cost `4 nnz(L)` each; `L` is read once for up to eight of them, or for each where all blocks are of one. Allocates nothing.
+    /// Solves `L D L^T x = b` in place, for as many right-hand sides as `x` holds one after
+    /// another. Dropped variables come out as zero. Cost `4 nnz(L)` each; `L` is read once for up
+    /// to eight of them, or for each where all blocks are of one. Allocates nothing.
     ///
     /// # Panics
     /// If the length of `x` is not a multiple of the order of the matrix.

@@ -1,8 +1,10 @@
-//! The multifrontal `L D L^T` and `L L^T` of a symmetric block matrix: fill gathered in dense fronts, on one thread or several.
+//! The multifrontal `L D L^T` and `L L^T` of a symmetric block matrix: fill gathered in dense
+//! fronts, on one thread or several.
 //!
-//! Columns of `L` with the same pattern form a *front*, a dense trapezoid that the dense kernels of `faer` eliminate. What it does to
-//! later columns is its *update matrix*, which its parent in the elimination tree adds up (Duff and Reid, ACM TOMS 9 (1983)
-//! 302; Liu, SIAM Review 34 (1992) 82). Subtrees share nothing, so that threads may take one each.
+//! Columns of `L` with the same pattern form a *front*, a dense trapezoid that the dense kernels of
+//! `faer` eliminate. What it does to later columns is its *update matrix*, which its parent in the
+//! elimination tree adds up (Duff and Reid, ACM TOMS 9 (1983) 302; Liu, SIAM Review 34 (1992) 82).
+//! Subtrees share nothing, so that threads may take one each.
 
 mod dense;
 mod numeric;
@@ -24,8 +26,9 @@ use tree::{Adjacency, NONE};
 
 /// The fronts of `L` and where everything goes: what one pattern of `A` needs once.
 ///
-/// Storage: fronts one after another, children before parents; each is a dense matrix by columns with a row for each of its
-/// unknowns and each row below. What is above the diagonal has no meaning.
+/// Storage: fronts one after another, children before parents; each is a dense matrix by columns
+/// with a row for each of its unknowns and each row below. What is above the diagonal has no
+/// meaning.
 #[derive(Clone, Debug)]
 pub struct FrontSymbolic {
     /// Column of each unknown.
@@ -68,7 +71,8 @@ struct Front {
     vector: usize,
     /// Its part of [`FrontSymbolic::rows`].
     rows: Range<usize>,
-    /// Its part of [`FrontSymbolic::runs`]: first those among the columns of the parent, then those among the rows below them.
+    /// Its part of [`FrontSymbolic::runs`]: first those among the columns of the parent, then those
+    /// among the rows below them.
     runs: Range<usize>,
     split: usize,
     parent: usize,
@@ -99,13 +103,14 @@ struct Run {
 }
 
 impl FrontSymbolic {
-    /// Analyses a block matrix with the unknowns `bounds[k]..bounds[k + 1]` in vertex `k`, coupled as in the graph, and eliminated in
-    /// ascending order up to changes that keep the elimination tree. Cost: nearly linear in the edges and in the blocks
-    /// of the fronts, which are far fewer than those of `L`.
+    /// Analyses a block matrix with the unknowns `bounds[k]..bounds[k + 1]` in vertex `k`, coupled
+    /// as in the graph, and eliminated in ascending order up to changes that keep the elimination
+    /// tree. Cost: nearly linear in the edges and in the blocks of the fronts, which are far fewer
+    /// than those of `L`.
     ///
     /// # Errors
-    /// [`SparseError::Size`] if the bounds do not ascend from 0 or are not one more than the vertices,
-    /// [`SparseError::TooLarge`] beyond 32-bit indices.
+    /// [`SparseError::Size`] if the bounds do not ascend from 0 or are not one more than the
+    /// vertices, [`SparseError::TooLarge`] beyond 32-bit indices.
     pub fn new(bounds: &[usize], graph: &Graph) -> Result<Self, SparseError> {
         let count = graph.len();
         if bounds.len() != count + 1 || bounds[0] != 0 || bounds.windows(2).any(|w| w[0] >= w[1]) {
@@ -318,7 +323,8 @@ impl FrontSymbolic {
         self.fronts.is_empty()
     }
 
-    /// Stored numbers: `L` with its diagonal, the zeros that fronts hold, and the unused triangle above each diagonal block.
+    /// Stored numbers: `L` with its diagonal, the zeros that fronts hold, and the unused triangle
+    /// above each diagonal block.
     pub fn values(&self) -> usize {
         self.values
     }
@@ -344,8 +350,8 @@ impl FrontSymbolic {
         self.fronts.iter().map(|f| f.cost).sum()
     }
 
-    /// Where entry `(i, j)` or its mirror image is stored; `None` outside the pattern of `L` or outside the matrix. Cost: a binary
-    /// search in the rows of a front.
+    /// Where entry `(i, j)` or its mirror image is stored; `None` outside the pattern of `L` or
+    /// outside the matrix. Cost: a binary search in the rows of a front.
     pub fn slot(&self, i: usize, j: usize) -> Option<usize> {
         let (a, b) = (*self.position.get(i)? as usize, *self.position.get(j)? as usize);
         let (row, column) = (a.max(b), a.min(b));

@@ -19,7 +19,8 @@ use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::sparse::SymbolicSparseColMatRef;
 use faer::sparse::linalg::amd;
 
-/// An undirected graph: one vertex per block of a symmetric block matrix, one edge per non-zero off-diagonal block.
+/// An undirected graph: one vertex per block of a symmetric block matrix, one edge per non-zero
+/// off-diagonal block.
 #[derive(Clone, Debug)]
 pub struct Graph {
     /// Unknowns of each vertex.
@@ -56,13 +57,15 @@ pub struct OrderReport {
 pub struct BestOrder {
     /// The k-th entry is the k-th vertex to go.
     pub sequence: Vec<usize>,
-    /// Where each run of indistinguishable vertices starts in the sequence, and its length: runs may be eliminated as one block.
+    /// Where each run of indistinguishable vertices starts in the sequence, and its length: runs
+    /// may be eliminated as one block.
     pub runs: Vec<usize>,
     /// Method and predicted cost.
     pub report: OrderReport,
 }
 
-/// Operations per unknown up to which nested dissection is not tried: it takes about as long itself as it could ever save.
+/// Operations per unknown up to which nested dissection is not tried: it takes about as long itself
+/// as it could ever save.
 const CHEAP: u64 = 2000;
 /// Entries of `L` per entry of the matrix up to which minimum degree left nothing to gain.
 const LITTLE_FILL: f64 = 1.5;
@@ -130,17 +133,19 @@ impl Graph {
         Adjacency::new(self.weights.clone(), &self.edges)
     }
 
-    /// An order of elimination of small fill (approximate minimum degree, all vertices alike): the k-th entry is the k-th vertex
-    /// to go. Deterministic.
+    /// An order of elimination of small fill (approximate minimum degree, all vertices alike): the
+    /// k-th entry is the k-th vertex to go. Deterministic.
     ///
     /// # Errors
-    /// [`SparseError::Symbolic`] or [`SparseError::TooLarge`] if the graph does not fit 32-bit indices.
+    /// [`SparseError::Symbolic`] or [`SparseError::TooLarge`] if the graph does not fit 32-bit
+    /// indices.
     pub fn minimum_degree(&self) -> Result<Vec<usize>, SparseError> {
         Ok(wide(minimum_degree(&self.checked()?)?))
     }
 
-    /// An order of elimination of small fill and with a balanced elimination tree (multilevel nested dissection, unknowns as
-    /// weights; minimum degree on small parts): the k-th entry is the k-th vertex to go. Deterministic.
+    /// An order of elimination of small fill and with a balanced elimination tree (multilevel
+    /// nested dissection, unknowns as weights; minimum degree on small parts): the k-th entry is
+    /// the k-th vertex to go. Deterministic.
     ///
     /// # Errors
     /// As [`Self::minimum_degree`].
@@ -148,10 +153,12 @@ impl Graph {
         Ok(wide(dissect::nested_dissection(&self.checked()?)?))
     }
 
-    /// Predicted cost of eliminating the vertices in the order given. Cost: nearly linear in the edges.
+    /// Predicted cost of eliminating the vertices in the order given. Cost: nearly linear in the
+    /// edges.
     ///
     /// # Errors
-    /// [`SparseError::Size`] if `sequence` does not hold each vertex once, [`SparseError::TooLarge`] beyond 32-bit indices.
+    /// [`SparseError::Size`] if `sequence` does not hold each vertex once,
+    /// [`SparseError::TooLarge`] beyond 32-bit indices.
     pub fn cost(&self, sequence: &[usize]) -> Result<EliminationCost, SparseError> {
         let mut seen = vec![false; self.len()];
         let once = |v: &&usize| seen.get_mut(**v).is_some_and(|s| !std::mem::replace(s, true));
@@ -167,8 +174,9 @@ impl Graph {
         Ok(counts::cost(&self.checked()?, &order))
     }
 
-    /// The order of fewer predicted operations of minimum degree and nested dissection, after merging indistinguishable vertices.
-    /// The latter is not tried where it cannot pay: few operations, or hardly any fill (chains, trees). Deterministic.
+    /// The order of fewer predicted operations of minimum degree and nested dissection, after
+    /// merging indistinguishable vertices. The latter is not tried where it cannot pay: few
+    /// operations, or hardly any fill (chains, trees). Deterministic.
     ///
     /// # Errors
     /// As [`Self::minimum_degree`].

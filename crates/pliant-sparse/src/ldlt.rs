@@ -12,7 +12,8 @@ use faer::{Conj, MatMut, Par, Side};
 
 /// The elimination tree and the pattern of `L`, for one pattern of `A` in the order given.
 ///
-/// The order is the caller's: permute first (see [`Graph::minimum_degree`](crate::Graph::minimum_degree)).
+/// The order is the caller's: permute first (see
+/// [`Graph::minimum_degree`](crate::Graph::minimum_degree)).
 #[derive(Debug)]
 pub struct Symbolic {
     raw: SymbolicCholesky<u32>,
@@ -20,7 +21,8 @@ pub struct Symbolic {
     entries: usize,
 }
 
-/// Numeric factors and the scratch to compute them. Allocated once, refilled for every matrix of the same pattern.
+/// Numeric factors and the scratch to compute them. Allocated once, refilled for every matrix of
+/// the same pattern.
 pub struct Factor {
     values: Vec<f64>,
     pivots: Vec<f64>,
@@ -40,8 +42,9 @@ impl std::fmt::Debug for Factor {
 
 /// What to do with a pivot whose size is at most `threshold`.
 ///
-/// `Drop` gives it the value `+-1e100`, so that the variable comes out as zero and the others do not see it. Signs are kept
-/// as they come: their numbers are the inertia of the matrix (Sylvester), which the caller checks.
+/// `Drop` gives it the value `+-1e100`, so that the variable comes out as zero and the others do
+/// not see it. Signs are kept as they come: their numbers are the inertia of the matrix
+/// (Sylvester), which the caller checks.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub enum PivotRule {
     /// Keep every pivot; a zero is an error.
@@ -64,7 +67,8 @@ impl PivotRule {
     }
 }
 
-/// The value that takes the place of a dropped pivot. Its square root must not overflow when multiplied by itself.
+/// The value that takes the place of a dropped pivot. Its square root must not overflow when
+/// multiplied by itself.
 pub(crate) const DROPPED: f64 = 1e100;
 
 /// What a numeric factorisation found.
@@ -79,10 +83,12 @@ pub struct FactorReport {
 }
 
 impl Symbolic {
-    /// Analyses a symmetric pattern given by its lower triangle (rows ascending, diagonal present). Cost `O(nnz(L))`.
+    /// Analyses a symmetric pattern given by its lower triangle (rows ascending, diagonal present).
+    /// Cost `O(nnz(L))`.
     ///
     /// # Errors
-    /// [`SparseError::Size`] if the pattern is not square, [`SparseError::Symbolic`] if memory or indices run out.
+    /// [`SparseError::Size`] if the pattern is not square, [`SparseError::Symbolic`] if memory or
+    /// indices run out.
     pub fn new(lower: &Pattern) -> Result<Self, SparseError> {
         let n = lower.rows();
         if lower.columns() != n {
@@ -147,7 +153,8 @@ impl Factor {
     /// Factors `A = L D L^T` (lower triangle by rows, the pattern analysed). Allocates nothing.
     ///
     /// # Errors
-    /// [`SparseError::Size`] if the matrix is not the one analysed, [`SparseError::Pivot`] at a zero or non-finite pivot.
+    /// [`SparseError::Size`] if the matrix is not the one analysed, [`SparseError::Pivot`] at a
+    /// zero or non-finite pivot.
     pub fn factor(
         &mut self,
         symbolic: &Symbolic,
@@ -235,8 +242,9 @@ impl Factor {
         self.pivots[i].abs() == DROPPED
     }
 
-    /// Solves `L D L^T x = b` in place, for as many right-hand sides as `x` holds one after another. Cost `4 nnz(L)` each; several
-    /// cost less each, as `L` is read once for all of them. Allocates only for more of them than ever before.
+    /// Solves `L D L^T x = b` in place, for as many right-hand sides as `x` holds one after
+    /// another. Cost `4 nnz(L)` each; several cost less each, as `L` is read once for all of them.
+    /// Allocates only for more of them than ever before.
     ///
     /// # Panics
     /// If the length of `x` is not a multiple of the order of the matrix.

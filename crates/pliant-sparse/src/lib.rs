@@ -1,9 +1,10 @@
 //! Sparse patterns, products and symmetric factorisations with a symbolic/numeric split.
 //!
-//! What this crate is: compressed row storage with a pattern that is built once and values that are written in place,
-//! orders of elimination of a (block) graph by minimum degree and nested dissection, the `L D L^T` of a symmetric
-//! quasi-definite matrix by entries, by dense blocks or by dense fronts on several threads, one with pivoting for any
-//! symmetric matrix, and the `L U` of any. What it is not: it knows no mechanics, no time and no constraint.
+//! What this crate is: compressed row storage with a pattern that is built once and values that are
+//! written in place, orders of elimination of a (block) graph by minimum degree and nested
+//! dissection, the `L D L^T` of a symmetric quasi-definite matrix by entries, by dense blocks or by
+//! dense fronts on several threads, one with pivoting for any symmetric matrix, and the `L U` of
+//! any. What it is not: it knows no mechanics, no time and no constraint.
 //!
 //! ```
 //! use pliant_sparse::{PatternBuilder, Symbolic};
@@ -30,6 +31,7 @@ mod ldlt;
 mod lu;
 mod operator;
 mod pattern;
+mod sets;
 mod symmetric_block;
 
 pub use block::{
@@ -43,6 +45,7 @@ pub use lu::LuFactor;
 pub use operator::LinearOperator;
 pub use pattern::{CsrMatrix, Pattern, PatternBuilder};
 pub use pliant_threads::{Threads, ThreadsError};
+pub use sets::DisjointSets;
 pub use symmetric_block::SymmetricBlockMatrix;
 
 /// What can go wrong when a sparse matrix is built or factored.

@@ -12,12 +12,14 @@ use faer::sparse::{SparseColMatRef, SymbolicSparseColMatRef};
 use faer::{Conj, MatMut, Par};
 use std::fmt;
 
-/// `P A Q = L U` of a square sparse matrix: the largest entry of every column is its pivot (partial pivoting), and the order of the columns is one of small fill
-/// whatever rows are taken (COLAMD).
+/// `P A Q = L U` of a square sparse matrix: the largest entry of every column is its pivot (partial
+/// pivoting), and the order of the columns is one of small fill whatever rows are taken (COLAMD).
 ///
-/// The robust one for matrices that are unsymmetric, by entries, one thread; where the diagonal blocks are known to be pivots, [`UnsymmetricFactor`](crate::UnsymmetricFactor) knows the
-/// fill before. Matrices are given by columns: row `j` of the [`CsrMatrix`] is column `j` of `A`. The fill depends on the values, so that memory may grow
-/// from one matrix to the next of the same pattern; it is never given back.
+/// The robust one for matrices that are unsymmetric, by entries, one thread; where the diagonal
+/// blocks are known to be pivots, [`UnsymmetricFactor`](crate::UnsymmetricFactor) knows the fill
+/// before. Matrices are given by columns: row `j` of the [`CsrMatrix`] is column `j` of `A`. The
+/// fill depends on the values, so that memory may grow from one matrix to the next of the same
+/// pattern; it is never given back.
 ///
 /// ```
 /// use pliant_sparse::{LuFactor, PatternBuilder};
@@ -88,7 +90,8 @@ impl LuFactor {
     /// The order of the columns of matrices of this pattern (by columns).
     ///
     /// # Errors
-    /// [`SparseError::Size`] if they are not square, [`SparseError::Symbolic`] if the order is not found.
+    /// [`SparseError::Size`] if they are not square, [`SparseError::Symbolic`] if the order is not
+    /// found.
     pub fn new(pattern: &Pattern) -> Result<Self, SparseError> {
         let n = pattern.rows();
         if pattern.columns() != n {
@@ -124,7 +127,8 @@ impl LuFactor {
     /// Factors a matrix of the pattern, given by columns.
     ///
     /// # Errors
-    /// [`SparseError::Size`] if it is of another size, [`SparseError::Pivot`] names a column that leaves only zeros, or a number that is not finite, for a pivot.
+    /// [`SparseError::Size`] if it is of another size, [`SparseError::Pivot`] names a column that
+    /// leaves only zeros, or a number that is not finite, for a pivot.
     pub fn factor(&mut self, a: &CsrMatrix) -> Result<(), SparseError> {
         let n = self.columns.0.len();
         if a.pattern().rows() != n || a.pattern().columns() != n || a.pattern().len() != self.entries {
@@ -174,7 +178,8 @@ impl LuFactor {
         self.negative
     }
 
-    /// Solves `A x = b` in place with the last factorisation. Cost: two operations for each entry of the factors.
+    /// Solves `A x = b` in place with the last factorisation. Cost: two operations for each entry
+    /// of the factors.
     ///
     /// # Panics
     /// If `x` is not as long as the matrix, or nothing was factored.

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 /// Where the entries of a sparse matrix are: compressed rows, sorted columns, no duplicates.
 ///
-/// It never changes, and clones share it: they cost nothing, and neither does the comparison of two of them.
+/// It never changes, and clones share it: they cost nothing, and neither does the comparison of two
+/// of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
     rows: usize,
@@ -43,7 +44,8 @@ impl PatternBuilder {
         }
     }
 
-    /// Adds a dense block whose corner is `(row, column)`; with `lower_only`, just its entries at or below the diagonal.
+    /// Adds a dense block whose corner is `(row, column)`; with `lower_only`, just its entries at
+    /// or below the diagonal.
     pub fn insert_block(
         &mut self,
         (row, column): (usize, usize),
@@ -62,7 +64,8 @@ impl PatternBuilder {
     /// Sorts and merges the entries. Cost: linear in insertions, rows and columns.
     ///
     /// # Errors
-    /// [`SparseError::OutOfRange`] for the first entry outside the matrix, [`SparseError::TooLarge`] beyond 32 bits.
+    /// [`SparseError::OutOfRange`] for the first entry outside the matrix,
+    /// [`SparseError::TooLarge`] beyond 32 bits.
     pub fn finish(self) -> Result<Pattern, SparseError> {
         if let Some((row, column)) = self.outside {
             return Err(SparseError::OutOfRange {
@@ -91,7 +94,8 @@ impl PatternBuilder {
     }
 }
 
-/// Offsets and ascending columns of the rows, each entry once: a bucket sort by columns, then one by rows.
+/// Offsets and ascending columns of the rows, each entry once: a bucket sort by columns, then one
+/// by rows.
 fn by_rows(entries: &[(u32, u32)], rows: usize, columns: usize) -> (Vec<u32>, Vec<u32>) {
     let mut at = vec![0u32; columns + 1];
     for (_, j) in entries {
@@ -197,7 +201,8 @@ impl Pattern {
 
 /// A sparse matrix by compressed rows.
 ///
-/// A *symmetric* matrix stores its lower triangle with the diagonal; the methods named `symmetric_*` read it so.
+/// A *symmetric* matrix stores its lower triangle with the diagonal; the methods named
+/// `symmetric_*` read it so.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CsrMatrix {
     pattern: Pattern,

@@ -2,11 +2,13 @@
 
 use crate::{CsrMatrix, Pattern, PatternBuilder, SparseError};
 
-/// A symmetric matrix by dense blocks of `B x B` entries: lower triangle of blocks by rows, diagonal blocks in full.
+/// A symmetric matrix by dense blocks of `B x B` entries: lower triangle of blocks by rows,
+/// diagonal blocks in full.
 ///
-/// Every block below the diagonal is read once and serves both triangles, with one index per `B^2` numbers: for a stiffness matrix in
-/// three dimensions (`B = 3`) half the memory traffic of a matrix with all its entries, a third of that of compressed
-/// rows. Where blocks of three and of six meet, `B = 3` serves both. Blocks are filled up with zeros: see [`Self::padding`].
+/// Every block below the diagonal is read once and serves both triangles, with one index per `B^2`
+/// numbers: for a stiffness matrix in three dimensions (`B = 3`) half the memory traffic of a
+/// matrix with all its entries, a third of that of compressed rows. Where blocks of three and of
+/// six meet, `B = 3` serves both. Blocks are filled up with zeros: see [`Self::padding`].
 ///
 /// ```
 /// use pliant_sparse::{PatternBuilder, SymmetricBlockMatrix};
@@ -34,12 +36,13 @@ pub struct SymmetricBlockMatrix<const B: usize> {
 }
 
 impl<const B: usize> SymmetricBlockMatrix<B> {
-    /// From the lower triangle of a symmetric matrix. `fixed` is empty, or tells the variables that are decoupled: their rows and
-    /// columns become those of the identity.
+    /// From the lower triangle of a symmetric matrix. `fixed` is empty, or tells the variables that
+    /// are decoupled: their rows and columns become those of the identity.
     ///
     /// # Errors
-    /// [`SparseError::Size`] if `B` is zero, the matrix is not square, has entries above the diagonal or an order that is
-    /// not a multiple of `B`, or if `fixed` has another length; [`SparseError::TooLarge`] beyond 32-bit indices.
+    /// [`SparseError::Size`] if `B` is zero, the matrix is not square, has entries above the
+    /// diagonal or an order that is not a multiple of `B`, or if `fixed` has another length;
+    /// [`SparseError::TooLarge`] beyond 32-bit indices.
     pub fn new(a: &CsrMatrix, fixed: &[bool]) -> Result<Self, SparseError> {
         let (pattern, n) = (a.pattern(), a.pattern().rows());
         let check = |what, expected, found| {
@@ -100,7 +103,8 @@ impl<const B: usize> SymmetricBlockMatrix<B> {
         Ok(out)
     }
 
-    /// Takes new values on the pattern it was made for, with `fixed` as in [`Self::new`]. Allocates nothing. Cost `nnz`.
+    /// Takes new values on the pattern it was made for, with `fixed` as in [`Self::new`]. Allocates
+    /// nothing. Cost `nnz`.
     ///
     /// # Errors
     /// [`SparseError::Size`] if the pattern is another one, or if `fixed` has another length.
@@ -161,7 +165,8 @@ impl<const B: usize> SymmetricBlockMatrix<B> {
         self.blocks.rows() * B
     }
 
-    /// The pattern of the blocks at or below the diagonal; the diagonal block is the last of each row.
+    /// The pattern of the blocks at or below the diagonal; the diagonal block is the last of each
+    /// row.
     pub fn blocks(&self) -> &Pattern {
         &self.blocks
     }
@@ -171,7 +176,8 @@ impl<const B: usize> SymmetricBlockMatrix<B> {
         &self.values
     }
 
-    /// Numbers that are stored per entry of the lower triangle: about 1 where blocks are full, `B^2` at worst.
+    /// Numbers that are stored per entry of the lower triangle: about 1 where blocks are full,
+    /// `B^2` at worst.
     pub fn padding(&self) -> f64 {
         let stored = self.blocks.len() * B * B - self.blocks.rows() * B * B.saturating_sub(1) / 2;
         stored as f64 / self.source.len().max(1) as f64
@@ -217,8 +223,9 @@ impl<const B: usize> SymmetricBlockMatrix<B> {
         }
     }
 
-    /// `Y = A X` for `K` vectors at once, of which entry `i` is `x[i]`: every block is read once for all of them. Cost: `K`
-    /// times that of [`Self::product_into`], in a fraction of the time. Allocates nothing.
+    /// `Y = A X` for `K` vectors at once, of which entry `i` is `x[i]`: every block is read once
+    /// for all of them. Cost: `K` times that of [`Self::product_into`], in a fraction of the time.
+    /// Allocates nothing.
     ///
     /// # Panics
     /// If `x` or `y` is not as long as the matrix.

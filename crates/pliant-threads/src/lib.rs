@@ -16,9 +16,11 @@ use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Threads that factorisations and solves may share. Cheap to clone; the default is the caller's own thread alone.
+/// Threads that factorisations and solves may share. Cheap to clone; the default is the caller's
+/// own thread alone.
 ///
-/// No result depends on their number: work is cut into the same pieces, and sums are taken in the same order, for any.
+/// No result depends on their number: work is cut into the same pieces, and sums are taken in the
+/// same order, for any.
 #[derive(Clone, Debug, Default)]
 pub struct Threads {
     pool: Option<Arc<rayon::ThreadPool>>,
@@ -159,7 +161,8 @@ impl Threads {
 mod tests {
     use super::*;
 
-    /// Items of one, two, three ... values: every piece gets its own, and the first error by order is told, whoever is done first.
+    /// Items of one, two, three ... values: every piece gets its own, and the first error by order
+    /// is told, whoever is done first.
     #[test]
     fn pieces_are_cut_where_items_begin_and_the_first_error_is_told() {
         let start = |item: usize| item * (item + 1) / 2;

@@ -5,7 +5,8 @@ use crate::KktMethod;
 use pliant_solvers::{DenseMethod, KktSystem, SolveError};
 use pliant_sparse::{EliminationCost, Graph, Pattern};
 
-/// Predicted work for one pattern, in nanoseconds of a common processor (at 3 GHz): weights of counts, never measured.
+/// Predicted work for one pattern, in nanoseconds of a common processor (at 3 GHz): weights of
+/// counts, never measured.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Prediction {
     /// Entries and operations of the sparse factor.
@@ -20,7 +21,8 @@ pub struct Prediction {
 
 /// Operations of a factor per nanosecond where supernodes are large.
 const FACTOR_RATE: f64 = 30.0;
-/// Work per entry of the factor: to compute it where supernodes are small, to read it twice in a solve.
+/// Work per entry of the factor: to compute it where supernodes are small, to read it twice in a
+/// solve.
 const FACTOR_ENTRY: f64 = 3.0;
 const SOLVE_ENTRY: f64 = 1.0;
 /// Work per entry of both triangles in a product, and in an application of the incomplete factor.
@@ -35,7 +37,7 @@ const FEWEST_ITERATIONS: f64 = 25.0;
 const SMALL: usize = 64;
 const LARGEST_DENSE: usize = 2000;
 /// Share of the diagonal of the Delassus operator from which a compliance is condensed.
-const COMPLIANT: f64 = 1e-8;
+pub(crate) const COMPLIANT: f64 = 1e-8;
 
 /// The decision for one pattern.
 #[derive(Clone, Debug)]
@@ -167,7 +169,8 @@ fn predict(system: &KktSystem, solves: f64) -> Result<Prediction, SolveError> {
         let others = system.w.pattern().row(i).iter();
         others.for_each(|k| join(of_dof[i], of_dof[*k as usize]));
     }
-    // Rows that touch each primal block, by blocks: what the Schur complement of a block diagonal couples.
+    // Rows that touch each primal block, by blocks: what the Schur complement of a block diagonal
+    // couples.
     let mut touching = vec![0usize; primal];
     for i in 0..m {
         let mut before = usize::MAX;

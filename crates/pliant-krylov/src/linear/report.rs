@@ -21,14 +21,10 @@ pub enum LinearMethod {
 impl std::fmt::Display for LinearMethod {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Self::Dense(method) => return method.fmt(f),
+            Self::Dense(method) => method.name(),
             Self::Direct => "sparse L D L^T",
             Self::Pivoted => "sparse L B L^T with pivoting",
-            Self::Krylov(KktMethod::Minres) => "MINRES",
-            Self::Krylov(KktMethod::SchurPcg) => "conjugate gradients on the Schur complement",
-            Self::Krylov(KktMethod::ConstraintGmres) => "GMRES with the constraint preconditioner",
-            Self::Krylov(KktMethod::ProjectedPcg) => "projected conjugate gradients",
-            Self::Krylov(KktMethod::PrimalPcg) => "conjugate gradients with incomplete Cholesky",
+            Self::Krylov(method) => method.name(),
         })
     }
 }
@@ -86,9 +82,11 @@ pub struct Attempt {
     pub outcome: Outcome,
     /// Krylov iterations.
     pub iterations: usize,
-    /// [`KktResidual::relative`](pliant_solvers::KktResidual::relative) of its answer; infinite without one.
+    /// [`KktResidual::relative`](pliant_solvers::KktResidual::relative) of its answer; infinite
+    /// without one.
     pub residual: f64,
-    /// Time of the preparation, if it was made for this solve. For reading only: no decision depends on it.
+    /// Time of the preparation, if it was made for this solve. For reading only: no decision
+    /// depends on it.
     pub preparation: Duration,
     /// Time of the solve.
     pub solve: Duration,
@@ -113,7 +111,8 @@ impl std::fmt::Display for Attempt {
     }
 }
 
-/// What the [`LinearAuto`](crate::LinearAuto) found and did. The way there is in [`attempts`](crate::LinearAuto::attempts).
+/// What the [`LinearAuto`](crate::LinearAuto) found and did. The way there is in
+/// [`attempts`](crate::LinearAuto::attempts).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LinearReport {
     /// How it ended.
@@ -136,7 +135,8 @@ pub struct FactorSummary {
     /// Pivots that were dropped as dependent: the rank deficiency of the hard rows.
     pub redundant_rows: usize,
     /// Positive and negative pivots: n (free variables) and m less the redundant rows. Only where
-    /// [`indefinite`](crate::LinearOptions::indefinite) systems are allowed may they be others: the answer is then no minimum.
+    /// [`indefinite`](crate::LinearOptions::indefinite) systems are allowed may they be others: the
+    /// answer is then no minimum.
     pub inertia: (usize, usize),
 }
 

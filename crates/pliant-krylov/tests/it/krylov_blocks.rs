@@ -218,7 +218,8 @@ fn a_preconditioner_that_changes_is_for_flexible_gmres() {
     assert_eq!((report.status, report.restarts), (KrylovStatus::Converged, 0));
     // Every outer step reduces the residual by about the inner tolerance.
     assert!(report.iterations <= 14 && products.get() > 60, "{report:?}");
-    // Without the directions the same preconditioner leads astray: the basis does not lead back to them.
+    // Without the directions the same preconditioner leads astray: the basis does not lead back to
+    // them.
     let astray = GeneralMinimalResidual::new(options).solve_with(&operator, &m, &b, &mut y);
     let astray = astray.unwrap();
     assert!(

@@ -1,4 +1,5 @@
-//! Decisions of iterative solvers that show in few problems: what ends them, what they keep, what they forget.
+//! Decisions of iterative solvers that show in few problems: what ends them, what they keep, what
+//! they forget.
 
 use crate::tools::{Random, close, random_kkt};
 use crate::zoo::{laplacian, lower};
@@ -11,7 +12,8 @@ use pliant_krylov::{
 use pliant_solvers::{KktSystem, Solution, SolveError, Variable};
 use pliant_sparse::{PatternBuilder, SymmetricBlockMatrix};
 
-/// Kershaw's matrix (1978): positive definite, but elimination without its fill meets a negative pivot.
+/// Kershaw's matrix (1978): positive definite, but elimination without its fill meets a negative
+/// pivot.
 const KERSHAW: [f64; 16] = [
     3.0, -2.0, 0.0, 2.0, -2.0, 3.0, -2.0, 0.0, 0.0, -2.0, 3.0, -2.0, 2.0, 0.0, -2.0, 3.0,
 ];
@@ -49,7 +51,8 @@ fn a_shift_is_forgotten_with_the_values_it_was_for() {
     assert_eq!((m.shift(), applied(&m)), (0.0, applied(&fresh)));
 }
 
-/// A pivot of 1e-12 of its diagonal has four digits: the factor of `A` would be exact, and its inverse as large as its error.
+/// A pivot of 1e-12 of its diagonal has four digits: the factor of `A` would be exact, and its
+/// inverse as large as its error.
 #[test]
 fn a_pivot_of_few_digits_is_shifted() {
     let a = lower(2, &[1.0, 1.0, 1.0, 1.0 + 1e-12]);
@@ -58,8 +61,9 @@ fn a_pivot_of_few_digits_is_shifted() {
     assert!(BlockIncompleteCholesky::new(&blocks).unwrap().shift() >= 1e-3);
 }
 
-/// `A = diag(1, -1/2)`, from a start that is off by a solution of `A d = (1, 1)`: the first step is `alpha = 2/(1/2) = 4` along `(1, 1)`. The
-/// residual grows from `2^(1/2)` to `18^(1/2)`, the energy falls by 4, and the next direction `(6, 12)` has the curvature `-36`.
+/// `A = diag(1, -1/2)`, from a start that is off by a solution of `A d = (1, 1)`: the first step is
+/// `alpha = 2/(1/2) = 4` along `(1, 1)`. The residual grows from `2^(1/2)` to `18^(1/2)`, the
+/// energy falls by 4, and the next direction `(6, 12)` has the curvature `-36`.
 #[test]
 fn conjugate_gradients_that_meet_negative_curvature_keep_what_lowered_the_energy() {
     let a = lower(2, &[1.0, 0.0, 0.0, -0.5]);
@@ -80,8 +84,10 @@ fn conjugate_gradients_that_meet_negative_curvature_keep_what_lowered_the_energy
     assert!((report.residual - 18f64.sqrt()).abs() < 1e-12);
 }
 
-/// A quarter turn: every direction is orthogonal to its product, so that no step of BiCGSTAB has an `omega`. With half of the product in the shadow the first half of a step is `alpha = 1`, and its residual
-/// `(-1, 3)` is a smaller share of `|A x| + |b|` than that of zero: it is kept, but not halved.
+/// A quarter turn: every direction is orthogonal to its product, so that no step of BiCGSTAB has an
+/// `omega`. With half of the product in the shadow the first half of a step is `alpha = 1`, and its
+/// residual `(-1, 3)` is a smaller share of `|A x| + |b|` than that of zero: it is kept, but not
+/// halved.
 #[test]
 fn a_turn_breaks_bicgstab_down_by_name() {
     let turn = FnOperator::new(2, |x: &[f64], y: &mut [f64]| y.copy_from_slice(&[x[1], -x[0]]));

@@ -19,8 +19,10 @@ fn matrix<const N: usize>(a: [[f64; N]; N]) -> FnOperator<impl Fn(&[f64], &mut [
     })
 }
 
-/// `A = diag(1, -4)`, `b = (1, 2)`: after `alpha = -1/3` is `s = (4, -2)/3` orthogonal to `A s`, so that `omega` vanishes. The residual has fallen by a third by then, and its share of `|A x| + |b|` to 0.3; a new
-/// shadow finds the rest, although the residual is orthogonal to its product.
+/// `A = diag(1, -4)`, `b = (1, 2)`: after `alpha = -1/3` is `s = (4, -2)/3` orthogonal to `A s`, so
+/// that `omega` vanishes. The residual has fallen by a third by then, and its share of
+/// `|A x| + |b|` to 0.3; a new shadow finds the rest, although the residual is orthogonal to its
+/// product.
 #[test]
 fn bicgstab_begins_again_where_omega_vanishes() {
     let mut x = [0.0; 2];
@@ -31,7 +33,8 @@ fn bicgstab_begins_again_where_omega_vanishes() {
     close(&x, &[1.0, -0.5], 1e-9);
 }
 
-/// The first step leaves `r = (0, -0.4, 0.2)` of `b = (1, 0, 0)`, orthogonal to it, which was the shadow: by hand.
+/// The first step leaves `r = (0, -0.4, 0.2)` of `b = (1, 0, 0)`, orthogonal to it, which was the
+/// shadow: by hand.
 #[test]
 fn bicgstab_begins_again_where_the_shadow_is_orthogonal() {
     let a = matrix([[1.0, 1.0, -1.0], [1.0, 1.0, 0.0], [1.0, 0.0, 2.0]]);
@@ -43,7 +46,8 @@ fn bicgstab_begins_again_where_the_shadow_is_orthogonal() {
     close(&x, &[2.0, -2.0, -1.0], 1e-9);
 }
 
-/// The identity takes one product, not the second one of an iteration: one for the residual at the start, one at the end.
+/// The identity takes one product, not the second one of an iteration: one for the residual at the
+/// start, one at the end.
 #[test]
 fn bicgstab_ends_in_the_middle_of_an_iteration() {
     let products = Cell::new(0);
@@ -77,7 +81,8 @@ fn an_infinite_product_is_not_finite() {
     }
 }
 
-/// The second product of an iteration is not finite: the half step before it is kept, `alpha = 14/36` of `b` for `A = diag(1, 2, 3)`.
+/// The second product of an iteration is not finite: the half step before it is kept,
+/// `alpha = 14/36` of `b` for `A = diag(1, 2, 3)`.
 #[test]
 fn bicgstab_keeps_half_a_step() {
     let count = Cell::new(0);
@@ -155,7 +160,8 @@ fn a_preconditioner_without_an_answer_is_a_vanishing_product() {
     }
 }
 
-/// Where `b` is zero the tolerance is a share of the residual at the start, whose size does not matter: the same bits at all of them.
+/// Where `b` is zero the tolerance is a share of the residual at the start, whose size does not
+/// matter: the same bits at all of them.
 #[test]
 fn the_scale_of_the_start_does_not_matter_where_there_is_no_right_hand_side() {
     let a = laplacian(6);

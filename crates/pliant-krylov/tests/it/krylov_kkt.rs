@@ -257,7 +257,8 @@ fn iterations_that_run_out_are_reported_with_the_better_answer() {
 
 #[test]
 fn an_answer_that_decays_is_right_to_its_smallest_entries() {
-    // Springs to the ground and between neighbours, pushed at one end: the answer falls by 0.38 per entry, to 1e-40.
+    // Springs to the ground and between neighbours, pushed at one end: the answer falls by 0.38 per
+    // entry, to 1e-40.
     let n = 100;
     let mut w = vec![0.0; n * n];
     for i in 0..n {

@@ -128,7 +128,8 @@ fn a_singular_consistent_system_is_solved_by_the_least_change() {
         assert_eq!(report.status, KrylovStatus::Converged, "{name}");
         assert!((x.iter().sum::<f64>() - before).abs() < 1e-12, "{name}");
     }
-    // Outside the range there is no solution: the least residual is the mean, and nobody claims otherwise.
+    // Outside the range there is no solution: the least residual is the mean, and nobody claims
+    // otherwise.
     b.iter_mut().for_each(|b| *b += 1.0);
     for (name, mut solver) in krylov_solvers(KrylovOptions::default()) {
         let mut x = vec![0.0; n];

@@ -150,7 +150,8 @@ fn a_tolerance_of_zero_ends_at_rounding() {
         let mut x = vec![0.0; 144];
         let report = solver.solve(&operator, &b, &mut x).unwrap();
         assert_ne!(report.status, KrylovStatus::Converged, "{name}");
-        // A few roundings of rows of five terms; the pass that gains less than a factor of two is the last.
+        // A few roundings of rows of five terms; the pass that gains less than a factor of two is
+        // the last.
         assert!(report.relative < 2e-15, "{name} {report:?}");
     }
 }

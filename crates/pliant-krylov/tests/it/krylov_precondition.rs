@@ -57,7 +57,8 @@ fn a_two_dimensional_laplacian_takes_fewer_iterations_the_better_the_preconditio
             count(&a, &SymmetricFactor::new(&a, &[], 0.0).unwrap()),
         ]);
     }
-    // The diagonal is constant, so that Jacobi changes nothing. Twice the points per side, twice the iterations of CG.
+    // The diagonal is constant, so that Jacobi changes nothing. Twice the points per side, twice
+    // the iterations of CG.
     assert_eq!(counts, GOLDEN);
 }
 
@@ -173,8 +174,8 @@ fn kkt_preconditioners_take_their_known_numbers_of_iterations() {
     let mut random = Random(24);
     let (n, m) = (12, 5);
     let mut system = random_kkt(&mut random, n, m);
-    // W diagonal: the approximation is exact. Every eigenvalue of J W^-1 J^T against S_D makes two of the KKT matrix, beside 1; for R = 0
-    // there is one.
+    // W diagonal: the approximation is exact. Every eigenvalue of J W^-1 J^T against S_D makes two
+    // of the KKT matrix, beside 1; for R = 0 there is one.
     for i in 0..n {
         for slot in system.w.pattern().row_slots(i) {
             let k = system.w.pattern().indices()[slot] as usize;

@@ -1,4 +1,5 @@
-//! The automatic linear solver: what it picks, that it escalates, and that its answers are those of the dense oracle.
+//! The automatic linear solver: what it picks, that it escalates, and that its answers are those of
+//! the dense oracle.
 
 use crate::tools::{Random, close, random_kkt};
 use pliant_krylov::{KktKrylovOptions, KktMethod};
@@ -9,8 +10,8 @@ use pliant_solvers::{
 };
 use pliant_sparse::PatternBuilder;
 
-/// A block of `k^3` points with mass 1, each coupled to its neighbours along three axes by springs of stiffness between
-/// `s / spread` and `s spread` in all directions.
+/// A block of `k^3` points with mass 1, each coupled to its neighbours along three axes by springs
+/// of stiffness between `s / spread` and `s spread` in all directions.
 pub(crate) fn lattice(k: usize, s: f64, spread: f64) -> KktSystem {
     let (points, place) = (k * k * k, |x: usize, y: usize, z: usize| (x * k + y) * k + z);
     let mut pairs = Vec::new();
@@ -240,7 +241,8 @@ fn redundant_rows_are_left_to_the_direct_solver() {
     assert!(matches!(report.status, Status::Incompatible { .. }));
 }
 
-/// The lattice with a row between every tenth point and the next: their velocities along one axis are alike.
+/// The lattice with a row between every tenth point and the next: their velocities along one axis
+/// are alike.
 fn tied(k: usize, compliance: f64) -> KktSystem {
     let free = lattice(k, 1.0, 1.0);
     let n = free.n();
@@ -285,7 +287,8 @@ fn a_solid_with_few_rows_is_solved_by_projected_steps() {
         // The residual asked times a condition number of about 10.
         close(&solution.x, &exact.x, 1e-8);
         close(&solution.mu, &exact.mu, 1e-8);
-        // The next step, with other values: no allocation, and the same bits wherever it starts from.
+        // The next step, with other values: no allocation, and the same bits wherever it starts
+        // from.
         system.c[5] += 0.5;
         system.w.values_mut()[0] += 1.0;
         let mut iterations = 0;
@@ -320,8 +323,9 @@ fn predictions_are_counts() {
     assert_eq!(auto(pinned, &system).0.prediction(), None);
 }
 
-/// `W` tridiagonal of order n, each diagonal entry twice in turn `d[0], d[1], ...` with `off[i % off.len()]` beside it; `rows` hard rows,
-/// row k being `x_2k - x_{2k+1}`. The right-hand sides are those of a known answer.
+/// `W` tridiagonal of order n, each diagonal entry twice in turn `d[0], d[1], ...` with
+/// `off[i % off.len()]` beside it; `rows` hard rows, row k being `x_2k - x_{2k+1}`. The right-hand
+/// sides are those of a known answer.
 fn tridiagonal(n: usize, d: f64, off: &[f64], rows: usize) -> (KktSystem, Solution) {
     let [mut w, mut j, mut r] = [(n, n), (rows, n), (rows, rows)].map(|(a, b)| PatternBuilder::new(a, b));
     for i in 0..n {
@@ -360,7 +364,8 @@ fn tridiagonal(n: usize, d: f64, off: &[f64], rows: usize) -> (KktSystem, Soluti
 
 #[test]
 fn tiny_pivots_go_to_the_pivoted_factor_and_the_report_says_so() {
-    // Pairs [[e, 1], [1, e]] with x_0 = x_1: on the null space the energy is 2, but the first pivot is e. Over 2000 unknowns.
+    // Pairs [[e, 1], [1, e]] with x_0 = x_1: on the null space the energy is 2, but the first pivot
+    // is e. Over 2000 unknowns.
     let (system, exact) = tridiagonal(1400, 1e-14, &[1.0, 0.1], 700);
     let (solver, solution, report) = auto(LinearOptions::default(), &system);
     assert_eq!(

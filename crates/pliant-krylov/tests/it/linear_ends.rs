@@ -28,7 +28,8 @@ fn grid(redundant: bool) -> KktSystem {
     out
 }
 
-/// No residual is zero, so that the sparse factor does not get there; the dense one cannot have redundant rows. What the first found is returned, and says what it is.
+/// No residual is zero, so that the sparse factor does not get there; the dense one cannot have
+/// redundant rows. What the first found is returned, and says what it is.
 #[test]
 fn the_best_answer_is_given_where_the_last_method_fails() {
     let system = grid(true);
@@ -64,7 +65,8 @@ fn the_best_answer_is_given_where_the_last_method_fails() {
     close(&solution.mu, &expected.mu, 1e-12);
 }
 
-/// Iterations leave an answer of a system that has none, which only the factors find: it is an error, the one of the sparse factor, and not that answer.
+/// Iterations leave an answer of a system that has none, which only the factors find: it is an
+/// error, the one of the sparse factor, and not that answer.
 #[test]
 fn an_answer_of_iterations_to_a_system_that_is_not_definite_is_not_given() {
     let mut system = lattice(12, 1.0, 1.0);
@@ -144,7 +146,8 @@ fn the_error_is_that_of_the_sparse_factor() {
     }
 }
 
-/// Without a tolerance no method gets there, and it is the best answer that is returned, not the last.
+/// Without a tolerance no method gets there, and it is the best answer that is returned, not the
+/// last.
 #[test]
 fn of_several_answers_the_best_is_given() {
     let options = LinearOptions {
@@ -174,7 +177,8 @@ fn of_several_answers_the_best_is_given() {
     assert!(firsts > 0, "{firsts}");
 }
 
-/// A plan is for the patterns of all matrices: what was planned for others is planned anew, and not solved with.
+/// A plan is for the patterns of all matrices: what was planned for others is planned anew, and not
+/// solved with.
 #[test]
 fn other_rows_are_another_system() {
     let system = grid(false);

@@ -1,4 +1,5 @@
-//! Everything a user can get wrong about a linear system, against every linear solver: typed errors or honest statuses, no panic.
+//! Everything a user can get wrong about a linear system, against every linear solver: typed errors
+//! or honest statuses, no panic.
 
 use crate::tools::{Random, random_kkt};
 use pliant_krylov::{Approximation, KktKrylovOptions, KktMethod, PrimalPreconditioner};

@@ -1,7 +1,9 @@
-//! Matrix Market texts (Boisvert, Pozo, Remington 1996): real matrices, `coordinate` or `array`, `general` or `symmetric`.
+//! Matrix Market texts (Boisvert, Pozo, Remington 1996): real matrices, `coordinate` or `array`,
+//! `general` or `symmetric`.
 //!
-//! Numbers are written with the fewest digits that give the same bits back. Beyond the standard: `nan` and `inf`, which the
-//! matrices of a failing solve may hold, and which other readers take as well.
+//! Numbers are written with the fewest digits that give the same bits back. Beyond the standard:
+//! `nan` and `inf`, which the matrices of a failing solve may hold, and which other readers take as
+//! well.
 
 use super::{ExchangeError, MarketFault};
 use pliant_sparse::{CsrMatrix, PatternBuilder};
@@ -86,7 +88,8 @@ fn words<const N: usize>(line: &str) -> Result<[&str; N], MarketFault> {
 }
 
 impl MarketMatrix {
-    /// Reads a text. Memory is proportional to the text, whatever sizes it announces. `name` is for errors.
+    /// Reads a text. Memory is proportional to the text, whatever sizes it announces. `name` is for
+    /// errors.
     pub(super) fn parse(name: &str, text: &str) -> Result<Self, ExchangeError> {
         let at = |line: usize| {
             move |fault| ExchangeError::Market {
@@ -185,7 +188,7 @@ impl MarketMatrix {
         {
             let (row, column) = (twice[1].row as usize + 1, twice[1].column as usize + 1);
             let first = twice[0].line;
-            return Err(at(twice[1].line)(MarketFault::Twice { row, column, first }));
+            return Err(at(twice[1].line)(MarketFault::Repeated { row, column, first }));
         }
         Ok(Self {
             rows,
@@ -218,7 +221,8 @@ impl MarketMatrix {
         self.to_csr(self.symmetric)
     }
 
-    /// The lower triangle of a matrix that is symmetric, said so or not; a diagonal entry that is not given is a zero.
+    /// The lower triangle of a matrix that is symmetric, said so or not; a diagonal entry that is
+    /// not given is a zero.
     pub(super) fn lower(&self, name: &str) -> Result<CsrMatrix, ExchangeError> {
         if !self.symmetric {
             let all = self.stored()?;
@@ -311,7 +315,8 @@ pub(super) fn coordinate_text(a: &CsrMatrix, symmetric: bool) -> String {
     text
 }
 
-/// The text of a dense square matrix given row by row; its lower triangle if it is exactly symmetric.
+/// The text of a dense square matrix given row by row; its lower triangle if it is exactly
+/// symmetric.
 pub(super) fn array_text(n: usize, values: &[f64]) -> String {
     let symmetric = is_symmetric(n, values);
     let symmetry = if symmetric { "symmetric" } else { "general" };

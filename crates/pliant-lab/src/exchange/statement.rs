@@ -56,7 +56,8 @@ pub struct Mixed {
 }
 
 impl Mixed {
-    /// The system without the rows of the problem, with these as `N`; none if they are coupled by compliance.
+    /// The system without the rows of the problem, with these as `N`; none if they are coupled by
+    /// compliance.
     fn of(problem: &Problem, system: &KktSystem, rows: &[usize]) -> Result<Option<Self>, ProblemError> {
         let (n, m) = (system.n(), system.m());
         let mut place = vec![None; m];
@@ -104,8 +105,9 @@ impl Mixed {
 }
 
 impl Statement {
-    /// A copy of a complementarity problem: as the saddle-point system and its rows, where the operator knows one in which the rows with cones have a diagonal
-    /// compliance of their own, so that whoever reads it solves what was solved; else with `A` entry by entry, in `m^2` time.
+    /// A copy of a complementarity problem: as the saddle-point system and its rows, where the
+    /// operator knows one in which the rows with cones have a diagonal compliance of their own, so
+    /// that whoever reads it solves what was solved; else with `A` entry by entry, in `m^2` time.
     ///
     /// # Errors
     /// As [`Problem::new`].

@@ -1,11 +1,13 @@
 //! Solvers of KKT systems behind one signature.
 
 use super::KktAnswer;
-use pliant_krylov::{Approximation, KktKrylov, KktKrylovOptions, KktMethod, KrylovOptions, KrylovStatus};
-use pliant_krylov::{LinearAuto, LinearOptions};
+use pliant_krylov::{
+    Approximation, IterativeMethod, IterativeOptions, IterativeSolver, KktKrylov, KktKrylovOptions,
+    KktMethod, KrylovOptions, KrylovStatus, LinearAuto, LinearOptions,
+};
 use pliant_solvers::{
-    BoxOptions, BoxSolver, DenseOptions, DenseSolver, DirectOptions, DirectSolver, KktSystem,
-    ResidualWorkspace, Solution, SolveError, SolveReport, Status,
+    BoxOptions, BoxSolver, DenseCholesky, DenseOptions, DenseSolver, DirectOptions, DirectSolver, KktSolver,
+    KktSystem, ProjectedGaussSeidel, ResidualWorkspace, Solution, SolveError, Status,
 };
 
 fn direct_options(tolerance: f64) -> DirectOptions {
@@ -15,24 +17,27 @@ fn direct_options(tolerance: f64) -> DirectOptions {
     }
 }
 
-/// The answer of a solver with a [`SolveReport`].
-fn answer(solution: Solution, report: SolveReport) -> KktAnswer {
-    KktAnswer {
-        solution,
-        converged: report.status == Status::Converged,
-        status: report.status.to_string(),
-        iterations: report.refinements + report.bounds.changes,
-        residual: report.residual,
-        natural: report.bounds.natural,
-    }
-}
-
-pub(super) fn solve_direct(system: &KktSystem, tolerance: f64, _: usize) -> Result<KktAnswer, SolveError> {
-    let mut solver = DirectSolver::new(direct_options(tolerance));
+/// Prepares and solves from zero.
+fn run(mut solver: impl KktSolver, system: &KktSystem) -> Result<KktAnswer, SolveError> {
     let mut solution = Solution::default();
     solver.prepare(system)?;
     let report = solver.solve(system, &mut solution)?;
-    Ok(answer(solution, report))
+    let iterations = match report.iterations {
+        0 => report.refinements + report.bounds.changes,
+        iterations => iterations,
+    };
+    Ok(KktAnswer {
+        solution,
+        converged: report.status == Status::Converged,
+        status: report.status.to_string(),
+        iterations,
+        residual: report.residual,
+        natural: report.bounds.natural,
+    })
+}
+
+pub(super) fn solve_direct(system: &KktSystem, tolerance: f64, _: usize) -> Result<KktAnswer, SolveError> {
+    run(DirectSolver::new(direct_options(tolerance)), system)
 }
 
 pub(super) fn solve_auto(system: &KktSystem, tolerance: f64, _: usize) -> Result<KktAnswer, SolveError> {
@@ -54,31 +59,36 @@ pub(super) fn solve_auto(system: &KktSystem, tolerance: f64, _: usize) -> Result
 }
 
 pub(super) fn solve_pivoted(system: &KktSystem, tolerance: f64, _: usize) -> Result<KktAnswer, SolveError> {
-    let mut solver = DenseSolver::new(DenseOptions {
+    let options = DenseOptions {
         tolerance,
         ..DenseOptions::default()
-    });
-    let mut solution = Solution::default();
-    solver.prepare(system)?;
-    let report = solver.solve(system, &mut solution)?;
-    Ok(answer(solution, report))
+    };
+    run(DenseSolver::new(options), system)
 }
 
-pub(super) fn solve_box(
-    system: &KktSystem,
-    tolerance: f64,
-    max_changes: usize,
-) -> Result<KktAnswer, SolveError> {
-    let mut solver = BoxSolver::new(BoxOptions {
+pub(super) fn solve_cholesky(system: &KktSystem, tolerance: f64, _: usize) -> Result<KktAnswer, SolveError> {
+    let options = DenseOptions {
+        tolerance,
+        ..DenseOptions::default()
+    };
+    run(DenseCholesky::new(options), system)
+}
+
+fn box_options(tolerance: f64, max_changes: usize) -> BoxOptions {
+    BoxOptions {
         direct: direct_options(tolerance),
         tolerance,
         max_changes,
         ..BoxOptions::default()
-    });
-    let mut solution = Solution::default();
-    solver.prepare(system)?;
-    let report = solver.solve(system, &mut solution)?;
-    Ok(answer(solution, report))
+    }
+}
+
+pub(super) fn solve_box(system: &KktSystem, tolerance: f64, most: usize) -> Result<KktAnswer, SolveError> {
+    run(BoxSolver::new(box_options(tolerance, most)), system)
+}
+
+pub(super) fn solve_sweeps(system: &KktSystem, tolerance: f64, most: usize) -> Result<KktAnswer, SolveError> {
+    run(ProjectedGaussSeidel::new(box_options(tolerance, most)), system)
 }
 
 /// Of a solver that does not look at its residual.
@@ -104,6 +114,21 @@ pub(super) fn judged(
     })
 }
 
+pub(super) fn solve_iterative(
+    method: IterativeMethod,
+    system: &KktSystem,
+    tolerance: f64,
+    max_iterations: usize,
+) -> Result<KktAnswer, SolveError> {
+    let options = IterativeOptions {
+        method,
+        tolerance,
+        max_iterations,
+        ..IterativeOptions::default()
+    };
+    run(IterativeSolver::new(options), system)
+}
+
 pub(super) fn solve_krylov(
     method: KktMethod,
     approximation: Approximation,
@@ -123,6 +148,7 @@ pub(super) fn solve_krylov(
     });
     let mut solution = Solution::default();
     solver.prepare(system)?;
+    // Its own report says why it broke down.
     let report = solver.solve(system, &mut solution)?;
     Ok(KktAnswer {
         solution,

@@ -16,8 +16,9 @@ use std::path::PathBuf;
 const TOLERANCE: f64 = 1e-8;
 /// Sweeps, pivots, steps of Newton.
 const ITERATIONS: usize = 2000;
-/// Judge and solvers measure alike (a KKT solver more strictly: by components), but add in another order: sums differ by
-/// some 1e-15 of their terms, which is 1e-7 of the tolerance. Of all true claims the largest is 0.9996 of the tolerance.
+/// Judge and solvers measure alike (a KKT solver more strictly: by components), but add in another
+/// order: sums differ by some 1e-15 of their terms, which is 1e-7 of the tolerance. Of all true
+/// claims the largest is 0.9996 of the tolerance.
 const SLACK: f64 = 1.0 + 1e-6;
 
 fn folder() -> PathBuf {

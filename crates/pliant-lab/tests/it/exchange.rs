@@ -387,8 +387,9 @@ fn a_system_whose_vectors_do_not_fit_is_not_written() {
     assert!(matches!(error, ExchangeError::Name { .. }));
 }
 
-/// A problem that failed is written as the system and its rows, and read again it is factored as it was; where rows share compliance it is written by its entries. Either way
-/// the operator is the dense one, fixed variables among it.
+/// A problem that failed is written as the system and its rows, and read again it is factored as it
+/// was; where rows share compliance it is written by its entries. Either way the operator is the
+/// dense one, fixed variables among it.
 #[test]
 fn what_is_written_of_an_operator_is_the_operator() {
     let mut random = Random(11);

@@ -7,6 +7,7 @@
 mod complementarity;
 mod corpus;
 mod exchange;
+mod kkt_solvers;
 #[path = "../../../pliant-solvers/tests/it/tools.rs"]
 #[allow(dead_code, reason = "shared with the tests of the other solvers")]
 mod tools;

@@ -13,9 +13,10 @@ impl BoxSolver {
             .extend(inside.map(|(mu, (lower, upper))| mu.max(*lower).min(*upper)));
     }
 
-    /// One step, given the minimum `mu` over the free rows: to it and one row let go, or as far as the bounds allow and the rows that
-    /// ended it held. If the free rows contradict each other there is no minimum: then along the contradiction.
-    /// To be called only if a row violates its law: some row then changes. Cost `O(nnz(J))`.
+    /// One step, given the minimum `mu` over the free rows: to it and one row let go, or as far as
+    /// the bounds allow and the rows that ended it held. If the free rows contradict each other
+    /// there is no minimum: then along the contradiction. To be called only if a row violates its
+    /// law: some row then changes. Cost `O(nnz(J))`.
     pub(super) fn descend(&mut self, system: &KktSystem, mu: &[f64], survey: Survey) {
         let ray = survey.contradiction;
         let mut longest = f64::INFINITY;
@@ -61,7 +62,8 @@ impl BoxSolver {
         }
     }
 
-    /// Share of its direction at which row `i` meets a bound; infinite if it does not, or not before the minimum.
+    /// Share of its direction at which row `i` meets a bound; infinite if it does not, or not
+    /// before the minimum.
     fn room(&self, system: &KktSystem, mu: &[f64], ray: bool, i: usize) -> f64 {
         let (lower, upper) = system.bounds[i];
         let stays = !ray && mu[i] >= lower && mu[i] <= upper;

@@ -4,17 +4,19 @@ use super::report::Tracker;
 use super::spectrum::{inverse_scales, largest_eigenvalue};
 use super::{Limits, Method, Outcome, Problem, ProblemError, Report, Solver};
 
-/// Minimises `r^T A r/2 + r^T (b + s n)` over the cones by Nesterov's accelerated projected gradient with restarts, and between
-/// restarts sets `s = mu |u_t|`.
+/// Minimises `r^T A r/2 + r^T (b + s n)` over the cones by Nesterov's accelerated projected
+/// gradient with restarts, and between restarts sets `s = mu |u_t|`.
 ///
-/// With `s = 0` the minimum has *associated* friction: a contact that slips lifts off at `u_n = mu |u_t|` (Anitescu 2006), which is what
-/// the method of Mazhar, Heyn, Negrut and Tasora (2015) solves. Here the shift is iterated on (Cadoux 2009; Acary, Cadoux, Lemaréchal, Malick
-/// 2011) until De Saxcé's residual holds: the answer obeys the true law of Coulomb. Each minimum exists and is found; that the outer
-/// iteration converges is the rule and not a theorem.
+/// With `s = 0` the minimum has *associated* friction: a contact that slips lifts off at
+/// `u_n = mu |u_t|` (Anitescu 2006), which is what the method of Mazhar, Heyn, Negrut and Tasora
+/// (2015) solves. Here the shift is iterated on (Cadoux 2009; Acary, Cadoux, Lemaréchal, Malick
+/// 2011) until De Saxcé's residual holds: the answer obeys the true law of Coulomb. Each minimum
+/// exists and is found; that the outer iteration converges is the rule and not a theorem.
 ///
-/// Steps are in the metric `L D` of the blocks' [`scale`](Problem::scale), with `L` from the power method and doubled whenever a step
-/// shows that it was too low; restart when the gradient and the step no longer agree (O'Donoghue and Candès 2015). `A`
-/// symmetric semidefinite. Cost: one product each. Nothing is allocated after the first solve of a size.
+/// Steps are in the metric `L D` of the blocks' [`scale`](Problem::scale), with `L` from the power
+/// method and doubled whenever a step shows that it was too low; restart when the gradient and the
+/// step no longer agree (O'Donoghue and Candès 2015). `A` symmetric semidefinite. Cost: one product
+/// each. Nothing is allocated after the first solve of a size.
 #[derive(Clone, Debug, Default)]
 pub struct AcceleratedGradient {
     /// Limits; may be changed at any time.
@@ -52,7 +54,8 @@ impl AcceleratedGradient {
         }
     }
 
-    /// Residual of the minimum with the shift as it is, as a velocity: `max D |r - P_K(r - D^-1 (u + s n))|`.
+    /// Residual of the minimum with the shift as it is, as a velocity:
+    /// `max D |r - P_K(r - D^-1 (u + s n))|`.
     fn inner_residual(&mut self, problem: &Problem, r: &[f64]) -> f64 {
         let mut out = 0.0f64;
         self.y.copy_from_slice(r);
@@ -115,13 +118,16 @@ impl Solver for AcceleratedGradient {
                 }
                 problem.project(r);
                 problem.velocity_into(r, &mut self.gradient);
-                let (mut bent, mut length) = (0.0, 0.0);
+                let (mut curvature, mut length) = (0.0, 0.0);
                 for i in 0..m {
                     let d = r[i] - self.y[i];
-                    bent += d * (self.gradient[i] - self.y_gradient[i]);
+                    curvature += d * (self.gradient[i] - self.y_gradient[i]);
                     length += d * d / self.inverse[i];
                 }
-                if bent <= lipschitz * length * (1.0 + 1e-10) || length == 0.0 || bent.abs() < 1e-280 {
+                if curvature <= lipschitz * length * (1.0 + 1e-10)
+                    || length == 0.0
+                    || curvature.abs() < 1e-280
+                {
                     break;
                 }
                 // Rounding may look like curvature when the step is tiny.

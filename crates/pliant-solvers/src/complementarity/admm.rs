@@ -28,16 +28,18 @@ impl Default for AdmmOptions {
     }
 }
 
-/// Alternating direction method of multipliers on `r^T A r/2 + r^T (b + s n)` and the cones, with the shift `s = mu |u_t|` of De Saxcé set anew in
-/// every iteration, so that a fixed point obeys the true law of Coulomb (Carpentier, Le Lidec, Montaut 2024):
+/// Alternating direction method of multipliers on `r^T A r/2 + r^T (b + s n)` and the cones, with
+/// the shift `s = mu |u_t|` of De Saxcé set anew in every iteration, so that a fixed point obeys
+/// the true law of Coulomb (Carpentier, Le Lidec, Montaut 2024):
 ///
 /// ```math
 /// (A + p D) x = p D z - y - b - s n,   z = P_K(x + y/(p D)),   y <- y + p D (x - z)
 /// ```
 ///
-/// `-y` tends to `u + s n`. The penalty `p D`, with `D` the blocks' [`scale`](Problem::scale), is balanced between the
-/// two residuals after 10, 20, 40, ... iterations, each a sparse factorisation of `A + p D`, where there is one through the
-/// [saddle-point system](super::Form::Saddle) without forming `A`; an iteration costs two triangular solves and a residual. `A` symmetric
+/// `-y` tends to `u + s n`. The penalty `p D`, with `D` the blocks' [`scale`](Problem::scale), is
+/// balanced between the two residuals after 10, 20, 40, ... iterations, each a sparse factorisation
+/// of `A + p D`, where there is one through the [saddle-point system](super::Form::Saddle) without
+/// forming `A`; an iteration costs two triangular solves and a residual. `A` symmetric
 /// semidefinite. Nothing is allocated after the first solve of a pattern.
 #[derive(Clone, Debug, Default)]
 pub struct Admm {

@@ -7,9 +7,11 @@ const DEPENDENT: f64 = 1e-12;
 /// Growth of the residual after which an extrapolation is taken back.
 const GROWTH: f64 = 2.0;
 
-/// Extrapolates `x <- G(x)` from the last few steps (Anderson 1965; Walker and Ni 2011): with `f = G(x) - x` and the changes `dF`, `dG` of `f` and `G`
-/// over the steps, the next `x` is `G(x) - dG gamma`, where `gamma` minimises `|f - dF gamma|`. An `x` whose residual is more than twice that of the last one
-/// taken is given back for the plain step before it. Cost `O(m depth)` per step; nothing is allocated after the first use of a size.
+/// Extrapolates `x <- G(x)` from the last few steps (Anderson 1965; Walker and Ni 2011): with
+/// `f = G(x) - x` and the changes `dF`, `dG` of `f` and `G` over the steps, the next `x` is
+/// `G(x) - dG gamma`, where `gamma` minimises `|f - dF gamma|`. An `x` whose residual is more than
+/// twice that of the last one taken is given back for the plain step before it. Cost `O(m depth)`
+/// per step; nothing is allocated after the first use of a size.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Anderson {
     df: Vec<Vec<f64>>,
@@ -40,7 +42,8 @@ impl Anderson {
         (self.count, self.steps, self.level, self.bold) = (0, 0, f64::INFINITY, false);
     }
 
-    /// Replaces `x` by the next one, where `g = G(x)`; lengths are measured with positive weights. False if it went back.
+    /// Replaces `x` by the next one, where `g = G(x)`; lengths are measured with positive weights.
+    /// False if it went back.
     pub(crate) fn step(&mut self, x: &mut [f64], g: &[f64], weights: &[f64]) -> bool {
         let dot = |a: &[f64], b: &[f64]| -> f64 { (0..a.len()).map(|i| weights[i] * a[i] * b[i]).sum() };
         for ((f, g), x) in self.f.iter_mut().zip(g).zip(x.iter()) {

@@ -4,13 +4,15 @@ use super::report::Tracker;
 use super::spectrum::{add_shift, inverse_scales, largest_eigenvalue, projected_step};
 use super::{Limits, Method, Outcome, Problem, ProblemError, Report, Solver};
 
-/// `r <- P_K(r - t D^-1 (u + mu |u_t| n))` with the spectral steps of Barzilai and Borwein (1988), the two by turns, as of Birgin, Martínez and
-/// Raydan (2000) for convex sets; Heyn (2013) has it for contact.
+/// `r <- P_K(r - t D^-1 (u + mu |u_t| n))` with the spectral steps of Barzilai and Borwein (1988),
+/// the two by turns, as of Birgin, Martínez and Raydan (2000) for convex sets; Heyn (2013) has it
+/// for contact.
 ///
-/// With `d` the last change of `r` and `w` that of the shifted velocity, in the metric of the blocks' [`scale`](Problem::scale),
-/// `t = d.d/d.w` or `d.w/w.w`. The residual does not fall steadily: the best iterate is kept, and taken up again with the safe step `1/L` when the
-/// residual has grown a hundredfold. `A` symmetric semidefinite. Cheap to 1e-4 or 1e-6 where masses are alike. Cost: one product each.
-/// Nothing is allocated after the first solve of a size.
+/// With `d` the last change of `r` and `w` that of the shifted velocity, in the metric of the
+/// blocks' [`scale`](Problem::scale), `t = d.d/d.w` or `d.w/w.w`. The residual does not fall
+/// steadily: the best iterate is kept, and taken up again with the safe step `1/L` when the
+/// residual has grown a hundredfold. `A` symmetric semidefinite. Cheap to 1e-4 or 1e-6 where masses
+/// are alike. Cost: one product each. Nothing is allocated after the first solve of a size.
 #[derive(Clone, Debug, Default)]
 pub struct BarzilaiBorwein {
     /// Limits; may be changed at any time.

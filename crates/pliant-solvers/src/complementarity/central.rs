@@ -1,13 +1,13 @@
 //! The central path of interior points, followed around its turning points.
 
 mod law;
-mod place;
+mod point;
 
 use super::jacobian::{Jacobian, Wanted};
 use super::report::Tracker;
 use super::{Limits, Method, Outcome, Problem, ProblemError, Report, Solver};
 use crate::Elimination;
-use place::{Course, Place, subtract};
+use point::{Course, PathPoint, subtract};
 
 /// Follows the solutions of the problem with smoothed laws,
 ///
@@ -15,20 +15,36 @@ use place::{Course, Place, subtract};
 /// A r + b = u,   S r o S^-1 v = tau e,   v = u + mu |u_t| n,
 /// ```
 ///
-/// (where a contact resists spin or rolling too, `v = u + (mu |u_t| + torsion |u_s| + rolling |u_r|) n` is smoothed by the barrier of its discs, `-1/2 sum_i ln(mu_i^2 r_n^2 - |r_i|^2)`),
-/// by the length of their path, from a large `tau` to one so small that the residual holds. At the start `b` is such that `z = 0` is a solution; it becomes the one that is given in step with `tau`.
+/// (where a contact resists spin or rolling too,
+/// `v = u + (mu |u_t| + torsion |u_s| + rolling |u_r|) n` is smoothed by the barrier of its discs,
+/// `-1/2 sum_i ln(mu_i^2 r_n^2 - |r_i|^2)`), by the length of their path, from a large `tau` to one
+/// so small that the residual holds. At the start `b` is such that `z = 0` is a solution; it
+/// becomes the one that is given in step with `tau`.
 ///
-/// With friction the problem is no convex program, and this path turns back where contacts jam: `tau` has to grow again for a while. [`InteriorPoint`](super::InteriorPoint),
-/// and every method that insists on getting nearer, ends there; the path does not. Where it turns back, the determinant of its equations changes its sign: so which way is onward is known at every place of it, and a step that has jumped to another
-/// branch, where onward is backwards, is taken anew from nearer (without that, heaps of 200 balls went back the way they came). Each step goes along the tangent and is corrected by Newton's method across it
-/// (Keller's pseudo-arclength; Allgower and Georg 2003), twice as far where that was easy and half as far where it was not. The variable of a
-/// contact is `z = S r - S^-1 v/s`, so that impulse and velocity are inside their cones whatever it is, and lengths are measured as `s z` in shares of the largest `|b|`.
-/// With redundant contacts impulses are not unique: `A + e D` is taken for `A`, `e` a hundredth of the tolerance (a tenth where the factor has no pivots to choose) and `D` the [scales](Problem::scale) of the blocks, and proximal points take it
-/// out again at the end; the residual that the report has is that of `A`.
+/// With friction the problem is no convex program, and this path turns back where contacts jam:
+/// `tau` has to grow again for a while. [`InteriorPoint`](super::InteriorPoint), and every method
+/// that insists on getting nearer, ends there; the path does not. Where it turns back, the
+/// determinant of its equations changes its sign: so which way is onward is known at every place of
+/// it, and a step that has jumped to another branch, where onward is backwards, is taken anew from
+/// nearer (without that, heaps of 200 balls went back the way they came). Each step goes along the
+/// tangent and is corrected by Newton's method across it (Keller's pseudo-arclength; Allgower and
+/// Georg 2003), twice as far where that was easy and half as far where it was not. The variable of
+/// a contact is `z = S r - S^-1 v/s`, so that impulse and velocity are inside their cones whatever
+/// it is, and lengths are measured as `s z` in shares of the largest `|b|`. With redundant contacts
+/// impulses are not unique: `A + e D` is taken for `A`, `e` a hundredth of the tolerance (a tenth
+/// where the factor has no pivots to choose) and `D` the [scales](Problem::scale) of the blocks,
+/// and proximal points take it out again at the end; the residual that the report has is that of
+/// `A`.
 ///
-/// No proof that the path ends at a solution; where it leads away or is lost to rounding, the outcome says so. Slow: some hundreds of factorisations, up to 1,000 for four hundred contacts at rest on
-/// each other, so it is for problems that quicker methods do not solve. An iteration is a factorisation (corrections that hardly move use the last one; a path that is lost is followed again without that), from 60 rows on a sparse one that exchanges rows where the entries of `A` are kept by compressed rows
-/// ([`LuFactor`](pliant_sparse::LuFactor)), as they are for contacts of bodies; else that of [`Newton`](super::Newton). The impulse at the start and [`Limits::patience`] mean nothing. Nothing is allocated for problems no larger than before, but for fill, which depends on the values.
+/// No proof that the path ends at a solution; where it leads away or is lost to rounding, the
+/// outcome says so. Slow: some hundreds of factorisations, up to 1,000 for four hundred contacts at
+/// rest on each other, so it is for problems that quicker methods do not solve. An iteration is a
+/// factorisation (corrections that hardly move use the last one; a path that is lost is followed
+/// again without that), from 60 rows on a sparse one that exchanges rows where the entries of `A`
+/// are kept by compressed rows ([`LuFactor`](pliant_sparse::LuFactor)), as they are for contacts of
+/// bodies; else that of [`Newton`](super::Newton). The impulse at the start and
+/// [`Limits::patience`] mean nothing. Nothing is allocated for problems no larger than before, but
+/// for fill, which depends on the values.
 #[derive(Clone, Debug)]
 pub struct CentralPath {
     /// May be changed at any time.
@@ -42,10 +58,11 @@ pub struct CentralPath {
     /// Tangent there, of length one: its parts along `z` and `t`.
     along: Vec<f64>,
     along_t: f64,
-    next: Place,
+    next: PathPoint,
     /// Whether the determinant was negative at the start.
     turned: Option<bool>,
-    /// Two right-hand sides and their solutions: the change of `z` that takes the miss away at constant `t`, and that by which `z` follows `t`.
+    /// Two right-hand sides and their solutions: the change of `z` that takes the miss away at
+    /// constant `t`, and that by which `z` follows `t`.
     pair: Vec<f64>,
     rest: Vec<f64>,
     scratch: Vec<f64>,
@@ -61,7 +78,8 @@ impl Default for CentralPath {
     }
 }
 
-/// Where the path ends: where many contacts are about to slip, their velocities are the root of `tau`.
+/// Where the path ends: where many contacts are about to slip, their velocities are the root of
+/// `tau`.
 const DEEPEST: f64 = 1.3;
 const LAST: f64 = 1.31;
 /// Newton's steps at the end.
@@ -73,14 +91,16 @@ const LONGEST: f64 = 1e3;
 const ACROSS: f64 = 0.6;
 const DONE: (f64, f64) = (1e-2, 1e-7);
 const CORRECTIONS: usize = 7;
-/// Share of a step below which a correction leaves the equations so nearly as they were that the next one is solved with their factor.
+/// Share of a step below which a correction leaves the equations so nearly as they were that the
+/// next one is solved with their factor.
 const NEAR: f64 = 0.05;
 /// Corrections up to which a step is easy, and from which it is hard.
 const EASY: usize = 3;
 const HARD: usize = 5;
 /// Cosine between two tangents below which the step was too long.
 const TURN: f64 = 0.1;
-/// Step below which a determinant of the other sign is no other branch any more, if the cosine is beyond minus this: two paths cross, as they do in symmetric problems.
+/// Step below which a determinant of the other sign is no other branch any more, if the cosine is
+/// beyond minus this: two paths cross, as they do in symmetric problems.
 const CROSSING: f64 = 1e-5;
 const STRAIGHT: f64 = 0.99;
 /// Step below which the path is lost.
@@ -108,7 +128,7 @@ impl CentralPath {
             along: Vec::new(),
             along_t: 1.0,
             turned: None,
-            next: Place::default(),
+            next: PathPoint::default(),
             pair: Vec::new(),
             rest: Vec::new(),
             scratch: Vec::new(),
@@ -152,10 +172,14 @@ impl CentralPath {
         self.next.evaluate(problem, &self.course, &mut self.scratch);
     }
 
-    /// Fills the pair at the next place. False if the factorisation fails, or if there are no iterations left. Cost: a factorisation if it is new, two or three solves and products for each of the pair.
+    /// Fills the pair at the next place. False if the factorisation fails, or if there are no
+    /// iterations left. Cost: a factorisation if it is new, two or three solves and products for
+    /// each of the pair.
     ///
-    /// With `S dr = P dz` and `(1 - P) dz = -L du`, `L = S^-1 V / s`, the equation `A dr - du = -g` times `P S^-1 V` is `(by_r + by_u A) dr = -by_u g`, regular where the path is, and
-    /// `dz = S dr - L (g + A dr)`. It is refined against the operator as it is: the factor of the saddle-point system has no pivots to choose, and the last one is another place's.
+    /// With `S dr = P dz` and `(1 - P) dz = -L du`, `L = S^-1 V / s`, the equation `A dr - du = -g`
+    /// times `P S^-1 V` is `(by_r + by_u A) dr = -by_u g`, regular where the path is, and
+    /// `dz = S dr - L (g + A dr)`. It is refined against the operator as it is: the factor of the
+    /// saddle-point system has no pivots to choose, and the last one is another place's.
     fn changes(&mut self, problem: &Problem, factor: Factor) -> bool {
         if factor == Factor::New {
             if self.iterations >= self.limits.max_iterations {
@@ -187,8 +211,8 @@ impl CentralPath {
         }
         let (solved, refinements) = match factor {
             Factor::New => {
-                let by = (&*next.by_r, &*next.by_u);
-                (jacobian.solve(problem, by, course.share, pair), 1)
+                let solved = jacobian.solve(problem, &next.by_r, &next.by_u, course.share, pair);
+                (solved, 1)
             }
             Factor::Last => (jacobian.again(problem, pair), 2),
         };
@@ -226,7 +250,8 @@ impl CentralPath {
         }
     }
 
-    /// What takes the miss away across the tangent: the change of `t`, that of `z` is the first of the pair plus as much of the second; and its length.
+    /// What takes the miss away across the tangent: the change of `t`, that of `z` is the first of
+    /// the pair plus as much of the second; and its length.
     fn across(&self) -> (f64, f64) {
         let (miss, drift) = self.pair.split_at(self.along.len());
         let product = |x| self.course.product(&self.along, x);
@@ -244,7 +269,8 @@ impl CentralPath {
         self.next.t += dt;
     }
 
-    /// A step along the tangent, and back to the path; the number of corrections, or none if it does not return. Corrections may share factors.
+    /// A step along the tangent, and back to the path; the number of corrections, or none if it
+    /// does not return. Corrections may share factors.
     fn advance(&mut self, problem: &Problem, step: f64, shares: bool) -> Option<usize> {
         for ((next, z), along) in self.next.z.iter_mut().zip(&self.z).zip(&self.along) {
             *next = z + step * along;
@@ -274,8 +300,10 @@ impl CentralPath {
         None
     }
 
-    /// Puts the tangent at the next place, as it was before the last correction, in place of the second of the pair; returns its part along `t` and the cosine between it and
-    /// the one before. Where the path turns back, the determinant changes its sign, which says where onward is; a branch that was jumped to by mistake shows by its cosine.
+    /// Puts the tangent at the next place, as it was before the last correction, in place of the
+    /// second of the pair; returns its part along `t` and the cosine between it and the one before.
+    /// Where the path turns back, the determinant changes its sign, which says where onward is; a
+    /// branch that was jumped to by mistake shows by its cosine.
     fn tangent(&mut self) -> Option<(f64, f64)> {
         let drift = &mut self.pair[self.along.len()..];
         let length = (self.course.product(drift, drift) + 1.0).sqrt();
@@ -291,14 +319,16 @@ impl CentralPath {
         length.is_finite().then_some((along_t, sign * cosine))
     }
 
-    /// Whether the next place is an answer, or no number: that it is no better than those before says nothing of a path that turns.
+    /// Whether the next place is an answer, or no number: that it is no better than those before
+    /// says nothing of a path that turns.
     fn look(&mut self, problem: &Problem) -> Option<Outcome> {
         let end = self.tracker.look(problem, &self.next.r);
         end.filter(|end| *end != Outcome::Stagnated)
     }
 
-    /// At the end of the path, Newton's method with the compliance at rest where the impulses are: `tau` is far below it by then, so that they hardly move, and
-    /// what it made of the velocities is gone (proximal points).
+    /// At the end of the path, Newton's method with the compliance at rest where the impulses are:
+    /// `tau` is far below it by then, so that they hardly move, and what it made of the velocities
+    /// is gone (proximal points).
     fn settle(&mut self, problem: &Problem) -> Outcome {
         for _ in 0..SETTLINGS {
             self.course.anchor.copy_from_slice(&self.next.r);
@@ -330,7 +360,8 @@ impl CentralPath {
             let Some((along_t, cosine)) = self.tangent() else {
                 return self.broken();
             };
-            // Where paths cross, the determinant changes its sign although the path goes straight on, however short the step.
+            // Where paths cross, the determinant changes its sign although the path goes straight
+            // on, however short the step.
             let crossing = cosine < -STRAIGHT && step < CROSSING;
             if corrections.is_some() && cosine < TURN && step > LOST && !crossing {
                 // Around a corner, or on another branch: what is onward is told from nearer.
@@ -394,7 +425,8 @@ impl Solver for CentralPath {
         let mut end = self.tracker.start(problem, r, self.limits)?;
         self.iterations = 0;
         if end.is_none() {
-            // Near its end a path can be lost to what shared factors leave, as one of ten heaps was.
+            // Near its end a path can be lost to what shared factors leave, as one of ten heaps
+            // was.
             for shares in [true, false] {
                 self.begin(problem)?;
                 end = Some(self.follow(problem, shares));

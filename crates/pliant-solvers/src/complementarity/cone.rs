@@ -14,21 +14,24 @@ pub enum Cone {
     Free,
     /// One unilateral row: `0 <= r`, `u >= 0`, `r u = 0`.
     NonNegative,
-    /// One row of bounded impulse: `lower <= r <= upper`; `u = 0` between, `u >= 0` at the lower bound, `u <= 0` at the upper.
+    /// One row of bounded impulse: `lower <= r <= upper`; `u = 0` between, `u >= 0` at the lower
+    /// bound, `u <= 0` at the upper.
     Box {
         /// Least impulse, N s; may be minus infinity.
         lower: f64,
         /// Largest impulse, N s; may be infinity.
         upper: f64,
     },
-    /// Contact in space, three rows, the normal first: `0 <= u_n`, `r_n >= 0`, `u_n r_n = 0`, `|r_t| <= mu r_n`, and
-    /// `r_t = -mu r_n u_t/|u_t|` where it slips.
+    /// Contact in space, three rows, the normal first: `0 <= u_n`, `r_n >= 0`, `u_n r_n = 0`,
+    /// `|r_t| <= mu r_n`, and `r_t = -mu r_n u_t/|u_t|` where it slips.
     Coulomb {
         /// Coefficient of friction, without unit, `0 <= mu < infinity`.
         mu: f64,
     },
-    /// Contact in space, three rows, the normal first, with a shift that is known: `u + s n` in the dual cone `K*`, `r` in `K = {|r_t| <= mu r_n}`, `r . (u + s n) = 0`. With
-    /// De Saxcé's `s = mu |u_t|` that is [`Cone::Coulomb`]; with any other it has the same friction, but where it slips it opens with `u_n = mu |u_t| - s`: with `s = 0` it is the *associated* law. For a
+    /// Contact in space, three rows, the normal first, with a shift that is known: `u + s n` in the
+    /// dual cone `K*`, `r` in `K = {|r_t| <= mu r_n}`, `r . (u + s n) = 0`. With De Saxcé's
+    /// `s = mu |u_t|` that is [`Cone::Coulomb`]; with any other it has the same friction, but where
+    /// it slips it opens with `u_n = mu |u_t| - s`: with `s = 0` it is the *associated* law. For a
     /// semidefinite `A` the problem is a convex cone program.
     Shifted {
         /// Coefficient of friction, without unit, `0 <= mu < infinity`.
@@ -36,15 +39,18 @@ pub enum Cone {
         /// `s`, m/s, `0 <= s < infinity`.
         shift: f64,
     },
-    /// Contact in the plane, two rows, the normal first: the law of [`Cone::Coulomb`] with one tangent.
+    /// Contact in the plane, two rows, the normal first: the law of [`Cone::Coulomb`] with one
+    /// tangent.
     PlanarCoulomb {
         /// Coefficient of friction, without unit, `0 <= mu < infinity`.
         mu: f64,
     },
-    /// Contact in space, three rows, the normal first, with friction bounded by a regular polygon in place of the circle: `r_t` in `mu r_n P`, where `P` has the
-    /// corners `d_l = (cos, sin)(first + 2 pi l/facets)`. The friction is the one in the polygon that takes most from the slip, `-u_t . r_t = s r_n` with
-    /// `s = mu max_l (-d_l . u_t)`; so it is not opposite to the slip as a rule. [`Cone::friction_box`] has its sides at `mu`, not its corners. Only some
-    /// solvers take it; others say [`ProblemError::Pyramid`].
+    /// Contact in space, three rows, the normal first, with friction bounded by a regular polygon
+    /// in place of the circle: `r_t` in `mu r_n P`, where `P` has the corners
+    /// `d_l = (cos, sin)(first + 2 pi l/facets)`. The friction is the one in the polygon that takes
+    /// most from the slip, `-u_t . r_t = s r_n` with `s = mu max_l (-d_l . u_t)`; so it is not
+    /// opposite to the slip as a rule. [`Cone::friction_box`] has its sides at `mu`, not its
+    /// corners. Only some solvers take it; others say [`ProblemError::Pyramid`].
     Pyramid {
         /// Coefficient of friction at the corners, without unit, `0 <= mu < infinity`.
         mu: f64,
@@ -53,15 +59,18 @@ pub enum Cone {
         /// Angle of the first corner from the first tangent, rad.
         first: f64,
     },
-    /// Contact in space with resistance to spin and rolling, six rows: the normal, two tangents, the torque about the normal and the two across it, with the relative angular
-    /// velocity `w` for `u` (all moments and angular velocities in units of one length `l`: `r_s = m_s/l` in N s, `u_s = l w_s` in m/s, so that the diagonal of `A` is of one
-    /// size). Each part is bounded by the same normal impulse and opposes its own slip:
+    /// Contact in space with resistance to spin and rolling, six rows: the normal, two tangents,
+    /// the torque about the normal and the two across it, with the relative angular velocity `w`
+    /// for `u` (all moments and angular velocities in units of one length `l`: `r_s = m_s/l` in N
+    /// s, `u_s = l w_s` in m/s, so that the diagonal of `A` is of one size). Each part is bounded
+    /// by the same normal impulse and opposes its own slip:
     ///
     /// ```math
     /// 0 <= u_n, r_n >= 0, u_n r_n = 0,   |r_i| <= mu_i r_n,   r_i = -mu_i r_n u_i/|u_i| where it slips,   i = t, s, r
     /// ```
     ///
-    /// In the form of De Saxcé: `u + (sum mu_i |u_i|) n` in the dual of `K = {|r_i| <= mu_i r_n}`, orthogonal to `r` in `K`.
+    /// In the form of De Saxcé: `u + (sum mu_i |u_i|) n` in the dual of `K = {|r_i| <= mu_i r_n}`,
+    /// orthogonal to `r` in `K`.
     Rolling {
         /// Coefficient of friction, without unit, `0 <= mu < infinity`.
         mu: f64,
@@ -76,7 +85,8 @@ impl Cone {
     /// Rows of the largest cone.
     pub const MOST_ROWS: usize = ROWS;
 
-    /// The polygon `|r_1| <= mu r_n`, `|r_2| <= mu r_n`: a [`Cone::Pyramid`] of four sides with the corners between the tangents, at `sqrt(2) mu`.
+    /// The polygon `|r_1| <= mu r_n`, `|r_2| <= mu r_n`: a [`Cone::Pyramid`] of four sides with the
+    /// corners between the tangents, at `sqrt(2) mu`.
     pub fn friction_box(mu: f64) -> Self {
         Self::Pyramid {
             mu: std::f64::consts::SQRT_2 * mu,
@@ -95,8 +105,8 @@ impl Cone {
         }
     }
 
-    /// Friction as parts of the impulse, each bounded by its coefficient times the normal impulse: coefficients and rows. Parts
-    /// that a law does not have are empty.
+    /// Friction as parts of the impulse, each bounded by its coefficient times the normal impulse:
+    /// coefficients and rows. Parts that a law does not have are empty.
     pub fn discs(&self) -> [(f64, Range<usize>); 3] {
         match *self {
             Self::Coulomb { mu } | Self::Shifted { mu, .. } => [(mu, 1..3), (0.0, 3..3), (0.0, 3..3)],
@@ -136,7 +146,8 @@ impl Cone {
         }
     }
 
-    /// Whether the law is that of a convex program for a semidefinite `A`: no shift depends on the velocity.
+    /// Whether the law is that of a convex program for a semidefinite `A`: no shift depends on the
+    /// velocity.
     pub fn is_convex(&self) -> bool {
         match self {
             Self::Free | Self::NonNegative | Self::Box { .. } | Self::Shifted { .. } => true,
@@ -147,8 +158,9 @@ impl Cone {
         }
     }
 
-    /// The shift of the normal velocity that makes the law one of complementarity: De Saxcé's `mu |u_t|`, its sum over the parts of
-    /// [`Cone::Rolling`], or that of the polygon; zero without friction, m/s.
+    /// The shift of the normal velocity that makes the law one of complementarity: De Saxcé's
+    /// `mu |u_t|`, its sum over the parts of [`Cone::Rolling`], or that of the polygon; zero
+    /// without friction, m/s.
     ///
     /// # Panics
     /// If `u` is shorter than [`rows`](Self::rows).
@@ -252,13 +264,15 @@ pub fn project_friction(mu: f64, r: &mut [f64]) {
     }
 }
 
-/// Replaces `r` by its projection on `|r_i| <= mu_i r_n`. With the parts `i` that are on their bounds,
+/// Replaces `r` by its projection on `|r_i| <= mu_i r_n`. With the parts `i` that are on their
+/// bounds,
 ///
 /// ```math
 /// p_n = (r_n + sum_i mu_i |r_i|)/(1 + sum_i mu_i^2),   p_i = mu_i p_n r_i/|r_i|
 /// ```
 ///
-/// Those are found from all of them: a part that is within its bound held the normal back, and without it no other one gets nearer to its own.
+/// Those are found from all of them: a part that is within its bound held the normal back, and
+/// without it no other one gets nearer to its own.
 fn project_discs(discs: &[(f64, Range<usize>); 3], r: &mut [f64]) {
     let sizes = [0, 1, 2].map(|i: usize| length(&r[discs[i].1.clone()]));
     let mut bound = [true; 3];
@@ -285,8 +299,9 @@ fn project_discs(discs: &[(f64, Range<usize>); 3], r: &mut [f64]) {
     }
 }
 
-/// Replaces `r` by its projection on the pyramid with the edges `(1, mu d_l)`. It is in the sector of the polygon in which `r_t` is, by symmetry: on
-/// the side between its two edges, on one of these, or the tip.
+/// Replaces `r` by its projection on the pyramid with the edges `(1, mu d_l)`. It is in the sector
+/// of the polygon in which `r_t` is, by symmetry: on the side between its two edges, on one of
+/// these, or the tip.
 fn project_pyramid(mu: f64, facets: usize, first: f64, r: &mut [f64]) {
     let side = TAU / facets as f64;
     let sector = ((r[2].atan2(r[1]) - first) / side).floor();
@@ -317,7 +332,8 @@ fn project_pyramid(mu: f64, facets: usize, first: f64, r: &mut [f64]) {
     }
 }
 
-/// Replaces `u`, normal first, by its projection on the dual cone `K* = {mu |u_t| <= u_n}`, by Moreau's `P_K*(u) = u + P_K(-u)`.
+/// Replaces `u`, normal first, by its projection on the dual cone `K* = {mu |u_t| <= u_n}`, by
+/// Moreau's `P_K*(u) = u + P_K(-u)`.
 pub fn project_dual(mu: f64, u: &mut [f64]) {
     let mut polar = [0.0; 3];
     let polar = &mut polar[..u.len()];

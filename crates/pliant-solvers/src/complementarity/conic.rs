@@ -1,23 +1,30 @@
 //! Saddle-point systems with cones, from statement to answer.
 
+use super::auto::AutoOrders;
 use super::{
     Auto, AutoOptions, Cone, DelassusChoice, Method, Outcome, Problem, ProblemError, Report, Residual,
     SaddleDelassus, Solver,
 };
 use crate::bounds::BoundState;
-use crate::{DirectOptions, DirectSolver, Elimination, KktSystem, Solution, SolveReport, Status};
+use crate::{
+    DirectOptions, DirectSolver, Elimination, KktSystem, Solution, SolveReport, SolverCounters, Status,
+};
 use pliant_sparse::{Pattern, PatternBuilder};
 
 /// What [`ConicSolver`] found: parts, and the judgement on the whole.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConicReport {
-    /// [`Outcome::Converged`] only if the linear part converged and [`residual`](Self::residual) is below the tolerance.
+    /// [`Outcome::Converged`] only if the linear part converged and [`residual`](Self::residual) is
+    /// below the tolerance.
     pub outcome: Outcome,
-    /// Variables and bilateral rows, with the multipliers of the others as they are: residual against the matrices as given, redundant rows.
+    /// Variables and bilateral rows, with the multipliers of the others as they are: residual
+    /// against the matrices as given, redundant rows.
     pub linear: SolveReport,
-    /// Rows with cones, from their velocities `J x + R mu + b` as given (not from a Delassus operator).
+    /// Rows with cones, from their velocities `J x + R mu + b` as given (not from a Delassus
+    /// operator).
     pub residual: Residual,
-    /// The same by the [exact](Cone::exact) laws of contacts whose shift is known; equal to [`residual`](Self::residual) without such.
+    /// The same by the [exact](Cone::exact) laws of contacts whose shift is known; equal to
+    /// [`residual`](Self::residual) without such.
     pub exact: Residual,
     /// What the complementarity solver did.
     pub cones: Report,
@@ -29,10 +36,12 @@ pub struct ConicReport {
 /// W x - J^T mu = c,   u = J x + R mu + b,   u = 0 for bilateral rows,   a Cone between mu and u for others
 /// ```
 ///
-/// A block without cone is bilateral, except for rows with finite [`bounds`](KktSystem::bounds), which are bounded; compliance `R` may be on
-/// any row. `prepare` factors the bilateral part and builds the [`SaddleDelassus`]; `solve` starts from the multipliers in the solution, if there are as many as
-/// rows, runs a [`Solver`] ([`Auto`] unless another one is given), and recovers and judges the whole. With equal patterns and cones nothing is
-/// allocated but what the solver itself allocates.
+/// A block without cone is bilateral, except for rows with finite [`bounds`](KktSystem::bounds),
+/// which are bounded; compliance `R` may be on any row. `prepare` factors the bilateral part and
+/// builds the [`SaddleDelassus`]; `solve` starts from the multipliers in the solution, if there are
+/// as many as rows, runs a [`Solver`] ([`Auto`] unless another one is given), and recovers and
+/// judges the whole. With equal patterns and cones nothing is allocated but what the solver itself
+/// allocates.
 ///
 /// ```
 /// use pliant_solvers::complementarity::{Cone, ConicSolver, Outcome};
@@ -50,13 +59,16 @@ pub struct ConicReport {
 /// ```
 #[derive(Debug, Default)]
 pub struct ConicSolver {
-    /// Of [`Auto`]; may be changed at any time. The tolerance is that of the report, whoever solves.
+    /// Of [`Auto`]; may be changed at any time. The tolerance is that of the report, whoever
+    /// solves.
     pub options: AutoOptions,
-    /// The one method that is to solve, instead of [`Auto`]; made anew for every solve. For comparison.
+    /// The one method that is to solve, instead of [`Auto`]; made anew for every solve. For
+    /// comparison.
     pub only: Option<Method>,
     auto: Auto,
     direct: DirectSolver,
-    /// The system without what its rows with cones take of the variables: they act by their multipliers.
+    /// The system without what its rows with cones take of the variables: they act by their
+    /// multipliers.
     held: Option<KktSystem>,
     /// Pattern of `J` of the whole.
     pattern: Option<Pattern>,
@@ -78,11 +90,11 @@ pub struct ConicSolver {
 /// What a [`ConicSolver`] remembers, as plain values.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ConicMemory {
-    direct: Option<Elimination>,
-    operator: Option<Elimination>,
-    interior: Option<Elimination>,
-    admm: Option<Elimination>,
-    newton: Option<Elimination>,
+    /// Of the bilateral part.
+    pub(crate) direct: Option<Elimination>,
+    /// Of the operator of the rows with cones.
+    pub(crate) operator: Option<Elimination>,
+    pub(crate) auto: AutoOrders,
 }
 
 /// `J x + R mu + b` of some rows.
@@ -122,20 +134,18 @@ impl ConicSolver {
         self.problem.as_ref()
     }
 
-    /// All that one solve with [`Auto`] hands to the next, but for the start: orders of elimination.
+    /// All that one solve with [`Auto`] hands to the next, but for the start: orders of
+    /// elimination.
     pub fn memory(&self) -> ConicMemory {
-        let [interior, admm, newton] = self.auto.orders();
         ConicMemory {
             direct: self.direct.elimination().cloned(),
             operator: self.problem.as_ref().and_then(Problem::order),
-            interior,
-            admm,
-            newton,
+            auto: self.auto.orders(),
         }
     }
 
-    /// Forgets all plans; the next `prepare` takes the given orders where they fit its system. Then answers are the same bit for bit as those of the solver
-    /// whose memory it was.
+    /// Forgets all plans; the next `prepare` takes the given orders where they fit its system. Then
+    /// answers are the same bit for bit as those of the solver whose memory it was.
     pub fn impose(&mut self, memory: ConicMemory) {
         self.held = None;
         self.problem = None;
@@ -143,7 +153,7 @@ impl ConicSolver {
         self.direct.forget(memory.direct);
         self.operator = memory.operator;
         self.auto = Auto::default();
-        self.auto.impose([memory.interior, memory.admm, memory.newton]);
+        self.auto.impose(memory.auto);
     }
 
     /// Tolerances of the linear part.
@@ -151,21 +161,34 @@ impl ConicSolver {
         self.direct.options = options;
     }
 
-    /// Rows of the system with cones or bounds, and their velocities without impulses of such rows, as of the last `solve`.
+    /// Rows of the system with cones or bounds, and their velocities without impulses of such rows,
+    /// as of the last `solve`.
     pub fn free_velocities(&self) -> impl Iterator<Item = (usize, f64)> {
         let b = self.problem.as_ref().map_or(&[][..], Problem::b);
         self.rows.iter().copied().zip(b.iter().copied())
     }
 
-    /// The diagonal block of the operator at the block with a cone that starts at this row of the system, row by row; `None` if none does.
+    /// Rows of the system with cones or bounds, and their velocities, as of the last `solve`.
+    pub fn velocities(&self) -> impl Iterator<Item = (usize, f64)> {
+        self.rows.iter().copied().zip(self.u.iter().copied())
+    }
+
+    /// Work of the factor of the bilateral part so far.
+    pub fn counters(&self) -> SolverCounters {
+        self.direct.counters()
+    }
+
+    /// The diagonal block of the operator at the block with a cone that starts at this row of the
+    /// system, row by row; `None` if none does.
     pub fn diagonal_block(&self, row: usize) -> Option<&[f64]> {
         let at = self.rows.binary_search(&row).ok()?;
         let block = self.boundaries.binary_search(&at).ok()?;
         Some(self.problem.as_ref()?.diagonal_block(block))
     }
 
-    /// Velocities that an impulse on one block with a cone makes in all rows with cones: `(row, (A r)_row)`. Cost: the columns of the block.
-    /// Empty if no block of as many rows starts at this row of the system.
+    /// Velocities that an impulse on one block with a cone makes in all rows with cones:
+    /// `(row, (A r)_row)`. Cost: the columns of the block. Empty if no block of as many rows starts
+    /// at this row of the system.
     pub fn response(&self, row: usize, r: &[f64]) -> Vec<(usize, f64)> {
         let (Some(problem), Ok(at)) = (&self.problem, self.rows.binary_search(&row)) else {
             return Vec::new();
@@ -181,11 +204,12 @@ impl ConicSolver {
         self.rows.iter().copied().zip(velocities).collect()
     }
 
-    /// Analyses the pattern if it changed, and takes the values. One entry of `cones` per row block.
+    /// Analyses the pattern if it changed, and takes the values. One entry of `cones` per row
+    /// block.
     ///
     /// # Errors
-    /// [`ProblemError::Size`] if there are not as many cones as row blocks or one does not have the rows of its block; those of [`Problem::new`] and
-    /// of [`DirectSolver::prepare`].
+    /// [`ProblemError::Size`] if there are not as many cones as row blocks or one does not have the
+    /// rows of its block; those of [`Problem::new`] and of [`DirectSolver::prepare`].
     pub fn prepare(&mut self, system: &KktSystem, cones: &[Option<Cone>]) -> Result<(), ProblemError> {
         self.ready = false;
         system.check()?;
@@ -237,9 +261,14 @@ impl ConicSolver {
         match &mut self.problem {
             Some(problem) if updated => problem.set_cones(&self.list)?,
             _ => {
-                let rows = (&self.rows[..], &self.boundaries[..]);
-                let how = (DelassusChoice::Auto, self.direct.options.threads.max(1));
-                let delassus = SaddleDelassus::ordered(system, rows, how, self.operator.take())?;
+                let delassus = SaddleDelassus::ordered(
+                    system,
+                    &self.rows,
+                    &self.boundaries,
+                    DelassusChoice::Auto,
+                    self.direct.options.threads.max(1),
+                    self.operator.take(),
+                )?;
                 let b = vec![0.0; self.rows.len()];
                 self.problem = Some(Problem::saddle(delassus, b, self.list.clone())?);
             }
@@ -251,7 +280,8 @@ impl ConicSolver {
     /// Replaces the laws by others of as many rows each, between solves; the factors stay.
     ///
     /// # Errors
-    /// [`SolveError::NotPrepared`](crate::SolveError::NotPrepared) without a matching `prepare`, and those of [`Problem::set_cones`].
+    /// [`SolveError::NotPrepared`](crate::SolveError::NotPrepared) without a matching `prepare`,
+    /// and those of [`Problem::set_cones`].
     pub fn set_cones(&mut self, system: &KktSystem, cones: &[Option<Cone>]) -> Result<(), ProblemError> {
         let same = |(a, b): (&Option<Cone>, &Option<Cone>)| a.map(|c| c.rows()) == b.map(|c| c.rows());
         if !self.ready || self.laws.len() != cones.len() || !self.laws.iter().zip(cones).all(same) {
@@ -331,10 +361,13 @@ impl ConicSolver {
         Ok(())
     }
 
-    /// Solves with [`Auto`]; where that fails from the multipliers in the solution, once more from none (unless that was all the [`work`](AutoOptions::work) allowed), and the better answer is kept.
+    /// Solves with [`Auto`]; where that fails from the multipliers in the solution, once more from
+    /// none (unless that was all the [`work`](AutoOptions::work) allowed), and the better answer is
+    /// kept.
     ///
     /// # Errors
-    /// [`SolveError::NotPrepared`](crate::SolveError::NotPrepared) without a matching `prepare`, and what the direct and the complementarity solver refuse.
+    /// [`SolveError::NotPrepared`](crate::SolveError::NotPrepared) without a matching `prepare`,
+    /// and what the direct and the complementarity solver refuse.
     pub fn solve(
         &mut self,
         system: &KktSystem,
@@ -374,7 +407,8 @@ impl ConicSolver {
         found
     }
 
-    /// Solves with a given solver; the tolerance of the judgement is still that of [`options`](Self::options).
+    /// Solves with a given solver; the tolerance of the judgement is still that of
+    /// [`options`](Self::options).
     ///
     /// # Errors
     /// As [`Self::solve`].

@@ -1,6 +1,6 @@
 //! The operator `A` in three forms.
 
-use super::{ProblemError, Twice};
+use super::{Compensated, ProblemError};
 use crate::KktSystem;
 use pliant_sparse::{CsrMatrix, PatternBuilder};
 use std::fmt::Debug;
@@ -14,8 +14,9 @@ pub trait Delassus: Debug + Send + Sync {
     /// `out = (A r)` on the given rows.
     fn rows_times(&self, rows: Range<usize>, r: &[f64], out: &mut [f64]);
 
-    /// `y += A r` in sums of twice the precision, where the entries are known; else as [`rows_times`](Self::rows_times) rounds it. `scratch` has m entries.
-    fn add_times(&self, r: &[f64], y: &mut [Twice], scratch: &mut [f64]) {
+    /// `y += A r` in sums of twice the precision, where the entries are known; else as
+    /// [`rows_times`](Self::rows_times) rounds it. `scratch` has m entries.
+    fn add_times(&self, r: &[f64], y: &mut [Compensated], scratch: &mut [f64]) {
         add_rounded(self, r, y, scratch);
     }
 
@@ -34,7 +35,12 @@ pub trait Delassus: Debug + Send + Sync {
 }
 
 /// `y += A r`, as [`Delassus::rows_times`] rounds it.
-pub(super) fn add_rounded(a: &(impl Delassus + ?Sized), r: &[f64], y: &mut [Twice], scratch: &mut [f64]) {
+pub(super) fn add_rounded(
+    a: &(impl Delassus + ?Sized),
+    r: &[f64],
+    y: &mut [Compensated],
+    scratch: &mut [f64],
+) {
     a.rows_times(0..a.size(), r, scratch);
     y.iter_mut().zip(scratch).for_each(|(y, x)| *y += *x);
 }
@@ -47,8 +53,8 @@ pub enum Form<'a> {
     Opaque,
     /// A symmetric matrix by compressed rows, both triangles stored.
     Sparse(&'a CsrMatrix),
-    /// The Schur complement on some rows of a saddle-point system, whose other rows are bilateral: with `N` these rows of `J` and `K` the
-    /// system without them, `A = N K^-1 N^T + R_N`.
+    /// The Schur complement on some rows of a saddle-point system, whose other rows are bilateral:
+    /// with `N` these rows of `J` and `K` the system without them, `A = N K^-1 N^T + R_N`.
     Saddle {
         /// The whole system. Its right-hand sides and bounds do not count.
         system: &'a KktSystem,
@@ -97,7 +103,7 @@ impl Delassus for DenseDelassus {
         }
     }
 
-    fn add_times(&self, r: &[f64], y: &mut [Twice], _: &mut [f64]) {
+    fn add_times(&self, r: &[f64], y: &mut [Compensated], _: &mut [f64]) {
         for (y, row) in y.iter_mut().zip(self.values.chunks_exact(self.n)) {
             row.iter().zip(r).for_each(|(a, r)| y.add_product(*a, *r));
         }
@@ -113,18 +119,21 @@ impl Delassus for DenseDelassus {
     }
 }
 
-/// Sparse operator made of dense blocks: only contacts of a common body are coupled. Products cost twice the stored entries.
+/// Sparse operator made of dense blocks: only contacts of a common body are coupled. Products cost
+/// twice the stored entries.
 #[derive(Clone, Debug)]
 pub struct BlockSparse {
     matrix: CsrMatrix,
 }
 
 impl BlockSparse {
-    /// From the sizes of the blocks and their values `(block row, block column, entries row by row)`. Both triangles are to be given.
-    /// A block that is given twice counts with its sum.
+    /// From the sizes of the blocks and their values
+    /// `(block row, block column, entries row by row)`. Both triangles are to be given. A block
+    /// that is given twice counts with its sum.
     ///
     /// # Errors
-    /// [`ProblemError::Size`] if a block is outside or has the wrong number of entries, or what the sparse kernels say.
+    /// [`ProblemError::Size`] if a block is outside or has the wrong number of entries, or what the
+    /// sparse kernels say.
     pub fn new(sizes: &[usize], blocks: &[(usize, usize, Vec<f64>)]) -> Result<Self, ProblemError> {
         let mut first = vec![0];
         for size in sizes {
@@ -185,7 +194,7 @@ impl Delassus for BlockSparse {
         }
     }
 
-    fn add_times(&self, r: &[f64], y: &mut [Twice], _: &mut [f64]) {
+    fn add_times(&self, r: &[f64], y: &mut [Compensated], _: &mut [f64]) {
         let pattern = self.matrix.pattern();
         for (i, y) in y.iter_mut().enumerate() {
             let values = &self.matrix.values()[pattern.row_slots(i)];

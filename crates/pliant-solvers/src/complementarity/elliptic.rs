@@ -2,15 +2,17 @@
 
 use super::{BlockSparse, Cone, DenseDelassus, Form, Problem, ProblemError, SaddleDelassus};
 
-/// A [`Problem`] in whose contacts friction is bounded by an ellipse, `(r_1/mu_1)^2 + (r_2/mu_2)^2 <= r_n^2`, and takes most from the slip of all that the ellipse allows,
-/// stated as one with circles: with the tangent rows in other units,
+/// A [`Problem`] in whose contacts friction is bounded by an ellipse,
+/// `(r_1/mu_1)^2 + (r_2/mu_2)^2 <= r_n^2`, and takes most from the slip of all that the ellipse
+/// allows, stated as one with circles: with the tangent rows in other units,
 ///
 /// ```math
 /// r_t = diag(mu_1, mu_2) r'_t,   u'_t = diag(mu_1, mu_2) u_t,   A' = S A S,   b' = S b,   S = diag(1, mu_1, mu_2)
 /// ```
 ///
-/// the work `r_t . u_t` stays as it is, and the law is that of Coulomb with `mu = 1`: exactly, and for every solver. Its residual measures `u'`: a
-/// tangential velocity counts `mu_i` times. Cost: a copy of the operator.
+/// the work `r_t . u_t` stays as it is, and the law is that of Coulomb with `mu = 1`: exactly, and
+/// for every solver. Its residual measures `u'`: a tangential velocity counts `mu_i` times. Cost: a
+/// copy of the operator.
 ///
 /// ```
 /// use pliant_solvers::complementarity::{Auto, Cone, Elliptic, Outcome, Problem, Solver};
@@ -34,12 +36,14 @@ pub struct Elliptic {
 }
 
 impl Elliptic {
-    /// Takes a problem and, for each block, the coefficients along its two tangents, or nothing to leave it as it is. Blocks with coefficients must be
-    /// [`Cone::Coulomb`]; their own coefficient does not count.
+    /// Takes a problem and, for each block, the coefficients along its two tangents, or nothing to
+    /// leave it as it is. Blocks with coefficients must be [`Cone::Coulomb`]; their own coefficient
+    /// does not count.
     ///
     /// # Errors
-    /// [`ProblemError::Size`] for another number of blocks, [`ProblemError::Friction`] for coefficients that are not positive and finite, [`ProblemError::Unsuitable`]
-    /// for another law, and those of [`Problem::new`].
+    /// [`ProblemError::Size`] for another number of blocks, [`ProblemError::Friction`] for
+    /// coefficients that are not positive and finite, [`ProblemError::Unsuitable`] for another law,
+    /// and those of [`Problem::new`].
     pub fn new(problem: &Problem, coefficients: &[Option<[f64; 2]>]) -> Result<Self, ProblemError> {
         if coefficients.len() != problem.blocks() {
             return Err(ProblemError::Size {

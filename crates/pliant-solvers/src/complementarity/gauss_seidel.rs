@@ -9,7 +9,8 @@ use super::{Cone, Limits, Method, Outcome, Problem, ProblemError, Report, Solver
 pub struct GaussSeidelOptions {
     /// Limits; an iteration is a sweep, or two if symmetric.
     pub limits: Limits,
-    /// Over- (above 1) or underrelaxation, between 0 and 2: each block goes this share of the way and is projected.
+    /// Over- (above 1) or underrelaxation, between 0 and 2: each block goes this share of the way
+    /// and is projected.
     pub relaxation: f64,
     /// Every sweep is followed by one in the reverse order.
     pub symmetric: bool,
@@ -28,11 +29,12 @@ impl Default for GaussSeidelOptions {
     }
 }
 
-/// Block after block, the law of the block is solved exactly ([`solve_block`]) with the impulses of the others as they are: non-smooth
-/// contact dynamics (Jean and Moreau 1992; Jean 1999).
+/// Block after block, the law of the block is solved exactly ([`solve_block`]) with the impulses of
+/// the others as they are: non-smooth contact dynamics (Jean and Moreau 1992; Jean 1999).
 ///
-/// For a symmetric semidefinite `A` without friction it converges wherever a solution exists and every `A_ii > 0` (Luo and Tseng 1992), by a constant
-/// factor per sweep; with friction mostly, without proof. Cost of a sweep: one product with `A` and a scalar equation per contact. Nothing
+/// For a symmetric semidefinite `A` without friction it converges wherever a solution exists and
+/// every `A_ii > 0` (Luo and Tseng 1992), by a constant factor per sweep; with friction mostly,
+/// without proof. Cost of a sweep: one product with `A` and a scalar equation per contact. Nothing
 /// is allocated after the first solve of a size.
 #[derive(Clone, Debug, Default)]
 pub struct GaussSeidel {
@@ -66,7 +68,8 @@ pub(crate) fn check_relaxation(value: f64) -> Result<(), ProblemError> {
 /// Steps of [`descend`].
 const STEPS: usize = 10;
 
-/// Projected gradients on `r . A r/2 + b . r` of one block: what a block is for whose law there is no closed form. Always admissible.
+/// Projected gradients on `r . A r/2 + b . r` of one block: what a block is for whose law there is
+/// no closed form. Always admissible.
 fn descend(cone: &Cone, a: &[f64], b: &[f64], r: &mut [f64]) -> bool {
     // No eigenvalue is larger than the trace of a semidefinite block.
     let step = 1.0 / (a[0] + a[4] + a[8]);

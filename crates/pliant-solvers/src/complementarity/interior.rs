@@ -15,17 +15,20 @@ use inside::{Disc, Inner, ROUNDING};
 /// How [`InteriorPoint`] follows De Saxcé's shift, which depends on the velocity.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum ShiftStep {
-    /// Its derivative is part of the linear system. Quick where it converges; ends as soon as two steps in a row are short, from where
-    /// [`Newton`](super::Newton) may find the rest.
+    /// Its derivative is part of the linear system. Quick where it converges; ends as soon as two
+    /// steps in a row are short, from where [`Newton`](super::Newton) may find the rest.
     #[default]
     Newton,
-    /// The same, but where it would end it takes ten iterations with the shift of the last iterate, and then goes on; from there on the barrier
-    /// does not fall below the work of what the velocities are off by.
+    /// The same, but where it would end it takes ten iterations with the shift of the last iterate,
+    /// and then goes on; from there on the barrier does not fall below the work of what the
+    /// velocities are off by.
     Alternating,
-    /// Its value at the last iterate, as if it were constant (Picard): a convex problem whose data move. Slower, and it does not
-    /// run into the boundary where many contacts slip: in heaps of boxes that fall it goes on where the other stalls.
+    /// Its value at the last iterate, as if it were constant (Picard): a convex problem whose data
+    /// move. Slower, and it does not run into the boundary where many contacts slip: in heaps of
+    /// boxes that fall it goes on where the other stalls.
     Lagged {
-        /// What the last iterate counts for, above 0 and at most 1; the rest is the shift before. Less than 1 helps where it alternates.
+        /// What the last iterate counts for, above 0 and at most 1; the rest is the shift before.
+        /// Less than 1 helps where it alternates.
         share: f64,
     },
 }
@@ -52,23 +55,32 @@ impl Default for InteriorPointOptions {
     }
 }
 
-/// Primal-dual interior points with the scaling of Nesterov and Todd and the predictor and corrector of Mehrotra, for cones and bounds alike, with
-/// the shift `s = mu |u_t|` of De Saxcé as part of the equations, so that the answer obeys the true law of Coulomb:
+/// Primal-dual interior points with the scaling of Nesterov and Todd and the predictor and
+/// corrector of Mehrotra, for cones and bounds alike, with the shift `s = mu |u_t|` of De Saxcé as
+/// part of the equations, so that the answer obeys the true law of Coulomb:
 ///
 /// ```math
 /// A r + b + s(u) n - v = 0,   r o v = tau e,   r in K, v in K*
 /// ```
 ///
-/// Where a contact resists spin and rolling too, `s` is the sum of its parts, and each disc has a velocity of its own in the dual of its cone, with `tau` and a scaling of its own; normal velocities add up.
+/// Where a contact resists spin and rolling too, `s` is the sum of its parts, and each disc has a
+/// velocity of its own in the dual of its cone, with `tau` and a scaling of its own; normal
+/// velocities add up.
 ///
-/// Every iteration factors `A + E` with a diagonal `E`: in the eigenvectors of the scaling, whose eigenvalues lie up to `10^20` apart, the rows of a
-/// contact are multiplied by a square matrix `T` (of several scalings, the factor of their sum). Where the operator is a [`Form::Saddle`](super::Form::Saddle), contacts are
-/// eliminated before bodies, and no Delassus operator enters the factorisation. The derivative of the shift makes the system
-/// unsymmetric in the rows of each contact: it has an `L U` of its own, and is refined until two digits of feasibility are gained. (GMRES over the symmetric factor
-/// needs as many steps as contacts slip; a dozen of them left a predictor whose error, squared in the correction, stalled heaps of balls.) (The convex part: Andersen, Roos, Terlaky 2003; Vandenberghe 2010. Acary,
-/// Armand, Nguyen, Shpakovych 2023 compare interior points for contact.) Close to the answer every iteration
-/// tries a Gauss-Seidel sweep, which lands on the boundary, and the end up to twenty. No proof with friction; 5 to 20 iterations where tried, whatever the mass
-/// ratio ([`ShiftStep`] has what to do where it stalls). `A` symmetric semidefinite. The start matters little. Nothing is allocated after the first solve of a pattern.
+/// Every iteration factors `A + E` with a diagonal `E`: in the eigenvectors of the scaling, whose
+/// eigenvalues lie up to `10^20` apart, the rows of a contact are multiplied by a square matrix `T`
+/// (of several scalings, the factor of their sum). Where the operator is a
+/// [`Form::Saddle`](super::Form::Saddle), contacts are eliminated before bodies, and no Delassus
+/// operator enters the factorisation. The derivative of the shift makes the system unsymmetric in
+/// the rows of each contact: it has an `L U` of its own, and is refined until two digits of
+/// feasibility are gained. (GMRES over the symmetric factor needs as many steps as contacts slip; a
+/// dozen of them left a predictor whose error, squared in the correction, stalled heaps of balls.)
+/// (The convex part: Andersen, Roos, Terlaky 2003; Vandenberghe 2010. Acary, Armand, Nguyen,
+/// Shpakovych 2023 compare interior points for contact.) Close to the answer every iteration tries
+/// a Gauss-Seidel sweep, which lands on the boundary, and the end up to twenty. No proof with
+/// friction; 5 to 20 iterations where tried, whatever the mass ratio ([`ShiftStep`] has what to do
+/// where it stalls). `A` symmetric semidefinite. The start matters little. Nothing is allocated
+/// after the first solve of a pattern.
 #[derive(Clone, Debug, Default)]
 pub struct InteriorPoint {
     /// May be changed at any time.
@@ -93,12 +105,13 @@ pub struct InteriorPoint {
     rhs: Vec<f64>,
     y: Vec<f64>,
     scratch: Vec<f64>,
-    /// De Saxcé's shift of each block; its derivatives `mu_i u_i/|u_i|` by row, and those in the coordinates of `E`, times `T^-T`.
+    /// De Saxcé's shift of each block; its derivatives `mu_i u_i/|u_i|` by row, and those in the
+    /// coordinates of `E`, times `T^-T`.
     shift: Vec<f64>,
     slope: Vec<f64>,
     turned: Vec<f64>,
     /// Whether the derivative of the shift is in the factor.
-    bent: bool,
+    unsymmetric: bool,
     /// Iterations that are still to take the shift as it was.
     lagged: usize,
 }
@@ -112,7 +125,7 @@ const BACK: f64 = 0.99;
 const NEAREST: f64 = 1.0 - 1e-6;
 /// Share of a step below which it is short: one contact keeps it at the boundary.
 const SHORT: f64 = 0.1;
-/// Iterations with a shift that is not foreseen.
+/// Iterations with a shift that is not predicted.
 const LAGGED: usize = 10;
 
 impl InteriorPoint {
@@ -124,8 +137,9 @@ impl InteriorPoint {
         }
     }
 
-    /// Takes the shifts `mu |u_t|` anew; returns the mean work of what the derivative does not know of their changes, as far as it is more than
-    /// rounding of the velocities; infinity without derivative.
+    /// Takes the shifts `mu |u_t|` anew; returns the mean work of what the derivative does not know
+    /// of their changes, as far as it is more than rounding of the velocities; infinity without
+    /// derivative.
     fn set_shift(&mut self, problem: &Problem) -> f64 {
         let newton = !matches!(self.options.shift, ShiftStep::Lagged { .. }) && self.lagged == 0;
         let mut sum = 0.0f64;
@@ -194,17 +208,18 @@ impl InteriorPoint {
         Ok(())
     }
 
-    /// Factors the equations at the iterate; the means of complementarity and of what the derivative of the shift does not know. `None` if it fails.
+    /// Factors the equations at the iterate; the means of complementarity and of what the
+    /// derivative of the shift does not know. `None` if it fails.
     fn linearise(&mut self, problem: &Problem) -> Option<(f64, f64)> {
         let gap = self.scale(problem);
         problem.velocity_into(&self.r, &mut self.w);
         let mismatch = self.set_shift(problem);
-        self.bent = self.slope.iter().any(|s| *s != 0.0);
+        self.unsymmetric = self.slope.iter().any(|s| *s != 0.0);
         let ready = gap.is_finite()
-            && if self.bent {
+            && if self.unsymmetric {
                 self.turn_slope(problem);
                 self.shifted
-                    .factor_bent(problem, &self.turn, &self.e, &self.turned)
+                    .factor_unsymmetric(problem, &self.turn, &self.e, &self.turned)
             } else {
                 self.shifted.factor(problem, &self.turn, &self.e)
             };
@@ -255,7 +270,7 @@ impl Solver for InteriorPoint {
         let mut iterations = 0;
         if end.is_none() {
             self.prepare(problem, r)?;
-            let (mut short, mut jams) = (0usize, 0usize);
+            let (mut short, mut stalls) = (0usize, 0usize);
             while end.is_none() && iterations < limits.max_iterations {
                 iterations += 1;
                 let Some((gap, mismatch)) = self.linearise(problem) else {
@@ -265,9 +280,10 @@ impl Solver for InteriorPoint {
                 self.direction(problem, 0.0, false);
                 let affine = self.largest_step(problem).min(1.0);
                 let sigma = (1.0 - affine).powi(3).clamp(1e-4, 1.0);
-                // Short steps of the barrier while the shift still moves, and always where nothing foresees it.
+                // Short steps of the barrier while the shift still moves, and always where nothing
+                // predicts it.
                 let mut tau = (sigma * gap).max(0.3 * mismatch.min(gap));
-                if jams > 0 {
+                if stalls > 0 {
                     tau = tau.max(self.unbalanced_work(problem).min(gap));
                 }
                 self.direction(problem, tau, true);
@@ -275,16 +291,17 @@ impl Solver for InteriorPoint {
                     end = Some(Outcome::Breakdown);
                     break;
                 }
-                // The nearer the predictor comes to the boundary, the nearer the step may: the last digits come faster than by a constant factor.
+                // The nearer the predictor comes to the boundary, the nearer the step may: the last
+                // digits come faster than by a constant factor.
                 let back = (1.0 - 0.1 * (1.0 - affine)).clamp(BACK, NEAREST);
                 let share = (back * self.largest_step(problem)).min(1.0);
                 self.advance(share);
                 short = if share < SHORT { short + 1 } else { 0 };
-                let jammed = self.bent && short >= 2;
+                let stalled = self.unsymmetric && short >= 2;
                 self.lagged = self.lagged.saturating_sub(1);
-                if jammed && shift == ShiftStep::Alternating {
+                if stalled && shift == ShiftStep::Alternating {
                     self.lagged = LAGGED;
-                    (jams, short) = (jams + 1, 0);
+                    (stalls, short) = (stalls + 1, 0);
                 }
                 r.copy_from_slice(&self.r);
                 problem.project(r);
@@ -296,7 +313,7 @@ impl Solver for InteriorPoint {
                     let found = self.tracker.look(problem, r);
                     end = found.filter(|o| *o == Outcome::Converged);
                 }
-                if jammed && shift == ShiftStep::Newton {
+                if stalled && shift == ShiftStep::Newton {
                     end = end.or(Some(Outcome::Stagnated));
                 }
             }

@@ -6,7 +6,7 @@ use super::{AutoOptions, Cone, ConicSolver, Method, Outcome, Problem, ProblemErr
 use crate::bounds::BoundsReport;
 use crate::direct::MOST_THREADS;
 use crate::{BoxOptions, KktResidual, KktSystem, Solution, SolveError, SolveReport, Status};
-use pliant_sparse::{SparseError, Threads};
+use pliant_sparse::{DisjointSets, SparseError, Threads};
 use std::collections::BTreeMap;
 
 use part::{Part, PartMemory, PartSolver};
@@ -20,11 +20,13 @@ const SMALL: usize = 500;
 pub struct IslandReport {
     /// [`Outcome::Converged`] only if every part with cones converged.
     pub outcome: Outcome,
-    /// The linear parts together: worst status and residuals, sums of counts. Rows are those of the whole system.
+    /// The linear parts together: worst status and residuals, sums of counts. Rows are those of the
+    /// whole system.
     pub linear: SolveReport,
     /// The cones of the part with the largest measure.
     pub residual: Residual,
-    /// [`Residual::measure`] by the [exact](Cone::exact) laws of contacts whose shift is known, the largest of all parts.
+    /// [`Residual::measure`] by the [exact](Cone::exact) laws of contacts whose shift is known, the
+    /// largest of all parts.
     pub exact: f64,
     /// Row block of the whole system that misses its cone most, in that part.
     pub worst: usize,
@@ -38,13 +40,16 @@ pub struct IslandReport {
     pub settled: usize,
 }
 
-/// Solves what [`ConicSolver`](super::ConicSolver) solves, part by part: blocks of variables that no entry of `W`, `J`, `R` connects, other than through
-/// fixed variables, do not know of each other. Parts without cones go together to a [`BoxSolver`](crate::BoxSolver).
+/// Solves what [`ConicSolver`](super::ConicSolver) solves, part by part: blocks of variables that
+/// no entry of `W`, `J`, `R` connects, other than through fixed variables, do not know of each
+/// other. Parts without cones go together to a [`BoxSolver`](crate::BoxSolver).
 ///
-/// A part that a change of the pattern leaves as it was keeps its plan, and one whose start is an answer costs a factorisation and
-/// two solves. Residuals of cones are relative to the velocities of their own part, so that a calm island is held to a finer measure than
-/// beside a wild one. Parts are solved side by side on as many threads as [`DirectOptions::threads`](crate::DirectOptions::threads) says, with the
-/// same bits for any number. Cost of the partition: `O(nnz)`, only for a new pattern.
+/// A part that a change of the pattern leaves as it was keeps its plan, and one whose start is an
+/// answer costs a factorisation and two solves. Residuals of cones are relative to the velocities
+/// of their own part, so that a calm island is held to a finer measure than beside a wild one.
+/// Parts are solved side by side on as many threads as
+/// [`DirectOptions::threads`](crate::DirectOptions::threads) says, with the same bits for any
+/// number. Cost of the partition: `O(nnz)`, only for a new pattern.
 #[derive(Debug, Default)]
 pub struct IslandSolver {
     /// Of the cones; may be changed at any time.
@@ -74,26 +79,6 @@ pub struct IslandSolver {
 /// What an [`IslandSolver`] remembers, as plain values.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct IslandMemory(Vec<PartMemory>);
-
-/// Disjoint sets with path halving; the root is the least member.
-struct Sets(Vec<u32>);
-
-impl Sets {
-    fn root(&mut self, mut i: u32) -> u32 {
-        while self.0[i as usize] != i {
-            let up = self.0[self.0[i as usize] as usize];
-            self.0[i as usize] = up;
-            i = up;
-        }
-        i
-    }
-
-    fn join(&mut self, a: u32, b: u32) {
-        let (a, b) = (self.root(a), self.root(b));
-        let (low, high) = (a.min(b), a.max(b));
-        self.0[high as usize] = low;
-    }
-}
 
 /// Whether laws differ in their numbers only.
 fn alike(a: &[Option<Cone>], b: &[Option<Cone>]) -> bool {
@@ -126,7 +111,8 @@ impl IslandSolver {
         self.parts.iter().filter(conic).count()
     }
 
-    /// The problem of the part whose cones had the largest measure in the last `solve`, to be looked at or written.
+    /// The problem of the part whose cones had the largest measure in the last `solve`, to be
+    /// looked at or written.
     pub fn worst_problem(&self) -> Option<&Problem> {
         match &self.parts.get(self.worst?)?.solver {
             PartSolver::Conic(solver) => solver.problem(),
@@ -134,8 +120,8 @@ impl IslandSolver {
         }
     }
 
-    /// Takes out what solved the problem of [`worst_problem`](Self::worst_problem), to be looked at after the other parts were forgotten. The next solve needs a
-    /// `prepare`.
+    /// Takes out what solved the problem of [`worst_problem`](Self::worst_problem), to be looked at
+    /// after the other parts were forgotten. The next solve needs a `prepare`.
     pub fn take_worst(&mut self) -> Option<Box<ConicSolver>> {
         let worst = self.worst.take().filter(|k| *k < self.parts.len())?;
         match self.parts.remove(worst).solver {
@@ -151,7 +137,8 @@ impl IslandSolver {
         IslandMemory(own.chain(self.memory.iter().cloned()).collect())
     }
 
-    /// Forgets all parts; those of the next `prepare` that are like remembered ones go on as these would, bit for bit.
+    /// Forgets all parts; those of the next `prepare` that are like remembered ones go on as these
+    /// would, bit for bit.
     pub fn impose(&mut self, memory: &IslandMemory) {
         self.parts.clear();
         self.whole = None;
@@ -159,7 +146,8 @@ impl IslandSolver {
         self.memory.clone_from(&memory.0);
     }
 
-    /// As [`ConicSolver::diagonal_block`](super::ConicSolver::diagonal_block), for a row of the whole.
+    /// As [`ConicSolver::diagonal_block`](super::ConicSolver::diagonal_block), for a row of the
+    /// whole.
     pub fn diagonal_block(&self, row: usize) -> Option<&[f64]> {
         let (part, own) = self.part_of(row)?;
         match &part.solver {
@@ -192,7 +180,8 @@ impl IslandSolver {
         self.partitions
     }
 
-    /// How often a part was compared with an older or remembered one, at most once each per part and partition.
+    /// How often a part was compared with an older or remembered one, at most once each per part
+    /// and partition.
     pub fn comparisons(&self) -> usize {
         self.comparisons
     }
@@ -202,7 +191,8 @@ impl IslandSolver {
         self.kept
     }
 
-    /// `J x + R mu + b` of every row with a cone, without the impulses of such rows, as of the last `solve`; zero for other rows.
+    /// `J x + R mu + b` of every row with a cone, without the impulses of such rows, as of the last
+    /// `solve`; zero for other rows.
     pub fn free_velocities(&self) -> &[f64] {
         &self.free
     }
@@ -222,11 +212,11 @@ impl IslandSolver {
     fn part(&mut self, system: &KktSystem, cones: &[Option<Cone>]) -> Result<(), ProblemError> {
         let (primal, row_blocks) = (system.primal_blocks().len() - 1, system.row_blocks().len() - 1);
         let of_dof = owners(system.primal_blocks());
-        let mut sets = Sets((0..primal as u32).collect());
+        let mut sets = DisjointSets::new(primal);
         let free = |d: usize| !system.fixed[d];
         for i in (0..system.n()).filter(|i| free(*i)) {
             for k in system.w.pattern().row(i).iter().filter(|k| free(**k as usize)) {
-                sets.join(of_dof[i], of_dof[*k as usize]);
+                sets.join(of_dof[i] as usize, of_dof[*k as usize] as usize);
             }
         }
         // The first free variable of each row block, which stands for it.
@@ -238,21 +228,22 @@ impl IslandSolver {
                     if leader[b] == NONE {
                         leader[b] = block;
                     }
-                    sets.join(leader[b], block);
+                    sets.join(leader[b] as usize, block as usize);
                 }
             }
         }
         let mut has_cone = vec![false; primal];
         for (b, cone) in cones.iter().enumerate() {
             if cone.is_some() && leader[b] != NONE {
-                has_cone[sets.root(leader[b]) as usize] = true;
+                has_cone[sets.root(leader[b] as usize)] = true;
             }
         }
-        // Part 0 has no cones but those of rows on nothing; the others follow in the order of their first block.
+        // Part 0 has no cones but those of rows on nothing; the others follow in the order of their
+        // first block.
         let mut number = vec![NONE; primal];
         let mut lists = vec![(Vec::new(), Vec::new())];
         for b in 0..primal as u32 {
-            let root = sets.root(b) as usize;
+            let root = sets.root(b as usize);
             if !has_cone[root] {
                 number[root] = 0;
             } else if number[root] == NONE {
@@ -264,7 +255,7 @@ impl IslandSolver {
         for (b, leader) in leader.iter().enumerate() {
             let at = match *leader {
                 NONE => 0,
-                block => number[sets.root(block) as usize],
+                block => number[sets.root(block as usize)],
             };
             lists[at as usize].1.push(b as u32);
         }
@@ -305,10 +296,12 @@ impl IslandSolver {
         Ok(())
     }
 
-    /// Parts the system if its pattern, its fixed variables or its laws changed, and factors the parts. One entry of `cones` per row block.
+    /// Parts the system if its pattern, its fixed variables or its laws changed, and factors the
+    /// parts. One entry of `cones` per row block.
     ///
     /// # Errors
-    /// As [`ConicSolver::prepare`](super::ConicSolver::prepare); variables and rows in errors of linear systems are those of the whole.
+    /// As [`ConicSolver::prepare`](super::ConicSolver::prepare); variables and rows in errors of
+    /// linear systems are those of the whole.
     pub fn prepare(&mut self, system: &KktSystem, cones: &[Option<Cone>]) -> Result<(), ProblemError> {
         self.ready = false;
         system.check()?;
@@ -373,7 +366,8 @@ impl IslandSolver {
     /// Solves every part from the multipliers in the solution, if there are as many as rows.
     ///
     /// # Errors
-    /// [`SolveError::NotPrepared`] without a matching `prepare`, and what the solvers of the parts refuse.
+    /// [`SolveError::NotPrepared`] without a matching `prepare`, and what the solvers of the parts
+    /// refuse.
     pub fn solve(
         &mut self,
         system: &KktSystem,
@@ -496,6 +490,7 @@ fn together(a: &SolveReport, b: &SolveReport) -> SolveReport {
             row: max(a.residual.row, b.residual.row),
             relative: max(a.residual.relative, b.residual.relative),
         },
+        iterations: a.iterations + b.iterations,
         refinements: a.refinements.max(b.refinements),
         redundant_rows: a.redundant_rows + b.redundant_rows,
         inertia: (a.inertia.0 + b.inertia.0, a.inertia.1 + b.inertia.1),

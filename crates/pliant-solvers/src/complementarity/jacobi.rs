@@ -10,10 +10,11 @@ use super::{Limits, Method, Outcome, Problem, ProblemError, Report, Solver};
 /// r <- P_K(r - theta D^-1 (u + mu |u_t| n)),   theta = 1/(1.05 L)
 /// ```
 ///
-/// with `D` the blocks' [`scale`](Problem::scale) and `L` the largest eigenvalue of `D^-1/2 A D^-1/2` (power method). Should the estimate of
-/// `L` be too low, or friction make it diverge, `theta` is halved and the best iterate taken up again. For `A` symmetric semidefinite.
-/// De Saxcé and Feng 1998, with a scaled step. The slowest of all, and the one without any order of blocks. Cost: one product
-/// each. Nothing is allocated after the first solve of a size.
+/// with `D` the blocks' [`scale`](Problem::scale) and `L` the largest eigenvalue of
+/// `D^-1/2 A D^-1/2` (power method). Should the estimate of `L` be too low, or friction make it
+/// diverge, `theta` is halved and the best iterate taken up again. For `A` symmetric semidefinite.
+/// De Saxcé and Feng 1998, with a scaled step. The slowest of all, and the one without any order of
+/// blocks. Cost: one product each. Nothing is allocated after the first solve of a size.
 #[derive(Clone, Debug, Default)]
 pub struct Jacobi {
     /// Limits; may be changed at any time.

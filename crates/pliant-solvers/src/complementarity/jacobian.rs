@@ -10,11 +10,14 @@ use entries::Entries;
 /// Rows up to which a dense factorisation is quickest.
 const DENSE: usize = 60;
 
-/// Solves `(F_r + F_u (A + e D)) x = y`, with `D` the [scales](Problem::scale) of the blocks, and `F_r` and `F_u` of one square matrix per block.
+/// Solves `(F_r + F_u (A + e D)) x = y`, with `D` the [scales](Problem::scale) of the blocks, and
+/// `F_r` and `F_u` of one square matrix per block.
 ///
-/// Up to 60 rows, or where the entries of `A` are not kept by compressed rows, by a dense factorisation, `2 m^3/3`. Above it there are two sparse ones: that of the saddle-point
-/// system, where the operator is a [`Form::Saddle`], is quick and has no pivots to choose outside its fronts; that of the matrix itself exchanges rows.
-/// Nothing is allocated for problems no larger than before, but for the fill of the latter, which depends on the values.
+/// Up to 60 rows, or where the entries of `A` are not kept by compressed rows, by a dense
+/// factorisation, `2 m^3/3`. Above it there are two sparse ones: that of the saddle-point system,
+/// where the operator is a [`Form::Saddle`], is quick and has no pivots to choose outside its
+/// fronts; that of the matrix itself exchanges rows. Nothing is allocated for problems no larger
+/// than before, but for the fill of the latter, which depends on the values.
 #[derive(Debug, Default)]
 pub(super) struct Jacobian {
     way: Way,
@@ -91,17 +94,19 @@ impl Jacobian {
         }
     }
 
-    /// Factors, and solves for one or more right-hand sides, one after the other in `y`, which take the answers. False if it fails.
+    /// Factors, and solves for one or more right-hand sides, one after the other in `y`, which take
+    /// the answers. False if it fails.
     pub(super) fn solve(
         &mut self,
         problem: &Problem,
-        (by_r, by_u): (&[f64], &[f64]),
+        by_r: &[f64],
+        by_u: &[f64],
         e: f64,
         y: &mut [f64],
     ) -> bool {
         let done = match self.way {
             Way::Saddle => self.shifted.factor_newton(problem, by_r, by_u, e),
-            Way::Entries => self.entries.factor(problem, (by_r, by_u), e),
+            Way::Entries => self.entries.factor(problem, by_r, by_u, e),
             Way::Dense => {
                 self.fill(problem, by_r, by_u, e);
                 self.swaps.resize(problem.size(), 0);
@@ -111,7 +116,8 @@ impl Jacobian {
         done && self.again(problem, y)
     }
 
-    /// Whether the determinant of the matrix of the last factor is negative, up to a sign that is the same for all matrices of one problem.
+    /// Whether the determinant of the matrix of the last factor is negative, up to a sign that is
+    /// the same for all matrices of one problem.
     pub(super) fn is_turned(&self) -> bool {
         match self.way {
             Way::Saddle => self.shifted.is_turned(),
@@ -134,7 +140,7 @@ impl Jacobian {
         for y in y.chunks_exact_mut(m) {
             match self.way {
                 Way::Saddle => {
-                    self.shifted.solve_bent(y, &mut self.out);
+                    self.shifted.solve_unsymmetric(y, &mut self.out);
                     y.copy_from_slice(&self.out);
                 }
                 Way::Entries => self.entries.solve_in_place(y),
@@ -181,7 +187,8 @@ impl Jacobian {
     }
 }
 
-/// `A = P L U` in place by elimination with partial pivoting, `A` by rows; `swaps` takes the row that each pivot came from. False at a zero pivot. Cost `2 m^3/3`.
+/// `A = P L U` in place by elimination with partial pivoting, `A` by rows; `swaps` takes the row
+/// that each pivot came from. False at a zero pivot. Cost `2 m^3/3`.
 fn factor_in_place(a: &mut [f64], swaps: &mut [usize]) -> bool {
     let m = swaps.len();
     for p in 0..m {
@@ -227,7 +234,8 @@ fn substitute(a: &[f64], swaps: &[usize], b: &mut [f64]) {
     }
 }
 
-/// Solves `A x = b` in place by elimination with partial pivoting, `A` by rows; `swaps` has as many entries as `b`. False at a zero pivot.
+/// Solves `A x = b` in place by elimination with partial pivoting, `A` by rows; `swaps` has as many
+/// entries as `b`. False at a zero pivot.
 pub(super) fn solve_in_place(a: &mut [f64], swaps: &mut [usize], b: &mut [f64]) -> bool {
     let regular = factor_in_place(a, swaps);
     if regular {

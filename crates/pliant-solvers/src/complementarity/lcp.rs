@@ -6,21 +6,24 @@ use std::ops::Range;
 
 /// `w = M z + q`, `0 <= z`, `w >= 0`, `z . w = 0`, made of a [`Problem`].
 ///
-/// - A unilateral row stays as it is; a bounded one is counted from its bound, `r = lower + z`, with a second variable if it has two.
+/// - A unilateral row stays as it is; a bounded one is counted from its bound, `r = lower + z`,
+///   with a second variable if it has two.
 /// - A bilateral row is split, `r = z - z'`.
-/// - A contact becomes a pyramid (Stewart and Trinkle 1996; Anitescu and Potra 1997): impulses `beta_k` along the directions `d_k`, and the
-///   slip `sigma`,
+/// - A contact becomes a pyramid (Stewart and Trinkle 1996; Anitescu and Potra 1997): impulses
+///   `beta_k` along the directions `d_k`, and the slip `sigma`,
 ///
 /// ```math
 /// w_n = u_n,   w_k = d_k . u_t + sigma,   w_sigma = mu r_n - sum beta_k
 /// ```
 ///
-/// For a [`Cone::Rolling`] there are pushes and a slip for each of its parts.
-/// In the plane, with two directions, that is Coulomb's law, and for a [`Cone::Pyramid`] it is its law. For the circular cone in space it is not: the impulse of a pyramid with `k`
-/// facets is between `cos(pi/k) mu r_n` and `mu r_n`, and up to `pi/k` off its direction.
+/// For a [`Cone::Rolling`] there are pushes and a slip for each of its parts. In the plane, with
+/// two directions, that is Coulomb's law, and for a [`Cone::Pyramid`] it is its law. For the
+/// circular cone in space it is not: the impulse of a pyramid with `k` facets is between
+/// `cos(pi/k) mu r_n` and `mu r_n`, and up to `pi/k` off its direction.
 ///
-/// If `A` is semidefinite, `M` is copositive. Without friction it is semidefinite too, and Lemke's method finds a solution if there is one;
-/// with friction it does under the conditions of these papers.
+/// If `A` is semidefinite, `M` is copositive. Without friction it is semidefinite too, and Lemke's
+/// method finds a solution if there is one; with friction it does under the conditions of these
+/// papers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lcp {
     /// `M`, scaled so that all variables have the unit of the root of an energy.
@@ -34,7 +37,8 @@ pub struct Lcp {
 }
 
 impl Lcp {
-    /// Converts a problem; contacts in space become pyramids with this many facets. Cost: the square of the number of variables, times four.
+    /// Converts a problem; contacts in space become pyramids with this many facets. Cost: the
+    /// square of the number of variables, times four.
     ///
     /// # Errors
     /// [`ProblemError::Option`] for fewer than three facets.
@@ -47,7 +51,8 @@ impl Lcp {
         }
         let mut directions: Vec<[(usize, f64); 2]> = Vec::new();
         let mut base = vec![0.0; problem.size()];
-        // Variables beside the impulses, with the impulse variables that they go with: sigma of a contact, upper bounds of boxes.
+        // Variables beside the impulses, with the impulse variables that they go with: sigma of a
+        // contact, upper bounds of boxes.
         let mut slips: Vec<(usize, Range<usize>, f64)> = Vec::new();
         let mut uppers: Vec<(usize, f64, f64)> = Vec::new();
         for (k, cone) in problem.cones().iter().enumerate() {

@@ -25,18 +25,22 @@ impl Default for LemkeOptions {
     }
 }
 
-/// Complementary pivoting from the ray `z_0 -> infinity` of `w = M z + q + z_0 e` (Lemke 1965; Cottle, Pang, Stone 1992) on the
-/// [`Lcp`] of the problem, with the lexicographic ratio test, so that it ends.
+/// Complementary pivoting from the ray `z_0 -> infinity` of `w = M z + q + z_0 e` (Lemke 1965;
+/// Cottle, Pang, Stone 1992) on the [`Lcp`] of the problem, with the lexicographic ratio test, so
+/// that it ends.
 ///
-/// It ends at a solution or on a secondary ray, [`Outcome::Ray`]. For a copositive-plus `M`, as of a semidefinite `A`
-/// without friction, the ray proves that there is none, up to the rounding of many pivots. With friction, or for other `A`, it proves
-/// nothing. A [`Cone::Pyramid`](super::Cone::Pyramid) is solved exactly; contacts with the circular cone
-/// become pyramids, so that the residual of the true cone does not reach a tight tolerance: the outcome is
-/// then [`Outcome::Stagnated`] and the residual says how far off the pyramid is.
+/// It ends at a solution or on a secondary ray, [`Outcome::Ray`]. For a copositive-plus `M`, as of
+/// a semidefinite `A` without friction, the ray proves that there is none, up to the rounding of
+/// many pivots. With friction, or for other `A`, it proves nothing. A
+/// [`Cone::Pyramid`](super::Cone::Pyramid) is solved exactly; contacts with the circular cone
+/// become pyramids, so that the residual of the true cone does not reach a tight tolerance: the
+/// outcome is then [`Outcome::Stagnated`] and the residual says how far off the pyramid is.
 ///
-/// The tableau is computed anew from its basis before a ray is believed, and the point where it starts is looked at and solved anew on its support: with
-/// redundant contacts and large mass ratios `z_0` is down to rounding there, and the point a solution, if the residual says so. The start counts only as an answer to fall back on. Cost: `4 n^2` per pivot
-/// on the `n` variables of the `Lcp`, mostly between `n/4` and `3 n` pivots. Allocates with every solve.
+/// The tableau is computed anew from its basis before a ray is believed, and the point where it
+/// starts is looked at and solved anew on its support: with redundant contacts and large mass
+/// ratios `z_0` is down to rounding there, and the point a solution, if the residual says so. The
+/// start counts only as an answer to fall back on. Cost: `4 n^2` per pivot on the `n` variables of
+/// the `Lcp`, mostly between `n/4` and `3 n` pivots. Allocates with every solve.
 #[derive(Clone, Debug, Default)]
 pub struct Lemke {
     /// May be changed at any time.
@@ -83,7 +87,8 @@ impl Tableau {
         self.basis[row] = column;
     }
 
-    /// Computes the tableau anew from its basis, without the rounding of the pivots so far. Cost `4 n^3`.
+    /// Computes the tableau anew from its basis, without the rounding of the pivots so far. Cost
+    /// `4 n^3`.
     fn refresh(&mut self) {
         let basis = self.original.select_columns(&self.basis);
         if let Some(fresh) = basis.lu().solve(&self.original)
@@ -114,7 +119,8 @@ impl Tableau {
         End { z, failure, pivots }
     }
 
-    /// The row that leaves: the least ratio, ties by the columns of `w` in order, `z_0` first among those.
+    /// The row that leaves: the least ratio, ties by the columns of `w` in order, `z_0` first among
+    /// those.
     fn leaving(&self, column: usize) -> Option<usize> {
         let n = self.n;
         let largest = self.t.column(column).iter().fold(0.0f64, |a, x| a.max(x.abs()));
@@ -229,7 +235,8 @@ impl Solver for Lemke {
             let lcp = Lcp::new(problem, self.options.facets)?;
             let found = lemke(&lcp.m, &lcp.q, limits.max_iterations);
             pivots = found.pivots;
-            // Where z_0 is down to rounding, a ray or a breakdown is so too: the residual says whether that is a solution.
+            // Where z_0 is down to rounding, a ray or a breakdown is so too: the residual says
+            // whether that is a solution.
             let failure = found.failure.unwrap_or(Outcome::Stagnated);
             lcp.impulse(&found.z, r);
             end = self.tracker.look(problem, r);

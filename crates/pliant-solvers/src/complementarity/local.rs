@@ -5,21 +5,24 @@ mod rolling;
 use super::Cone;
 use super::cone::ROWS;
 
-/// Solves `u = A r + b` with the law of one block for `r`, where `A` (row by row) is the diagonal block and `b` the velocity that the
-/// others leave. False if the block alone has no solution that could be found: then `r` stays.
+/// Solves `u = A r + b` with the law of one block for `r`, where `A` (row by row) is the diagonal
+/// block and `b` the velocity that the others leave. False if the block alone has no solution that
+/// could be found: then `r` stays.
 ///
-/// Scalar rows and contacts in the plane in closed form. In space: with the slip `u_t = -lambda r_t`, `lambda >= 0`, and the Schur complement
-/// `S = A_tt - A_tn A_nt / A_nn`,
+/// Scalar rows and contacts in the plane in closed form. In space: with the slip
+/// `u_t = -lambda r_t`, `lambda >= 0`, and the Schur complement `S = A_tt - A_tn A_nt / A_nn`,
 ///
 /// ```math
 /// r_t(lambda) = -(S + lambda I)^-1 (b_t - A_tn b_n / A_nn),   r_n = -(b_n + A_nt r_t) / A_nn
 /// ```
 ///
-/// and `|r_t| = mu r_n` is one scalar equation for `lambda`; it sticks if `|r_t(0)| <= mu r_n(0)`. For `b_n < 0` and a
-/// positive definite `A` the root exists: `|r_t| - mu r_n` is positive at zero and `mu b_n / A_nn` at infinity. Newton's method within a bracket.
-/// (Bonnefon and Daviet 2011 solve the same law as a quartic; this needs no choice among its roots.) For `b_n >= 0` it opens, `r = 0`,
-/// although other solutions may exist beside that if `A_nt` is large. For a [`Cone::Pyramid`] and a [`Cone::Shifted`] it finds none.
-/// For a [`Cone::Rolling`] it is Newton's method from `r`, to rounding.
+/// and `|r_t| = mu r_n` is one scalar equation for `lambda`; it sticks if `|r_t(0)| <= mu r_n(0)`.
+/// For `b_n < 0` and a positive definite `A` the root exists: `|r_t| - mu r_n` is positive at zero
+/// and `mu b_n / A_nn` at infinity. Newton's method within a bracket. (Bonnefon and Daviet 2011
+/// solve the same law as a quartic; this needs no choice among its roots.) For `b_n >= 0` it opens,
+/// `r = 0`, although other solutions may exist beside that if `A_nt` is large. For a
+/// [`Cone::Pyramid`] and a [`Cone::Shifted`] it finds none. For a [`Cone::Rolling`] it is Newton's
+/// method from `r`, to rounding.
 ///
 /// # Panics
 /// If `a`, `b` or `r` are shorter than the block.
@@ -205,7 +208,8 @@ fn spatial(mu: f64, a: &[f64], b: &[f64]) -> Option<[f64; 3]> {
     // From here on the gap is negative: |r_t| <= |c|/lambda.
     let length = contact.c[0].hypot(contact.c[1]);
     let coupling = contact.along[0].hypot(contact.along[1]);
-    // A contact that only just closes has its root beyond all numbers, or another one in front of it.
+    // A contact that only just closes has its root beyond all numbers, or another one in front of
+    // it.
     let high = (2.0 * length * (ann + mu * coupling) / (-mu * bn)).min(1e150 * (ann + a[4] + a[8]));
     let low = if singular { 1e-12 * high } else { 0.0 };
     let mut direction = [contact.c[0] / length, contact.c[1] / length];
@@ -221,7 +225,8 @@ fn spatial(mu: f64, a: &[f64], b: &[f64]) -> Option<[f64; 3]> {
         }
     }
     let slope = contact.along[0] * direction[0] + contact.along[1] * direction[1];
-    // The closed form along the direction found is the exact one; near the singular case the root's own is the better one.
+    // The closed form along the direction found is the exact one; near the singular case the root's
+    // own is the better one.
     if n.is_none() || ann - mu * slope > 1e-3 * ann {
         n = slip(mu, ann, slope, bn);
     }

@@ -26,24 +26,29 @@ impl Default for ModulusSplittingOptions {
     }
 }
 
-/// The law of a block as an equation for one unknown `z` (N s), with the modulus `|z| = 2 P_K(z) - z` of the admissible set `K` of its impulses:
+/// The law of a block as an equation for one unknown `z` (N s), with the modulus
+/// `|z| = 2 P_K(z) - z` of the admissible set `K` of its impulses:
 ///
 /// ```math
 /// r = (|z| + z)/2,   u + s n = omega (|z| - z)/2,   s = mu |u_t|
 /// ```
 ///
-/// (for a [`Cone::Pyramid`] its own [`shift`](Cone::shift)). For a unilateral row that is the absolute value (van Bokhoven 1981; Murty 1988), for a contact with `mu = 1` the spectral modulus of the Jordan algebra
-/// of the cone; the reflection at `K` does for every `mu` and for bounds. With the blocks `D` of the diagonal
-/// `A r + b = u` becomes the splitting of Gauss and Seidel (Bai 2010, with the newest values as in Zheng and Yin 2013):
+/// (for a [`Cone::Pyramid`] its own [`shift`](Cone::shift)). For a unilateral row that is the
+/// absolute value (van Bokhoven 1981; Murty 1988), for a contact with `mu = 1` the spectral modulus
+/// of the Jordan algebra of the cone; the reflection at `K` does for every `mu` and for bounds.
+/// With the blocks `D` of the diagonal `A r + b = u` becomes the splitting of Gauss and Seidel (Bai
+/// 2010, with the newest values as in Zheng and Yin 2013):
 ///
 /// ```math
 /// (omega + D) z_k <- (omega - D) |z_k| - 2 (sum_{i != k} A_ki r_i + b_k + s n)
 /// ```
 ///
-/// taken three times for a block of more than one row. For one row and `omega = D` that is projected Gauss-Seidel. For symmetric definite `D` the map of a block alone is
-/// a contraction while `s` is held; with friction there is no proof for the whole. Anderson's acceleration extrapolates from the
-/// last sweeps and takes a step back that makes things worse. Cost of a sweep: two products with `A`, one of them for the residual. Nothing is allocated after
-/// the first solve of a size.
+/// taken three times for a block of more than one row. For one row and `omega = D` that is
+/// projected Gauss-Seidel. For symmetric definite `D` the map of a block alone is a contraction
+/// while `s` is held; with friction there is no proof for the whole. Anderson's acceleration
+/// extrapolates from the last sweeps and takes a step back that makes things worse. Cost of a
+/// sweep: two products with `A`, one of them for the residual. Nothing is allocated after the first
+/// solve of a size.
 #[derive(Clone, Debug, Default)]
 pub struct ModulusSplitting {
     /// May be changed at any time.
@@ -61,7 +66,8 @@ pub struct ModulusSplitting {
 /// Steps of a block of several rows in a sweep.
 const TURNS: usize = 3;
 
-/// Inverse of a small matrix, row by row, by elimination with partial pivoting, which uses up the matrix; false if there is none.
+/// Inverse of a small matrix, row by row, by elimination with partial pivoting, which uses up the
+/// matrix; false if there is none.
 fn invert(d: usize, a: &mut [f64], out: &mut [f64]) -> bool {
     let out = &mut out[..d * d];
     for (at, x) in out.iter_mut().enumerate() {
@@ -99,7 +105,8 @@ impl ModulusSplitting {
         }
     }
 
-    /// Takes the diagonal, and `z = r - (u + s n)/omega` from the start. False if a block cannot be inverted.
+    /// Takes the diagonal, and `z = r - (u + s n)/omega` from the start. False if a block cannot be
+    /// inverted.
     fn begin(&mut self, problem: &Problem, r: &[f64]) -> bool {
         let mut fine = true;
         self.inverse.clear();
@@ -144,14 +151,14 @@ impl ModulusSplitting {
                 c[i] += problem.b()[rows.start + i] - (0..d).map(|l| a[i * d + l] * r[l]).sum::<f64>();
             }
             for _ in 0..if d == 1 { 1 } else { TURNS } {
-                turn(cone, (a, inverse), omega, &c[..d], z, r);
+                turn(cone, a, inverse, omega, &c[..d], z, r);
             }
         }
     }
 }
 
 /// The step of one block: `c` is its velocity without its own impulse.
-fn turn(cone: &Cone, (a, inverse): (&[f64], &[f64]), omega: f64, c: &[f64], z: &mut [f64], r: &mut [f64]) {
+fn turn(cone: &Cone, a: &[f64], inverse: &[f64], omega: f64, c: &[f64], z: &mut [f64], r: &mut [f64]) {
     let d = z.len();
     let of = |x: &[f64], i: usize| (0..d).map(|l| a[i * d + l] * x[l]).sum::<f64>();
     let mut x = [0.0; ROWS];

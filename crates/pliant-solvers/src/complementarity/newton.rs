@@ -23,7 +23,8 @@ pub enum RowFunction {
 /// Function whose zero is the law of a contact with friction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ContactFunction {
-    /// Alart and Curnier (1991): the disc of the tangential part has the radius `mu max(0, r_n - u_n/s)`.
+    /// Alart and Curnier (1991): the disc of the tangential part has the radius
+    /// `mu max(0, r_n - u_n/s)`.
     #[default]
     AlartCurnier,
     /// Jean and Moreau (1987): the radius is `mu max(0, r_n)`.
@@ -58,17 +59,21 @@ impl Default for NewtonOptions {
     }
 }
 
-/// Newton's method on `F(r, A r + b) = 0` with one nonsmooth function per block and an element of its generalised Jacobian,
-/// `(F_r + F_u (A + e D)) dr = -F`.
+/// Newton's method on `F(r, A r + b) = 0` with one nonsmooth function per block and an element of
+/// its generalised Jacobian, `(F_r + F_u (A + e D)) dr = -F`.
 ///
-/// With redundant contacts the Jacobian is singular: `e`, the last relative residual times a factor, and at least 1e-13, keeps it regular and
-/// vanishes with the residual (a proximal step). The factor, at first 0.1, falls with full steps and grows with short ones, as of Levenberg
-/// and Marquardt: without that, towers of boxes with a mass ratio of 1000 were not solved. The line search halves the step until `|F|^2` is below the largest of its last five
-/// values (Grippo, Lampariello, Lucidi 1986); when it fails, Gauss-Seidel sweeps take over for a moment. Friction has no descent
-/// guarantee: far from a solution other methods are safer; near one it converges in a handful of steps (Acary, Brémond, Huber 2018
-/// compare). Cost: up to 60 rows, and for operators without entries, a dense factorisation, `2 m^3/3`; else a sparse unsymmetric one, of the saddle-point
-/// system where the operator is a [`Form::Saddle`](super::Form::Saddle), of the Jacobian itself where its entries are kept. Nothing is allocated for problems no larger than before, but for the
-/// fill of the latter.
+/// With redundant contacts the Jacobian is singular: `e`, the last relative residual times a
+/// factor, and at least 1e-13, keeps it regular and vanishes with the residual (a proximal step).
+/// The factor, at first 0.1, falls with full steps and grows with short ones, as of Levenberg and
+/// Marquardt: without that, towers of boxes with a mass ratio of 1000 were not solved. The line
+/// search halves the step until `|F|^2` is below the largest of its last five values (Grippo,
+/// Lampariello, Lucidi 1986); when it fails, Gauss-Seidel sweeps take over for a moment. Friction
+/// has no descent guarantee: far from a solution other methods are safer; near one it converges in
+/// a handful of steps (Acary, Brémond, Huber 2018 compare). Cost: up to 60 rows, and for operators
+/// without entries, a dense factorisation, `2 m^3/3`; else a sparse unsymmetric one, of the
+/// saddle-point system where the operator is a [`Form::Saddle`](super::Form::Saddle), of the
+/// Jacobian itself where its entries are kept. Nothing is allocated for problems no larger than
+/// before, but for the fill of the latter.
 #[derive(Clone, Debug, Default)]
 pub struct Newton {
     /// May be changed at any time.
@@ -154,8 +159,8 @@ impl Newton {
                 self.step[i] = -value;
             }
         }
-        let blocks = (&self.by_r[..], &self.by_u[..]);
-        self.jacobian.solve(problem, blocks, e, &mut self.step)
+        self.jacobian
+            .solve(problem, &self.by_r, &self.by_u, e, &mut self.step)
     }
 
     /// The order of elimination in use.

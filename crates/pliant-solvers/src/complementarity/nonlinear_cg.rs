@@ -4,16 +4,18 @@ use super::gauss_seidel::sweep;
 use super::report::Tracker;
 use super::{Limits, Method, Outcome, Problem, ProblemError, Report, Solver};
 
-/// The nonsmooth nonlinear conjugate gradient method NNCG (Silcowitz-Hansen, Niebles, Erleben 2010): a Gauss-Seidel sweep `r -> P(r)` is
-/// taken for a descent step, `-g = P(r) - r`, and accelerated by Fletcher and Reeves' `beta = |g'|^2/|g|^2`, with a restart when `beta > 1`:
+/// The nonsmooth nonlinear conjugate gradient method NNCG (Silcowitz-Hansen, Niebles, Erleben
+/// 2010): a Gauss-Seidel sweep `r -> P(r)` is taken for a descent step, `-g = P(r) - r`, and
+/// accelerated by Fletcher and Reeves' `beta = |g'|^2/|g|^2`, with a restart when `beta > 1`:
 ///
 /// ```math
 /// r <- P(r) + beta p,   p <- beta p - g'
 /// ```
 ///
-/// Lengths are taken in the metric of the blocks' [`scale`](Problem::scale), so that heavy and light bodies count alike (the paper has the Euclidean
-/// one), and it restarts too when the residual grows tenfold above the best. All cones. Cost: a sweep and a residual each.
-/// Nothing is allocated after the first solve of a size.
+/// Lengths are taken in the metric of the blocks' [`scale`](Problem::scale), so that heavy and
+/// light bodies count alike (the paper has the Euclidean one), and it restarts too when the
+/// residual grows tenfold above the best. All cones. Cost: a sweep and a residual each. Nothing is
+/// allocated after the first solve of a size.
 #[derive(Clone, Debug, Default)]
 pub struct NonlinearCg {
     /// Limits; may be changed at any time.

@@ -40,13 +40,14 @@ pub fn check_rows(problem: &Problem) -> Result<(), ProblemError> {
     }
 }
 
-/// `x` with `A_FF x = rhs` on the rows `free` of `A` (m x m), by Cholesky or LU; the least-squares answer of minimum norm if `A_FF` is
-/// singular and symmetric. None if it is singular otherwise.
+/// `x` with `A_FF x = rhs` on the rows `free` of `A` (m x m), by Cholesky or LU; the least-squares
+/// answer of minimum norm if `A_FF` is singular and symmetric. None if it is singular otherwise.
 pub fn solve_on(a: &DMatrix<f64>, free: &[usize], rhs: &DVector<f64>) -> Option<DVector<f64>> {
     solve_on_any(a, free, rhs, true)
 }
 
-/// The same, without an answer where `A_FF` is singular and symmetric, unless `redundant` rows are wanted.
+/// The same, without an answer where `A_FF` is singular and symmetric, unless `redundant` rows are
+/// wanted.
 fn solve_on_any(
     a: &DMatrix<f64>,
     free: &[usize],
@@ -111,7 +112,8 @@ impl Principal {
         }
     }
 
-    /// Computes impulse and velocity of the states as they are, and lists the rows that violate their law with the states they want.
+    /// Computes impulse and velocity of the states as they are, and lists the rows that violate
+    /// their law with the states they want.
     fn survey(
         &mut self,
         problem: &Problem,
@@ -213,10 +215,11 @@ fn run(
 pub struct BlockPivotingOptions {
     /// Limits; an iteration is a change of the set.
     pub limits: Limits,
-    /// Rounds in which the number of violators may fail to decrease before single pivots take over; none
-    /// leaves it to single pivots from the start, which is the method of Murty (1974).
+    /// Rounds in which the number of violators may fail to decrease before single pivots take over;
+    /// none leaves it to single pivots from the start, which is the method of Murty (1974).
     pub patience: usize,
-    /// Whether it goes on, with impulses of minimum norm, where the rows of a set are redundant: of such sets there may be many that solve nothing. Else it ends as a breakdown.
+    /// Whether it goes on, with impulses of minimum norm, where the rows of a set are redundant: of
+    /// such sets there may be many that solve nothing. Else it ends as a breakdown.
     pub redundant: bool,
 }
 
@@ -230,12 +233,14 @@ impl Default for BlockPivotingOptions {
     }
 }
 
-/// All rows that violate their law change places at once (Kostreva 1978; Júdice and Pires 1994); when their number has not decreased
-/// for a while, the one of least index alone (Murty 1974) until it does.
+/// All rows that violate their law change places at once (Kostreva 1978; Júdice and Pires 1994);
+/// when their number has not decreased for a while, the one of least index alone (Murty 1974) until
+/// it does.
 ///
-/// No friction. For a P-matrix (every definite one) it ends at the solution, mostly after a handful of rounds. For a singular `A`, sets
-/// of dependent rows take the answer of minimum norm, and it may go in circles, up to the limit of iterations. The start gives
-/// the first set. Cost: a dense factorisation of the free rows each. Allocates.
+/// No friction. For a P-matrix (every definite one) it ends at the solution, mostly after a handful
+/// of rounds. For a singular `A`, sets of dependent rows take the answer of minimum norm, and it
+/// may go in circles, up to the limit of iterations. The start gives the first set. Cost: a dense
+/// factorisation of the free rows each. Allocates.
 #[derive(Clone, Debug, Default)]
 pub struct BlockPivoting {
     /// May be changed at any time.

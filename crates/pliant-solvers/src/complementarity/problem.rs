@@ -5,7 +5,8 @@ use crate::KktSystem;
 use nalgebra::DMatrix;
 use std::ops::Range;
 
-/// Why a problem cannot be stated, or not be given to a solver. (A solve that fails is an [`Outcome`](super::Outcome).)
+/// Why a problem cannot be stated, or not be given to a solver. (A solve that fails is an
+/// [`Outcome`](super::Outcome).)
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProblemError {
@@ -86,7 +87,8 @@ enum Operator {
 
 /// `u = A r + b` with one [`Cone`] per block of rows.
 ///
-/// The diagonal blocks of `A` are copied and checked when the problem is made, `O(m)` memory beside `A`.
+/// The diagonal blocks of `A` are copied and checked when the problem is made, `O(m)` memory beside
+/// `A`.
 #[derive(Debug)]
 pub struct Problem {
     delassus: Operator,
@@ -105,7 +107,8 @@ impl Problem {
     /// A problem with any operator.
     ///
     /// # Errors
-    /// [`ProblemError::Size`], [`ProblemError::NotFinite`], [`ProblemError::Friction`], [`ProblemError::Bounds`].
+    /// [`ProblemError::Size`], [`ProblemError::NotFinite`], [`ProblemError::Friction`],
+    /// [`ProblemError::Bounds`].
     pub fn new(
         delassus: impl Delassus + 'static,
         b: Vec<f64>,
@@ -169,7 +172,8 @@ impl Problem {
         Ok(out)
     }
 
-    /// Takes the values of a system of the same pattern, if the operator is made of one; false if it is not. Allocates nothing.
+    /// Takes the values of a system of the same pattern, if the operator is made of one; false if
+    /// it is not. Allocates nothing.
     pub(crate) fn update(&mut self, system: &KktSystem) -> Result<bool, ProblemError> {
         match &mut self.delassus {
             Operator::Saddle(saddle) if saddle.fits(system) => saddle.update(system)?,
@@ -245,7 +249,8 @@ impl Problem {
     /// Replaces the laws by others of as many rows each.
     ///
     /// # Errors
-    /// [`ProblemError::Size`], [`ProblemError::Friction`], [`ProblemError::Bounds`]; then nothing changes.
+    /// [`ProblemError::Size`], [`ProblemError::Friction`], [`ProblemError::Bounds`]; then nothing
+    /// changes.
     pub fn set_cones(&mut self, cones: &[Cone]) -> Result<(), ProblemError> {
         let size = |what, expected, found| ProblemError::Size {
             what,
@@ -319,7 +324,8 @@ impl Problem {
         &self.diagonal[self.square(block)]
     }
 
-    /// Mean of the diagonal of a block of `A`, in size; the largest one of the problem (1 if there is none) for a block of zeros.
+    /// Mean of the diagonal of a block of `A`, in size; the largest one of the problem (1 if there
+    /// is none) for a block of zeros.
     pub fn scale(&self, block: usize) -> f64 {
         self.scale[block]
     }

@@ -1,5 +1,6 @@
 //! What solvers have in common: limits, outcomes, the best iterate.
 
+use super::auto::STAGES;
 use super::{
     AcceleratedGradient, Admm, AdmmOptions, Auto, AutoOptions, BarzilaiBorwein, BlockPivoting,
     BlockPivotingOptions, CentralPath, GaussSeidel, GaussSeidelOptions, InteriorPoint, InteriorPointOptions,
@@ -74,7 +75,8 @@ pub enum Method {
 }
 
 impl Method {
-    /// A solver of this method with its usual options and the limits given; none for a solver from elsewhere.
+    /// A solver of this method with its usual options and the limits given; none for a solver from
+    /// elsewhere.
     pub fn solver(self, limits: Limits) -> Option<Box<dyn Solver>> {
         Some(match self {
             Self::GaussSeidel => Box::new(GaussSeidel::new(GaussSeidelOptions {
@@ -129,8 +131,8 @@ pub enum Outcome {
     MaxIterations,
     /// No progress any more.
     Stagnated,
-    /// A pivoting method met a direction without end. For a semidefinite `A` without friction the problem has no solution; for others it
-    /// may have one.
+    /// A pivoting method met a direction without end. For a semidefinite `A` without friction the
+    /// problem has no solution; for others it may have one.
     Ray,
     /// A factorisation, a pivot or a number failed.
     Breakdown,
@@ -149,7 +151,8 @@ pub struct Stage {
     pub measure: f64,
 }
 
-/// The solvers that [`Auto`](super::Auto) tried, in order: a list without memory of its own, because a warm solve allocates nothing.
+/// The solvers that [`Auto`](super::Auto) tried, in order: a list without memory of its own,
+/// because a warm solve allocates nothing.
 #[derive(Clone)]
 pub struct Stages {
     list: [Stage; Stages::MOST],
@@ -157,10 +160,10 @@ pub struct Stages {
 }
 
 impl Stages {
-    /// As many as there are things to try.
-    pub(crate) const MOST: usize = 27;
+    /// The number of stages of [`Auto`](super::Auto).
+    const MOST: usize = STAGES.len();
 
-    /// Appends one. There are never more than [`MOST`](Self::MOST), because [`Auto`](super::Auto) has a list of so many.
+    /// Appends one. There are never more than [`MOST`](Self::MOST).
     pub(crate) fn push(&mut self, stage: Stage) {
         self.list[self.len] = stage;
         self.len += 1;
@@ -224,15 +227,18 @@ pub trait Solver {
     /// Which one.
     fn method(&self) -> Method;
 
-    /// Starts from `r` (N s, m numbers; zeros for a cold start) and leaves the best impulse found there. It is always finite.
+    /// Starts from `r` (N s, m numbers; zeros for a cold start) and leaves the best impulse found
+    /// there. It is always finite.
     ///
     /// # Errors
-    /// [`ProblemError::Size`] or [`ProblemError::NotFinite`] for `r`; [`ProblemError::Unsuitable`] if the solver is not made for the
-    /// problem, [`ProblemError::Option`] if an option is out of its range. That it fails is an [`Outcome`], not an error.
+    /// [`ProblemError::Size`] or [`ProblemError::NotFinite`] for `r`; [`ProblemError::Unsuitable`]
+    /// if the solver is not made for the problem, [`ProblemError::Option`] if an option is out of
+    /// its range. That it fails is an [`Outcome`], not an error.
     fn solve(&mut self, problem: &Problem, r: &mut [f64]) -> Result<Report, ProblemError>;
 }
 
-/// The best iterate of a solver, and the decision when to stop: what every [`Solver`] is written with.
+/// The best iterate of a solver, and the decision when to stop: what every [`Solver`] is written
+/// with.
 ///
 /// ```
 /// use pliant_solvers::complementarity::*;
@@ -286,7 +292,8 @@ impl Tracker {
     /// Checks the start and looks at it; an outcome if there is nothing to do.
     ///
     /// # Errors
-    /// Those of [`Problem::check_start`]; [`ProblemError::Option`] for a tolerance that is negative or no number.
+    /// Those of [`Problem::check_start`]; [`ProblemError::Option`] for a tolerance that is negative
+    /// or no number.
     pub fn start(
         &mut self,
         problem: &Problem,
@@ -363,7 +370,8 @@ impl Tracker {
         self.last
     }
 
-    /// Puts the best iterate into `r` and reports on it; converged if and only if its residual says so.
+    /// Puts the best iterate into `r` and reports on it; converged if and only if its residual says
+    /// so.
     pub fn finish(
         &mut self,
         problem: &Problem,

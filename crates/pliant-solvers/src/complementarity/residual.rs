@@ -4,21 +4,26 @@ use super::cone::{ROWS, tangential};
 use super::{Cone, Problem, project_friction};
 use crate::bounds::natural;
 
-/// How far `r` is from solving a [`Problem`]. With `s` the [`scale`](Problem::scale) of a block, `V = |b|` over all rows, the velocity that
-/// there is without impulses. (The velocity `|u|` of the answer is no measure: one that runs away would look better the further it
-/// is. It takes the place of `|b|` only where that is zero.)
+/// How far `r` is from solving a [`Problem`]. With `s` the [`scale`](Problem::scale) of a block,
+/// `V = |b|` over all rows, the velocity that there is without impulses. (The velocity `|u|` of the
+/// answer is no measure: one that runs away would look better the further it is. It takes the place
+/// of `|b|` only where that is zero.)
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Residual {
-    /// The largest natural-map residual of the blocks, m/s: `|u|` for a free row; `|min(s r, u)|` for a unilateral one;
-    /// `s |r - clip(r - u/s, lower, upper)|` for a bounded one; `s |r - P_K(r - (u + mu |u_t| n)/s)|` for friction. It is zero only
-    /// at a solution. For a [`Cone::Pyramid`] and a [`Cone::Rolling`] the same with their own cones `K` and [shifts](Cone::shift).
+    /// The largest natural-map residual of the blocks, m/s: `|u|` for a free row; `|min(s r, u)|`
+    /// for a unilateral one; `s |r - clip(r - u/s, lower, upper)|` for a bounded one;
+    /// `s |r - P_K(r - (u + mu |u_t| n)/s)|` for friction. It is zero only at a solution. For a
+    /// [`Cone::Pyramid`] and a [`Cone::Rolling`] the same with their own cones `K` and
+    /// [shifts](Cone::shift).
     pub natural: f64,
     /// [`natural`](Self::natural) as a share of `V`; zero if both are.
     pub relative: f64,
-    /// The largest `|r . u|` of the blocks, with `u + mu |u_t| n` for `u` where there is friction; for bounded rows, `|u|` times the
-    /// distance from the bound towards which it pushes, if that is finite. J.
+    /// The largest `|r . u|` of the blocks, with `u + mu |u_t| n` for `u` where there is friction;
+    /// for bounded rows, `|u|` times the distance from the bound towards which it pushes, if that
+    /// is finite. J.
     pub complementarity: f64,
-    /// [`complementarity`](Self::complementarity) as a share of `V` times the largest of `|r|` and `|b|/s`.
+    /// [`complementarity`](Self::complementarity) as a share of `V` times the largest of `|r|` and
+    /// `|b|/s`.
     pub complementarity_share: f64,
     /// The largest `max(0, -r_n)` of unilateral rows and contacts, N s.
     pub negative_impulse: f64,
@@ -42,12 +47,14 @@ pub(crate) fn larger(a: f64, b: f64) -> f64 {
     if b.is_nan() || b > a { b } else { a }
 }
 
-/// Natural map of a unilateral row with its sign, `min(s r, u)` in m/s, for `s` in velocity per impulse.
+/// Natural map of a unilateral row with its sign, `min(s r, u)` in m/s, for `s` in velocity per
+/// impulse.
 pub fn natural_map(s: f64, r: f64, u: f64) -> f64 {
     (s * r).min(u)
 }
 
-/// `|r - P_K(r - rho (u + mu |u_t| n))|`, N s, normal first, for any step `rho > 0` (impulse per velocity).
+/// `|r - P_K(r - rho (u + mu |u_t| n))|`, N s, normal first, for any step `rho > 0` (impulse per
+/// velocity).
 ///
 /// # Panics
 /// If `r` and `u` do not have the same length, two or three.
@@ -72,7 +79,8 @@ impl Problem {
         self.residual_at(r, u)
     }
 
-    /// The residual of an impulse by the [exact](Cone::exact) laws of contacts whose shift is known; `u` takes `A r + b`. Cost: one product.
+    /// The residual of an impulse by the [exact](Cone::exact) laws of contacts whose shift is
+    /// known; `u` takes `A r + b`. Cost: one product.
     ///
     /// # Panics
     /// As [`residual`](Self::residual).
@@ -135,8 +143,9 @@ fn block_residual(cone: &Cone, s: f64, r: &[f64], u: &[f64]) -> (f64, f64) {
             let miss = s * y.iter().zip(r).fold(0.0, |a: f64, (y, r)| a.hypot(y - r));
             let dot: f64 = r.iter().zip(u).map(|(r, u)| r * u).sum();
             let work = (dot + shift * r[0]).abs();
-            // A velocity is lost beside an impulse of 1e16 times it. The map is never less than this, without the difference: with p = P_K(y), q = p - y,
-            // r = p + e and u~/s = q + e, it is r . u~/s = e . (p + q + e).
+            // A velocity is lost beside an impulse of 1e16 times it. The map is never less than
+            // this, without the difference: with p = P_K(y), q = p - y, r = p + e and u~/s = q + e,
+            // it is r . u~/s = e . (p + q + e).
             let length = |x: &[f64]| x.iter().fold(0.0, |a: f64, x| a.hypot(*x));
             let of = s * length(r) + length(u) + shift + 3.0 * miss;
             let least = if work > 0.0 { s * work / of } else { 0.0 };

@@ -4,25 +4,30 @@ mod explicit;
 mod free;
 
 use super::delassus::add_rounded;
-use super::{Delassus, Form, ProblemError, Twice};
+use super::{Compensated, Delassus, Form, ProblemError};
 use crate::{Elimination, KktSystem};
 use explicit::{Analysis, Explicit};
 use free::Free;
-use pliant_sparse::{CsrMatrix, PatternBuilder};
+use pliant_sparse::{CsrMatrix, DisjointSets, PatternBuilder};
 use std::ops::Range;
 
-/// `A = N K^-1 N^T + R_N` of some rows `N` of a [`KktSystem`], `K` the system of the other rows, all of them bilateral: sparse blocks or
-/// products through the factor of `K`, and the system itself for those who factor it.
+/// `A = N K^-1 N^T + R_N` of some rows `N` of a [`KktSystem`], `K` the system of the other rows,
+/// all of them bilateral: sparse blocks or products through the factor of `K`, and the system
+/// itself for those who factor it.
 ///
-/// **By entries**, `A` is minus the Schur complement that the block factor of `K` leaves in the rows `N`: half a solve per row, only where the row is felt
-/// (up the elimination tree), and the products of these halves, only of the symmetric half ([`Complement`](pliant_sparse::Complement)). Rows are
-/// shared among threads. Contacts of bodies without joints couple if they share a body. Memory: the blocks of `A`. If `K` has redundant rows, columns
-/// are computed with the [`DirectSolver`](crate::DirectSolver).
+/// **By entries**, `A` is minus the Schur complement that the block factor of `K` leaves in the
+/// rows `N`: half a solve per row, only where the row is felt (up the elimination tree), and the
+/// products of these halves, only of the symmetric half
+/// ([`Complement`](pliant_sparse::Complement)). Rows are shared among threads. Contacts of bodies
+/// without joints couple if they share a body. Memory: the blocks of `A`. If `K` has redundant
+/// rows, columns are computed with the [`DirectSolver`](crate::DirectSolver).
 ///
-/// **Matrix-free**, a product is one solve with the factor of `K` and two products with `N`; the diagonal blocks are computed once per
-/// update. Meant for contacts that all couple through one mechanism or solid, where `A` is full. Solvers of products (accelerated gradient,
-/// Barzilai-Borwein, Jacobi) lose nothing; those that factor work on the [system](Form::Saddle); those that want single blocks or a
-/// dense matrix get them by a solve per column, which is exact and slow.
+/// **Matrix-free**, a product is one solve with the factor of `K` and two products with `N`; the
+/// diagonal blocks are computed once per update. Meant for contacts that all couple through one
+/// mechanism or solid, where `A` is full. Solvers of products (accelerated gradient,
+/// Barzilai-Borwein, Jacobi) lose nothing; those that factor work on the [system](Form::Saddle);
+/// those that want single blocks or a dense matrix get them by a solve per column, which is exact
+/// and slow.
 #[derive(Debug)]
 pub struct SaddleDelassus {
     system: KktSystem,
@@ -69,19 +74,23 @@ pub struct DelassusReport {
     pub matrix_free: bool,
     /// Why.
     pub reason: DelassusReason,
-    /// Entries of `A`, both triangles, if every row couples with all that touch the same connected part of `K`.
+    /// Entries of `A`, both triangles, if every row couples with all that touch the same connected
+    /// part of `K`.
     pub entries: u64,
-    /// Work of the entries, of [`PRODUCTS`](Self::PRODUCTS) products and [`SWEEPS`](Self::SWEEPS) sweeps with them, in nanoseconds of a common processor: weights of counts, never
-    /// measured. None if they were not analysed, for their memory or by choice.
+    /// Work of the entries, of [`PRODUCTS`](Self::PRODUCTS) products and [`SWEEPS`](Self::SWEEPS)
+    /// sweeps with them, in nanoseconds of a common processor: weights of counts, never measured.
+    /// None if they were not analysed, for their memory or by choice.
     pub explicit_work: Option<f64>,
-    /// The same of the factor of `K`, the diagonal blocks and the products through it, where that was of interest.
+    /// The same of the factor of `K`, the diagonal blocks and the products through it, where that
+    /// was of interest.
     pub free_work: Option<f64>,
 }
 
 impl DelassusReport {
     /// Products that are expected of an operator.
     pub const PRODUCTS: f64 = 200.0;
-    /// Sweeps of a solver that asks for the rows of one block at a time, each a whole product if there are no entries.
+    /// Sweeps of a solver that asks for the rows of one block at a time, each a whole product if
+    /// there are no entries.
     pub const SWEEPS: f64 = 8.0;
 }
 
@@ -163,38 +172,27 @@ fn terms(system: &KktSystem, row: usize) -> impl Iterator<Item = (usize, f64)> {
 
 /// Sum of squares of the numbers of rows that touch each connected part of `K`.
 fn coupled(system: &KktSystem, rows: &[usize]) -> u64 {
-    fn root(parent: &mut [u32], mut v: usize) -> usize {
-        while parent[v] as usize != v {
-            parent[v] = parent[parent[v] as usize];
-            v = parent[v] as usize;
-        }
-        v
-    }
     let (n, m) = (system.n(), system.m());
     let mut out = vec![false; m];
     rows.iter().for_each(|row| out[*row] = true);
-    let mut parent: Vec<u32> = (0..(n + m) as u32).collect();
-    let mut join = |a: usize, b: usize| {
-        let (a, b) = (root(&mut parent, a), root(&mut parent, b));
-        parent[a.max(b)] = a.min(b) as u32;
-    };
+    let mut sets = DisjointSets::new(n + m);
     let is_free = |k: &usize| !system.fixed[*k];
     for i in (0..n).filter(is_free) {
         let others = system.w.pattern().row(i).iter().map(|k| *k as usize);
-        others.filter(is_free).for_each(|k| join(i, k));
+        others.filter(is_free).for_each(|k| sets.join(i, k));
     }
     for i in (0..m).filter(|i| !out[*i]) {
         let others = system.j.pattern().row(i).iter().map(|k| *k as usize);
-        others.filter(is_free).for_each(|k| join(n + i, k));
+        others.filter(is_free).for_each(|k| sets.join(n + i, k));
         let others = system.r.pattern().row(i).iter().map(|k| *k as usize);
-        others.filter(|k| !out[*k]).for_each(|k| join(n + i, n + k));
+        others.filter(|k| !out[*k]).for_each(|k| sets.join(n + i, n + k));
     }
     let mut touching = vec![0u64; n + m];
     let mut last = vec![ABSENT; n + m];
     for row in rows {
         let columns = system.j.pattern().row(*row).iter().map(|k| *k as usize);
         for k in columns.filter(is_free) {
-            let part = root(&mut parent, k);
+            let part = sets.root(k);
             if last[part] != *row as u32 {
                 last[part] = *row as u32;
                 touching[part] += 1;
@@ -207,18 +205,18 @@ fn coupled(system: &KktSystem, rows: &[usize]) -> u64 {
 }
 
 impl SaddleDelassus {
-    /// For the rows `rows` of a system, in the order in which they count, each once; `blocks` are the boundaries of blocks of them. The others are
-    /// bilateral, whatever their bounds.
+    /// For the rows `rows` of a system, in the order in which they count, each once; `blocks` are
+    /// the boundaries of blocks of them. The others are bilateral, whatever their bounds.
     ///
     /// # Errors
-    /// [`ProblemError::Size`] if the blocks do not fit the rows or a row is not of the system or comes twice, and what the
-    /// [`DirectSolver`](crate::DirectSolver) says.
+    /// [`ProblemError::Size`] if the blocks do not fit the rows or a row is not of the system or
+    /// comes twice, and what the [`DirectSolver`](crate::DirectSolver) says.
     pub fn new(system: &KktSystem, rows: &[usize], blocks: &[usize]) -> Result<Self, ProblemError> {
         Self::with(system, rows, blocks, DelassusChoice::Auto, 1)
     }
 
-    /// As [`Self::new`], kept as one chooses; entries are computed, products solved for on so many threads where there is enough work, with the
-    /// same bits for any number of them.
+    /// As [`Self::new`], kept as one chooses; entries are computed, products solved for on so many
+    /// threads where there is enough work, with the same bits for any number of them.
     ///
     /// # Errors
     /// As [`Self::new`].
@@ -229,14 +227,16 @@ impl SaddleDelassus {
         choice: DelassusChoice,
         threads: usize,
     ) -> Result<Self, ProblemError> {
-        Self::ordered(system, (rows, blocks), (choice, threads), None)
+        Self::ordered(system, rows, blocks, choice, threads, None)
     }
 
     /// The same, in an order of the bilateral part that was once found, if it fits.
     pub(crate) fn ordered(
         system: &KktSystem,
-        (rows, blocks): (&[usize], &[usize]),
-        (choice, threads): (DelassusChoice, usize),
+        rows: &[usize],
+        blocks: &[usize],
+        choice: DelassusChoice,
+        threads: usize,
         order: Option<Elimination>,
     ) -> Result<Self, ProblemError> {
         let size = |what, expected, found| ProblemError::Size {
@@ -317,10 +317,12 @@ impl SaddleDelassus {
             && self.system.primal_blocks() == system.primal_blocks()
     }
 
-    /// Takes new values of a system of the same patterns. Allocates nothing with one thread, unless `K` has redundant rows.
+    /// Takes new values of a system of the same patterns. Allocates nothing with one thread, unless
+    /// `K` has redundant rows.
     ///
     /// # Errors
-    /// [`ProblemError::Size`] for another pattern, and what the [`DirectSolver`](crate::DirectSolver) says.
+    /// [`ProblemError::Size`] for another pattern, and what the
+    /// [`DirectSolver`](crate::DirectSolver) says.
     pub fn update(&mut self, system: &KktSystem) -> Result<(), ProblemError> {
         if !self.fits(system) {
             return Err(ProblemError::Bilateral(crate::SolveError::NotPrepared));
@@ -372,7 +374,7 @@ impl Delassus for SaddleDelassus {
         }
     }
 
-    fn add_times(&self, r: &[f64], y: &mut [Twice], scratch: &mut [f64]) {
+    fn add_times(&self, r: &[f64], y: &mut [Compensated], scratch: &mut [f64]) {
         match &self.values {
             Values::Explicit(own) => own.a.add_times(r, y, scratch),
             Values::Free(_) => add_rounded(self, r, y, scratch),
@@ -382,7 +384,7 @@ impl Delassus for SaddleDelassus {
     fn block(&self, rows: Range<usize>, columns: Range<usize>, out: &mut [f64]) {
         match &self.values {
             Values::Explicit(own) => own.a.block(rows, columns, out),
-            Values::Free(own) => own.block(&self.system, &self.rows, (rows, columns), out),
+            Values::Free(own) => own.block(&self.system, &self.rows, rows, columns, out),
         }
     }
 

@@ -1,22 +1,24 @@
 //! Solves with `T A T^T + E`: the linear algebra of ADMM and of the interior-point method.
 
-mod bent;
+mod unsymmetric;
 
 use super::cone::ROWS;
 use super::{Form, Problem, ProblemError};
 use crate::{DirectSolver, Elimination, KktSystem};
-use bent::Bent;
 use pliant_sparse::{Pattern, PatternBuilder};
+use unsymmetric::Unsymmetric;
 
 const ABSENT: u32 = u32::MAX;
 /// Most entries of a square block.
 const SQUARE: usize = ROWS * ROWS;
 
-/// `(T A T^T + E) x = rhs` for symmetric semidefinite `A`, `T` of one square block per block of rows, and diagonal positive `E`.
+/// `(T A T^T + E) x = rhs` for symmetric semidefinite `A`, `T` of one square block per block of
+/// rows, and diagonal positive `E`.
 ///
-/// Through the [`DirectSolver`]: where the operator is a Schur complement, `A = N K^-1 N^T + R`, as the saddle-point system with the rows
-/// `T N` and `T R T^T + E`, so that `A` is never formed and contacts go before bodies; else as the matrix itself, sparse or dense.
-/// The pattern is analysed once; nothing is allocated for equal patterns.
+/// Through the [`DirectSolver`]: where the operator is a Schur complement, `A = N K^-1 N^T + R`, as
+/// the saddle-point system with the rows `T N` and `T R T^T + E`, so that `A` is never formed and
+/// contacts go before bodies; else as the matrix itself, sparse or dense. The pattern is analysed
+/// once; nothing is allocated for equal patterns.
 #[derive(Debug, Default)]
 pub(crate) struct Shifted {
     system: Option<KktSystem>,
@@ -27,7 +29,8 @@ pub(crate) struct Shifted {
     rows: Vec<usize>,
     fixed: Vec<bool>,
     saddle: bool,
-    /// Saddle-point form: for every entry of the own `J`, the entries of its column in the rows of the block, of the source.
+    /// Saddle-point form: for every entry of the own `J`, the entries of its column in the rows of
+    /// the block, of the source.
     columns: Vec<[u32; ROWS]>,
     /// For every entry of the own `R` the entry of the source.
     entries: Vec<u32>,
@@ -41,7 +44,7 @@ pub(crate) struct Shifted {
     /// Order for the next pattern, if it fits.
     imposed: Option<Elimination>,
     /// Made when it is first asked for.
-    bent: Option<Bent>,
+    unsymmetric: Option<Unsymmetric>,
     /// Whether the symmetric factor has yet to see this problem.
     stale: bool,
     /// Whether the system has rows without a cone.
@@ -121,7 +124,7 @@ impl Shifted {
         self.seen.clear();
         self.rows.clear();
         self.pairs.clear();
-        self.bent = None;
+        self.unsymmetric = None;
         self.direct.forget(self.imposed.take());
         let form = problem.delassus().form();
         self.saddle = matches!(form, Form::Saddle { .. });
@@ -247,8 +250,8 @@ impl Shifted {
         matrix(w.finish()?, bounds)
     }
 
-    /// Factors with `T` as one square matrix per block, row by row, and `E` as one number per row. False if
-    /// it fails.
+    /// Factors with `T` as one square matrix per block, row by row, and `E` as one number per row.
+    /// False if it fails.
     pub(crate) fn factor(&mut self, problem: &Problem, turn: &[f64], e: &[f64]) -> bool {
         self.ready = false;
         self.fill(problem, turn, e);
@@ -257,8 +260,8 @@ impl Shifted {
             .as_ref()
             .is_some_and(|own| self.direct.prepare(own).is_ok());
         // Rows that turned out to be redundant may have changed the order.
-        if self.bent.as_ref().map(|b| &b.order) != self.direct.elimination() {
-            self.bent = None;
+        if self.unsymmetric.as_ref().map(|b| &b.order) != self.direct.elimination() {
+            self.unsymmetric = None;
         }
         self.ready
     }

@@ -11,8 +11,8 @@ pub(crate) fn inverse_scales(problem: &Problem, out: &mut Vec<f64>) {
     }
 }
 
-/// Estimate from below of the largest eigenvalue of `D^-1/2 A D^-1/2`, by 20 steps of the power method on `D^-1 A` from a fixed start.
-/// At least 1e-3.
+/// Estimate from below of the largest eigenvalue of `D^-1/2 A D^-1/2`, by 20 steps of the power
+/// method on `D^-1 A` from a fixed start. At least 1e-3.
 pub(crate) fn largest_eigenvalue(
     problem: &Problem,
     inverse: &[f64],

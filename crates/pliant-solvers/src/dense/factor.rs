@@ -21,13 +21,14 @@ pub enum DenseMethod {
     BunchKaufman,
 }
 
-impl std::fmt::Display for DenseMethod {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
+impl DenseMethod {
+    /// Its name, for reports.
+    pub fn name(self) -> &'static str {
+        match self {
             Self::Cholesky => "dense L L^T",
             Self::Ldlt => "dense L D L^T",
             Self::BunchKaufman => "dense L B L^T with pivoting",
-        })
+        }
     }
 }
 
@@ -106,12 +107,13 @@ impl DenseFactor {
         self.method
     }
 
-    /// Factors `A`, given row by row; its lower triangle counts. A singular matrix has a factor, but no solutions: see
-    /// [`Self::inertia`]. Allocates nothing.
+    /// Factors `A`, given row by row; its lower triangle counts. A singular matrix has a factor,
+    /// but no solutions: see [`Self::inertia`]. Allocates nothing.
     ///
     /// # Errors
-    /// [`SolveError::Size`]; [`SolveError::NotFinite`]; [`SolveError::NotPositiveDefinite`] for [`DenseMethod::Cholesky`],
-    /// [`SolveError::Singular`] at a zero pivot of [`DenseMethod::Ldlt`].
+    /// [`SolveError::Size`]; [`SolveError::NotFinite`]; [`SolveError::NotPositiveDefinite`] for
+    /// [`DenseMethod::Cholesky`], [`SolveError::Singular`] at a zero pivot of
+    /// [`DenseMethod::Ldlt`].
     pub fn factor(&mut self, a: &[f64]) -> Result<(), SolveError> {
         let n = self.order();
         self.ready = false;
@@ -175,7 +177,8 @@ impl DenseFactor {
         Ok(())
     }
 
-    /// Reads the inertia off the pivots: those below `n` roundings of the largest entry count as zero.
+    /// Reads the inertia off the pivots: those below `n` roundings of the largest entry count as
+    /// zero.
     fn count(&mut self, size: f64) {
         let n = self.order();
         let zero = n as f64 * f64::EPSILON * size;
@@ -230,7 +233,8 @@ impl DenseFactor {
         }
     }
 
-    /// Inertia of the last matrix, by Sylvester's law that of the pivots. Pivots count as zero below `n` roundings of the largest entry.
+    /// Inertia of the last matrix, by Sylvester's law that of the pivots. Pivots count as zero
+    /// below `n` roundings of the largest entry.
     pub fn inertia(&self) -> Inertia {
         self.inertia
     }
@@ -240,12 +244,12 @@ impl DenseFactor {
         self.smallest
     }
 
-    /// Solves `A x = b` in place, for as many right-hand sides as `x` holds one after another. Cost `2 n^2` each. Allocates only for
-    /// more of them than ever before.
+    /// Solves `A x = b` in place, for as many right-hand sides as `x` holds one after another. Cost
+    /// `2 n^2` each. Allocates only for more of them than ever before.
     ///
     /// # Errors
-    /// [`SolveError::NotPrepared`] without a factor, [`SolveError::Singular`] if a pivot vanishes, [`SolveError::Size`] if `x` does not hold
-    /// whole vectors.
+    /// [`SolveError::NotPrepared`] without a factor, [`SolveError::Singular`] if a pivot vanishes,
+    /// [`SolveError::Size`] if `x` does not hold whole vectors.
     pub fn solve_in_place(&mut self, x: &mut [f64]) -> Result<(), SolveError> {
         let n = self.order();
         if !self.ready {

@@ -7,7 +7,8 @@ use crate::{KktSystem, Solution, SolveError, SolveReport};
 /// Options of the [`DenseSolver`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DenseOptions {
-    /// The factor; by default the pivoted one. [`DenseMethod::Cholesky`] is for systems without rows.
+    /// The factor; by default the pivoted one. [`DenseMethod::Cholesky`] is for systems without
+    /// rows.
     pub method: DenseMethod,
     /// Largest relative residual (componentwise backward error) that counts as converged.
     pub tolerance: f64,
@@ -25,11 +26,13 @@ impl Default for DenseOptions {
     }
 }
 
-/// Factors `[W -J^T; -J -R]` as a dense matrix, equilibrated by powers of two, and solves with iterative refinement. All rows are
-/// bilateral and independent: redundant hard rows are [`SolveError::Singular`], for which there is the [`DirectSolver`](crate::DirectSolver).
+/// Factors `[W -J^T; -J -R]` as a dense matrix, equilibrated by powers of two, and solves with
+/// iterative refinement. All rows are bilateral and independent: redundant hard rows are
+/// [`SolveError::Singular`], for which there is the [`DirectSolver`](crate::DirectSolver).
 ///
-/// For small systems, where it is faster than anything sparse, and for matrices on which factors without pivoting lose digits. Cost:
-/// `(n + m)^3 / 3` per `prepare`, `2 (n + m)^2` per solve and refinement.
+/// For small systems, where it is faster than anything sparse, and for matrices on which factors
+/// without pivoting lose digits. Cost: `(n + m)^3 / 3` per `prepare`, `2 (n + m)^2` per solve and
+/// refinement.
 #[derive(Debug, Default)]
 pub struct DenseSolver {
     /// Options; a change of the method counts from the next `prepare` on.
@@ -53,9 +56,11 @@ impl DenseSolver {
     /// Fills and factors. Allocates only if the pattern changed.
     ///
     /// # Errors
-    /// [`SolveError::NotPositiveDefinite`] if `W` is not, on the null space of `J`; [`SolveError::Singular`] if rows are redundant, or
-    /// at a zero pivot; [`SolveError::NegativeCompliance`], [`SolveError::NotFinite`], [`SolveError::Size`], [`SolveError::Bounds`],
-    /// [`SolveError::Bounded`]; [`SolveError::Parameter`] for a [`DenseMethod::Cholesky`] with rows.
+    /// [`SolveError::NotPositiveDefinite`] if `W` is not, on the null space of `J`;
+    /// [`SolveError::Singular`] if rows are redundant, or at a zero pivot;
+    /// [`SolveError::NegativeCompliance`], [`SolveError::NotFinite`], [`SolveError::Size`],
+    /// [`SolveError::Bounds`], [`SolveError::Bounded`]; [`SolveError::Parameter`] for a
+    /// [`DenseMethod::Cholesky`] with rows.
     pub fn prepare(&mut self, system: &KktSystem) -> Result<(), SolveError> {
         self.ready = false;
         system.check()?;
@@ -127,8 +132,9 @@ impl DenseSolver {
     /// Solves for the right-hand sides `system.c` and `system.b`.
     ///
     /// # Errors
-    /// [`SolveError::NotPrepared`] without a matching `prepare`; [`SolveError::NotFinite`] if a right-hand side or the
-    /// answer is not finite; [`SolveError::Bounded`]. A large residual is a [`Status`](crate::Status), not an error.
+    /// [`SolveError::NotPrepared`] without a matching `prepare`; [`SolveError::NotFinite`] if a
+    /// right-hand side or the answer is not finite; [`SolveError::Bounded`]. A large residual is a
+    /// [`Status`](crate::Status), not an error.
     pub fn solve(&mut self, system: &KktSystem, solution: &mut Solution) -> Result<SolveReport, SolveError> {
         system.check()?;
         system.check_bilateral()?;

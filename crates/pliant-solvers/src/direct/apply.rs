@@ -11,8 +11,9 @@ impl DirectSolver {
         Some(plan.position.len())
     }
 
-    /// `z = K^-1 r` by the factors as they are, without refinement; `z = r` at fixed variables. The multipliers of
-    /// redundant rows come out with minimum norm. Nothing happens before a `prepare`. Cost `4 nnz(L)`.
+    /// `z = K^-1 r` by the factors as they are, without refinement; `z = r` at fixed variables. The
+    /// multipliers of redundant rows come out with minimum norm. Nothing happens before a
+    /// `prepare`. Cost `4 nnz(L)`.
     pub fn apply_factors(&mut self, r: &[f64], z: &mut [f64]) {
         z.copy_from_slice(r);
         let Some(plan) = self.plan.as_mut().filter(|_| self.ready) else {
@@ -32,7 +33,8 @@ impl DirectSolver {
         self.null_space.remove(&mut z[n..]);
     }
 
-    /// As [`Self::apply_factors`] for as many right-hand sides as `r` holds one after another; several read the factor once.
+    /// As [`Self::apply_factors`] for as many right-hand sides as `r` holds one after another;
+    /// several read the factor once.
     pub fn apply_factors_to(&mut self, r: &[f64], z: &mut Vec<f64>) {
         z.clear();
         z.extend_from_slice(r);
@@ -62,8 +64,9 @@ impl DirectSolver {
         }
     }
 
-    /// `out += B^T K^-1 B` for `count` vectors on the free variables, by their entries `(vector, variable, value)`, where the factor is by blocks:
-    /// the block columns that it took. `None` for other factors, and before a `prepare`.
+    /// `out += B^T K^-1 B` for `count` vectors on the free variables, by their entries
+    /// `(vector, variable, value)`, where the factor is by blocks: the block columns that it took.
+    /// `None` for other factors, and before a `prepare`.
     pub(crate) fn add_gram(
         &mut self,
         count: usize,

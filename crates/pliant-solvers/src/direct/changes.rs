@@ -33,8 +33,9 @@ impl Changes {
 }
 
 impl Plan {
-    /// After [`rescale`](Self::rescale), with a factor by blocks: as [`fill`](Self::fill) and a factorisation, to the same bits, but where few
-    /// blocks changed, only these and their ancestors are eliminated. Also the number of block columns that were. Cost: a pass over the
+    /// After [`rescale`](Self::rescale), with a factor by blocks: as [`fill`](Self::fill) and a
+    /// factorisation, to the same bits, but where few blocks changed, only these and their
+    /// ancestors are eliminated. Also the number of block columns that were. Cost: a pass over the
     /// entries, and the changed part.
     pub(super) fn factor_changes(
         &mut self,

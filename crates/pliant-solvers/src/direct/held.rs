@@ -1,4 +1,5 @@
-//! What a solver of bounded rows asks of the direct one: rows held out of the matrix, and rows as seen after a solve.
+//! What a solver of bounded rows asks of the direct one: rows held out of the matrix, and rows as
+//! seen after a solve.
 
 use super::DirectSolver;
 use crate::KktSystem;
@@ -10,10 +11,11 @@ use crate::residual::roundoff;
 pub(crate) struct Row {
     /// `w = J x + R mu + b` (velocity), for a row in the matrix less what it contradicts others by.
     pub(crate) w: f64,
-    /// What a row in the matrix contradicts others by (velocity): `w` in full is the sum of the two.
+    /// What a row in the matrix contradicts others by (velocity): `w` in full is the sum of the
+    /// two.
     pub(crate) contradiction: f64,
-    /// `(Q Q^T)_ii` with the null space `Q` of the redundant rows: if the row alone were taken out, its contradiction divided by
-    /// this would be its `w`.
+    /// `(Q Q^T)_ii` with the null space `Q` of the redundant rows: if the row alone were taken out,
+    /// its contradiction divided by this would be its `w`.
     pub(crate) share: f64,
     /// Largest velocity that enters the row.
     pub(crate) size: f64,
@@ -33,8 +35,9 @@ impl Row {
 }
 
 impl DirectSolver {
-    /// Takes the rows out of the matrix that are not [`BoundState::Free`], at the next `prepare_held`. An empty list brings
-    /// them all back. Allocates only if the number of rows grew.
+    /// Takes the rows out of the matrix that are not [`BoundState::Free`], at the next
+    /// `prepare_held`. An empty list brings them all back. Allocates only if the number of rows
+    /// grew.
     pub(crate) fn hold(&mut self, states: &[BoundState]) {
         if self.states != states {
             self.ready = false;
@@ -71,7 +74,8 @@ impl DirectSolver {
         &self.dropped
     }
 
-    /// Row `i` as of the last solve. Cost: the non-zeros of the row, and the number of redundant rows.
+    /// Row `i` as of the last solve. Cost: the non-zeros of the row, and the number of redundant
+    /// rows.
     pub(crate) fn row(&self, system: &KktSystem, i: usize) -> Row {
         let held = is_held(&self.states, i);
         let terms = self.residual.row_scale[i].max(system.b[i].abs());

@@ -1,4 +1,5 @@
-//! The factor of the permuted matrix: by fronts, by blocks or by entries, whichever is predicted to be fastest.
+//! The factor of the permuted matrix: by fronts, by blocks or by entries, whichever is predicted to
+//! be fastest.
 
 use crate::SolveError;
 use crate::order::Elimination;
@@ -31,12 +32,14 @@ pub(super) enum Kernel {
     },
 }
 
-/// Predicted nanoseconds of the factorisation by blocks, a fit to chains, bands and grids of blocks of one to six.
+/// Predicted nanoseconds of the factorisation by blocks, a fit to chains, bands and grids of blocks
+/// of one to six.
 fn cost_by_blocks(pattern: &BlockPattern) -> f64 {
     100.0 * pattern.len() as f64 + 3.0 * pattern.updates() as f64 + pattern.flops() as f64 / 7.0
 }
 
-/// The same by entries, for the pattern of blocks of one, with the time of clearing and filling them; a fit to chains and grids.
+/// The same by entries, for the pattern of blocks of one, with the time of clearing and filling
+/// them; a fit to chains and grids.
 fn cost_by_entries(pattern: &BlockPattern) -> f64 {
     2.0 * pattern.len() as f64 + 2.0 * pattern.entries() as f64 + 1.2 * pattern.updates() as f64
 }
@@ -216,8 +219,8 @@ impl Kernel {
         matches!(self, Self::Blocks { .. })
     }
 
-    /// Whether it is worth while to fill block column by block column, just before each is needed: not for single entries, of which every one is
-    /// soon done.
+    /// Whether it is worth while to fill block column by block column, just before each is needed:
+    /// not for single entries, of which every one is soon done.
     pub(super) fn is_swept(&self) -> bool {
         matches!(self, Self::Blocks { symbolic, .. } if symbolic.pattern().len() < symbolic.size())
     }

@@ -27,12 +27,14 @@ pub(super) struct Scratch {
 }
 
 impl DirectSolver {
-    /// Solves for several right-hand sides in the place of `system.c` and `system.b`, reading the factor once for many of them. Every answer
-    /// is refined, checked and reported as one of [`Self::solve`], and equal to it up to rounding. Allocates only for more of them than
-    /// ever before.
+    /// Solves for several right-hand sides in the place of `system.c` and `system.b`, reading the
+    /// factor once for many of them. Every answer is refined, checked and reported as one of
+    /// [`Self::solve`], and equal to it up to rounding. Allocates only for more of them than ever
+    /// before.
     ///
     /// # Errors
-    /// As [`Self::solve`], and [`SolveError::Size`] if a right-hand side has the wrong lengths. The first that fails ends them all.
+    /// As [`Self::solve`], and [`SolveError::Size`] if a right-hand side has the wrong lengths. The
+    /// first that fails ends them all.
     pub fn solve_many(
         &mut self,
         system: &KktSystem,
@@ -73,6 +75,7 @@ impl DirectSolver {
                     relative: f64::INFINITY,
                     ..KktResidual::default()
                 },
+                iterations: 0,
                 refinements: 0,
                 redundant_rows: m - self.inertia.1,
                 inertia: self.inertia,

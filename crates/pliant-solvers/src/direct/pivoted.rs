@@ -11,8 +11,8 @@ pub struct PivotedOptions {
     pub tolerance: f64,
     /// Steps of iterative refinement at most.
     pub max_refinements: usize,
-    /// Whether `W` may be indefinite on the null space of `J`. The answer is then a stationary point of the energy, no minimum:
-    /// [`SolveReport::inertia`] tells.
+    /// Whether `W` may be indefinite on the null space of `J`. The answer is then a stationary
+    /// point of the energy, no minimum: [`SolveReport::inertia`] tells.
     pub indefinite: bool,
 }
 
@@ -26,12 +26,14 @@ impl Default for PivotedOptions {
     }
 }
 
-/// Factors `[W -J^T; -J -R]` as a sparse matrix with pivots of one and two, chosen for stability in every front
-/// ([`PivotedFactor`]), and solves with iterative refinement. All rows are bilateral and independent: redundant hard rows are
-/// [`SolveError::Singular`], for which there is the [`DirectSolver`](crate::DirectSolver).
+/// Factors `[W -J^T; -J -R]` as a sparse matrix with pivots of one and two, chosen for stability in
+/// every front ([`PivotedFactor`]), and solves with iterative refinement. All rows are bilateral
+/// and independent: redundant hard rows are [`SolveError::Singular`], for which there is the
+/// [`DirectSolver`](crate::DirectSolver).
 ///
-/// For systems on which factors without pivoting break down, and for those that are no minimum: slower than the direct solver by a factor of ten and
-/// more. Everything is computed anew and allocated by every `prepare`.
+/// For systems on which factors without pivoting break down, and for those that are no minimum:
+/// slower than the direct solver by a factor of ten and more. Everything is computed anew and
+/// allocated by every `prepare`.
 #[derive(Debug, Default)]
 pub struct PivotedSolver {
     /// Options; `indefinite` counts from the next `prepare` on.
@@ -88,9 +90,10 @@ impl PivotedSolver {
     /// Analyses and factors.
     ///
     /// # Errors
-    /// [`SolveError::NotPositiveDefinite`] if `W` has a zero on its diagonal or, unless the options allow it, is not positive definite on the
-    /// null space of `J`; [`SolveError::Singular`] if rows are redundant; [`SolveError::NegativeCompliance`],
-    /// [`SolveError::NotFinite`], [`SolveError::Size`], [`SolveError::Bounds`], [`SolveError::Bounded`].
+    /// [`SolveError::NotPositiveDefinite`] if `W` has a zero on its diagonal or, unless the options
+    /// allow it, is not positive definite on the null space of `J`; [`SolveError::Singular`] if
+    /// rows are redundant; [`SolveError::NegativeCompliance`], [`SolveError::NotFinite`],
+    /// [`SolveError::Size`], [`SolveError::Bounds`], [`SolveError::Bounded`].
     pub fn prepare(&mut self, system: &KktSystem) -> Result<(), SolveError> {
         self.factor = None;
         system.check()?;
@@ -130,8 +133,9 @@ impl PivotedSolver {
     /// Solves for the right-hand sides `system.c` and `system.b`.
     ///
     /// # Errors
-    /// [`SolveError::NotPrepared`] without a matching `prepare`; [`SolveError::NotFinite`] if a right-hand side or
-    /// the answer is not finite; [`SolveError::Bounded`]. A large residual is a [`Status`](crate::Status), not an error.
+    /// [`SolveError::NotPrepared`] without a matching `prepare`; [`SolveError::NotFinite`] if a
+    /// right-hand side or the answer is not finite; [`SolveError::Bounded`]. A large residual is a
+    /// [`Status`](crate::Status), not an error.
     pub fn solve(&mut self, system: &KktSystem, solution: &mut Solution) -> Result<SolveReport, SolveError> {
         system.check()?;
         system.check_bilateral()?;

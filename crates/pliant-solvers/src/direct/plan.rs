@@ -1,4 +1,5 @@
-//! The permuted, scaled matrix: pattern and slots once, values every time, straight into the storage of the factor.
+//! The permuted, scaled matrix: pattern and slots once, values every time, straight into the
+//! storage of the factor.
 
 use super::changes::Changes;
 use super::kernel::Kernel;
@@ -104,8 +105,9 @@ impl Plan {
         })
     }
 
-    /// Scales as [`rescale`](Self::rescale) does and fills in the scaled values, in one pass over the entries of rows. A row held at a bound keeps its
-    /// place in the pattern with zeros and a unit pivot.
+    /// Scales as [`rescale`](Self::rescale) does and fills in the scaled values, in one pass over
+    /// the entries of rows. A row held at a bound keeps its place in the pattern with zeros and a
+    /// unit pivot.
     pub(super) fn fill(&mut self, system: &KktSystem, rules: Rules<'_>) -> Result<(), SolveError> {
         self.scale_variables(system)?;
         let (kernel, _, mut writer) = self.writer(system, rules);
@@ -155,7 +157,8 @@ impl Plan {
         }
     }
 
-    /// The right-hand side of the scaled, permuted matrix. Rows held at a bound do not move: theirs is zero.
+    /// The right-hand side of the scaled, permuted matrix. Rows held at a bound do not move: theirs
+    /// is zero.
     pub(super) fn gather(&self, primal: &[f64], rows: &[f64], states: &[BoundState], out: &mut Vec<f64>) {
         let n = primal.len();
         out.clear();
@@ -222,7 +225,8 @@ impl Writer<'_> {
         }
     }
 
-    /// Some rows of `J` and of `R`, and their scales: those of the columns are known, of a row's own block they are those before it.
+    /// Some rows of `J` and of `R`, and their scales: those of the columns are known, of a row's
+    /// own block they are those before it.
     pub(super) fn write_rows(&mut self, target: &mut [f64], rows: Range<usize>) -> Result<(), SolveError> {
         let (n, j, r) = (self.system.n(), &self.system.j, &self.system.r);
         let offsets_j = &j.pattern().offsets()[rows.start..=rows.end];

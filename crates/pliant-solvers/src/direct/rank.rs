@@ -9,12 +9,15 @@ use crate::{KktSystem, Solution, SolveError};
 
 /// A combination of rows exerts no force if its force is below this share of its terms.
 const NO_FORCE: f64 = 1e-3;
-/// The same for a row that was dropped on suspicion: rounding of the force, far below that of a row whose pivot is small but true.
+/// The same for a row that was dropped on suspicion: rounding of the force, far below that of a row
+/// whose pivot is small but true.
 const NO_FORCE_AT_ALL: f64 = 1e-7;
 
-/// A combination whose force is below this share of its terms is as good as rounding allows, or nearly so.
+/// A combination whose force is below this share of its terms is as good as rounding allows, or
+/// nearly so.
 const FORCELESS: f64 = 1e-14;
-/// Refinements of a combination at most: around a loop of thousands of bodies each gains two to six digits.
+/// Refinements of a combination at most: around a loop of thousands of bodies each gains two to six
+/// digits.
 const MOST_REFINEMENTS: usize = 8;
 /// Combinations that are sought together: as many as read the factor once.
 const TOGETHER: usize = 8;
@@ -30,9 +33,10 @@ fn block_of(system: &KktSystem, row: usize) -> usize {
 }
 
 impl DirectSolver {
-    /// As [`Self::prepare_held`]; where that finds `W` indefinite, once more with all rows after all variables. A nearly redundant
-    /// row that follows its owner may leave a pivot that is rounding but not small enough to be dropped, after which signs mean
-    /// nothing; sets of rows that come and go meet such pivots. The order stays changed only if that helped.
+    /// As [`Self::prepare_held`]; where that finds `W` indefinite, once more with all rows after
+    /// all variables. A nearly redundant row that follows its owner may leave a pivot that is
+    /// rounding but not small enough to be dropped, after which signs mean nothing; sets of rows
+    /// that come and go meet such pivots. The order stays changed only if that helped.
     pub(crate) fn prepare_safely(&mut self, system: &KktSystem) -> Result<(), SolveError> {
         let found = self.prepare_held(system);
         let deferred = |plan: &Plan| plan.elimination.deferred.iter().all(|d| *d);
@@ -53,8 +57,8 @@ impl DirectSolver {
         again
     }
 
-    /// The deferred row blocks, those that were dropped just now, and if the signs of the pivots are wrong those with a wrong one;
-    /// `None` if all of them were deferred already.
+    /// The deferred row blocks, those that were dropped just now, and if the signs of the pivots
+    /// are wrong those with a wrong one; `None` if all of them were deferred already.
     pub(super) fn newly_deferred(&self, system: &KktSystem, signs_wrong: bool) -> Option<Vec<bool>> {
         let plan = self.plan.as_ref()?;
         let deferred = &plan.elimination.deferred;
@@ -72,8 +76,9 @@ impl DirectSolver {
         Some(out)
     }
 
-    /// Suspects the deferred hard rows whose pivot is near the threshold or has the wrong sign: around long loops, rounding alone
-    /// may leave a redundant row a pivot above it. Says whether there were new ones. A compliant row has its own `R`, and is none.
+    /// Suspects the deferred hard rows whose pivot is near the threshold or has the wrong sign:
+    /// around long loops, rounding alone may leave a redundant row a pivot above it. Says whether
+    /// there were new ones. A compliant row has its own `R`, and is none.
     pub(super) fn suspect_more(&mut self, system: &KktSystem) -> bool {
         let Some(plan) = &self.plan else { return false };
         let mut found = false;
@@ -93,10 +98,11 @@ impl DirectSolver {
         found
     }
 
-    /// For each dropped row d: `n` with `n_d = 1` and `J^T n = 0`, by solves with the rows that are left, refined until its force is rounding:
-    /// what `n` is off by, the dropped rows miss of their right-hand side. Several rows share a solve. Returns a row for
-    /// which that fails: it was dropped because its pivot is small against its own Delassus diagonal (a light body between
-    /// heavy ones), not because it is redundant.
+    /// For each dropped row d: `n` with `n_d = 1` and `J^T n = 0`, by solves with the rows that are
+    /// left, refined until its force is rounding: what `n` is off by, the dropped rows miss of
+    /// their right-hand side. Several rows share a solve. Returns a row for which that fails: it
+    /// was dropped because its pivot is small against its own Delassus diagonal (a light body
+    /// between heavy ones), not because it is redundant.
     pub(super) fn find_null_space(&mut self, system: &KktSystem) -> Result<Option<usize>, SolveError> {
         let m = system.m();
         self.null_space.reset(m);
@@ -136,7 +142,8 @@ impl DirectSolver {
         right.clear();
         zeros(&mut self.b, m);
         for d in rows {
-            // W x - J^T mu = J_d^T with the rows that are left: where they can say what row d says, x is zero and n = mu + e_d.
+            // W x - J^T mu = J_d^T with the rows that are left: where they can say what row d says,
+            // x is zero and n = mu + e_d.
             zeros(&mut self.force, n);
             for (i, a) in system.j.row_entries(*d) {
                 self.force[i] = a;
@@ -193,16 +200,18 @@ impl DirectSolver {
         Ok(None)
     }
 
-    /// The row whose right-hand side contradicts others most, if they do: along a combination `n` of rows that exerts no force, `n . b`
-    /// must vanish up to what the rows are known to be off by, `sum |n_i| (rounding_i + tolerance size_i)`. Rows whose pivot is small but true
-    /// leave a force `f = J^T n` that is small but true: as every solution has `n . b = -f . x`, they contradict each other only beyond what the
-    /// velocities, `x` or those without rows, can do along `f`.
+    /// The row whose right-hand side contradicts others most, if they do: along a combination `n`
+    /// of rows that exerts no force, `n . b` must vanish up to what the rows are known to be off
+    /// by, `sum |n_i| (rounding_i + tolerance size_i)`. Rows whose pivot is small but true leave a
+    /// force `f = J^T n` that is small but true: as every solution has `n . b = -f . x`, they
+    /// contradict each other only beyond what the velocities, `x` or those without rows, can do
+    /// along `f`.
     ///
     /// The part of `b` that the rows agree on is `self.b`.
     pub(super) fn contradiction(&mut self, system: &KktSystem, b: &[f64], x: &[f64]) -> Option<(usize, f64)> {
         let mut force = std::mem::take(&mut self.force);
         let mut sizes = std::mem::take(&mut self.sizes);
-        let found = self.find_contradiction(system, b, x, (&mut force, &mut sizes));
+        let found = self.find_contradiction(system, b, x, &mut force, &mut sizes);
         (self.force, self.sizes) = (force, sizes);
         found
     }
@@ -212,7 +221,8 @@ impl DirectSolver {
         system: &KktSystem,
         b: &[f64],
         x: &[f64],
-        (force, sizes): (&mut Vec<f64>, &mut Sizes),
+        force: &mut Vec<f64>,
+        sizes: &mut Sizes,
     ) -> Option<(usize, f64)> {
         sizes.measure(system, b, &self.residual);
         let Sizes {
@@ -284,7 +294,8 @@ impl Sizes {
                 with = with.max(a.abs() * residual.velocity[k]);
                 without = without.max(a.abs() * self.free[k]);
             }
-            // What rows may disagree by is a share of velocities with or without rows: a contradiction makes multipliers without bound.
+            // What rows may disagree by is a share of velocities with or without rows: a
+            // contradiction makes multipliers without bound.
             self.speed.push(residual.row_scale[i] + b.abs() + without);
             self.rounding
                 .push(roundoff * (with + b.abs()) + system.b_rounding[i]);

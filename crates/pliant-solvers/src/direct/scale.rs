@@ -1,4 +1,5 @@
-//! The scale of every unknown: powers of two, so that no bit is lost, and a pivot of size 1 is at its threshold.
+//! The scale of every unknown: powers of two, so that no bit is lost, and a pivot of size 1 is at
+//! its threshold.
 
 use super::plan::Plan;
 use crate::bounds::{BoundState, is_held};
@@ -8,9 +9,11 @@ use crate::{KktSystem, SolveError, Variable};
 pub(super) const NEGLIGIBLE: f64 = 1e-12;
 /// Relative pivot threshold of variables and compliant rows: a few roundings.
 const ROUNDOFF: f64 = 1e-15;
-/// Factor between the thresholds of suspected rows and of others: a power of four, so that scales stay powers of two.
+/// Factor between the thresholds of suspected rows and of others: a power of four, so that scales
+/// stay powers of two.
 pub(super) const SUSPICION: f64 = 262_144.0;
-/// Scale of a row held at a bound: its unit pivot becomes 4, above the threshold, so that it is never called redundant.
+/// Scale of a row held at a bound: its unit pivot becomes 4, above the threshold, so that it is
+/// never called redundant.
 pub(super) const HELD: f64 = 2.0;
 
 /// What decides on the scale of a row.
@@ -67,7 +70,8 @@ pub(super) fn of_variable(i: usize, diagonal: f64) -> Result<(f64, f64), SolveEr
     Ok((below_root(ROUNDOFF * diagonal.abs()), 1.0 / diagonal.abs()))
 }
 
-/// The scale of a row by its entries in `J`, columns and values, the reciprocals of the diagonal of `W` and its own compliance.
+/// The scale of a row by its entries in `J`, columns and values, the reciprocals of the diagonal of
+/// `W` and its own compliance.
 #[inline(always)]
 pub(super) fn of_row(
     i: usize,
@@ -90,7 +94,8 @@ pub(super) fn of_row(
     if is_held(rules.states, i) {
         return Ok(HELD);
     }
-    // A compliance that rounding of the Delassus operator swallows cannot say how redundant rows share.
+    // A compliance that rounding of the Delassus operator swallows cannot say how redundant rows
+    // share.
     let soft = own > NEGLIGIBLE * delassus;
     let threshold = if soft || rules.trusted[i] {
         ROUNDOFF
@@ -105,7 +110,8 @@ pub(super) fn of_row(
     Ok(below_root(threshold * size))
 }
 
-/// The power of two nearest below `1 / sqrt(a)` up to a factor of two, for positive `a`, without the division.
+/// The power of two nearest below `1 / sqrt(a)` up to a factor of two, for positive `a`, without
+/// the division.
 fn below_root(a: f64) -> f64 {
     let exponent = ((a.to_bits() >> 52) & 0x7ff) as i64 - 1023;
     // From -513 to 511: a normal number.

@@ -4,13 +4,14 @@ use super::pivoted::assembled;
 use crate::{KktSystem, Solution, SolveError, Variable};
 use pliant_sparse::{CsrMatrix, PatternBuilder, PivotedFactor, SparseError};
 
-/// Steps of iterative refinement at most: with pivots chosen for stability one or two are all that helps.
+/// Steps of iterative refinement at most: with pivots chosen for stability one or two are all that
+/// helps.
 const REFINEMENTS: usize = 3;
 /// Share of the largest unknown that counts as its rounding.
 const ROUNDING: f64 = 1e-13;
 
-/// What kind of stationary point the quadratic form of a system has: eigenvalues by sign of `W + J_s^T R_s^-1 J_s` on the null space of `J_h`, with the
-/// soft rows `s` and the hard rows `h`.
+/// What kind of stationary point the quadratic form of a system has: eigenvalues by sign of
+/// `W + J_s^T R_s^-1 J_s` on the null space of `J_h`, with the soft rows `s` and the hard rows `h`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Kind {
     /// Negative eigenvalues: none at a minimum.
@@ -28,10 +29,11 @@ impl Kind {
     }
 }
 
-/// Factors `[W -J^T; -J -R]` with pivots chosen for stability ([`PivotedFactor`]), whatever the inertia of `W`, and says what it is. All rows are bilateral.
+/// Factors `[W -J^T; -J -R]` with pivots chosen for stability ([`PivotedFactor`]), whatever the
+/// inertia of `W`, and says what it is. All rows are bilateral.
 ///
-/// A singular system is no error: unknowns without a pivot come out as zero, which is a solution if there is one; the residual that
-/// [`solve`](Self::solve) returns tells.
+/// A singular system is no error: unknowns without a pivot come out as zero, which is a solution if
+/// there is one; the residual that [`solve`](Self::solve) returns tells.
 ///
 /// Everything is computed anew and allocated by every `prepare`, in one thread.
 #[derive(Debug, Default)]
@@ -48,7 +50,8 @@ impl StationarySolver {
     /// Analyses and factors.
     ///
     /// # Errors
-    /// [`SolveError::NotFinite`], [`SolveError::Size`], [`SolveError::Bounds`], [`SolveError::Bounded`] if a row has a finite bound.
+    /// [`SolveError::NotFinite`], [`SolveError::Size`], [`SolveError::Bounds`],
+    /// [`SolveError::Bounded`] if a row has a finite bound.
     pub fn prepare(&mut self, system: &KktSystem) -> Result<Kind, SolveError> {
         self.factor = None;
         system.check()?;
@@ -57,7 +60,8 @@ impl StationarySolver {
         let matrix = assembled(system)?;
         let factor = PivotedFactor::new(&matrix, PivotedFactor::THRESHOLD).map_err(|e| in_words(e, n))?;
         let inertia = factor.inertia();
-        // By Sylvester's law the signs are those of W on the null space, of the soft rows, and one pair for each independent hard row.
+        // By Sylvester's law the signs are those of W on the null space, of the soft rows, and one
+        // pair for each independent hard row.
         let redundant = if inertia.zero > 0 {
             redundant_rows(system)?
         } else {
@@ -87,8 +91,9 @@ impl StationarySolver {
         })
     }
 
-    /// Solves for `c` and `b` and returns the largest residual as a share of the size of the terms of its equation (a componentwise backward error): far
-    /// above rounding if the system is singular and has no solution.
+    /// Solves for `c` and `b` and returns the largest residual as a share of the size of the terms
+    /// of its equation (a componentwise backward error): far above rounding if the system is
+    /// singular and has no solution.
     ///
     /// # Errors
     /// [`SolveError::NotPrepared`] without a matching `prepare`.
@@ -179,7 +184,8 @@ fn add_sizes(a: &CsrMatrix, z: &[f64], out: &mut [f64]) {
     }
 }
 
-/// Hard rows that depend on others: the zero eigenvalues of `[I -J^T; -J -R]`, in which `W` plays no part.
+/// Hard rows that depend on others: the zero eigenvalues of `[I -J^T; -J -R]`, in which `W` plays
+/// no part.
 fn redundant_rows(system: &KktSystem) -> Result<usize, SolveError> {
     let n = system.n();
     let mut pattern = PatternBuilder::new(n, n);

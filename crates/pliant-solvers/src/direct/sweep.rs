@@ -1,4 +1,5 @@
-//! Filling and factoring by blocks in one sweep over the memory: what a block column needs is cleared and filled just before the first update of it.
+//! Filling and factoring by blocks in one sweep over the memory: what a block column needs is
+//! cleared and filled just before the first update of it.
 
 use super::kernel::Kernel;
 use super::plan::{ABSENT, Plan};
@@ -9,15 +10,18 @@ use pliant_sparse::{BlockSymbolic, FactorReport, Pattern};
 /// What is cleared and filled before each block column is eliminated.
 #[derive(Debug, Default)]
 pub(super) struct Sweep {
-    /// Block columns in the order in which they are cleared, and how many of them are before each elimination.
+    /// Block columns in the order in which they are cleared, and how many of them are before each
+    /// elimination.
     columns: Vec<u32>,
     column_ends: Vec<u32>,
-    /// The same of runs of consecutive rows of the system, each with its end: `i < n` is a row of `W`, `n + i` one of `J` and `R`.
+    /// The same of runs of consecutive rows of the system, each with its end: `i < n` is a row of
+    /// `W`, `n + i` one of `J` and `R`.
     runs: Vec<(u32, u32)>,
     run_ends: Vec<u32>,
 }
 
-/// Items by ascending time, items of one time as they were, and how many have come by the end of each time.
+/// Items by ascending time, items of one time as they were, and how many have come by the end of
+/// each time.
 fn by_time(times: &[u32], count: usize) -> (Vec<u32>, Vec<u32>) {
     let mut order: Vec<u32> = (0..times.len() as u32).collect();
     order.sort_by_key(|item| times[*item as usize]);
@@ -32,8 +36,8 @@ fn by_time(times: &[u32], count: usize) -> (Vec<u32>, Vec<u32>) {
 }
 
 impl Sweep {
-    /// For a factor by blocks of unknowns at the given positions, and the patterns of `W`, `J` and `R`. Cost: a pass over the entries and the blocks
-    /// of `L`, and a sort.
+    /// For a factor by blocks of unknowns at the given positions, and the patterns of `W`, `J` and
+    /// `R`. Cost: a pass over the entries and the blocks of `L`, and a sort.
     pub(super) fn new(symbolic: &BlockSymbolic, position: &[u32], [w, j, r]: [&Pattern; 3]) -> Self {
         let pattern = symbolic.pattern();
         let blocks = pattern.len();
@@ -41,7 +45,8 @@ impl Sweep {
         for k in 0..blocks {
             vertex.extend(std::iter::repeat_n(k as u32, pattern.block_size(k)));
         }
-        // When each block column is first written by the elimination: a later entry would overwrite an update.
+        // When each block column is first written by the elimination: a later entry would overwrite
+        // an update.
         let mut touched: Vec<u32> = (0..blocks as u32).collect();
         for k in 0..blocks {
             for i in pattern.column(k) {

@@ -2,7 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-/// Time spent since a solver was made, by what it was spent on. For reading only: no decision and no result depends on it.
+/// Time spent since a solver was made, by what it was spent on. For reading only: no decision and
+/// no result depends on it.
 ///
 /// What one step took is the difference of two.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -11,9 +12,11 @@ pub struct TimeSplit {
     pub order: Duration,
     /// The pattern of the factor and where every entry goes, once per pattern.
     pub analyse: Duration,
-    /// The scale of every unknown, and scaled entries into the storage of the factor, where that is a pass of its own.
+    /// The scale of every unknown, and scaled entries into the storage of the factor, where that is
+    /// a pass of its own.
     pub fill: Duration,
-    /// Factorisations; by blocks, and with the [few changes](crate::DirectOptions::few_changes) that are looked for, with scales and fill.
+    /// Factorisations; by blocks, and with the [small update](crate::DirectOptions::small_update)
+    /// that are looked for, with scales and fill.
     pub factor: Duration,
     /// Which rows are redundant, and the combinations of them.
     pub rank: Duration,

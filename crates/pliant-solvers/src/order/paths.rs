@@ -1,9 +1,12 @@
-//! Open and closed paths of the graph: vertices of two neighbours, whose order costs nothing but decides the size of pivots.
+//! Open and closed paths of the graph: vertices of two neighbours, whose order costs nothing but
+//! decides the size of pivots.
 //!
-//! A row that follows its owner has the pivot `J W^-1 J^T` of the owner alone, with the mass that the owner has taken over by then. Along a
-//! chain of rigidly aligned bodies, eliminated so that each hands its mass on to the next, or in pairs of longer and longer pieces, that
-//! mass grows without bound, and pivots of independent rows become as small as the rounding of redundant ones. Eliminated from the
-//! other body of the owned rows to the owner, every owner is as light as it was at first.
+//! A row that follows its owner has the pivot `J W^-1 J^T` of the owner alone, with the mass that
+//! the owner has taken over by then. Along a chain of rigidly aligned bodies, eliminated so that
+//! each hands its mass on to the next, or in pairs of longer and longer pieces, that mass grows
+//! without bound, and pivots of independent rows become as small as the rounding of redundant ones.
+//! Eliminated from the other body of the owned rows to the owner, every owner is as light as it was
+//! at first.
 
 use super::quotient::Quotient;
 use pliant_sparse::{Graph, SparseError};
@@ -20,9 +23,11 @@ pub(super) struct Paths {
 }
 
 impl Paths {
-    /// Finds the long paths without loose ends but their own: closed ones, those between two vertices of more neighbours, and, where rows are deferred, those that are a whole component.
-    /// A path that hangs on another vertex goes from its loose end, without fill. `None` if there are none. `parents(v)` are the vertices
-    /// that the rows owned by `v` act on; `is_deferring` says whether rows come after everything else. Cost: linear.
+    /// Finds the long paths without loose ends but their own: closed ones, those between two
+    /// vertices of more neighbours, and, where rows are deferred, those that are a whole component.
+    /// A path that hangs on another vertex goes from its loose end, without fill. `None` if there
+    /// are none. `parents(v)` are the vertices that the rows owned by `v` act on; `is_deferring`
+    /// says whether rows come after everything else. Cost: linear.
     pub(super) fn new(
         quotient: &Quotient,
         parent: impl Fn(usize) -> Option<usize>,
@@ -72,7 +77,8 @@ impl Paths {
             let hangs = ends[0].is_some() != ends[1].is_some();
             let (first_of, last_of) = (path[0], path[path.len() - 1]);
             let is_closed = path.len() > 2 && of(first_of).iter().any(|v| *v as usize == last_of);
-            // Nothing is redundant in a chain whose rows all have owners, and from its loose ends there is less fill.
+            // Nothing is redundant in a chain whose rows all have owners, and from its loose ends
+            // there is less fill.
             let is_plain = ends[0].is_none() && !is_closed && !is_deferring;
             if path.len() < LONG || hangs || is_plain {
                 continue;

@@ -4,7 +4,8 @@ use super::{Blocks, NONE};
 use crate::{KktSystem, SolveError};
 use pliant_sparse::Graph;
 
-/// The block graph without deferred rows, every hard row block merged into the primal block that owns it.
+/// The block graph without deferred rows, every hard row block merged into the primal block that
+/// owns it.
 pub(super) struct Quotient {
     pub(super) graph: Graph,
     /// Unknowns of each vertex.
@@ -100,7 +101,8 @@ impl Quotient {
     }
 }
 
-/// The deferred row blocks in an order of their own: two are neighbours if they act on the same primal block.
+/// The deferred row blocks in an order of their own: two are neighbours if they act on the same
+/// primal block.
 pub(super) fn last(blocks: &Blocks, deferred: &[bool]) -> Result<Vec<usize>, SolveError> {
     let list: Vec<usize> = (0..deferred.len()).filter(|k| deferred[*k]).collect();
     if list.len() < 2 {

@@ -74,8 +74,8 @@ fn one_block_owns_as_many_rows_as_are_independent() {
     assert_eq!(order.deferred, [false, true, false]);
 }
 
-/// A box of `side^3` particles, each coupled with its neighbours along the axes, and a hard row between every tenth and the next;
-/// blocks of three or of one.
+/// A box of `side^3` particles, each coupled with its neighbours along the axes, and a hard row
+/// between every tenth and the next; blocks of three or of one.
 fn solid(side: usize, blocks: bool) -> KktSystem {
     let nodes = side * side * side;
     let hard: Vec<usize> = (0..nodes - 1).step_by(10).collect();

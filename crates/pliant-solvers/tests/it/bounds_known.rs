@@ -131,7 +131,8 @@ fn a_row_without_free_variables_goes_to_a_bound() {
 
 #[test]
 fn held_rows_are_not_redundant_and_their_pivots_are_right_when_they_are_back() {
-    // Three hard rows on two coordinates of one block, held at first: the order must be one for all of them.
+    // Three hard rows on two coordinates of one block, held at first: the order must be one for all
+    // of them.
     let dense = KktSystem::dense(&[1.0, 0.0, 0.0, 1e6], &[1.0, 0.0, 1.0, -1.0, 1.0, 1.0], &[0.0; 3]).unwrap();
     let [w, j, r] = [&dense.w, &dense.j, &dense.r].map(|a| a.pattern().clone());
     let mut s = KktSystem::new(w, j, r, vec![0, 2], vec![0, 1, 2, 3]).unwrap();

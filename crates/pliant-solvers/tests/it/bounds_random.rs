@@ -4,7 +4,8 @@ use crate::tools::{INF, Random, close, definite, lcp, miss, solve, solve_by_desc
 use pliant_solvers::{BoxOptions, BoxSolver, KktSystem, Solution, Status};
 use proptest::prelude::*;
 
-/// A system of m rows whose answer is chosen first: bounds of every kind, a random set of them active.
+/// A system of m rows whose answer is chosen first: bounds of every kind, a random set of them
+/// active.
 fn known(random: &mut Random, n: usize, m: usize, one_sided: bool) -> (KktSystem, Solution) {
     let w = definite(random, n);
     let j = random.numbers(m * n);
@@ -86,7 +87,8 @@ fn the_descent_alone_finds_them_too() {
     }
 }
 
-/// Rows of low rank with bounds, some bilateral and consistent. `contradictory` gives the rest a `b` of their own.
+/// Rows of low rank with bounds, some bilateral and consistent. `contradictory` gives the rest a
+/// `b` of their own.
 fn low_rank(random: &mut Random, n: usize, m: usize, rank: usize, contradictory: bool) -> KktSystem {
     let w = definite(random, n);
     let (left, right) = (random.numbers(m * rank), random.numbers(rank * n));
@@ -140,8 +142,8 @@ fn redundant_bounded_rows_are_solved() {
     }
 }
 
-/// Hard rows leave a mobility of one or two, friction acts in up to seven joints, and the coordinates have drifted: what the
-/// redundant rows demand differs a little, or a lot.
+/// Hard rows leave a mobility of one or two, friction acts in up to seven joints, and the
+/// coordinates have drifted: what the redundant rows demand differs a little, or a lot.
 #[test]
 fn friction_in_the_joints_of_a_mechanism_that_drifts() {
     for drift in [0.0, 1e-14, 1e-12, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-3] {

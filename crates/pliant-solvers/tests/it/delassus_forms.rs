@@ -4,12 +4,14 @@ use crate::tools::{Random, chain, random_kkt, values};
 use nalgebra::{DMatrix, DVector};
 use pliant_solvers::KktSystem;
 use pliant_solvers::complementarity::{
-    AcceleratedGradient, Admm, BarzilaiBorwein, BlockSparse, Cone, Delassus, DelassusChoice, DelassusReason,
-    DenseDelassus, GaussSeidel, Jacobi, NonlinearCg, Outcome, Problem, SaddleDelassus, Solver, Twice,
+    AcceleratedGradient, Admm, BarzilaiBorwein, BlockSparse, Compensated, Cone, Delassus, DelassusChoice,
+    DelassusReason, DenseDelassus, GaussSeidel, Jacobi, NonlinearCg, Outcome, Problem, SaddleDelassus,
+    Solver,
 };
 use pliant_sparse::PatternBuilder;
 
-/// `N K^-1 N^T + R_N`, with `K` and the coupling of `N` to the other rows written out and solved by dense elimination.
+/// `N K^-1 N^T + R_N`, with `K` and the coupling of `N` to the other rows written out and solved by
+/// dense elimination.
 fn dense(system: &KktSystem, rows: &[usize]) -> DMatrix<f64> {
     let (n, m) = (system.n(), system.m());
     let kept: Vec<usize> = (0..m).filter(|i| !rows.contains(i)).collect();
@@ -135,7 +137,9 @@ fn both_forms_are_the_dense_operator() {
     }
 }
 
-/// Products of whole numbers of 20 and 50 digits are exact in 128 bits: what rounding of the product leaves out is what is left of `A r` after it is taken away. Without entries nothing is left.
+/// Products of whole numbers of 20 and 50 digits are exact in 128 bits: what rounding of the
+/// product leaves out is what is left of `A r` after it is taken away. Without entries nothing is
+/// left.
 #[test]
 fn products_are_added_in_twice_the_precision_where_entries_are_known() {
     let mut random = Random(9);
@@ -164,7 +168,7 @@ fn products_are_added_in_twice_the_precision_where_entries_are_known() {
     for (which, (operator, known)) in operators.iter().enumerate() {
         let mut rounded = vec![0.0; n];
         operator.rows_times(0..n, &r, &mut rounded);
-        let mut y = vec![Twice::default(); n];
+        let mut y = vec![Compensated::default(); n];
         y.iter_mut().zip(&rounded).for_each(|(y, x)| *y += -x);
         operator.add_times(&r, &mut y, &mut vec![0.0; n]);
         let left = (0..n).map(|i| {

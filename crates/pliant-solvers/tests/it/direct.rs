@@ -75,8 +75,9 @@ fn f04_contradictory_rows_are_named_and_compromised() {
 
 #[test]
 fn an_unlucky_owner_is_no_negative_mass() {
-    // The hard row may first follow variable 0, on which it does not act: the pivot vanishes, and W_22 = -2 shows
-    // before the row can make up for it. On the null space of J, spanned by (1, 0, 0) and (0, -2, 1), W is 1 and 2.
+    // The hard row may first follow variable 0, on which it does not act: the pivot vanishes, and
+    // W_22 = -2 shows before the row can make up for it. On the null space of J, spanned by (1, 0,
+    // 0) and (0, -2, 1), W is 1 and 2.
     let w = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, -2.0];
     let mut system = KktSystem::dense(&w, &[0.0, 0.5, 1.0], &[0.0]).unwrap();
     system.c.copy_from_slice(&[3.0, 2.0, 1.0]);
@@ -172,7 +173,8 @@ fn bad_input_is_named() {
 /// Collinear hard rows on one particle defeat the paired order; the safe order must take over.
 #[test]
 fn a_hard_row_with_an_unlucky_partner_is_not_called_redundant() {
-    // Two particles of one block (2 dofs), rows x0 = ., x0 - x1 = ., all in one block so that pairing is by block.
+    // Two particles of one block (2 dofs), rows x0 = ., x0 - x1 = ., all in one block so that
+    // pairing is by block.
     let mut system = KktSystem::dense(&[1.0, 0.0, 0.0, 1e6], &[1.0, 0.0, 1.0, -1.0], &[0.0, 0.0]).unwrap();
     system.b.copy_from_slice(&[-1.0, -3.0]);
     let (solution, report) = solve(&system);
@@ -226,7 +228,8 @@ proptest! {
                 prop_assert!((x - y).abs() < 1e-7 * size * size, "{:?} {:?} {:?}", ours, oracle, report);
             }
             if r.iter().all(|r| *r > 0.0) {
-                // Quasi-definite: a plain factorisation exists, with n positive and m negative pivots.
+                // Quasi-definite: a plain factorisation exists, with n positive and m negative
+                // pivots.
                 let (plain, inertia) = solve_dense_ldlt(&system).unwrap();
                 prop_assert_eq!(inertia, (n, m));
                 prop_assert_eq!(report.inertia, (free, m));
@@ -251,7 +254,8 @@ fn contradictions_are_seen_beside_large_and_heavy_neighbours() {
     s.b.copy_from_slice(&[0.0, -1.0]);
     s.c[1] = 1.0;
     assert!(matches!(status(&s), Status::Incompatible { .. }));
-    // Nor a pair that agrees to 5e-7 of large numbers hide one that contradicts itself with small ones.
+    // Nor a pair that agrees to 5e-7 of large numbers hide one that contradicts itself with small
+    // ones.
     let j = [1.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 1.0];
     let mut s = KktSystem::dense(&[1.0, 0.0, 0.0, 1.0], &j, &[0.0; 4]).unwrap();
     s.b.copy_from_slice(&[1e3, 1e3 * (1.0 + 5e-7), 1e-4, -1e-4]);
@@ -265,7 +269,8 @@ fn nearly_redundant_feasible_rows_are_truncated_not_refused() {
         s.c.copy_from_slice(&[1.0, 1.0]);
         let (solution, report) = solve(&s);
         assert_eq!(report.status, Status::Converged, "eps = {eps}: {report:?}");
-        // Truncated or not, no row is off by more than the rank decision allows: 1e-5 of a unit velocity.
+        // Truncated or not, no row is off by more than the rank decision allows: 1e-5 of a unit
+        // velocity.
         assert!(
             report.residual.row <= 1.1e-5 && solution.x[0].abs() < 1.1e-5,
             "eps = {eps}: {report:?}"
@@ -275,7 +280,8 @@ fn nearly_redundant_feasible_rows_are_truncated_not_refused() {
 
 #[test]
 fn a_light_body_between_heavy_ones_is_not_redundancy() {
-    // (At a ratio of 1e13 the difference of the two forces, rounded, is all that moves the light one.)
+    // (At a ratio of 1e13 the difference of the two forces, rounded, is all that moves the light
+    // one.)
     for light in [1e-2, 1e-6, 1e-7] {
         // Ceiling - light - heavy, both rods hard: the heavy one must not fall.
         let mut s = KktSystem::dense(&[light, 0.0, 0.0, 1e4], &[1.0, 0.0, -1.0, 1.0], &[0.0; 2]).unwrap();

@@ -6,9 +6,9 @@ use pliant_solvers::{
     BoundState, BoxOptions, BoxSolver, DirectOptions, DirectSolver, KktSystem, Solution, Status,
 };
 
-fn direct(few_changes: bool) -> DirectSolver {
+fn direct(small_update: bool) -> DirectSolver {
     DirectSolver::new(DirectOptions {
-        few_changes,
+        small_update,
         ..DirectOptions::default()
     })
 }
@@ -19,7 +19,8 @@ fn with_sides(mut system: KktSystem, random: &mut Random) -> KktSystem {
     system
 }
 
-/// The same by a solver that looks for changes and by one that does not: the bits, and the block columns that the former eliminated.
+/// The same by a solver that looks for changes and by one that does not: the bits, and the block
+/// columns that the former eliminated.
 fn step(looking: &mut DirectSolver, whole: &mut DirectSolver, system: &KktSystem) -> usize {
     let before = looking.counters().columns;
     let mut answers = Vec::new();
@@ -36,7 +37,7 @@ fn step(looking: &mut DirectSolver, whole: &mut DirectSolver, system: &KktSystem
 }
 
 #[test]
-fn few_changes_give_the_bits_of_a_whole_factorisation_for_a_part_of_it() {
+fn a_small_update_gives_the_bits_of_a_whole_factorisation_for_a_part_of_it() {
     let mut random = Random(21);
     let bodies = 300;
     let (s, _) = chain(&mut random, bodies, 4);
@@ -88,7 +89,8 @@ fn other_factors_and_failures_in_between_do_no_harm() {
     let (s, _) = chain(&mut random, 40, 2);
     let mut s = with_sides(s, &mut random);
     let all = step(&mut looking, &mut whole, &s);
-    // On the diagonal a NaN is found before the factorisation, beside it by one, which leaves nothing to build on.
+    // On the diagonal a NaN is found before the factorisation, beside it by one, which leaves
+    // nothing to build on.
     for (at, bad, least, most) in [
         (0, f64::NAN, 0, 0),
         (0, -8.0, 0, 2 * all),

@@ -1,4 +1,5 @@
-//! What the direct solver decides on by a threshold: systems small enough to solve by hand, on both sides of it.
+//! What the direct solver decides on by a threshold: systems small enough to solve by hand, on both
+//! sides of it.
 
 use crate::tools::identity;
 use pliant_solvers::{DirectOptions, DirectSolver, KktSystem, Solution, SolveError, SolveReport, Status};
@@ -22,8 +23,9 @@ fn nearly_parallel(s: f64, light: f64, x: [f64; 2]) -> KktSystem {
     out
 }
 
-/// The second pivot is about `s^2 light` of its Delassus diagonal `1 / light`: below the rank threshold because the second mass is light, not because the
-/// rows are one. Their difference exerts the share `s / (2 + s)` of its terms on the first mass, which says so.
+/// The second pivot is about `s^2 light` of its Delassus diagonal `1 / light`: below the rank
+/// threshold because the second mass is light, not because the rows are one. Their difference
+/// exerts the share `s / (2 + s)` of its terms on the first mass, which says so.
 #[test]
 fn a_light_mass_does_not_make_rows_redundant() {
     for light in [1e-8, 1e-10] {
@@ -39,8 +41,9 @@ fn a_light_mass_does_not_make_rows_redundant() {
     }
 }
 
-/// The same with a share of 1e-4: a combination of rows that exerts less than a thousandth of its terms counts as one that exerts none. Also where the pivot is
-/// below the roundings of its terms, whatever the share.
+/// The same with a share of 1e-4: a combination of rows that exerts less than a thousandth of its
+/// terms counts as one that exerts none. Also where the pivot is below the roundings of its terms,
+/// whatever the share.
 #[test]
 fn rows_that_differ_by_less_than_the_decision_are_one() {
     for (s, light) in [(2e-4, 1e-3), (2e-2, 5e-13)] {
@@ -50,13 +53,15 @@ fn rows_that_differ_by_less_than_the_decision_are_one() {
             (Status::Converged, 1),
             "{s:e}"
         );
-        // Of what satisfies one row, that of least energy; the other is off by s of its small first part.
+        // Of what satisfies one row, that of least energy; the other is off by s of its small first
+        // part.
         assert!((found.x[0] + found.x[1] - 2.0).abs() < 1e-6, "{:?}", found.x);
     }
 }
 
-/// Two compliant rows on one mass share an impulse inversely to their compliances, as long as these are not lost in the roundings of the Delassus operator:
-/// below 1e-12 of its diagonal they count as hard, and hard rows share equally.
+/// Two compliant rows on one mass share an impulse inversely to their compliances, as long as these
+/// are not lost in the roundings of the Delassus operator: below 1e-12 of its diagonal they count
+/// as hard, and hard rows share equally.
 #[test]
 fn tiny_compliances_share_or_are_none() {
     for (r, redundant, share) in [(2e-11, 0, 3.0), (1e-13, 1, 1.0)] {
@@ -75,7 +80,8 @@ fn tiny_compliances_share_or_are_none() {
     }
 }
 
-/// The pivot of the second variable is `d` of its diagonal: more than a few roundings, or no more than that.
+/// The pivot of the second variable is `d` of its diagonal: more than a few roundings, or no more
+/// than that.
 #[test]
 fn a_variable_is_singular_below_a_few_roundings() {
     let stiff = |d: f64| KktSystem::dense(&[1.0, 1.0, 1.0, 1.0 + d], &[], &[]).unwrap();
@@ -119,7 +125,8 @@ fn the_row_that_contradicts_most_is_named() {
     }
 }
 
-/// Two rows that differ by 1e-8 m/s agree where a velocity of 1 m/s is about, at rest they do not, unless `b` is known to be off by as much.
+/// Two rows that differ by 1e-8 m/s agree where a velocity of 1 m/s is about, at rest they do not,
+/// unless `b` is known to be off by as much.
 #[test]
 fn rows_agree_up_to_what_b_is_known_to() {
     let status = |c: f64, rounding: f64| {
@@ -133,8 +140,9 @@ fn rows_agree_up_to_what_b_is_known_to() {
     assert!(matches!(status(0.0, 1e-10), Status::Incompatible { .. }));
 }
 
-/// Two hard rows that want 0 and 0.06 m/s, beside a third, all but hard, that wants 5 m/s and pushes with 5e6 N s: that its multiplier could make a
-/// velocity of 5e6 m/s is no reason to call 0.06 m/s nothing.
+/// Two hard rows that want 0 and 0.06 m/s, beside a third, all but hard, that wants 5 m/s and
+/// pushes with 5e6 N s: that its multiplier could make a velocity of 5e6 m/s is no reason to call
+/// 0.06 m/s nothing.
 #[test]
 fn huge_multipliers_do_not_hide_a_contradiction() {
     let mut s = KktSystem::dense(&[1.0], &[1.0; 3], &[0.0, 0.0, 1e-6]).unwrap();
@@ -147,8 +155,8 @@ fn huge_multipliers_do_not_hide_a_contradiction() {
     assert!((violation - 0.03).abs() < 1e-9, "{violation}");
 }
 
-/// Rows `(3, 1)`, `(1, 7)` and their sum, with `b` for a velocity that is not representable: what roundings make of it is no contradiction even for
-/// those who allow none.
+/// Rows `(3, 1)`, `(1, 7)` and their sum, with `b` for a velocity that is not representable: what
+/// roundings make of it is no contradiction even for those who allow none.
 #[test]
 fn roundings_do_not_contradict() {
     let mut s = KktSystem::dense(&identity(2), &[3.0, 1.0, 1.0, 7.0, 4.0, 8.0], &[0.0; 3]).unwrap();

@@ -5,9 +5,11 @@ use pliant_sparse::PatternBuilder;
 
 const LENGTH: f64 = 0.1;
 
-/// A loop of `links` bodies of 1 kg, a regular polygon in the plane z = 0 on hinges about z. Unknowns of a body: velocity of the centre in world
-/// axes, angular velocity in body axes. Rows of hinge k, between bodies k - 1 and k: the three parts of the relative velocity of the
-/// joint, and its relative angular velocity about x and y of the world. `b = J v`, so that every row agrees; `c` is a weight along y.
+/// A loop of `links` bodies of 1 kg, a regular polygon in the plane z = 0 on hinges about z.
+/// Unknowns of a body: velocity of the centre in world axes, angular velocity in body axes. Rows of
+/// hinge k, between bodies k - 1 and k: the three parts of the relative velocity of the joint, and
+/// its relative angular velocity about x and y of the world. `b = J v`, so that every row agrees;
+/// `c` is a weight along y.
 struct Loop {
     system: KktSystem,
     /// Positions of the joints.
@@ -40,7 +42,8 @@ impl Loop {
             ] {
                 let (s, c) = turn(body).sin_cos();
                 let (x, y) = (along * c, along * s);
-                // Q = turn about z; omega in world axes is (c w0 - s w1, s w0 + c w1, w2); the joint moves with v + omega x p.
+                // Q = turn about z; omega in world axes is (c w0 - s w1, s w0 + c w1, w2); the
+                // joint moves with v + omega x p.
                 let rows: [&[(usize, f64)]; 5] = [
                     &[(0, 1.0), (5, -y)],
                     &[(1, 1.0), (5, x)],
@@ -85,7 +88,8 @@ fn largest(v: &[f64]) -> f64 {
 }
 
 impl Loop {
-    /// The multipliers that exert no force: a wrench that every hinge hands on unchanged, of a force along z and moments about x and y.
+    /// The multipliers that exert no force: a wrench that every hinge hands on unchanged, of a
+    /// force along z and moments about x and y.
     fn idle(&self) -> [Vec<f64>; 3] {
         [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]].map(|[force, about_x, about_y]| {
             let hinge = |p: &[f64; 2]| [0.0, 0.0, force, about_x - p[1] * force, about_y + p[0] * force];
@@ -130,7 +134,8 @@ fn a_wrench_around_the_loop_exerts_no_force() {
 
 #[test]
 fn every_row_of_a_loop_holds_and_the_multipliers_are_the_shortest() {
-    // Roundings grow with the third power of the loop; what is left of them is that of two refinements.
+    // Roundings grow with the third power of the loop; what is left of them is that of two
+    // refinements.
     for (links, tolerance) in [(100, 1e-14), (500, 1e-13), (1000, 1e-12), (2000, 1e-12)] {
         for round in [0, 3] {
             let ring = Loop::new(links).times(1.0 + f64::from(round) / 1024.0);
@@ -151,7 +156,8 @@ fn every_row_of_a_loop_holds_and_the_multipliers_are_the_shortest() {
                     dot(&solution.mu, &idle) / (dot(&idle, &idle) * dot(&solution.mu, &solution.mu)).sqrt();
                 assert!(share.abs() < 1e-10, "{links} links: {share:e}");
             }
-            // Once to find the redundant rows, once with them at the end, once without those on suspicion.
+            // Once to find the redundant rows, once with them at the end, once without those on
+            // suspicion.
             assert!(solver.counters().numeric <= 3, "{:?}", solver.counters());
         }
     }
@@ -169,7 +175,8 @@ fn loops_of_thousands_have_three_rows_too_many_whatever_the_rounding() {
                 "{links}, {round}"
             );
             assert_eq!(report.inertia, (6 * links, 5 * links - 3));
-            // Weight and momentum of a step: multipliers of newton seconds, not of roundings' reciprocals.
+            // Weight and momentum of a step: multipliers of newton seconds, not of roundings'
+            // reciprocals.
             assert!(largest(&solution.mu) < 1.0, "{:e}", largest(&solution.mu));
         }
     }
@@ -177,7 +184,8 @@ fn loops_of_thousands_have_three_rows_too_many_whatever_the_rounding() {
 
 #[test]
 fn chains_between_two_junctions_go_first_and_fill_no_more_than_they_must() {
-    // Three chains of 20 bodies of two unknowns between bodies 0 and 1, a hard row along every edge and one to the ground.
+    // Three chains of 20 bodies of two unknowns between bodies 0 and 1, a hard row along every edge
+    // and one to the ground.
     let (chains, long) = (3, 20);
     let bodies = 2 + chains * long;
     let mut edges = Vec::new();
@@ -232,7 +240,8 @@ fn chains_between_two_junctions_go_first_and_fill_no_more_than_they_must() {
         // Condition of J J^T, about 1e3.
         assert!((found - exact).abs() < 1e-11, "{found} {exact}");
     }
-    // A body, its row, and what two neighbours leave behind: at most 3 + 3 (2 + 2) with a block of 3 and two of 2 below.
+    // A body, its row, and what two neighbours leave behind: at most 3 + 3 (2 + 2) with a block of
+    // 3 and two of 2 below.
     let entries = solver.counters().factor_entries;
     assert!(entries <= bodies * (6 + 3 * 6), "{entries}");
 }

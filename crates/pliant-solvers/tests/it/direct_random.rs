@@ -1,5 +1,6 @@
-//! The direct solver on random systems of blocks with rows that are combinations of others, fixed variables, contradictions, compliances, masses and springs of
-//! very different sizes. The judge is a singular value decomposition of the hard rows: how many are redundant, and whether they agree.
+//! The direct solver on random systems of blocks with rows that are combinations of others, fixed
+//! variables, contradictions, compliances, masses and springs of very different sizes. The judge is
+//! a singular value decomposition of the hard rows: how many are redundant, and whether they agree.
 
 use crate::tools::Random;
 use nalgebra::{DMatrix, DVector};
@@ -8,11 +9,13 @@ use pliant_sparse::PatternBuilder;
 
 /// Ranges of the random systems.
 struct Family {
-    /// Powers of ten between masses, of the stiffness of springs against masses, and of the least compliance against the Delassus diagonal.
+    /// Powers of ten between masses, of the stiffness of springs against masses, and of the least
+    /// compliance against the Delassus diagonal.
     masses: f64,
     springs: f64,
     compliance: f64,
-    /// Least singular value of independent hard rows of unit length; systems with one between this and rounding are left out.
+    /// Least singular value of independent hard rows of unit length; systems with one between this
+    /// and rounding are left out.
     independent: f64,
 }
 
@@ -150,7 +153,8 @@ fn truth(family: &Family, s: &KktSystem) -> Option<(usize, bool)> {
     if hard.is_empty() {
         return Some((0, true));
     }
-    // As many columns more as there are rows, so that there is a left singular vector for each of them.
+    // As many columns more as there are rows, so that there is a left singular vector for each of
+    // them.
     let mut j = DMatrix::zeros(hard.len(), s.n() + hard.len());
     let mut b = DVector::zeros(hard.len());
     for (a, i) in hard.iter().enumerate() {
@@ -180,7 +184,8 @@ fn truth(family: &Family, s: &KktSystem) -> Option<(usize, bool)> {
 /// Seeds of the systems that the solver misjudges, of those that are beyond doubt.
 struct Misjudged {
     judged: usize,
-    /// Called converged though contradictory, or contradictory though not: wrong, and says nothing of it.
+    /// Called converged though contradictory, or contradictory though not: wrong, and says nothing
+    /// of it.
     lies: Vec<u64>,
     /// Ended without an answer, and says so.
     unsolved: Vec<u64>,
@@ -232,8 +237,9 @@ fn moderate_systems_are_judged_right() {
     );
 }
 
-/// A row that a nearly hard spring repeats: its pivot is 8e-11 of its Delassus diagonal, below the threshold, but no combination of rows is without force. It
-/// may be counted as redundant; it contradicts nothing, since the velocities that are there move it more than it misses.
+/// A row that a nearly hard spring repeats: its pivot is 8e-11 of its Delassus diagonal, below the
+/// threshold, but no combination of rows is without force. It may be counted as redundant; it
+/// contradicts nothing, since the velocities that are there move it more than it misses.
 #[test]
 fn a_small_but_true_pivot_is_no_contradiction() {
     let s = system(&STIFF, 52827);
@@ -246,8 +252,9 @@ fn a_small_but_true_pivot_is_no_contradiction() {
     assert!(report.residual.row < 1e-6, "{:e}", report.residual.row);
 }
 
-/// Springs up to 1e8 times as stiff as their masses and a million between masses: roundings decide some of them. None is judged wrong without a word; how
-/// many end unsolved or with a redundant row too few may only fall.
+/// Springs up to 1e8 times as stiff as their masses and a million between masses: roundings decide
+/// some of them. None is judged wrong without a word; how many end unsolved or with a redundant row
+/// too few may only fall.
 #[test]
 fn stiff_systems_are_misjudged_as_rarely_as_ever() {
     let found = misjudged(&STIFF, 6000);

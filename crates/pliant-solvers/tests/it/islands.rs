@@ -28,7 +28,8 @@ fn contact(a: usize, b: usize) -> Link {
     }
 }
 
-/// Bodies of three unknowns with random numbers; every link is a row block of one row, or of three if it is a contact.
+/// Bodies of three unknowns with random numbers; every link is a row block of one row, or of three
+/// if it is a contact.
 fn system(seed: u64, bodies: usize, links: &[Link]) -> (KktSystem, Vec<Option<Cone>>) {
     let mut random = Random(seed);
     let n = 3 * bodies;
@@ -82,7 +83,8 @@ fn islands() -> IslandSolver {
     IslandSolver::new(options(), BoxOptions::default())
 }
 
-/// Two heaps, a chain without contacts, a motor of limited force, a body alone; body 9 is fixed and touches both heaps.
+/// Two heaps, a chain without contacts, a motor of limited force, a body alone; body 9 is fixed and
+/// touches both heaps.
 fn mixed() -> Vec<Link> {
     let motor = Link {
         bounds: (-0.05, 0.05),
@@ -118,8 +120,8 @@ fn parts_have_the_solution_of_the_whole() {
         assert_eq!(report.linear.status, Status::Converged);
         assert!(report.residual.measure() <= 1e-12);
         assert_eq!((report.islands, parts.islands()), (2, 2));
-        // Both are solved to 1e-12 of velocities of order one; A is as well conditioned as its compliances let it be, and velocities do
-        // not depend on it.
+        // Both are solved to 1e-12 of velocities of order one; A is as well conditioned as its
+        // compliances let it be, and velocities do not depend on it.
         for (x, y) in solution.x.iter().zip(&expected.x) {
             assert!((x - y).abs() < 1e-9, "{seed}: {x} {y}");
         }
@@ -137,7 +139,8 @@ fn free_velocities_are_without_impulses_of_cones() {
     let mut parts = islands();
     parts.prepare(&s, &cones).unwrap();
     parts.solve(&s, &mut Solution::default()).unwrap();
-    // The first contact: bodies 0 and 1, body 1 is held to body 2 by one row. A system with that row alone.
+    // The first contact: bodies 0 and 1, body 1 is held to body 2 by one row. A system with that
+    // row alone.
     let (mut alone, _) = system(3, 10, &mixed());
     alone.fixed[27..30].fill(true);
     for k in (0..cones.len()).filter(|k| cones[*k].is_some()) {
@@ -157,7 +160,8 @@ fn free_velocities_are_without_impulses_of_cones() {
     }
 }
 
-/// A change of one island leaves the plans of the others, and the answers do not depend on what was solved before.
+/// A change of one island leaves the plans of the others, and the answers do not depend on what was
+/// solved before.
 #[test]
 fn a_new_contact_is_the_business_of_its_island() {
     let few = mixed();
@@ -184,7 +188,8 @@ fn a_new_contact_is_the_business_of_its_island() {
     assert_eq!((back, partitions), (run(&mut islands(), &a, &cones_a).0, 3));
 }
 
-/// Older and remembered parts are found without a search: one comparison per part, however many there are.
+/// Older and remembered parts are found without a search: one comparison per part, however many
+/// there are.
 #[test]
 fn old_parts_are_found_at_once() {
     let pairs = 200;

@@ -13,7 +13,8 @@ fn basis() -> [[f64; N]; N] {
     })
 }
 
-/// Eigenvalues 3, -2, 0, 5, -1, 0 along the basis; a hard row along the first direction, twice, and a soft one of stiffness 5 along the second.
+/// Eigenvalues 3, -2, 0, 5, -1, 0 along the basis; a hard row along the first direction, twice, and
+/// a soft one of stiffness 5 along the second.
 fn system() -> KktSystem {
     let (q, values) = (basis(), [3.0, -2.0, 0.0, 5.0, -1.0, 0.0]);
     let mut w = vec![0.0; N * N];
@@ -40,7 +41,8 @@ fn a_stationary_point_is_told_by_its_eigenvalues() {
     assert_eq!((kind, solver.kind(), kind.unheld()), (exact, exact, 3));
     assert!(solver.unpivoted(&system).is_some());
 
-    // A force along the directions that resist: the soft row gives way by 1/3, the hard ones do not, the saddle goes against the force.
+    // A force along the directions that resist: the soft row gives way by 1/3, the hard ones do
+    // not, the saddle goes against the force.
     let c: Vec<f64> = (0..N)
         .map(|i| q[0][i] + q[1][i] + 2.0 * q[3][i] + q[4][i])
         .collect();

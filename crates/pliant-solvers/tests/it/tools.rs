@@ -48,7 +48,8 @@ pub(crate) fn definite(random: &mut Random, n: usize) -> Vec<f64> {
     out
 }
 
-/// The linear complementarity problem of `U U^T` (n x n) and `q`: `W = I`, `J = U`, `b = q`, `mu >= 0`.
+/// The linear complementarity problem of `U U^T` (n x n) and `q`: `W = I`, `J = U`, `b = q`,
+/// `mu >= 0`.
 pub(crate) fn lcp(u: &[f64], q: &[f64]) -> KktSystem {
     let n = q.len();
     let mut s = KktSystem::dense(&identity(n), u, &vec![0.0; n]).unwrap();
@@ -93,7 +94,8 @@ pub(crate) fn velocities(system: &KktSystem, solution: &Solution) -> Vec<f64> {
     w
 }
 
-/// The largest `|mu - clip(mu - w, lo, hi)|` and `|W x - J^T mu - c|` over free variables, from the definition.
+/// The largest `|mu - clip(mu - w, lo, hi)|` and `|W x - J^T mu - c|` over free variables, from the
+/// definition.
 pub(crate) fn miss(system: &KktSystem, solution: &Solution) -> f64 {
     let mut out = 0.0f64;
     for (i, w) in velocities(system, solution).into_iter().enumerate() {
@@ -117,7 +119,8 @@ pub(crate) fn close(a: &[f64], b: &[f64], tolerance: f64) {
     }
 }
 
-/// A random KKT system: W dense definite, blocks of two, a third of the rows compliant, one fixed variable.
+/// A random KKT system: W dense definite, blocks of two, a third of the rows compliant, one fixed
+/// variable.
 pub(crate) fn random_kkt(random: &mut Random, n: usize, m: usize) -> KktSystem {
     let w = definite(random, n);
     let j = random.numbers(m * n);
@@ -130,7 +133,8 @@ pub(crate) fn random_kkt(random: &mut Random, n: usize, m: usize) -> KktSystem {
     system
 }
 
-/// A chain of bodies of six with a joint of three rows between them, and rows that touch one or two of them.
+/// A chain of bodies of six with a joint of three rows between them, and rows that touch one or two
+/// of them.
 pub(crate) fn chain(random: &mut Random, bodies: usize, contacts: usize) -> (KktSystem, Vec<usize>) {
     let (n, links) = (6 * bodies, 3 * (bodies - 1));
     let m = links + 3 * contacts;
@@ -156,7 +160,8 @@ pub(crate) fn chain(random: &mut Random, bodies: usize, contacts: usize) -> (Kkt
     (s, (links..m).collect())
 }
 
-/// Diagonally dominant `W`, random `J`, and compliance with coupling inside the blocks from row `soft` on.
+/// Diagonally dominant `W`, random `J`, and compliance with coupling inside the blocks from row
+/// `soft` on.
 pub(crate) fn values(s: &mut KktSystem, random: &mut Random, soft: usize) {
     for i in 0..s.n() {
         for slot in s.w.pattern().row_slots(i) {

@@ -4,7 +4,8 @@ use super::Column;
 use super::kernels::{for_updates, pivot};
 use crate::FactorReport;
 
-/// Eliminates one block column of the given width, see [`BlockFactor::factor`](super::BlockFactor::factor).
+/// Eliminates one block column of the given width, see
+/// [`BlockFactor::factor`](super::BlockFactor::factor).
 pub(super) fn eliminate_any(
     width: usize,
     column: Column<'_>,

@@ -1,4 +1,5 @@
-//! The Schur complement that a block factor leaves in rows that are not eliminated, row by row on threads.
+//! The Schur complement that a block factor leaves in rows that are not eliminated, row by row on
+//! threads.
 
 use super::{BlockFactor, BlockPattern, BlockSymbolic, kernels};
 use crate::{SparseError, Threads};
@@ -6,8 +7,9 @@ use std::ops::Range;
 
 /// The block pattern of `[L_N; S]` for rows `N` below a factored matrix `K`, and what it costs.
 ///
-/// A row of `L_N` is a forward substitution whose right-hand side has few blocks: it is felt on the paths from these to the root of the elimination
-/// tree of `K` and nowhere else (Gilbert, Predicting structure in sparse matrix computations, SIAM J. Matrix Anal. Appl. 15 (1994)).
+/// A row of `L_N` is a forward substitution whose right-hand side has few blocks: it is felt on the
+/// paths from these to the root of the elimination tree of `K` and nowhere else (Gilbert,
+/// Predicting structure in sparse matrix computations, SIAM J. Matrix Anal. Appl. 15 (1994)).
 #[derive(Clone, Debug, Default)]
 pub struct ComplementPattern {
     /// First of each block of rows, and their number.
@@ -27,21 +29,24 @@ pub struct ComplementPattern {
 
 /// Where every block and every update of a [`ComplementPattern`] goes.
 ///
-/// Storage: block rows one after another, those of `L_N` and those of `S` apart; all blocks are stored by columns.
+/// Storage: block rows one after another, those of `L_N` and those of `S` apart; all blocks are
+/// stored by columns.
 #[derive(Clone, Debug)]
 pub struct ComplementSymbolic {
     pattern: ComplementPattern,
     /// Block of each row.
     vertex: Vec<u32>,
-    /// Where each block of `L_N` starts, in the order of `columns`, and their end; the same in the order of `rows`.
+    /// Where each block of `L_N` starts, in the order of `columns`, and their end; the same in the
+    /// order of `rows`.
     starts: Vec<u32>,
     by_column: Vec<u32>,
     /// Where each block of `S` starts, and their end.
     own_starts: Vec<u32>,
     /// For each block `(i, j)` of `L_N`: where its place in `rows` is.
     places: Vec<u32>,
-    /// For each block `(i, j)` of `L_N`: where the targets of its updates in row `i` start, one per block below the diagonal of column `j` of `K`; and
-    /// the targets, counted from the start of the block row.
+    /// For each block `(i, j)` of `L_N`: where the targets of its updates in row `i` start, one per
+    /// block below the diagonal of column `j` of `K`; and the targets, counted from the start of
+    /// the block row.
     updates: Vec<u32>,
     targets: Vec<u32>,
     /// The same for its updates of row `i` of `S`, one per block row up to `i` of column `j`.
@@ -51,7 +56,8 @@ pub struct ComplementSymbolic {
 
 /// Values of `L_N` and `S`. Allocated once, refilled for every matrix of the same pattern.
 ///
-/// Use: [`clear`](Self::clear), write the rows of the matrix to the slots of [`parts_mut`](Self::parts_mut), [`compute`](Self::compute), read [`own`](Self::own).
+/// Use: [`clear`](Self::clear), write the rows of the matrix to the slots of
+/// [`parts_mut`](Self::parts_mut), [`compute`](Self::compute), read [`own`](Self::own).
 #[derive(Clone, Debug)]
 pub struct Complement {
     /// The rows left of `S`, then `L_N` in their place, and `L_N D`.
@@ -79,8 +85,9 @@ fn lists(count: usize, mut pairs: Vec<(u32, u32)>) -> (Vec<usize>, Vec<u32>) {
 }
 
 impl ComplementPattern {
-    /// The pattern for the row blocks `bounds[k]..bounds[k + 1]` below a matrix `K` of the given pattern: `couplings` are pairs of a row block and a
-    /// vertex of `K`, `own` pairs of row blocks. Cost: the number of updates, times a logarithm.
+    /// The pattern for the row blocks `bounds[k]..bounds[k + 1]` below a matrix `K` of the given
+    /// pattern: `couplings` are pairs of a row block and a vertex of `K`, `own` pairs of row
+    /// blocks. Cost: the number of updates, times a logarithm.
     ///
     /// # Errors
     /// [`SparseError::Size`] if the bounds do not ascend from 0, or a pair is outside.
@@ -346,8 +353,8 @@ impl Complement {
         threads.zero(&mut self.own);
     }
 
-    /// To be filled with the rows `N` left of their own square and with the lower triangle of that, see [`ComplementSymbolic::slot`]
-    /// and [`ComplementSymbolic::own_slot`].
+    /// To be filled with the rows `N` left of their own square and with the lower triangle of that,
+    /// see [`ComplementSymbolic::slot`] and [`ComplementSymbolic::own_slot`].
     pub fn parts_mut(&mut self) -> (&mut [f64], &mut [f64]) {
         (&mut self.rows, &mut self.own)
     }
@@ -362,17 +369,20 @@ impl Complement {
         &self.own
     }
 
-    /// Computes `S` from the rows and the factor `K = L D L^T`. Per block row `i`, for its block columns `j` in ascending order,
+    /// Computes `S` from the rows and the factor `K = L D L^T`. Per block row `i`, for its block
+    /// columns `j` in ascending order,
     ///
     /// ```math
     /// Y_ij = N_ij L_jj^-T,   L_ij = Y_ij D_j^-1,   N_ik -= Y_ij L_kj^T for the blocks k below the diagonal of column j of L
     /// ```
     ///
-    /// then `S_ik = N_ik - sum_j Y_ij L_kj^T`, `j` ascending. No row is written by two threads and no sum depends on their number. Allocates nothing with
-    /// one thread. Cost: [`ComplementPattern::flops`].
+    /// then `S_ik = N_ik - sum_j Y_ij L_kj^T`, `j` ascending. No row is written by two threads and
+    /// no sum depends on their number. Allocates nothing with one thread. Cost:
+    /// [`ComplementPattern::flops`].
     ///
     /// # Errors
-    /// [`SparseError::NotFactored`] if `factor` holds no factorisation, [`SparseError::Size`] if the values are of another pattern.
+    /// [`SparseError::NotFactored`] if `factor` holds no factorisation, [`SparseError::Size`] if
+    /// the values are of another pattern.
     pub fn compute(
         &mut self,
         (inner, factor): (&BlockSymbolic, &BlockFactor),

@@ -1,4 +1,5 @@
-//! Dense kernels on small blocks, by columns. Sizes up to six are known to the compiler, others go through plain loops.
+//! Dense kernels on small blocks, by columns. Sizes up to six are known to the compiler, others go
+//! through plain loops.
 
 use super::Column;
 use super::any::{
@@ -129,8 +130,8 @@ fn eliminate_fixed<const P: usize>(
     Ok(())
 }
 
-/// The updates of a block column that is factored already, with the operations of [`eliminate`] in their order, for the block
-/// columns `k` that are `wanted`, by their place below the diagonal.
+/// The updates of a block column that is factored already, with the operations of [`eliminate`] in
+/// their order, for the block columns `k` that are `wanted`, by their place below the diagonal.
 pub(super) fn contribute(width: usize, column: Column<'_>, wanted: impl Fn(usize) -> bool) {
     by_size!(width, contribute_fixed, contribute_any, (column, wanted));
 }
@@ -166,8 +167,8 @@ fn contribute_fixed<const P: usize>(column: Column<'_>, wanted: impl Fn(usize) -
     );
 }
 
-/// For the blocks `i >= k` below the diagonal, for each `k` that is wanted: the height of `L_i` and whether `i = k`, `L_i`, `L_k D`,
-/// its height, and where `(i, k)` is.
+/// For the blocks `i >= k` below the diagonal, for each `k` that is wanted: the height of `L_i` and
+/// whether `i = k`, `L_i`, `L_k D`, its height, and where `(i, k)` is.
 #[inline(always)]
 pub(super) fn for_updates(
     width: usize,
@@ -197,8 +198,8 @@ pub(super) fn for_updates(
     }
 }
 
-/// `L_ij = A L_jj^-T D^-1` in the place of `A` (`Q x P`), `L_ij D` into `product`: from `L` as stored, so that a later
-/// refactorisation of other columns finds the same bits.
+/// `L_ij = A L_jj^-T D^-1` in the place of `A` (`Q x P`), `L_ij D` into `product`: from `L` as
+/// stored, so that a later refactorisation of other columns finds the same bits.
 #[inline(always)]
 fn couple<const P: usize, const Q: usize>(
     l: &[f64],
@@ -245,7 +246,8 @@ fn update<const P: usize, const Q: usize>(l: &[f64], y: &[f64], width: usize, ta
     }
 }
 
-/// As [`update`] for a diagonal block: its lower triangle, in each column from an even row on, as two rows make a register.
+/// As [`update`] for a diagonal block: its lower triangle, in each column from an even row on, as
+/// two rows make a register.
 #[inline(always)]
 pub(super) fn update_lower<const P: usize, const Q: usize>(
     l: &[f64],
@@ -266,8 +268,8 @@ pub(super) fn update_lower<const P: usize, const Q: usize>(
     });
 }
 
-/// Forward substitution with one block column: `x_j <- L_jj^-1 x_j`, then `x_i -= L_ij x_j` for the blocks below, which start at
-/// `places` of the vector whose part from `offset` on is `rest`.
+/// Forward substitution with one block column: `x_j <- L_jj^-1 x_j`, then `x_i -= L_ij x_j` for the
+/// blocks below, which start at `places` of the vector whose part from `offset` on is `rest`.
 pub(super) fn forward(
     own: &mut [f64],
     rest: &mut [f64],
@@ -325,7 +327,8 @@ fn subtract<const P: usize, const Q: usize>(l: &[f64], z: &[f64], x: &mut [f64])
     x[..Q].copy_from_slice(&sum);
 }
 
-/// Backward substitution with one block column: `x_j <- L_jj^-T (D_j^-1 x_j - sum_i L_ij^T x_i)`; arguments as in [`forward`].
+/// Backward substitution with one block column: `x_j <- L_jj^-T (D_j^-1 x_j - sum_i L_ij^T x_i)`;
+/// arguments as in [`forward`].
 pub(super) fn backward(
     own: &mut [f64],
     inverses: &[f64],
@@ -393,8 +396,9 @@ fn subtract_transposed<const P: usize, const Q: usize>(l: &[f64], x: &[f64], z: 
     }
 }
 
-/// One block of a row below a factor: `L_ij` in the place of the block (`height x width`), `L_ij D` into `product`, and the updates of the later blocks of the
-/// row at `targets`, counted from `offset`; `column` is that of the factor, with blocks of the given heights below its diagonal.
+/// One block of a row below a factor: `L_ij` in the place of the block (`height x width`), `L_ij D`
+/// into `product`, and the updates of the later blocks of the row at `targets`, counted from
+/// `offset`; `column` is that of the factor, with blocks of the given heights below its diagonal.
 pub(super) fn substitute(
     (width, height): (usize, usize),
     column: &[f64],
@@ -436,7 +440,8 @@ fn substitute_fixed<const P: usize>(
     }
 }
 
-/// `S_ik -= Y_i L_k^T` for blocks `(rows of L_k, L_k, where S_ik is)`, all of them of one block column of the given width.
+/// `S_ik -= Y_i L_k^T` for blocks `(rows of L_k, L_k, where S_ik is)`, all of them of one block
+/// column of the given width.
 pub(super) fn multiply<'a>(
     (width, height): (usize, usize),
     y: &[f64],

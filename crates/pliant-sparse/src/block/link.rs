@@ -1,12 +1,14 @@
-//! The elimination of a block column with one block below its diagonal, as along chains: every size is known to the compiler, which keeps the
-//! blocks in registers, and every loop is written out. The operations and their order are those of the general kernel.
+//! The elimination of a block column with one block below its diagonal, as along chains: every size
+//! is known to the compiler, which keeps the blocks in registers, and every loop is written out.
+//! The operations and their order are those of the general kernel.
 
 use super::Column;
 use super::kernels::{columns_mut, update_lower};
 use crate::FactorReport;
 use crate::ldlt::DROPPED;
 
-/// Repeats a block for every number below a constant of at most six, as a constant: left to itself, the compiler keeps loops of loops.
+/// Repeats a block for every number below a constant of at most six, as a constant: left to itself,
+/// the compiler keeps loops of loops.
 macro_rules! each {
     ($k:ident < $count:expr, $body:block) => {
         each!(@ 0, $k, $count, $body);
@@ -25,8 +27,8 @@ macro_rules! each {
 }
 pub(super) use each;
 
-/// Factors a diagonal block: `L` below the diagonal, and the pivots with their reciprocals as [`pivot`](super::kernels::pivot) decides on them, or
-/// the index of a bad one.
+/// Factors a diagonal block: `L` below the diagonal, and the pivots with their reciprocals as
+/// [`pivot`](super::kernels::pivot) decides on them, or the index of a bad one.
 #[inline(always)]
 pub(super) fn pivots_of<const P: usize>(
     a: &mut [[f64; P]; P],
@@ -68,7 +70,8 @@ pub(super) fn pivots_of<const P: usize>(
     Ok((pivots, inverses))
 }
 
-/// Eliminates a column of width `P` whose block below has the given height, at most six; the index of a bad pivot as error.
+/// Eliminates a column of width `P` whose block below has the given height, at most six; the index
+/// of a bad pivot as error.
 pub(super) fn eliminate_link<const P: usize>(
     height: usize,
     column: Column<'_>,

@@ -1,4 +1,5 @@
-//! Refactorisation after few changes: the changed block columns and their ancestors in the elimination tree, the rest as it is.
+//! Refactorisation after few changes: the changed block columns and their ancestors in the
+//! elimination tree, the rest as it is.
 
 use super::{BlockFactor, BlockSymbolic, kernels};
 use crate::ldlt::DROPPED;
@@ -18,7 +19,8 @@ pub struct Refactored {
 /// Rows of `L` and marks.
 #[derive(Clone, Debug)]
 pub(super) struct Partial {
-    /// Where the columns of each block row of `L` start, and the columns, ascending, without the diagonal.
+    /// Where the columns of each block row of `L` start, and the columns, ascending, without the
+    /// diagonal.
     offsets: Vec<u32>,
     columns: Vec<u32>,
     /// Whether a column is among the `affected`.
@@ -65,17 +67,19 @@ impl Partial {
 }
 
 impl BlockFactor {
-    /// Begins a partial refactorisation: finds the block columns of `L` that change if the entries of `A` in the block columns
-    /// `changed` do (these and their ancestors in the elimination tree), sets their values to zero and returns them, ascending.
-    /// Then write the entries of `A` in all of these columns and call [`refactor`](Self::refactor). An entry `(i, j)`, `i >= j`,
-    /// is in the block column of `j`. Allocates only the first time. Cost: the values of these columns.
+    /// Begins a partial refactorisation: finds the block columns of `L` that change if the entries
+    /// of `A` in the block columns `changed` do (these and their ancestors in the elimination
+    /// tree), sets their values to zero and returns them, ascending. Then write the entries of `A`
+    /// in all of these columns and call [`refactor`](Self::refactor). An entry `(i, j)`, `i >= j`,
+    /// is in the block column of `j`. Allocates only the first time. Cost: the values of these
+    /// columns.
     ///
-    /// Rows that come and go have their place in the pattern from the start: without entries and with a unit pivot while they
-    /// are away.
+    /// Rows that come and go have their place in the pattern from the start: without entries and
+    /// with a unit pivot while they are away.
     ///
     /// # Errors
-    /// [`SparseError::NotFactored`] if the last factorisation failed, was cleared or there was none, [`SparseError::Size`] if the
-    /// values are of another pattern, [`SparseError::NoColumn`].
+    /// [`SparseError::NotFactored`] if the last factorisation failed, was cleared or there was
+    /// none, [`SparseError::Size`] if the values are of another pattern, [`SparseError::NoColumn`].
     pub fn reopen(&mut self, symbolic: &BlockSymbolic, changed: &[usize]) -> Result<&[u32], SparseError> {
         self.check(symbolic)?;
         let report = self.report.ok_or(SparseError::NotFactored)?;
@@ -120,9 +124,9 @@ impl BlockFactor {
         Ok(&partial.affected)
     }
 
-    /// Factors the columns that [`reopen`](Self::reopen) returned, with the operations of [`factor`](Self::factor) on them in the
-    /// same order: the same bits as if the whole had been factored. Allocates nothing. Cost: that of these columns, and the
-    /// updates of them by others.
+    /// Factors the columns that [`reopen`](Self::reopen) returned, with the operations of
+    /// [`factor`](Self::factor) on them in the same order: the same bits as if the whole had been
+    /// factored. Allocates nothing. Cost: that of these columns, and the updates of them by others.
     ///
     /// # Errors
     /// [`SparseError::NotFactored`] without `reopen`, else as [`factor`](Self::factor).
@@ -155,7 +159,8 @@ impl BlockFactor {
                 }
             }
         }
-        // As in the whole factorisation: updates of one block come in the order of the columns that they are from.
+        // As in the whole factorisation: updates of one block come in the order of the columns that
+        // they are from.
         partial.work.sort_unstable();
         let threshold = rule.threshold();
         let mut outcome = Ok(());

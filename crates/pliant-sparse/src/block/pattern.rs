@@ -3,7 +3,8 @@
 use crate::{Graph, SparseError};
 use std::ops::Range;
 
-/// The blocks of `L` for a block matrix in the order given: block elimination tree and fill, without values.
+/// The blocks of `L` for a block matrix in the order given: block elimination tree and fill,
+/// without values.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BlockPattern {
     /// First unknown of each vertex, and the number of unknowns.
@@ -19,14 +20,15 @@ pub struct BlockPattern {
 }
 
 impl BlockPattern {
-    /// The pattern of `L` for the blocks `bounds[k]..bounds[k + 1]`, coupled as in the graph and eliminated in ascending order:
-    /// the rows of a column are its neighbours that come later and the rows of its children in the elimination tree (George and Liu,
-    /// Computer Solution of Large Sparse Positive Definite Systems, section 5.1). Cost: the number of blocks of `L`, times a
+    /// The pattern of `L` for the blocks `bounds[k]..bounds[k + 1]`, coupled as in the graph and
+    /// eliminated in ascending order: the rows of a column are its neighbours that come later and
+    /// the rows of its children in the elimination tree (George and Liu, Computer Solution of Large
+    /// Sparse Positive Definite Systems, section 5.1). Cost: the number of blocks of `L`, times a
     /// logarithm.
     ///
     /// # Errors
-    /// [`SparseError::Size`] if the bounds do not ascend from 0 or are not one more than the vertices,
-    /// [`SparseError::TooLarge`] beyond 32-bit indices.
+    /// [`SparseError::Size`] if the bounds do not ascend from 0 or are not one more than the
+    /// vertices, [`SparseError::TooLarge`] beyond 32-bit indices.
     pub fn new(bounds: Vec<usize>, graph: &Graph) -> Result<Self, SparseError> {
         let blocks = graph.len();
         if bounds.len() != blocks + 1 || bounds[0] != 0 || bounds.windows(2).any(|w| w[0] >= w[1]) {

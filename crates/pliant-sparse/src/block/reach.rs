@@ -2,7 +2,8 @@
 
 use super::{BlockFactor, BlockSymbolic, kernels};
 
-/// Scratch of [`BlockFactor::add_gram`]; kept, so that only the first call and larger ones allocate.
+/// Scratch of [`BlockFactor::add_gram`]; kept, so that only the first call and larger ones
+/// allocate.
 #[derive(Clone, Debug, Default)]
 pub struct Reach {
     /// Vectors of the order of the matrix, one after another; zero between calls.
@@ -20,11 +21,13 @@ impl Reach {
 }
 
 impl BlockFactor {
-    /// `out += B^T A^-1 B` for `count` sparse vectors `B`, given by their entries `(vector, unknown, value)`; `out` is `count x count`.
+    /// `out += B^T A^-1 B` for `count` sparse vectors `B`, given by their entries
+    /// `(vector, unknown, value)`; `out` is `count x count`.
     ///
-    /// With `Y = L^-1 B` that is `Y^T D^-1 Y`: no backward substitution, and a forward one only in the block columns with an entry and
-    /// their ancestors in the elimination tree (Gilbert, Predicting structure in sparse matrix computations, SIAM J. Matrix Anal. Appl.
-    /// 15 (1994)). Cost: `2 nnz` of these columns of `L` per vector. Dropped variables count as zero.
+    /// With `Y = L^-1 B` that is `Y^T D^-1 Y`: no backward substitution, and a forward one only in
+    /// the block columns with an entry and their ancestors in the elimination tree (Gilbert,
+    /// Predicting structure in sparse matrix computations, SIAM J. Matrix Anal. Appl. 15 (1994)).
+    /// Cost: `2 nnz` of these columns of `L` per vector. Dropped variables count as zero.
     ///
     /// # Panics
     /// If an entry is outside, or `out` shorter than `count^2`.

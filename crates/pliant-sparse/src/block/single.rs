@@ -1,14 +1,16 @@
-//! The factor with blocks of one: where the blocks of a matrix are mostly zeros, one index per entry is the leanest.
+//! The factor with blocks of one: where the blocks of a matrix are mostly zeros, one index per
+//! entry is the leanest.
 //!
-//! The operations and their order are those of the kernels for blocks, so that a partial refactorisation, which uses those, finds
-//! the same bits.
+//! The operations and their order are those of the kernels for blocks, so that a partial
+//! refactorisation, which uses those, finds the same bits.
 
 use super::kernels::pivot;
 use super::{BlockFactor, BlockSymbolic};
 use crate::{FactorReport, SparseError};
 
 impl BlockFactor {
-    /// See [`factor`](Self::factor): the column `l = a / d`, then `A_ik -= l_i d l_k` at the places planned for it.
+    /// See [`factor`](Self::factor): the column `l = a / d`, then `A_ik -= l_i d l_k` at the places
+    /// planned for it.
     pub(super) fn factor_single(
         &mut self,
         symbolic: &BlockSymbolic,

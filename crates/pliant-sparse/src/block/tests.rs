@@ -124,8 +124,8 @@ impl Problem {
         (l, d)
     }
 
-    /// `L D L^T = A` to the rounding of its terms, and the decisions on pivots are those of the dense factor; `to` is how far
-    /// `L` and `D` may be from the dense ones, relatively.
+    /// `L D L^T = A` to the rounding of its terms, and the decisions on pivots are those of the
+    /// dense factor; `to` is how far `L` and `D` may be from the dense ones, relatively.
     fn agrees_with_dense(&self, threshold: f64, to: f64) -> Result<(), TestCaseError> {
         let (symbolic, factor, report) = self.factor(PivotRule::Drop { threshold });
         let report = report.unwrap();
@@ -516,7 +516,8 @@ proptest! {
     }
 }
 
-/// Three blocks in a row, the first of which has a pivot that is dropped: its count goes with it and comes back.
+/// Three blocks in a row, the first of which has a pivot that is dropped: its count goes with it
+/// and comes back.
 #[test]
 fn a_dropped_pivot_of_a_reopened_column_is_counted_once() {
     let mut problem = Problem::new(&[2, 2, 2], &[(0, 1), (1, 2)], 3);
@@ -541,7 +542,8 @@ fn a_dropped_pivot_of_a_reopened_column_is_counted_once() {
     }
 }
 
-/// Between reopening and refactoring there is no factor; a bad pivot is an error whatever comes after it.
+/// Between reopening and refactoring there is no factor; a bad pivot is an error whatever comes
+/// after it.
 #[test]
 fn a_reopened_factor_is_none_and_stays_none_after_a_bad_pivot() {
     let mut problem = Problem::new(&[1, 1, 1], &[(0, 2), (1, 2)], 4);

@@ -36,12 +36,14 @@ pub(super) fn scratch(width: usize, height: usize) -> usize {
     panel * (height - panel)
 }
 
-/// Eliminates the first columns of a front of which the lower trapezoid is in `l` (`height x width`): afterwards `L` is there, the
-/// diagonal `D` in `pivots`, its reciprocal in `inverses`, and the lower triangle of `-L D L^T` of the rows below in `update`.
-/// (`D` and `inverses` of `L L^T`: the square of the diagonal, and its reciprocal.)
+/// Eliminates the first columns of a front of which the lower trapezoid is in `l`
+/// (`height x width`): afterwards `L` is there, the diagonal `D` in `pivots`, its reciprocal in
+/// `inverses`, and the lower triangle of `-L D L^T` of the rows below in `update`. (`D` and
+/// `inverses` of `L L^T`: the square of the diagonal, and its reciprocal.)
 ///
-/// Panel by panel, right-looking: `A_11 = L_11 D L_11^T`, `Y = A_21 L_11^-T`, `L_21 = Y D^-1`, `A_22 -= L_21 Y^T`, in
-/// pieces of a fixed size, so that the number of threads does not show. A dropped pivot counts as infinite.
+/// Panel by panel, right-looking: `A_11 = L_11 D L_11^T`, `Y = A_21 L_11^-T`, `L_21 = Y D^-1`,
+/// `A_22 -= L_21 Y^T`, in pieces of a fixed size, so that the number of threads does not show. A
+/// dropped pivot counts as infinite.
 ///
 /// The index of a bad pivot as error.
 pub(super) fn eliminate(
@@ -165,7 +167,8 @@ fn triangular(l: MatRef<'_, f64>, a: MatMut<'_, f64>, method: Method, threads: &
     }
 }
 
-/// `A -= L Y^T` on and below the diagonal of the leading columns of `A`, columns in pieces. Entries above it may change.
+/// `A -= L Y^T` on and below the diagonal of the leading columns of `A`, columns in pieces. Entries
+/// above it may change.
 fn multiply(
     a: MatMut<'_, f64>,
     accumulate: Accum,

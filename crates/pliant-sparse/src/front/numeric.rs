@@ -13,9 +13,10 @@ const TASKS: f64 = 12.0;
 
 /// Values of a multifrontal factor. Allocated once, refilled for every matrix of the same pattern.
 ///
-/// Use: [`clear`](Self::clear), write `A` to the [slots](FrontSymbolic::slot) of [`values_mut`](Self::values_mut),
-/// [`factor`](Self::factor) or [`factor_positive`](Self::factor_positive), [`solve_in_place`](Self::solve_in_place). The
-/// answer is the same to the last bit for any number of [`Threads`].
+/// Use: [`clear`](Self::clear), write `A` to the [slots](FrontSymbolic::slot) of
+/// [`values_mut`](Self::values_mut), [`factor`](Self::factor) or
+/// [`factor_positive`](Self::factor_positive), [`solve_in_place`](Self::solve_in_place). The answer
+/// is the same to the last bit for any number of [`Threads`].
 #[derive(Debug)]
 pub struct FrontFactor {
     pub(super) schedule: Schedule,
@@ -37,7 +38,7 @@ pub struct FrontFactor {
 }
 
 /// What one task may touch.
-struct Work<'a> {
+struct FrontWorkspace<'a> {
     values: &'a mut [f64],
     diagonal: &'a mut [f64],
     inverses: &'a mut [f64],
@@ -47,7 +48,8 @@ struct Work<'a> {
 }
 
 impl FrontSymbolic {
-    /// Allocates the values for elimination by so many threads: the entries of `L`, and two stacks of update matrices.
+    /// Allocates the values for elimination by so many threads: the entries of `L`, and two stacks
+    /// of update matrices.
     pub fn allocate(&self, threads: &Threads) -> FrontFactor {
         let cost = self.cost();
         let shared = threads.count() > 1 && cost >= SMALL;
@@ -91,22 +93,22 @@ impl FrontFactor {
         &mut self.values
     }
 
-    /// Factors `A = L D L^T` in place, with scalar pivots in the order of the matrix. One thread allocates nothing.
-    /// Cost: [`FrontSymbolic::flops`].
+    /// Factors `A = L D L^T` in place, with scalar pivots in the order of the matrix. One thread
+    /// allocates nothing. Cost: [`FrontSymbolic::flops`].
     ///
     /// # Errors
-    /// [`SparseError::Size`] if the values are of another pattern, [`SparseError::Pivot`] at a pivot that is zero (unless
-    /// dropped) or not finite.
+    /// [`SparseError::Size`] if the values are of another pattern, [`SparseError::Pivot`] at a
+    /// pivot that is zero (unless dropped) or not finite.
     pub fn factor(&mut self, symbolic: &FrontSymbolic, rule: PivotRule) -> Result<FactorReport, SparseError> {
         self.eliminate(symbolic, Method::Ldlt(rule))
     }
 
-    /// Factors `A = L L^T` in place. One thread allocates nothing. Cost: [`FrontSymbolic::flops`], with less traffic than
-    /// [`Self::factor`].
+    /// Factors `A = L L^T` in place. One thread allocates nothing. Cost: [`FrontSymbolic::flops`],
+    /// with less traffic than [`Self::factor`].
     ///
     /// # Errors
-    /// [`SparseError::Size`] if the values are of another pattern, [`SparseError::Pivot`] at a pivot that is not positive or
-    /// not finite.
+    /// [`SparseError::Size`] if the values are of another pattern, [`SparseError::Pivot`] at a
+    /// pivot that is not positive or not finite.
     pub fn factor_positive(&mut self, symbolic: &FrontSymbolic) -> Result<FactorReport, SparseError> {
         self.eliminate(symbolic, Method::Llt)
     }
@@ -123,7 +125,7 @@ impl FrontFactor {
         }
         self.is_positive = method == Method::Llt;
         let [even, odd] = &mut self.stacks;
-        let work = Work {
+        let work = FrontWorkspace {
             values: &mut self.values,
             diagonal: &mut self.diagonal,
             inverses: &mut self.inverses,
@@ -153,7 +155,8 @@ impl FrontFactor {
         Ok(report)
     }
 
-    /// The diagonal `D` of the last factorisation; `+-1e100` for a dropped pivot. For `L L^T`, the squares of the diagonal.
+    /// The diagonal `D` of the last factorisation; `+-1e100` for a dropped pivot. For `L L^T`, the
+    /// squares of the diagonal.
     pub fn pivots(&self) -> &[f64] {
         &self.pivots
     }
@@ -180,7 +183,7 @@ struct Elimination<'a> {
 
 impl Elimination<'_> {
     /// A task after those it waits for; the column of a bad pivot as error.
-    fn task(&self, index: usize, mut work: Work<'_>) -> Result<(), usize> {
+    fn task(&self, index: usize, mut work: FrontWorkspace<'_>) -> Result<(), usize> {
         let task = &self.schedule.tasks[index];
         if !task.waits.is_empty() {
             let [even, odd] = &mut work.stacks;
@@ -197,7 +200,7 @@ impl Elimination<'_> {
                     outs,
                 );
             }
-            let waits = Work {
+            let waits = FrontWorkspace {
                 values: &mut *work.values,
                 diagonal: &mut *work.diagonal,
                 inverses: &mut *work.inverses,
@@ -214,7 +217,7 @@ impl Elimination<'_> {
     }
 
     /// Several tasks, at the same time if there are threads.
-    fn fork(&self, tasks: &[usize], mut work: Work<'_>) -> Result<(), usize> {
+    fn fork(&self, tasks: &[usize], mut work: FrontWorkspace<'_>) -> Result<(), usize> {
         if tasks.len() == 1 {
             return self.task(tasks[0], work);
         }
@@ -230,7 +233,7 @@ impl Elimination<'_> {
         let fronts = &self.symbolic.fronts;
         let columns = fronts[end].first - fronts[start].first;
         let [even, odd] = &mut work.stacks;
-        let first = Work {
+        let first = FrontWorkspace {
             values: take(&mut work.values, fronts[end].values - fronts[start].values),
             diagonal: take(&mut work.diagonal, columns),
             inverses: take(&mut work.inverses, columns),
@@ -245,7 +248,7 @@ impl Elimination<'_> {
     }
 
     /// Assembles and eliminates one front.
-    fn front(&self, f: usize, task: &Task, work: &mut Work<'_>) -> Result<(), usize> {
+    fn front(&self, f: usize, task: &Task, work: &mut FrontWorkspace<'_>) -> Result<(), usize> {
         let fronts = &self.symbolic.fronts;
         let (front, begin) = (&fronts[f], &fronts[task.fronts.start]);
         let (width, height, below) = (front.width, front.height(), front.below);
@@ -299,8 +302,8 @@ impl Elimination<'_> {
     }
 }
 
-/// Adds the columns of some runs of a child's update matrix `u` to `target`, of `height` rows, of which the first is local row `offset`
-/// of the parent.
+/// Adds the columns of some runs of a child's update matrix `u` to `target`, of `height` rows, of
+/// which the first is local row `offset` of the parent.
 fn extend_add(
     child: &Front,
     runs: &[Run],

@@ -9,21 +9,25 @@ use front::{DenseFront, Eliminated};
 
 /// Sweeps of scaling: each halves the logarithm of the spread of the row norms.
 const SWEEPS: usize = 5;
-/// Share of the largest entry that ever came up below which an entry is rounding: about `1e-16` at the first pivot, and up to
-/// `1 + 1 / threshold^2` times more with each that a zero meets on its way.
+/// Share of the largest entry that ever came up below which an entry is rounding: about `1e-16` at
+/// the first pivot, and up to `1 + 1 / threshold^2` times more with each that a zero meets on its
+/// way.
 const ZERO: f64 = 1e-12;
 /// Row, column and value of a scaled matrix.
 type Entry = (usize, usize, f64);
 
-/// A sparse symmetric factorisation `P A P^T = L D L^T` with pivots of one and two, for matrices that are not quasi-definite.
+/// A sparse symmetric factorisation `P A P^T = L D L^T` with pivots of one and two, for matrices
+/// that are not quasi-definite.
 ///
-/// Inside a front, a pivot must be at least a share `threshold` of its column (for pairs: in the sense that no multiplier exceeds
-/// `1 / threshold`); variables without one wait for the parent front, where more of the matrix is known (Duff and Reid, ACM TOMS 9
-/// (1983) 302; Ashcraft, Grimes and Lewis, SIAM J. Matrix Anal. Appl. 20 (1998) 513). At a root, where all is known, the
-/// largest entry always gives a pivot (Bunch and Parlett) unless all that is left is zero. The matrix is scaled before, which changes no
-/// sign.
+/// Inside a front, a pivot must be at least a share `threshold` of its column (for pairs: in the
+/// sense that no multiplier exceeds `1 / threshold`); variables without one wait for the parent
+/// front, where more of the matrix is known (Duff and Reid, ACM TOMS 9 (1983) 302; Ashcraft, Grimes
+/// and Lewis, SIAM J. Matrix Anal. Appl. 20 (1998) 513). At a root, where all is known, the largest
+/// entry always gives a pivot (Bunch and Parlett) unless all that is left is zero. The matrix is
+/// scaled before, which changes no sign.
 ///
-/// This is the robust path and the judge of others, not the fast one: it allocates, and works column by column in one thread.
+/// This is the robust path and the judge of others, not the fast one: it allocates, and works
+/// column by column in one thread.
 #[derive(Clone, Debug)]
 pub struct PivotedFactor {
     fronts: Vec<Eliminated>,
@@ -43,8 +47,8 @@ pub struct Inertia {
 }
 
 impl PivotedFactor {
-    /// A share that keeps the rank decision safe. 0.01 is usual where only solutions matter, and delays fewer variables; but a zero
-    /// that meets two such pivots comes out as 1e-12 to 1e-8.
+    /// A share that keeps the rank decision safe. 0.01 is usual where only solutions matter, and
+    /// delays fewer variables; but a zero that meets two such pivots comes out as 1e-12 to 1e-8.
     pub const THRESHOLD: f64 = 0.1;
 
     /// Factors a matrix given by its lower triangle (by rows), in an order of minimum degree.
@@ -68,9 +72,10 @@ impl PivotedFactor {
     /// Factors a matrix in the order given, as far as pivots allow.
     ///
     /// # Errors
-    /// [`SparseError::Size`] if the matrix is not square, [`SparseError::OutOfRange`] at an entry above the diagonal,
-    /// [`SparseError::Pivot`] at a row with an entry that is not finite, [`SparseError::Threshold`] if the threshold is not
-    /// in `(0, 1/2]`. A singular matrix is not an error: see [`Self::inertia`].
+    /// [`SparseError::Size`] if the matrix is not square, [`SparseError::OutOfRange`] at an entry
+    /// above the diagonal, [`SparseError::Pivot`] at a row with an entry that is not finite,
+    /// [`SparseError::Threshold`] if the threshold is not in `(0, 1/2]`. A singular matrix is not
+    /// an error: see [`Self::inertia`].
     pub fn in_order(a: &CsrMatrix, threshold: f64) -> Result<Self, SparseError> {
         let rank: Vec<usize> = (0..a.pattern().rows()).collect();
         Self::factor(a, threshold, &rank)
@@ -157,8 +162,8 @@ impl PivotedFactor {
         self.fronts.iter().map(Eliminated::entries).sum()
     }
 
-    /// Solves `A x = b` in place. If the matrix is singular, the variables of zero pivots come out as zero: a solution if there is one,
-    /// which the residual tells.
+    /// Solves `A x = b` in place. If the matrix is singular, the variables of zero pivots come out
+    /// as zero: a solution if there is one, which the residual tells.
     ///
     /// # Panics
     /// If `x` is not as long as the matrix.

@@ -1,8 +1,10 @@
-//! Which fronts go together in a task, which tasks may run at the same time, and where each update matrix waits for its parent.
+//! Which fronts go together in a task, which tasks may run at the same time, and where each update
+//! matrix waits for its parent.
 //!
-//! Two stacks: a front of even depth reads update matrices of its children from the odd one and puts its own on the even one, and
-//! the other way round, so that nothing is ever moved. A task owns a piece of each, and of everything else, that no other
-//! running task touches. Bits do not depend on the division: it changes neither a front nor the order of its children.
+//! Two stacks: a front of even depth reads update matrices of its children from the odd one and
+//! puts its own on the even one, and the other way round, so that nothing is ever moved. A task
+//! owns a piece of each, and of everything else, that no other running task touches. Bits do not
+//! depend on the division: it changes neither a front nor the order of its children.
 
 use super::tree::NONE;
 use super::{FrontSymbolic, dense};
@@ -55,8 +57,8 @@ impl Schedule {
         out
     }
 
-    /// The task of the fronts of a range that ends with the last descendants of `node`, and with it if it is a front.
-    /// Recursion is no deeper than there are tasks.
+    /// The task of the fronts of a range that ends with the last descendants of `node`, and with it
+    /// if it is a front. Recursion is no deeper than there are tasks.
     fn divide(
         &mut self,
         symbolic: &FrontSymbolic,

@@ -1,7 +1,8 @@
 //! Solves with the fronts: up the tree with `L`, down with its transpose.
 //!
-//! Every front has its own piece of the vector, its unknowns and the rows below them. On the way up it adds what its children have for
-//! its rows, on the way down it copies what its parent knows of them: subtrees share nothing, as in the factorisation.
+//! Every front has its own piece of the vector, its unknowns and the rows below them. On the way up
+//! it adds what its children have for its rows, on the way down it copies what its parent knows of
+//! them: subtrees share nothing, as in the factorisation.
 
 use super::numeric::take;
 use super::schedule::Schedule;
@@ -20,12 +21,14 @@ const TOGETHER: usize = 32;
 const SMALL: usize = 200_000;
 
 impl FrontFactor {
-    /// Solves `A x = b` in place, for as many right-hand sides as `x` holds one after another. Dropped variables come out as zero.
-    /// Cost `4 nnz(L)` each; several cost less each, as `L` is read once for up to 32 of them. One thread allocates nothing, except
-    /// room for several right-hand sides the first time.
+    /// Solves `A x = b` in place, for as many right-hand sides as `x` holds one after another.
+    /// Dropped variables come out as zero. Cost `4 nnz(L)` each; several cost less each, as `L` is
+    /// read once for up to 32 of them. One thread allocates nothing, except room for several
+    /// right-hand sides the first time.
     ///
     /// # Panics
-    /// If the length of `x` is not a multiple of the order of the matrix, or the factor is of another pattern.
+    /// If the length of `x` is not a multiple of the order of the matrix, or the factor is of
+    /// another pattern.
     pub fn solve_in_place(&mut self, symbolic: &FrontSymbolic, x: &mut [f64]) {
         let n = symbolic.size();
         if n == 0 {
@@ -163,7 +166,8 @@ impl Solve<'_> {
         }
     }
 
-    /// `L^T x = z` for a task before those that it waits for; `parent` is the vector of the front above.
+    /// `L^T x = z` for a task before those that it waits for; `parent` is the vector of the front
+    /// above.
     fn down(&self, task: usize, x: &mut [f64], parent: &[f64]) {
         let task = &self.schedule.tasks[task];
         for f in task.own.clone().rev() {

@@ -1,4 +1,5 @@
-//! Supernodes: columns of `L` of equal pattern, and those that are merged because one larger front is faster than two.
+//! Supernodes: columns of `L` of equal pattern, and those that are merged because one larger front
+//! is faster than two.
 
 use super::tree::{Adjacency, NONE, children, column_heights, elimination_tree, postorder};
 
@@ -14,11 +15,13 @@ pub(super) struct Supernodes {
     pub(super) cost: Vec<f64>,
 }
 
-/// Predicted nanoseconds to assemble and eliminate a front of `width` columns with `below` rows under them.
+/// Predicted nanoseconds to assemble and eliminate a front of `width` columns with `below` rows
+/// under them.
 ///
-/// A fit to fronts of 1 to 512 columns and up to 768 rows below, one thread: a fixed part, the diagonal block, the triangular solve and
-/// the update, and the traffic of values and update matrices. Only ratios matter: it decides what to merge, how to share
-/// work, and which kind of factor to take.
+/// A fit to fronts of 1 to 512 columns and up to 768 rows below, one thread: a fixed part, the
+/// diagonal block, the triangular solve and the update, and the traffic of values and update
+/// matrices. Only ratios matter: it decides what to merge, how to share work, and which kind of
+/// factor to take.
 pub(super) fn cost(width: usize, below: usize) -> f64 {
     let (c, r) = (width as f64, below as f64);
     let diagonal = 20.0 * c + 0.6 * c * c + c * c * c / 120.0;
@@ -67,7 +70,8 @@ impl Merging {
 }
 
 impl Supernodes {
-    /// For vertices of the given sizes, eliminated in ascending order up to changes that keep the tree.
+    /// For vertices of the given sizes, eliminated in ascending order up to changes that keep the
+    /// tree.
     pub(super) fn new(graph: &Adjacency<'_>, weights: &[usize]) -> Self {
         let count = weights.len();
         let tree = elimination_tree(count, graph);

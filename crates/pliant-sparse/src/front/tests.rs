@@ -1,4 +1,5 @@
-//! The fronts against the dense factor, the fill of the block factor, and themselves on several threads.
+//! The fronts against the dense factor, the fill of the block factor, and themselves on several
+//! threads.
 
 use super::numeric::FrontFactor;
 use super::*;
@@ -20,7 +21,8 @@ impl Problem {
         }
     }
 
-    /// Pivots as the dense factor has them (they do not depend on the order of independent subtrees), up to `to`.
+    /// Pivots as the dense factor has them (they do not depend on the order of independent
+    /// subtrees), up to `to`.
     fn fronts_agree_with_dense(&self, threshold: f64, to: f64) -> Result<(), TestCaseError> {
         let symbolic = self.fronts();
         let mut factor = symbolic.allocate(&Threads::one());
@@ -44,7 +46,8 @@ impl Problem {
         Ok(())
     }
 
-    /// One thread in one task, several threads in as many tasks as there can be: the same bits, and the solution of `A x = b`.
+    /// One thread in one task, several threads in as many tasks as there can be: the same bits, and
+    /// the solution of `A x = b`.
     fn fronts_solve(&self, threads: &Threads, columns: usize) -> Result<(), TestCaseError> {
         let symbolic = self.fronts();
         let n = symbolic.size();

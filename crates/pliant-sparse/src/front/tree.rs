@@ -1,4 +1,5 @@
-//! The elimination tree of a block graph and the heights of the columns of `L`, without forming `L`.
+//! The elimination tree of a block graph and the heights of the columns of `L`, without forming
+//! `L`.
 
 pub(super) const NONE: usize = usize::MAX;
 
@@ -15,7 +16,8 @@ impl Adjacency<'_> {
     }
 }
 
-/// Parents in the elimination tree of the order `0, 1, ..`; `NONE` for roots (Liu 1986, with path compression).
+/// Parents in the elimination tree of the order `0, 1, ..`; `NONE` for roots (Liu 1986, with path
+/// compression).
 pub(super) fn elimination_tree(count: usize, graph: &Adjacency<'_>) -> Vec<usize> {
     let mut parent = vec![NONE; count];
     let mut ancestor = vec![NONE; count];
@@ -34,7 +36,8 @@ pub(super) fn elimination_tree(count: usize, graph: &Adjacency<'_>) -> Vec<usize
     parent
 }
 
-/// Children of every vertex of a forest, as offsets and a list; ascending, roots last (as the children of `parent.len()`).
+/// Children of every vertex of a forest, as offsets and a list; ascending, roots last (as the
+/// children of `parent.len()`).
 pub(super) fn children(parent: &[usize]) -> (Vec<usize>, Vec<usize>) {
     let count = parent.len();
     let place = |p: usize| p.min(count);
@@ -54,7 +57,8 @@ pub(super) fn children(parent: &[usize]) -> (Vec<usize>, Vec<usize>) {
     (offsets, list)
 }
 
-/// The vertices of a forest, children before parents and every subtree in one piece, siblings in the order of the lists.
+/// The vertices of a forest, children before parents and every subtree in one piece, siblings in
+/// the order of the lists.
 pub(super) fn postorder(offsets: &[usize], list: &[usize]) -> Vec<usize> {
     let count = list.len();
     let mut order = Vec::with_capacity(count);
@@ -74,8 +78,9 @@ pub(super) fn postorder(offsets: &[usize], list: &[usize]) -> Vec<usize> {
     order
 }
 
-/// Unknowns in every column of `L`, with the diagonal block of its vertex, for vertices of the given weights numbered in a
-/// postorder (Gilbert, Ng and Peyton, SIAM J. Matrix Anal. Appl. 15 (1994) 1075). Cost: nearly linear in the edges.
+/// Unknowns in every column of `L`, with the diagonal block of its vertex, for vertices of the
+/// given weights numbered in a postorder (Gilbert, Ng and Peyton, SIAM J. Matrix Anal. Appl. 15
+/// (1994) 1075). Cost: nearly linear in the edges.
 ///
 /// `neighbours(j)` are the neighbours of vertex `j` of the postorder, in its numbering.
 pub(super) fn column_heights<I: Iterator<Item = usize>>(

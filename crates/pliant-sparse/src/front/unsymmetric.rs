@@ -1,4 +1,5 @@
-//! The multifrontal `L U` of a matrix with symmetric pattern and other values on both sides of the diagonal.
+//! The multifrontal `L U` of a matrix with symmetric pattern and other values on both sides of the
+//! diagonal.
 
 use super::tree::NONE;
 use super::{Front, FrontSymbolic};
@@ -9,22 +10,27 @@ use faer::{Accum, MatMut, MatRef, Par};
 
 /// Columns that are eliminated before the rest is updated.
 const PANEL: usize = 32;
-/// Share of the largest entry of its column from which the diagonal stays the pivot: exchanges spoil the grading of matrices whose rows differ by many
-/// orders.
+/// Share of the largest entry of its column from which the diagonal stays the pivot: exchanges
+/// spoil the grading of matrices whose rows differ by many orders.
 const DIAGONAL: f64 = 0.01;
 
-/// Values of a multifrontal `P A = L U`. Allocated once, refilled for every matrix of the same pattern.
+/// Values of a multifrontal `P A = L U`. Allocated once, refilled for every matrix of the same
+/// pattern.
 ///
-/// Rows are exchanged inside a front only, where the diagonal is below a hundredth of the largest entry of its column. Between fronts the order is that of the
-/// [`FrontSymbolic`]: it is for matrices whose diagonal blocks are regular in that order, such as a saddle-point system with an
-/// unsymmetric law in its rows. One thread, nothing is allocated; twice the operations and twice the memory of the symmetric factor.
+/// Rows are exchanged inside a front only, where the diagonal is below a hundredth of the largest
+/// entry of its column. Between fronts the order is that of the [`FrontSymbolic`]: it is for
+/// matrices whose diagonal blocks are regular in that order, such as a saddle-point system with an
+/// unsymmetric law in its rows. One thread, nothing is allocated; twice the operations and twice
+/// the memory of the symmetric factor.
 ///
-/// Use: [`clear`](Self::clear), write `A` to the [slots](FrontSymbolic::unsymmetric_slot) of [`values_mut`](Self::values_mut),
-/// [`factor`](Self::factor), [`solve_in_place`](Self::solve_in_place).
+/// Use: [`clear`](Self::clear), write `A` to the [slots](FrontSymbolic::unsymmetric_slot) of
+/// [`values_mut`](Self::values_mut), [`factor`](Self::factor),
+/// [`solve_in_place`](Self::solve_in_place).
 #[derive(Clone, Debug)]
 pub struct UnsymmetricFactor {
-    /// Columns of `A`, then `L` without its unit diagonal and, in the rows of the front, `U`; after them, in the same layout, the rows of `A` to the right
-    /// of each front as columns, then those of `U`.
+    /// Columns of `A`, then `L` without its unit diagonal and, in the rows of the front, `U`; after
+    /// them, in the same layout, the rows of `A` to the right of each front as columns, then those
+    /// of `U`.
     values: Vec<f64>,
     /// Local row that each column's pivot came from.
     exchanges: Vec<u32>,
@@ -38,8 +44,9 @@ pub struct UnsymmetricFactor {
 }
 
 impl FrontSymbolic {
-    /// Where entry `(i, j)` of an unsymmetric matrix is stored, see [`UnsymmetricFactor::values_mut`]; `None` outside the pattern of `L + L^T` or outside
-    /// the matrix.
+    /// Where entry `(i, j)` of an unsymmetric matrix is stored, see
+    /// [`UnsymmetricFactor::values_mut`]; `None` outside the pattern of `L + L^T` or outside the
+    /// matrix.
     pub fn unsymmetric_slot(&self, i: usize, j: usize) -> Option<usize> {
         let (row, column) = (*self.position.get(i)? as usize, *self.position.get(j)? as usize);
         let front = &self.fronts[self.front[self.vertex[column] as usize] as usize];
@@ -104,7 +111,8 @@ impl UnsymmetricFactor {
     /// Factors in place. Cost: twice [`FrontSymbolic::flops`].
     ///
     /// # Errors
-    /// [`SparseError::Size`] if the values are of another pattern, [`SparseError::Pivot`] if a front leaves only zeros, or a number that is not finite, for a pivot.
+    /// [`SparseError::Size`] if the values are of another pattern, [`SparseError::Pivot`] if a
+    /// front leaves only zeros, or a number that is not finite, for a pivot.
     pub fn factor(&mut self, symbolic: &FrontSymbolic) -> Result<(), SparseError> {
         let size = symbolic.values;
         if self.values.len() != 2 * size || self.exchanges.len() != symbolic.size() {
@@ -160,7 +168,8 @@ impl UnsymmetricFactor {
         Ok(())
     }
 
-    /// The sign of the determinant of the matrix that was factored last: whether its pivots are below zero in an odd number, rows exchanged back.
+    /// The sign of the determinant of the matrix that was factored last: whether its pivots are
+    /// below zero in an odd number, rows exchanged back.
     ///
     /// # Panics
     /// If the factor is of another pattern.
@@ -255,8 +264,9 @@ fn extend_add(symbolic: &FrontSymbolic, child: &Front, update: &[f64], a: &mut [
     }
 }
 
-/// Eliminates the first `width` columns and rows of a matrix of order `height`, by columns: panels of columns, then everything to the right of
-/// them at once. The index of a column without pivot as error.
+/// Eliminates the first `width` columns and rows of a matrix of order `height`, by columns: panels
+/// of columns, then everything to the right of them at once. The index of a column without pivot as
+/// error.
 fn eliminate(a: &mut [f64], (width, height): (usize, usize), exchanges: &mut [u32]) -> Result<(), usize> {
     let mut first = 0;
     while first < width {
@@ -312,7 +322,8 @@ mod tests {
     use crate::Graph;
     use proptest::prelude::*;
 
-    /// Blocks of one to four unknowns on a random graph, dominant diagonal blocks in which rows are out of order.
+    /// Blocks of one to four unknowns on a random graph, dominant diagonal blocks in which rows are
+    /// out of order.
     fn matrix(sizes: &[usize], edges: &[(usize, usize)], seed: u64) -> (Vec<usize>, Graph, Vec<Vec<f64>>) {
         let mut bounds = vec![0];
         sizes
@@ -382,15 +393,17 @@ mod tests {
                 factor.solve_in_place(&symbolic, &mut x);
                 for i in 0..n {
                     let sum: f64 = (0..n).map(|j| scale * a[i][j] * x[j]).sum();
-                    // Pivots of 40 against rows of at most a few hundred entries of 1/2: a few hundred roundings.
+                    // Pivots of 40 against rows of at most a few hundred entries of 1/2: a few
+                    // hundred roundings.
                     prop_assert!((sum - b[i]).abs() < 1e-12, "row {}: {}", i, sum - b[i]);
                 }
             }
         }
     }
 
-    /// A binary tree of blocks that stay fronts of their own, with rows below them that are larger than their pivots: these may not become pivots, and what
-    /// fronts of one branch leave must not be taken by another.
+    /// A binary tree of blocks that stay fronts of their own, with rows below them that are larger
+    /// than their pivots: these may not become pivots, and what fronts of one branch leave must not
+    /// be taken by another.
     #[test]
     fn fronts_of_a_tree_with_larger_rows_below() {
         let (blocks, width) = (31, 24);
@@ -425,7 +438,8 @@ mod tests {
             let (sum, size) = row.iter().zip(&x).fold((-b, b.abs()), |(sum, size), (a, x)| {
                 (sum + a * x, size + (a * x).abs())
             });
-            // Multipliers up to 2.5 a level, five levels: a hundred times the roundings of a product of up to 96 entries.
+            // Multipliers up to 2.5 a level, five levels: a hundred times the roundings of a
+            // product of up to 96 entries.
             assert!(sum.abs() < 1e-12 * size, "{sum:e} of {size}");
         }
     }

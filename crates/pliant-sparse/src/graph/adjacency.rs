@@ -14,7 +14,8 @@ pub(super) struct Adjacency {
 }
 
 impl Adjacency {
-    /// From edges in any order, loops and repeats welcome. Cost: linear (two passes of a bucket sort).
+    /// From edges in any order, loops and repeats welcome. Cost: linear (two passes of a bucket
+    /// sort).
     pub(super) fn new(weights: Vec<u32>, edges: &[(u32, u32)]) -> Result<Self, SparseError> {
         let ends = 2 * edges.len();
         if ends >= u32::MAX as usize {
@@ -40,7 +41,8 @@ impl Adjacency {
                 at[a as usize] += 1;
             }
         }
-        // The neighbour relation is symmetric: visiting the buckets in ascending order fills each list in ascending order.
+        // The neighbour relation is symmetric: visiting the buckets in ascending order fills each
+        // list in ascending order.
         let mut neighbours = vec![0u32; ends];
         at.copy_from_slice(&starts[..n]);
         for b in 0..n {
@@ -96,7 +98,8 @@ impl Adjacency {
         (0..self.len()).map(twice).sum::<u64>() / 2
     }
 
-    /// The graph of some of its vertices, in the order given. `place` holds `u32::MAX` for every vertex, before and after.
+    /// The graph of some of its vertices, in the order given. `place` holds `u32::MAX` for every
+    /// vertex, before and after.
     pub(super) fn induced(&self, vertices: &[u32], place: &mut [u32]) -> Self {
         for (k, v) in vertices.iter().enumerate() {
             place[*v as usize] = k as u32;

@@ -1,8 +1,9 @@
 //! Coarser graphs: vertices matched in pairs along heavy edges and merged.
 //!
-//! Source: Karypis and Kumar, A fast and high quality multilevel scheme for partitioning irregular graphs, SIAM J. Sci. Comput. 20
-//! (1998), section 3; the rating of an edge is that of Holtgrewe, Sanders and Schulz, Engineering a scalable high quality graph
-//! partitioner (2010), which keeps merged vertices of even weight.
+//! Source: Karypis and Kumar, A fast and high quality multilevel scheme for partitioning irregular
+//! graphs, SIAM J. Sci. Comput. 20 (1998), section 3; the rating of an edge is that of Holtgrewe,
+//! Sanders and Schulz, Engineering a scalable high quality graph partitioner (2010), which keeps
+//! merged vertices of even weight.
 
 use super::adjacency::Adjacency;
 use super::noise::Noise;
@@ -15,7 +16,8 @@ pub(super) struct Level {
     strength: Vec<u32>,
 }
 
-/// Merged pairs do not join the merging of unmatched neighbours of one vertex if they have more neighbours than this.
+/// Merged pairs do not join the merging of unmatched neighbours of one vertex if they have more
+/// neighbours than this.
 const FEW: usize = 4;
 
 impl Level {
@@ -26,7 +28,8 @@ impl Level {
         }
     }
 
-    /// The next coarser level and the vertex there of each vertex here. No pair weighs more than `heaviest`. Cost: linear.
+    /// The next coarser level and the vertex there of each vertex here. No pair weighs more than
+    /// `heaviest`. Cost: linear.
     pub(super) fn coarser(&self, heaviest: u32, noise: &mut Noise) -> (Level, Vec<u32>) {
         let partner = self.matching(heaviest, noise);
         let n = self.graph.len();
@@ -47,7 +50,8 @@ impl Level {
         };
         graph.offsets.push(0);
         let mut strength: Vec<u32> = Vec::with_capacity(self.graph.neighbours.len());
-        // Where the list at hand holds each coarse vertex; entries before its start belong to earlier lists.
+        // Where the list at hand holds each coarse vertex; entries before its start belong to
+        // earlier lists.
         let mut place = vec![u32::MAX; coarse];
         for v in 0..n {
             let own = map[v];
@@ -88,7 +92,8 @@ impl Level {
         let n = graph.len();
         const ALONE: u32 = u32::MAX;
         let mut partner = vec![ALONE; n];
-        // Vertices of few neighbours have few chances: first come, first served. Ties in an order without structure.
+        // Vertices of few neighbours have few chances: first come, first served. Ties in an order
+        // without structure.
         let mut order: Vec<u32> = (0..n as u32).collect();
         noise.shuffle(&mut order);
         let mut matched = 0;

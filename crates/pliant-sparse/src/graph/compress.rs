@@ -1,10 +1,12 @@
-//! Indistinguishable vertices: those with the same neighbours, themselves counted, are best eliminated one after another.
+//! Indistinguishable vertices: those with the same neighbours, themselves counted, are best
+//! eliminated one after another.
 
 use super::adjacency::Adjacency;
 use super::noise::mixed;
 
-/// The group of each vertex, groups numbered by their first member; `None` if every vertex is alone. Cost: linear but for a
-/// sort of the vertices. Source: Ashcraft, Compressed graphs and the minimum degree algorithm, SIAM J. Sci. Comput. 16 (1995).
+/// The group of each vertex, groups numbered by their first member; `None` if every vertex is
+/// alone. Cost: linear but for a sort of the vertices. Source: Ashcraft, Compressed graphs and the
+/// minimum degree algorithm, SIAM J. Sci. Comput. 16 (1995).
 pub(super) fn groups(graph: &Adjacency) -> Option<Vec<u32>> {
     let n = graph.len();
     // Plain sums of indices would make all of a mirrored pairing look alike.
@@ -44,7 +46,8 @@ pub(super) fn groups(graph: &Adjacency) -> Option<Vec<u32>> {
     any.then_some(group)
 }
 
-/// The graph of the groups, weights added up, and the members of each of its vertices: offsets and list, ascending.
+/// The graph of the groups, weights added up, and the members of each of its vertices: offsets and
+/// list, ascending.
 pub(super) fn quotient(graph: &Adjacency, group: &[u32]) -> (Adjacency, Vec<u32>, Vec<u32>) {
     let n = graph.len();
     let mut number = vec![0u32; n];

@@ -9,15 +9,16 @@ pub struct EliminationCost {
     pub entries: u64,
     /// Floating-point operations of one factorisation that uses symmetry; saturates.
     pub flops: u64,
-    /// Of these, the operations on the path to a root of the elimination tree that has most: what any number of threads has to do
-    /// one after another if each vertex is one task.
+    /// Of these, the operations on the path to a root of the elimination tree that has most: what
+    /// any number of threads has to do one after another if each vertex is one task.
     pub critical_flops: u64,
 }
 
 const NONE: u32 = u32::MAX;
 
-/// Parent of each vertex in the elimination tree, in terms of places in the order. Source: Liu, The role of elimination
-/// trees in sparse factorization, SIAM J. Matrix Anal. Appl. 11 (1990). Cost: nearly linear.
+/// Parent of each vertex in the elimination tree, in terms of places in the order. Source: Liu, The
+/// role of elimination trees in sparse factorization, SIAM J. Matrix Anal. Appl. 11 (1990). Cost:
+/// nearly linear.
 pub(super) fn parents(graph: &Adjacency, order: &[u32], rank: &[u32]) -> Vec<u32> {
     let n = order.len();
     let mut parent = vec![NONE; n];
@@ -25,7 +26,8 @@ pub(super) fn parents(graph: &Adjacency, order: &[u32], rank: &[u32]) -> Vec<u32
     for k in 0..n as u32 {
         for u in graph.of(order[k as usize] as usize) {
             let mut i = rank[*u as usize];
-            // Climb from earlier neighbours to the root, which becomes a child; shorten the way for the next ones.
+            // Climb from earlier neighbours to the root, which becomes a child; shorten the way for
+            // the next ones.
             while i < k {
                 let next = ancestor[i as usize];
                 ancestor[i as usize] = k;
@@ -68,9 +70,10 @@ fn postorder(parent: &[u32]) -> Vec<u32> {
     out
 }
 
-/// Cost of eliminating the vertices in the order given: the unknowns of each column of `L` are counted from the leaves of the row
-/// subtrees (Gilbert, Ng and Peyton, An efficient algorithm to compute row and column counts for sparse Cholesky factorization,
-/// SIAM J. Matrix Anal. Appl. 15 (1994)), each row with the number of its unknowns as weight. Cost: nearly linear in the edges.
+/// Cost of eliminating the vertices in the order given: the unknowns of each column of `L` are
+/// counted from the leaves of the row subtrees (Gilbert, Ng and Peyton, An efficient algorithm to
+/// compute row and column counts for sparse Cholesky factorization, SIAM J. Matrix Anal. Appl. 15
+/// (1994)), each row with the number of its unknowns as weight. Cost: nearly linear in the edges.
 pub(super) fn cost(graph: &Adjacency, order: &[u32]) -> EliminationCost {
     let n = order.len();
     let mut rank = vec![0u32; n];
@@ -82,7 +85,8 @@ pub(super) fn cost(graph: &Adjacency, order: &[u32]) -> EliminationCost {
     let weight = |k: u32| i64::from(graph.weights[order[k as usize] as usize]);
     // First descendant of each vertex, as a number in the postorder.
     let mut first = vec![NONE; n];
-    // Unknowns of rows that start in a column less those that end below it; summed over subtrees: all unknowns of a column.
+    // Unknowns of rows that start in a column less those that end below it; summed over subtrees:
+    // all unknowns of a column.
     let mut count = vec![0i64; n];
     for (at, k) in post.iter().enumerate() {
         if first[*k as usize] == NONE {
@@ -141,7 +145,8 @@ pub(super) fn cost(graph: &Adjacency, order: &[u32]) -> EliminationCost {
     out
 }
 
-/// The root of what was visited of the subtree that holds `k`: the least common ancestor with the vertex at hand.
+/// The root of what was visited of the subtree that holds `k`: the least common ancestor with the
+/// vertex at hand.
 fn common(ancestor: &mut [u32], k: u32) -> u32 {
     let mut root = k;
     while ancestor[root as usize] != root {

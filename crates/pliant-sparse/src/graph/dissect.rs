@@ -1,7 +1,8 @@
-//! Nested dissection: separators last, both sides by the same rule, minimum degree on what is small.
+//! Nested dissection: separators last, both sides by the same rule, minimum degree on what is
+//! small.
 //!
-//! Source: George, Nested dissection of a regular finite element mesh, SIAM J. Numer. Anal. 10 (1973); multilevel as in Karypis and
-//! Kumar (1998), with separators refined on every level.
+//! Source: George, Nested dissection of a regular finite element mesh, SIAM J. Numer. Anal. 10
+//! (1973); multilevel as in Karypis and Kumar (1998), with separators refined on every level.
 
 use super::adjacency::Adjacency;
 use super::coarsen::Level;
@@ -23,7 +24,8 @@ struct Part {
     first: usize,
 }
 
-/// Vertices in the order of elimination. Cost: edges times the logarithm of the vertices, twice over.
+/// Vertices in the order of elimination. Cost: edges times the logarithm of the vertices, twice
+/// over.
 pub(super) fn nested_dissection(graph: &Adjacency) -> Result<Vec<u32>, SparseError> {
     let n = graph.len();
     let mut order = vec![0; n];
@@ -116,8 +118,9 @@ fn split(graph: &Adjacency, refiner: &mut Refiner) -> Vec<u8> {
     separator.side
 }
 
-/// A graph in several parts falls into two sides without a separator: whole components, the next one always to the lighter side
-/// (largest first would be tighter; what follows balances again). `None` if it is connected.
+/// A graph in several parts falls into two sides without a separator: whole components, the next
+/// one always to the lighter side (largest first would be tighter; what follows balances again).
+/// `None` if it is connected.
 fn components(graph: &Adjacency) -> Option<Vec<u8>> {
     let n = graph.len();
     let mut side = vec![u8::MAX; n];

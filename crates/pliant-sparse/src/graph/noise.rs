@@ -1,6 +1,7 @@
 //! Numbers without structure, the same in every run.
 
-/// A number in whose sums over different sets of `x` coincidences are as good as excluded: the finisher of splitmix64.
+/// A number in whose sums over different sets of `x` coincidences are as good as excluded: the
+/// finisher of splitmix64.
 pub(super) fn mixed(x: u64) -> u64 {
     let z = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -24,10 +24,12 @@ impl Reduced {
     }
 }
 
-/// Eliminates the vertices of few neighbours that have more unknowns than each of them: no separator is better for holding such a
-/// vertex than for holding one of its neighbours in its place. These are the elements of a mesh in compliance form (six rows against three
-/// of a node) and the nodes of a net of springs (three against the one row of a spring). What remains are vertices of one kind,
-/// which both methods order better and faster. `None` if these are too few to matter. Cost: linear.
+/// Eliminates the vertices of few neighbours that have more unknowns than each of them: no
+/// separator is better for holding such a vertex than for holding one of its neighbours in its
+/// place. These are the elements of a mesh in compliance form (six rows against three of a node)
+/// and the nodes of a net of springs (three against the one row of a spring). What remains are
+/// vertices of one kind, which both methods order better and faster. `None` if these are too few to
+/// matter. Cost: linear.
 pub(super) fn reduce(graph: &Adjacency) -> Result<Option<Reduced>, SparseError> {
     let n = graph.len();
     let goes = |v: usize| {

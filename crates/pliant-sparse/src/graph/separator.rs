@@ -1,7 +1,9 @@
-//! Vertex separators: two sides without an edge between them, and the vertices that keep them apart.
+//! Vertex separators: two sides without an edge between them, and the vertices that keep them
+//! apart.
 //!
-//! Source: the vertex variant of Fiduccia and Mattheyses, A linear-time heuristic for improving network partitions (1982), as in
-//! Hendrickson and Rothberg, Improving the run time and quality of nested dissection ordering, SIAM J. Sci. Comput. 20 (1998).
+//! Source: the vertex variant of Fiduccia and Mattheyses, A linear-time heuristic for improving
+//! network partitions (1982), as in Hendrickson and Rothberg, Improving the run time and quality of
+//! nested dissection ordering, SIAM J. Sci. Comput. 20 (1998).
 
 use super::adjacency::Adjacency;
 use super::noise::Noise;
@@ -22,8 +24,8 @@ pub(super) struct Separator {
     pub(super) weights: [u64; 3],
 }
 
-/// How good a separator is, less is better: unknowns by which the heavier side is too heavy, unknowns in the separator, difference
-/// of the sides.
+/// How good a separator is, less is better: unknowns by which the heavier side is too heavy,
+/// unknowns in the separator, difference of the sides.
 type Quality = (u64, u64, u64);
 
 impl Separator {
@@ -50,7 +52,8 @@ impl Separator {
         (a.max(b).saturating_sub(limit), cut, a.abs_diff(b))
     }
 
-    /// The best of several separators around regions that grow from different vertices until they hold half of the graph.
+    /// The best of several separators around regions that grow from different vertices until they
+    /// hold half of the graph.
     pub(super) fn grown(graph: &Adjacency, noise: &mut Noise, refiner: &mut Refiner) -> Self {
         const TRIALS: usize = 6;
         let n = graph.len();
@@ -76,7 +79,8 @@ impl Separator {
     }
 }
 
-/// The vertices nearest to `seed` up to half of the weight as side 0, the others as 1; and the last one reached.
+/// The vertices nearest to `seed` up to half of the weight as side 0, the others as 1; and the last
+/// one reached.
 fn region(graph: &Adjacency, seed: usize, half: u64) -> (usize, Vec<u8>) {
     let mut side = vec![1; graph.len()];
     let mut queue = vec![seed];
@@ -107,14 +111,15 @@ pub(super) struct Refiner {
     pass: u32,
     /// Separator vertices by what moving them to a side saves; stale entries are skipped.
     candidates: [BinaryHeap<(i64, Reverse<u32>)>; 2],
-    /// Vertices that left the separator, the side they went to, and where what they pulled in starts.
+    /// Vertices that left the separator, the side they went to, and where what they pulled in
+    /// starts.
     moves: Vec<(u32, u8, usize)>,
     pulled: Vec<u32>,
 }
 
 impl Refiner {
-    /// Moves vertices from the separator to a side, which pulls their neighbours on the other side into it, as long as the best
-    /// state of a pass is better than that of the pass before.
+    /// Moves vertices from the separator to a side, which pulls their neighbours on the other side
+    /// into it, as long as the best state of a pass is better than that of the pass before.
     pub(super) fn refine(&mut self, graph: &Adjacency, separator: &mut Separator) {
         self.touching.clear();
         self.touching.resize(graph.len(), [0; 2]);
@@ -167,7 +172,8 @@ impl Refiner {
         None
     }
 
-    /// One pass: each vertex leaves the separator at most once; then back to the best state on the way.
+    /// One pass: each vertex leaves the separator at most once; then back to the best state on the
+    /// way.
     fn sweep(&mut self, graph: &Adjacency, separator: &mut Separator) {
         self.candidates.iter_mut().for_each(BinaryHeap::clear);
         self.moves.clear();

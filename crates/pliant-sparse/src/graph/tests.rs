@@ -39,7 +39,8 @@ fn is_permutation(order: &[usize], n: usize) -> bool {
     sorted == (0..n).collect::<Vec<_>>()
 }
 
-/// Eliminates unknown by unknown on a dense matrix of zeros and ones: entries, operations, heaviest path in terms of vertices.
+/// Eliminates unknown by unknown on a dense matrix of zeros and ones: entries, operations, heaviest
+/// path in terms of vertices.
 fn brute_force(graph: &Graph, order: &[usize]) -> EliminationCost {
     let n = graph.len();
     let mut linked = vec![vec![false; n]; n];
@@ -85,7 +86,8 @@ proptest! {
             prop_assert!(is_permutation(&order, n));
             prop_assert_eq!(g.cost(&order).unwrap(), brute_force(&g, &order));
         }
-        // Runs are eliminated without another vertex between them, so that merging them changes no count but the path's.
+        // Runs are eliminated without another vertex between them, so that merging them changes no
+        // count but the path's.
         let counted = brute_force(&g, &found.sequence);
         prop_assert_eq!((found.report.cost.entries, found.report.cost.flops), (counted.entries, counted.flops));
         prop_assert_eq!(found.runs.last(), Some(&n));
@@ -212,7 +214,8 @@ fn wrong_orders_are_errors() {
 
 #[test]
 fn dissection_of_a_path_is_shallow() {
-    // Each split takes one vertex: the tree is as deep as the splits and the parts that minimum degree orders.
+    // Each split takes one vertex: the tree is as deep as the splits and the parts that minimum
+    // degree orders.
     let n = 4096;
     let order = path(n).nested_dissection().unwrap();
     let mut rank = vec![0; n];
@@ -229,9 +232,10 @@ fn dissection_of_a_path_is_shallow() {
 
 #[test]
 fn grids_fill_like_nested_dissection() {
-    // George (1973): 31/4 n^2 log2 n + O(n^2) entries for an n x n grid with nine-point coupling; five-point ones have less.
-    // The lower bound of Hoffman, Martin and Rose (1973) grows alike. Between sides of 32 and 128, n^2 log n grows by 22.4
-    // and n^3, what the natural order of rows gives, by 64.
+    // George (1973): 31/4 n^2 log2 n + O(n^2) entries for an n x n grid with nine-point coupling;
+    // five-point ones have less. The lower bound of Hoffman, Martin and Rose (1973) grows alike.
+    // Between sides of 32 and 128, n^2 log n grows by 22.4 and n^3, what the natural order of rows
+    // gives, by 64.
     let fill = |side: usize| {
         let g = grid(side, 2);
         g.cost(&g.nested_dissection().unwrap()).unwrap()
@@ -262,7 +266,8 @@ fn cubes_are_dissected() {
     assert_eq!(best, g.best_order().unwrap());
 }
 
-/// A side of more than three fifths of all is out of balance, whichever it is; after that the smaller cut is better.
+/// A side of more than three fifths of all is out of balance, whichever it is; after that the
+/// smaller cut is better.
 #[test]
 fn separators_are_judged_by_balance_then_by_cut() {
     let judged = |weights| {

@@ -18,7 +18,8 @@ fn by_columns(n: usize, entries: &[(usize, usize, f64)]) -> CsrMatrix {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
-    /// Any matrix with a hidden permutation as its skeleton, rows of very different sizes: the answer solves, and the determinant has the sign that a dense factorisation finds.
+    /// Any matrix with a hidden permutation as its skeleton, rows of very different sizes: the
+    /// answer solves, and the determinant has the sign that a dense factorisation finds.
     #[test]
     fn solutions_and_signs_are_those_of_a_dense_factor(
         n in 1usize..30,
@@ -47,7 +48,8 @@ proptest! {
                     let term = a.get(j, i) * x[j];
                     (sum + term, size + term.abs())
                 });
-                // Rows are of sizes 1e-2 to 1e2, which partial pivoting does not see: 1e4 roundings, times the growth.
+                // Rows are of sizes 1e-2 to 1e2, which partial pivoting does not see: 1e4
+                // roundings, times the growth.
                 prop_assert!(sum.abs() < 1e-10 * (size + 1.0), "row {}: {:e} of {}", i, sum, size);
             }
         }

@@ -6,7 +6,8 @@ use pliant_solvers::complementarity::*;
 use pliant_solvers::{KktSystem, Solution, solve_dense};
 use pliant_sparse::PatternBuilder;
 
-/// Bodies of three unknowns in a row; a bilateral row between every two, a contact on every body. Row blocks: links first, then contacts.
+/// Bodies of three unknowns in a row; a bilateral row between every two, a contact on every body.
+/// Row blocks: links first, then contacts.
 fn train(random: &mut Random, bodies: usize, compliance: f64) -> (KktSystem, Vec<Option<Cone>>) {
     let (n, links) = (3 * bodies, bodies - 1);
     let m = links + 3 * bodies;

@@ -155,7 +155,8 @@ fn auto_says_what_it_did() {
     assert!(report.stages[0].measure > TOLERANCE && report.stages[1].measure <= TOLERANCE);
 }
 
-/// Many rows without friction: block pivoting takes a few rounds, but where they act on few coordinates its sets are many, and from rest they are Lemke's; near the answer they are not.
+/// Many rows without friction: block pivoting takes a few rounds, but where they act on few
+/// coordinates its sets are many, and from rest they are Lemke's; near the answer they are not.
 #[test]
 fn many_redundant_rows_are_lemkes() {
     let methods = |report: &Report| report.stages.iter().map(|s| s.method).collect::<Vec<_>>();

@@ -5,7 +5,8 @@ use crate::tools::Random;
 use pliant_lab::exchange::{Record, Statement};
 use pliant_solvers::complementarity::*;
 
-/// Contacts between more directions than there are freedoms, which approach as a motion does that can be undone: a solution exists (Klarbring and Pang 1998).
+/// Contacts between more directions than there are freedoms, which approach as a motion does that
+/// can be undone: a solution exists (Klarbring and Pang 1998).
 pub(super) fn jam(random: &mut Random, contacts: usize, freedoms: usize, cone: Cone) -> Problem {
     let n = cone.rows() * contacts;
     let h = random.numbers(n * freedoms);
@@ -20,7 +21,8 @@ pub(super) fn jam(random: &mut Random, contacts: usize, freedoms: usize, cone: C
     Problem::dense(&a, &b, &vec![cone; contacts]).unwrap()
 }
 
-/// 360 problems of known solvability. (Interior points end at a turning point in eight of them, Newton's method in one.)
+/// 360 problems of known solvability. (Interior points end at a turning point in eight of them,
+/// Newton's method in one.)
 #[test]
 fn the_central_path_solves_all_that_have_a_solution() {
     let families = [
@@ -51,8 +53,9 @@ fn the_central_path_solves_all_that_have_a_solution() {
     }
 }
 
-/// Five nearly equal jams beside each other, which do not touch: their paths turn back one after the other, in hairpins that are as near to each other as the problems are. A follower
-/// that tells onward from the last tangent jumps across one, and goes back the way for good.
+/// Five nearly equal jams beside each other, which do not touch: their paths turn back one after
+/// the other, in hairpins that are as near to each other as the problems are. A follower that tells
+/// onward from the last tangent jumps across one, and goes back the way for good.
 #[test]
 fn the_central_path_does_not_jump_across_hairpins() {
     let (copies, contacts, freedoms) = (5, 3, 4);
@@ -79,7 +82,8 @@ fn the_central_path_does_not_jump_across_hairpins() {
     assert_eq!(report.outcome, Outcome::Converged, "{report:?}");
 }
 
-/// A path that turns back is long no better than before, and so are its last steps: patience means nothing. Corrections that hardly move share a factor.
+/// A path that turns back is long no better than before, and so are its last steps: patience means
+/// nothing. Corrections that hardly move share a factor.
 #[test]
 fn the_central_path_has_patience() {
     for text in [
@@ -111,7 +115,8 @@ fn the_central_path_has_patience() {
     }
 }
 
-/// The impulse at the start means nothing; iterations are counted, and no more are taken than are allowed.
+/// The impulse at the start means nothing; iterations are counted, and no more are taken than are
+/// allowed.
 #[test]
 fn the_central_path_keeps_its_limits() {
     let problem = jam(&mut Random(3), 8, 12, Cone::Coulomb { mu: 0.8 });

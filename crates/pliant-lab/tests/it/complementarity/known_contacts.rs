@@ -73,7 +73,8 @@ fn a_velocity_is_not_lost_beside_a_huge_impulse() {
 
 #[test]
 fn the_residual_of_de_saxce_at_a_point() {
-    // The reference has the step rho = 1; the residual of a problem has rho = 1/(mean diagonal) and divides by it.
+    // The reference has the step rho = 1; the residual of a problem has rho = 1/(mean diagonal) and
+    // divides by it.
     let (r, u) = ([0.3, 0.05, -0.02], [0.01, -0.2, 0.1]);
     assert!((de_saxce(0.4, &r, &u, 1.0) - 0.06233203348035).abs() < 1e-14);
     let b: [f64; 3] = std::array::from_fn(|i| u[i] - times(r)[i]);
@@ -183,7 +184,8 @@ fn in_the_plane_the_pyramid_is_the_cone() {
 
 #[test]
 fn a_box_on_an_incline_sticks_or_slides() {
-    // 10 kg at rest, h = 0.01 s: it slides if mu < tan(angle), with the velocity h g (sin - mu cos).
+    // 10 kg at rest, h = 0.01 s: it slides if mu < tan(angle), with the velocity h g (sin - mu
+    // cos).
     let (mass, h, g, angle) = (10.0, 0.01, 9.81, 0.4f64);
     for mu in [0.2, 0.6] {
         let scene = incline(mass, h * g, angle, mu);
@@ -207,8 +209,8 @@ fn a_box_on_an_incline_sticks_or_slides() {
 
 #[test]
 fn without_a_solution_nothing_converges() {
-    // A = (1, 2; 2, 4), mu = 1: A_nn - mu A_nt < 0. The tip can only slip forwards, where friction presses it deeper
-    // than the normal impulse lifts it.
+    // A = (1, 2; 2, 4), mu = 1: A_nn - mu A_nt < 0. The tip can only slip forwards, where friction
+    // presses it deeper than the normal impulse lifts it.
     let cone = [Cone::PlanarCoulomb { mu: 1.0 }];
     let a = [1.0, 2.0, 2.0, 4.0];
     let planar = Problem::dense(&a, &[-1.0, 1.0], &cone).unwrap();
@@ -240,7 +242,8 @@ fn a_limit_of_iterations_is_reported() {
 
 #[test]
 fn interior_points_reach_the_last_digits_of_a_top_heavy_tower() {
-    // Bottom contacts slip at 3e-9 m/s under impulses of 1e2 N s: their residual takes a complementarity of 1e-18 J.
+    // Bottom contacts slip at 3e-9 m/s under impulses of 1e2 N s: their residual takes a
+    // complementarity of 1e-18 J.
     let rigid = tower(10, 1000.0, 0.3, 0.5);
     let m = rigid.size();
     let mut a = vec![0.0; m * m];
@@ -255,7 +258,8 @@ fn interior_points_reach_the_last_digits_of_a_top_heavy_tower() {
     assert_eq!(report.outcome, Outcome::Converged, "{report:?}");
 }
 
-/// A box on a slope of 45 degrees as one contact of mass 2: it slips with `mu = 1/2`. The impulse is `m v (1, -1/2)`, in closed form.
+/// A box on a slope of 45 degrees as one contact of mass 2: it slips with `mu = 1/2`. The impulse
+/// is `m v (1, -1/2)`, in closed form.
 #[test]
 fn interior_points_with_a_lagged_shift_find_the_slip() {
     let problem = Problem::dense(
@@ -273,7 +277,8 @@ fn interior_points_with_a_lagged_shift_find_the_slip() {
         match solver.solve(&problem, &mut r) {
             Ok(report) => {
                 assert_eq!(report.outcome, Outcome::Converged, "{report:?}");
-                // The residual, 1e-9 m/s, over the velocity per impulse, 0.5, and as much for the slip.
+                // The residual, 1e-9 m/s, over the velocity per impulse, 0.5, and as much for the
+                // slip.
                 for (found, known) in r.iter().zip([2.0, -1.0, 0.0]) {
                     assert!((found - known).abs() < 1e-8, "{share}: {r:?}");
                 }

@@ -218,7 +218,8 @@ fn bounded_and_free_rows() {
     }
 }
 
-/// `A = [1 -1; -1 1]`: along (1, 1) the objective falls for ever if `b` points there, and has its minimum at (1, 0) otherwise.
+/// `A = [1 -1; -1 1]`: along (1, 1) the objective falls for ever if `b` points there, and has its
+/// minimum at (1, 0) otherwise.
 #[test]
 fn the_active_set_tells_a_ray_from_a_minimum() {
     let a = [1.0, -1.0, -1.0, 1.0];

@@ -29,8 +29,9 @@ fn one_row_at_a_time_it_is_gauss_seidel_if_omega_is_the_diagonal() {
 
 #[test]
 fn one_step_of_a_contact_by_hand() {
-    // A = I, omega = 1: z = -(b + s n), r = P_K(z), s = |b_t + r_t|. With b = (-2, 3, 0), mu = 1, from r = 0, s = 3: z = (-1, -3, 0), r = (1, -1, 0),
-    // s = 2. The three turns of a sweep: z = (0, -3, 0), r = (1.5, -1.5, 0), s = 1.5; z_n = 0.5, r_n = 1.75, s = 1.25; z_n = 0.75.
+    // A = I, omega = 1: z = -(b + s n), r = P_K(z), s = |b_t + r_t|. With b = (-2, 3, 0), mu = 1,
+    // from r = 0, s = 3: z = (-1, -3, 0), r = (1, -1, 0), s = 2. The three turns of a sweep: z =
+    // (0, -3, 0), r = (1.5, -1.5, 0), s = 1.5; z_n = 0.5, r_n = 1.75, s = 1.25; z_n = 0.75.
     let a = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0];
     let problem = Problem::dense(&a, &[-2.0, 3.0, 0.0], &[Cone::Coulomb { mu: 1.0 }]).unwrap();
     let mut solver = ModulusSplitting::new(ModulusSplittingOptions {

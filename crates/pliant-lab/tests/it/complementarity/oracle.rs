@@ -31,14 +31,16 @@ fn stacks_and_a_box_that_slides() {
         wall(2, 2, 0.3, 0.5),
     ] {
         let [r, s] = both(&compliant(&problem, 1e-2));
-        // The residual of 1e-7 is a velocity; a compliance of 1e-2 makes it an impulse 100 times that.
+        // The residual of 1e-7 is a velocity; a compliance of 1e-2 makes it an impulse 100 times
+        // that.
         near(&r, &s, 1e-4);
     }
 }
 
 #[test]
 fn rows_of_all_laws_in_a_saddle_point_system() {
-    // Two unit masses and one that is fixed, tied x0 = x1 by a bilateral row with compliance, pushed onto a floor, into a stop and a motor.
+    // Two unit masses and one that is fixed, tied x0 = x1 by a bilateral row with compliance,
+    // pushed onto a floor, into a stop and a motor.
     let w = [1.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 1.0];
     let j = [1.0, -1.0, 0.0, 1.0, 0.0, 0.5, 0.0, 1.0, 1.0, 0.5, 0.5, 0.0];
     let mut system = KktSystem::dense(&w, &j, &[0.1; 4]).unwrap();

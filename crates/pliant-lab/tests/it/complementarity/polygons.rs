@@ -25,7 +25,8 @@ fn takes_pyramids(method: Method) -> bool {
 
 #[test]
 fn a_block_pushed_between_the_tangents() {
-    // Pushed with 3 N s at 45 degrees: the diamond holds mu N / sqrt(2) back, the circle mu N, the box sqrt(2) mu N.
+    // Pushed with 3 N s at 45 degrees: the diamond holds mu N / sqrt(2) back, the circle mu N, the
+    // box sqrt(2) mu N.
     let mu = 0.5;
     let push = [3.0 * FRAC_1_SQRT_2; 2];
     let diamond = Cone::Pyramid {
@@ -102,7 +103,8 @@ fn those_who_do_not_know_pyramids_say_so() {
 
 #[test]
 fn projections_and_shifts_are_those_of_all_corners() {
-    // The nearest point of a pyramid is as near as any, and p - r is in its dual cone: against every corner, not only those of the sector.
+    // The nearest point of a pyramid is as near as any, and p - r is in its dual cone: against
+    // every corner, not only those of the sector.
     let mut random = Random(31);
     for case in 0..400 {
         let (mu, facets, first) = (random.number().abs() * 2.0, 3 + case % 6, 7.0 * random.number());
@@ -127,7 +129,8 @@ fn projections_and_shifts_are_those_of_all_corners() {
         let mut again = p.clone();
         cone.project(&mut again);
         near(&again, &p, 1e-12);
-        // The shift: the largest work of friction on the slip, and the shifted velocity on the boundary of K* for u_n = 0.
+        // The shift: the largest work of friction on the slip, and the shifted velocity on the
+        // boundary of K* for u_n = 0.
         let u = [0.0, r[1], r[2]];
         let worst = corners.iter().fold(f64::INFINITY, |a, c| a.min(dot(&u, c)));
         assert!((cone.shift(&u) + worst).abs() < 1e-12);
@@ -184,7 +187,8 @@ fn a_stack_with_pyramids_converges_and_pivoting_agrees() {
 
 #[test]
 fn an_ellipse_is_a_circle_in_other_units() {
-    // The block is pushed with (3, 4) N s on an ellipse of (0.2, 0.8). Slipping: r_t = -(M v)_t with M = diag(0.04, 0.64)/|diag(0.2, 0.8) v|, where v is the velocity left.
+    // The block is pushed with (3, 4) N s on an ellipse of (0.2, 0.8). Slipping: r_t = -(M v)_t
+    // with M = diag(0.04, 0.64)/|diag(0.2, 0.8) v|, where v is the velocity left.
     let pair = [0.2, 0.8];
     let problem = block([3.0, 4.0], Cone::Coulomb { mu: 9.0 });
     let elliptic = Elliptic::new(&problem, &[Some(pair)]).unwrap();

@@ -149,7 +149,8 @@ fn answers_with_friction_are_found_by_all_that_take_it() {
     }
 }
 
-/// The answer of a convex problem is one, whatever the coupling: tightly coupled contacts too, and to the condition of the matrix.
+/// The answer of a convex problem is one, whatever the coupling: tightly coupled contacts too, and
+/// to the condition of the matrix.
 #[test]
 fn answers_with_known_shifts_are_found_by_all_that_take_them() {
     let mut random = Random(12);
@@ -255,7 +256,8 @@ fn pivoting_methods_and_newton_agree() {
 
 #[test]
 fn semidefinite_problems_with_a_solution() {
-    // Rank two of six; b = -A r + u with complementary r and u. The impulse is not unique, the velocity is.
+    // Rank two of six; b = -A r + u with complementary r and u. The impulse is not unique, the
+    // velocity is.
     let mut random = Random(4);
     for case in 0..30 {
         let g = random.numbers(12);
@@ -319,8 +321,8 @@ fn the_order_of_contacts_does_not_matter() {
 
 #[test]
 fn units_do_not_matter() {
-    // Masses by 2^-p, velocities by 2^q: powers of two near 10^6 and 10^9, so that the iterates are the same to the last bit where
-    // nothing absolute is in the way.
+    // Masses by 2^-p, velocities by 2^q: powers of two near 10^6 and 10^9, so that the iterates are
+    // the same to the last bit where nothing absolute is in the way.
     let mut random = Random(6);
     let cones = [Cone::Coulomb { mu: 0.4 }, UNILATERAL, Cone::Coulomb { mu: 0.1 }];
     let (a, b, ..) = planted(&mut random, &cones);
@@ -352,7 +354,8 @@ fn units_do_not_matter() {
 fn condensed_rows_give_the_whole_solution() {
     use pliant_solvers::{KktSystem, Solution};
     use pliant_sparse::PatternBuilder;
-    // Three masses, the first two tied (x0 = x1), the last two with contacts x >= 1 each that push back.
+    // Three masses, the first two tied (x0 = x1), the last two with contacts x >= 1 each that push
+    // back.
     let mut system = KktSystem::dense(
         &[1.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 4.0],
         &[1.0, -1.0, 0.0],
@@ -490,7 +493,8 @@ fn the_active_set_finds_what_dantzig_finds_from_any_start() {
         let mut r = random.numbers(m);
         let report = ActiveSetQp::default().solve(&problem, &mut r).unwrap();
         assert_eq!(report.outcome, Outcome::Converged);
-        // A definite matrix has one answer; its condition is below 1e4 here, the residual below 1e-10.
+        // A definite matrix has one answer; its condition is below 1e4 here, the residual below
+        // 1e-10.
         near(&r, &expected, 1e-6);
     }
 }

@@ -15,8 +15,9 @@ pub(super) fn rolling(mu: f64, torsion: f64, rolling: f64) -> Cone {
     Cone::Rolling { mu, torsion, rolling }
 }
 
-/// A ball of mass `m` and radius `R` on the floor z = 0 with moments in units of `R`: the response of `(v_z, v_x, v_y, R w_z, R w_x, R w_y)` at the point of
-/// contact, from the equations of a free body. The point is at `(0, 0, -R)`: `v_x - R w_y`, `v_y + R w_x`.
+/// A ball of mass `m` and radius `R` on the floor z = 0 with moments in units of `R`: the response
+/// of `(v_z, v_x, v_y, R w_z, R w_x, R w_y)` at the point of contact, from the equations of a free
+/// body. The point is at `(0, 0, -R)`: `v_x - R w_y`, `v_y + R w_x`.
 fn ball(m: f64) -> [f64; 36] {
     let mut a = [0.0; 36];
     let mut set = |i: usize, k: usize, x: f64| a[6 * i + k] = x / m;
@@ -119,7 +120,8 @@ fn a_ball_rolls_spins_and_is_held() {
     let a = ball(m);
     // Pressed down with `push`; moves with `v` along x and rolls with it or not; spins.
     let cases = [
-        // It rolls on: M = arm N against R w_y, and friction keeps v = R w_y: (3.5 m) dv = -arm N with moments in units of R.
+        // It rolls on: M = arm N against R w_y, and friction keeps v = R w_y: (3.5 m) dv = -arm N
+        // with moments in units of R.
         (
             [2.0, 2.0, 5.0],
             [
@@ -244,7 +246,9 @@ fn without_arms_it_is_coulomb_and_units_do_not_count() {
     }
 }
 
-/// A ball that rolls along x with the speed of its surface is held up to the speed at which it takes all of the arm, `arm N/(1.4 m)`, and keeps what is beyond it: no jump where the law changes.
+/// A ball that rolls along x with the speed of its surface is held up to the speed at which it
+/// takes all of the arm, `arm N/(1.4 m)`, and keeps what is beyond it: no jump where the law
+/// changes.
 #[test]
 fn interior_points_find_the_limit_of_rest() {
     let (m, push, arm) = (2.0, 3.0, 0.01);
@@ -269,7 +273,8 @@ fn interior_points_find_the_limit_of_rest() {
     }
 }
 
-/// A disc that spins on the floor about its axis, which is all that it can do: `w' = w - torsion N/I`, until it stands; other parts have no arm, or no freedom.
+/// A disc that spins on the floor about its axis, which is all that it can do:
+/// `w' = w - torsion N/I`, until it stands; other parts have no arm, or no freedom.
 #[test]
 fn interior_points_stop_a_disc_that_spins() {
     let (push, torsion, inertia) = (3.0, 0.05, 0.2);

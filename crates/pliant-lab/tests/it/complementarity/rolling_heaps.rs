@@ -9,7 +9,8 @@ use pliant_solvers::KktSystem;
 use pliant_solvers::complementarity::*;
 use pliant_sparse::PatternBuilder;
 
-/// 200 problems of known solvability: the path solves them all, interior points end at a turning point in seven of them.
+/// 200 problems of known solvability: the path solves them all, interior points end at a turning
+/// point in seven of them.
 #[test]
 fn the_central_path_solves_jams() {
     let families = [
@@ -51,7 +52,8 @@ fn the_central_path_solves_jams() {
     assert!(direct >= 185, "{direct}");
 }
 
-/// Balls of radius 1/2 at the points of a lattice, which touch, in a box without a lid; they move at random and fall. The system, and the velocities of its rows without impulses.
+/// Balls of radius 1/2 at the points of a lattice, which touch, in a box without a lid; they move
+/// at random and fall. The system, and the velocities of its rows without impulses.
 fn balls(random: &mut Random, [wide, deep, high]: [usize; 3]) -> (KktSystem, Vec<f64>) {
     let count = wide * deep * high;
     let at = |x: usize, y: usize, z: usize| (x * deep + y) * high + z;
@@ -127,7 +129,8 @@ fn balls(random: &mut Random, [wide, deep, high]: [usize; 3]) -> (KktSystem, Vec
     (system, b)
 }
 
-/// By dense entries and through the bodies. (Of the largest heap interior points leave the last digit to Newton's method, and the path takes long.)
+/// By dense entries and through the bodies. (Of the largest heap interior points leave the last
+/// digit to Newton's method, and the path takes long.)
 #[test]
 fn heaps_of_balls_that_resist_rolling_are_solved() {
     let mut random = Random(11);

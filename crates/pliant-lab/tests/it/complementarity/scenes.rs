@@ -114,7 +114,8 @@ pub(crate) fn incline(mass: f64, impulse: f64, angle: f64, mu: f64) -> Problem {
     scene(bodies, contacts, mu)
 }
 
-/// Boxes on each other; each is heavier than the one below by the same factor, `ratio` in all. The top one is pushed sideways.
+/// Boxes on each other; each is heavier than the one below by the same factor, `ratio` in all. The
+/// top one is pushed sideways.
 pub(crate) fn tower(count: usize, ratio: f64, push: f64, mu: f64) -> Problem {
     let mut bodies = Vec::new();
     for k in 0..count {

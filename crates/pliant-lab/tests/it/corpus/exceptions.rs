@@ -1,6 +1,7 @@
 //! What solvers of the corpus are not expected to solve, with the reason beside it.
 
-/// Pairs of problems and solvers that do not end as the others do. A `*` at the end of a name stands for any rest.
+/// Pairs of problems and solvers that do not end as the others do. A `*` at the end of a name
+/// stands for any rest.
 pub(super) struct Exception {
     pub(super) problems: &'static [&'static str],
     pub(super) solvers: &'static [&'static str],
@@ -33,8 +34,10 @@ pub(super) const EXCEPTIONS: &[Exception] = &[
     // Systems.
     Exception { problems: &["all-fixed", "idle-row", "overdetermined", "redundant-rows", "thirty-equal-rows"], solvers: &["dense-ldlt"],
         ends: Ends::Fails, reason: "a plain factor meets the zero pivot of a redundant row" },
-    Exception { problems: &["buckled-chain", "indefinite-but-constrained"], solvers: &["dense", "schur-cg*"],
+    Exception { problems: &["buckled-chain", "indefinite-but-constrained"], solvers: &["dense", "cholesky", "schur-cg*"],
         ends: Ends::Fails, reason: "these invert W, which is to be positive definite" },
+    Exception { problems: &["bounds-10", "bounds-compliant", "four-legs-unilateral"], solvers: &["projected-gauss-seidel"],
+        ends: Ends::Claims, reason: "sweeps end at the tolerance of the velocity; the answers are known better than that, or their multipliers are not unique" },
     Exception { problems: &["scaled-rows"], solvers: &["dense"],
         ends: Ends::Fails, reason: "the rank is decided on eigenvalues, which rows in other units spread over 48 decades" },
     Exception { problems: &["indefinite-free", "indefinite-on-null-space"], solvers: &["dense-ldlt", "minres*", "constraint-gmres*"],

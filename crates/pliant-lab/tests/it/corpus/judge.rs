@@ -1,10 +1,12 @@
-//! Residuals from the definitions, with nothing of the solvers but the matrices: who says "solved" is judged here.
+//! Residuals from the definitions, with nothing of the solvers but the matrices: who says "solved"
+//! is judged here.
 
 use pliant_solvers::complementarity::{Cone, Problem};
 use pliant_solvers::{KktSystem, Solution};
 use std::ops::Range;
 
-/// The largest of `|W x - J^T mu - c|` and `|w - law|`, `w = J x + R mu + b`, as a share of the velocities that enter.
+/// The largest of `|W x - J^T mu - c|` and `|w - law|`, `w = J x + R mu + b`, as a share of the
+/// velocities that enter.
 pub(super) fn kkt(s: &KktSystem, z: &Solution) -> f64 {
     let (n, m) = (s.n(), s.m());
     let mut terms = vec![0.0; n];
@@ -99,7 +101,8 @@ fn projected(mu: f64, y: &[f64]) -> Vec<f64> {
     out
 }
 
-/// `|r - P(r - (u~)/s)| s` of one block, m/s, with `u~ = u + mu |u_t| n` for friction: the residual of De Saxce or the natural map.
+/// `|r - P(r - (u~)/s)| s` of one block, m/s, with `u~ = u + mu |u_t| n` for friction: the residual
+/// of De Saxce or the natural map.
 pub(super) fn law(cone: &Cone, s: f64, r: &[f64], u: &[f64]) -> f64 {
     let step: Vec<f64> = r.iter().zip(u).map(|(r, u)| r - u / s).collect();
     let onto = match *cone {

@@ -8,8 +8,10 @@ use crate::complementarity::cone::{ROWS, length};
 /// Entries of the square of a block at most.
 const SQUARE: usize = ROWS * ROWS;
 
-/// Impulse and velocity of a block, and their derivatives; the first numbers count. With `S = diag(mu, 1, ..)` (the identity without friction, the root of the sum of squares for `mu` where there are several discs), `P` the derivative of
-/// `S r` and `V` that of the shifted velocity by the velocity:
+/// Impulse and velocity of a block, and their derivatives; the first numbers count. With
+/// `S = diag(mu, 1, ..)` (the identity without friction, the root of the sum of squares for `mu`
+/// where there are several discs), `P` the derivative of `S r` and `V` that of the shifted velocity
+/// by the velocity:
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Smooth {
     /// Impulse (N s).
@@ -47,7 +49,8 @@ impl Default for Smooth {
     }
 }
 
-/// What a cone makes of `z`: `x = S r`, `y = S^-1 v/s = x - z`, `P`, `1 - P`, and `s` times the derivative of `x` by `tau`.
+/// What a cone makes of `z`: `x = S r`, `y = S^-1 v/s = x - z`, `P`, `1 - P`, and `s` times the
+/// derivative of `x` by `tau`.
 #[derive(Clone, Copy, Debug, Default)]
 struct Values {
     first: f64,
@@ -58,7 +61,8 @@ struct Values {
     o: [[f64; ROWS]; ROWS],
 }
 
-/// `(x + sqrt(x^2 + 4 t))/2`, the same for `-x`, and the root; no digits are lost where they are small.
+/// `(x + sqrt(x^2 + 4 t))/2`, the same for `-x`, and the root; no digits are lost where they are
+/// small.
 fn halves(x: f64, t: f64) -> [f64; 3] {
     let root = x.hypot(2.0 * t.sqrt());
     if x > 0.0 {
@@ -70,14 +74,17 @@ fn halves(x: f64, t: f64) -> [f64; 3] {
     }
 }
 
-/// The cone or the interval of a block whose impulse and shifted velocity have the product `tau` (J), for the variable `z = S r - S^-1 v/s` (N s):
+/// The cone or the interval of a block whose impulse and shifted velocity have the product `tau`
+/// (J), for the variable `z = S r - S^-1 v/s` (N s):
 ///
 /// ```math
 /// S r = (z + sqrt(z^2 + 4 tau/s))/2,   v = s S (S r - z),   u = v - mu |u_t| n
 /// ```
 ///
-/// with the square and the root of Jordan algebra, as Chen, Harker, Kanzow and Smale smooth a projection (Fukushima, Luo, Tseng 2001 for cones). Intervals have one
-/// such term per bound. In place of `|u_t|` stands `sqrt(|u_t|^2 + blur^2) - blur` (m/s): where nothing slides the length has a corner, out of which the path would not find.
+/// with the square and the root of Jordan algebra, as Chen, Harker, Kanzow and Smale smooth a
+/// projection (Fukushima, Luo, Tseng 2001 for cones). Intervals have one such term per bound. In
+/// place of `|u_t|` stands `sqrt(|u_t|^2 + blur^2) - blur` (m/s): where nothing slides the length
+/// has a corner, out of which the path would not find.
 pub(super) fn smooth(cone: &Cone, s: f64, (tau, blur): (f64, f64), z: &[f64]) -> Smooth {
     match (cone.friction(), cone.bounds()) {
         (Some(mu), _) if mu > 0.0 => contact(cone, s, blur, &friction(mu, s, tau, z), z.len()),
@@ -237,7 +244,8 @@ mod tests {
         (a - b).abs() <= 1e-7 * scale
     }
 
-    /// Products, shift, and derivatives against central differences (relative error 1e-9 of the difference quotient with a step of 1e-5).
+    /// Products, shift, and derivatives against central differences (relative error 1e-9 of the
+    /// difference quotient with a step of 1e-5).
     #[test]
     fn blocks_obey_their_smoothed_laws_and_their_derivatives() {
         let cones = [

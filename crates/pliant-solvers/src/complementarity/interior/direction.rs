@@ -24,7 +24,7 @@ struct System<'a> {
     turn: &'a [f64],
     e: &'a [f64],
     slope: &'a [f64],
-    bent: bool,
+    unsymmetric: bool,
     scratch: &'a mut [f64],
 }
 
@@ -32,8 +32,8 @@ impl System<'_> {
     /// `q = T^-T (A + V^-1 E)^-1 x`.
     fn solve(&mut self, x: &[f64], q: &mut [f64]) {
         self.turned(false, x);
-        if self.bent {
-            self.shifted.solve_bent(self.scratch, q);
+        if self.unsymmetric {
+            self.shifted.solve_unsymmetric(self.scratch, q);
         } else {
             self.shifted.solve(self.scratch, q);
         }
@@ -61,8 +61,9 @@ impl System<'_> {
         dr.copy_from_slice(self.scratch);
     }
 
-    /// `push = T^-1 E q`, with `T^-1 = S^2 T^T`, `S = diag(mu, 1, 1)`; that of several discs leans on the normal.
-    fn push(&mut self, q: &[f64], push: &mut [f64], (blocks, discs): (&[Inner], &[Disc])) {
+    /// `push = T^-1 E q`, with `T^-1 = S^2 T^T`, `S = diag(mu, 1, 1)`; that of several discs leans
+    /// on the normal.
+    fn push(&mut self, q: &[f64], push: &mut [f64], blocks: &[Inner], discs: &[Disc]) {
         for i in 0..q.len() {
             self.scratch[i] = self.e[i] * q[i];
         }
@@ -112,7 +113,8 @@ impl InteriorPoint {
             let (d, square) = (rows.len(), problem.square(k).start);
             for l in 0..d {
                 let along = (1..d).map(|i| self.slope[rows.start + i] * self.turn[square + l * d + i]);
-                // `S^2 = 1` but for the normal; the rows of several discs are at right angles to it.
+                // `S^2 = 1` but for the normal; the rows of several discs are at right angles to
+                // it.
                 let apart = l == 0 && cone.friction().is_none();
                 self.turned[rows.start + l] = if apart { 0.0 } else { along.sum() };
             }
@@ -136,16 +138,19 @@ impl InteriorPoint {
         out
     }
 
-    /// The direction for the barrier `tau`, with or without the second-order correction, from the shifted velocity `w`:
+    /// The direction for the barrier `tau`, with or without the second-order correction, from the
+    /// shifted velocity `w`:
     ///
     /// ```math
     /// V A dr - dv = v - w,   dv = g - v - E dr
     /// ```
     ///
-    /// is solved as `(A + V^-1 E) dr = V^-1 (g - w)`, and the corrector's is refined against `A` as it is.
+    /// is solved as `(A + V^-1 E) dr = V^-1 (g - w)`, and the corrector's is refined against `A` as
+    /// it is.
     pub(super) fn direction(&mut self, problem: &Problem, tau: f64, correct: bool) {
         self.wanted(problem, tau, correct);
-        // The corrector's answer is the step: it is to gain feasibility, whatever the size of the rest of the right-hand side.
+        // The corrector's answer is the step: it is to gain feasibility, whatever the size of the
+        // rest of the right-hand side.
         let passes = if correct { PASSES } else { 1 };
         let enough = GAIN * self.infeasibility(problem);
         let Self {
@@ -154,7 +159,7 @@ impl InteriorPoint {
             e,
             slope,
             scratch,
-            bent,
+            unsymmetric,
             q,
             push,
             rhs,
@@ -172,7 +177,7 @@ impl InteriorPoint {
             turn,
             e,
             slope,
-            bent: *bent,
+            unsymmetric: *unsymmetric,
             scratch,
         };
         let m = problem.size();
@@ -187,8 +192,9 @@ impl InteriorPoint {
         let mut last = f64::INFINITY;
         for pass in 0..passes {
             if pass > 0 {
-                // What is left of the equations themselves, without floors and rounding of the factor.
-                system.push(q, push, (blocks, discs));
+                // What is left of the equations themselves, without floors and rounding of the
+                // factor.
+                system.push(q, push, blocks, discs);
                 system.back(q, dr);
                 problem.delassus().rows_times(0..m, dr, y);
                 for i in 0..m {
@@ -207,7 +213,7 @@ impl InteriorPoint {
             }
         }
         system.back(q, dr);
-        system.push(q, push, (blocks, discs));
+        system.push(q, push, blocks, discs);
         self.velocities(problem, tau);
     }
 

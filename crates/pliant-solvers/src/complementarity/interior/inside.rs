@@ -16,7 +16,8 @@ const WALL: f64 = 1e10;
 /// One block.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Inner {
-    /// A contact without friction: its normal velocity. A bounded row: the multipliers of its lower and upper bound.
+    /// A contact without friction: its normal velocity. A bounded row: the multipliers of its lower
+    /// and upper bound.
     pub(super) v: [f64; 2],
     /// What was added to `E` so that it stays regular.
     pub(super) floor: f64,
@@ -34,8 +35,9 @@ impl Inner {
     }
 }
 
-/// One disc of a contact: the impulses `(r_n, r_i)` in its cone, and a velocity of its own in the dual. Discs of one contact share the normal impulse, and their normal velocities add up to that of the contact,
-/// so that each has a scaling of its own although their common cone has none.
+/// One disc of a contact: the impulses `(r_n, r_i)` in its cone, and a velocity of its own in the
+/// dual. Discs of one contact share the normal impulse, and their normal velocities add up to that
+/// of the contact, so that each has a scaling of its own although their common cone has none.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Disc {
     /// Coefficient, above zero.
@@ -51,7 +53,8 @@ pub(super) struct Disc {
     pub(super) dv: [f64; 3],
     /// Velocity that complementarity wants.
     pub(super) g: [f64; 3],
-    /// Of several discs of a contact: its part of `E` in the normal row, and what its own rows push there.
+    /// Of several discs of a contact: its part of `E` in the normal row, and what its own rows push
+    /// there.
     pub(super) e: f64,
     pub(super) lean: f64,
     /// Rounding does not let it come nearer to the boundary.
@@ -64,7 +67,8 @@ impl Disc {
         self.start..self.start + self.size
     }
 
-    /// Its part of an impulse, in coordinates in which cone and dual cone are the same: `(mu r_n, r_i)`.
+    /// Its part of an impulse, in coordinates in which cone and dual cone are the same:
+    /// `(mu r_n, r_i)`.
     pub(super) fn impulse(&self, r: &[f64]) -> [f64; 3] {
         let mut out = [self.mu * r[self.normal], 0.0, 0.0];
         out[1..=self.size].copy_from_slice(&r[self.rows()]);
@@ -95,7 +99,8 @@ impl Block<'_> {
         }
     }
 
-    /// One of several: their squares add up to an arrow, because they share the normal; `T` eliminates their own rows.
+    /// One of several: their squares add up to an arrow, because they share the normal; `T`
+    /// eliminates their own rows.
     fn several(&mut self, disc: &mut Disc) {
         let (d, arrow) = (self.size, disc.scaling.arrow());
         disc.e = disc.mu * disc.mu * arrow.left;
@@ -186,8 +191,9 @@ impl InteriorPoint {
         }
     }
 
-    /// Scales all blocks and fills `T` and `E`; returns the mean of complementarity. (Contacts that rounding keeps off the boundary do not
-    /// count: their impulse is large, and the smallest ones still have digits to gain.)
+    /// Scales all blocks and fills `T` and `E`; returns the mean of complementarity. (Contacts that
+    /// rounding keeps off the boundary do not count: their impulse is large, and the smallest ones
+    /// still have digits to gain.)
     pub(super) fn scale(&mut self, problem: &Problem) -> f64 {
         let (mut gap, mut count) = (0.0, 0usize);
         self.turn.fill(0.0);
@@ -255,7 +261,8 @@ impl InteriorPoint {
         gap / count.max(1) as f64
     }
 
-    /// Where a step has come so close to the boundary of a cone that rounding decides on which side it is: a few roundings inside.
+    /// Where a step has come so close to the boundary of a cone that rounding decides on which side
+    /// it is: a few roundings inside.
     pub(super) fn keep_inside(&mut self) {
         for disc in &mut self.discs {
             let limit = |t: f64| (1.0 + ROUNDING) * t;

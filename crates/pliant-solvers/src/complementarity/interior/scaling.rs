@@ -1,4 +1,5 @@
-//! The scaling of Nesterov and Todd for one friction cone, in coordinates in which it is the self-dual cone `|x_t| <= x_0`.
+//! The scaling of Nesterov and Todd for one friction cone, in coordinates in which it is the
+//! self-dual cone `|x_t| <= x_0`.
 
 /// Sum of products of the tangential parts.
 fn dot(a: &[f64; 3], b: &[f64; 3]) -> f64 {
@@ -58,7 +59,8 @@ pub(super) struct Scaling {
     pub(super) lambda: [f64; 3],
 }
 
-/// A scaling's square with its own part eliminated from the normal: along the direction `way` of the own part and across it, what is left of the normal, and how much of the own part's push on
+/// A scaling's square with its own part eliminated from the normal: along the direction `way` of
+/// the own part and across it, what is left of the normal, and how much of the own part's push on
 /// the normal there is per push along.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arrow {
@@ -108,7 +110,8 @@ impl Scaling {
         self.apply(x, -1.0).map(|y| y / self.size)
     }
 
-    /// `W^2` in the form of an arrow: with the eigenvalues `a >= b` along the rays `(1, w_t)` and `(1, -w_t)`, all without cancellation.
+    /// `W^2` in the form of an arrow: with the eigenvalues `a >= b` along the rays `(1, w_t)` and
+    /// `(1, -w_t)`, all without cancellation.
     pub(super) fn arrow(&self) -> Arrow {
         let ([ray, ..], [a, b, across]) = self.square();
         let way = [ray[1] / ray[0], ray[2] / ray[0]];
@@ -122,8 +125,9 @@ impl Scaling {
         }
     }
 
-    /// Eigenvectors of `W^2 = size^2 (2 w w^T - J)`, as rows, and its eigenvalues: along the ray of `w`, along its mirror image, across. In closed form,
-    /// because one may be `10^20` times the other.
+    /// Eigenvectors of `W^2 = size^2 (2 w w^T - J)`, as rows, and its eigenvalues: along the ray of
+    /// `w`, along its mirror image, across. In closed form, because one may be `10^20` times the
+    /// other.
     pub(super) fn square(&self) -> ([[f64; 3]; 3], [f64; 3]) {
         let length = self.w[1].hypot(self.w[2]);
         let (c, s) = if length > 0.0 {

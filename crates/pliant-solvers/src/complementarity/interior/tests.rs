@@ -4,7 +4,8 @@ use super::*;
 use crate::complementarity::Cone;
 use nalgebra::{DMatrix, DVector};
 
-/// `V A dr - dv = v - w` with `dv_i = -v_i - W_i^2 dr` for every disc `i` of its own: `(V A + sum W_i^2) dr = -w`.
+/// `V A dr - dv = v - w` with `dv_i = -v_i - W_i^2 dr` for every disc `i` of its own:
+/// `(V A + sum W_i^2) dr = -w`.
 #[test]
 fn the_direction_is_that_of_the_equations() {
     let noise = |k: usize| ((k * k) as f64 * 12.9898).sin();
@@ -40,7 +41,7 @@ fn the_direction_is_that_of_the_equations() {
     }
     solver.linearise(&problem).unwrap();
     solver.direction(&problem, 0.0, false);
-    assert!(solver.bent);
+    assert!(solver.unsymmetric);
 
     let mut matrix = DMatrix::identity(m, m);
     for i in 0..m {

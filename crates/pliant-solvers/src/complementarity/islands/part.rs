@@ -128,7 +128,8 @@ impl Part {
         })
     }
 
-    /// Whether an older part has the same variables, rows, patterns and laws, so that its plans still hold.
+    /// Whether an older part has the same variables, rows, patterns and laws, so that its plans
+    /// still hold.
     pub(super) fn is_like(&self, other: &Self) -> bool {
         let (a, b) = (&self.system, &other.system);
         self.dofs == other.dofs
@@ -223,7 +224,8 @@ impl Part {
         }
     }
 
-    /// The row block of the whole behind a block of the part's problem: rows of bounded force are blocks of their own there.
+    /// The row block of the whole behind a block of the part's problem: rows of bounded force are
+    /// blocks of their own there.
     pub(super) fn worst_block(&self, block: usize) -> usize {
         let bounded =
             |i: &usize| self.system.bounds[*i].0.is_finite() || self.system.bounds[*i].1.is_finite();

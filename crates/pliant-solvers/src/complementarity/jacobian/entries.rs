@@ -11,7 +11,8 @@ pub(super) struct Entries {
     offsets: Vec<usize>,
     matrix: Option<CsrMatrix>,
     factor: Option<LuFactor>,
-    /// For each entry of `A` the place of the first row of its block in the column of the entry, and the scale of that column's block.
+    /// For each entry of `A` the place of the first row of its block in the column of the entry,
+    /// and the scale of that column's block.
     places: Vec<u32>,
     scales: Vec<f64>,
     /// For each row the place of the first row of its block in the column of the same number.
@@ -66,7 +67,7 @@ impl Entries {
     }
 
     /// Fills and factors. False if it fails.
-    pub(super) fn factor(&mut self, problem: &Problem, (by_r, by_u): (&[f64], &[f64]), e: f64) -> bool {
+    pub(super) fn factor(&mut self, problem: &Problem, by_r: &[f64], by_u: &[f64], e: f64) -> bool {
         let (Some(matrix), Some(factor)) = (&mut self.matrix, &mut self.factor) else {
             return false;
         };

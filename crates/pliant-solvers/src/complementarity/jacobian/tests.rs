@@ -13,7 +13,8 @@ fn noise(k: usize) -> f64 {
     ((k * k) as f64 * 12.9898).sin()
 }
 
-/// Bodies of six variables in a row, of masses from 1 to 1000, and one contact between each and the next; the last with the ground.
+/// Bodies of six variables in a row, of masses from 1 to 1000, and one contact between each and the
+/// next; the last with the ground.
 fn system() -> KktSystem {
     let n = 6 * CONTACTS;
     let mut w = PatternBuilder::new(n, n);
@@ -84,7 +85,8 @@ fn problems() -> Vec<(Problem, Wanted, Way)> {
     ]
 }
 
-/// One solver meets problems of other patterns, and of other blocks with the same pattern: `(F_r + F_u A) x = y` with `F_u = 1`, `F_r = 2` in each of its own.
+/// One solver meets problems of other patterns, and of other blocks with the same pattern:
+/// `(F_r + F_u A) x = y` with `F_u = 1`, `F_r = 2` in each of its own.
 #[test]
 fn plans_are_those_of_the_problem() {
     let band = |width: usize| {
@@ -116,7 +118,7 @@ fn plans_are_those_of_the_problem() {
         let mut y = vec![0.0; ROWS];
         problem.delassus().rows_times(0..ROWS, &exact, &mut y);
         y.iter_mut().zip(&exact).for_each(|(y, x)| *y += 2.0 * x);
-        assert!(jacobian.solve(&problem, (&two, &unit), 0.0, &mut y));
+        assert!(jacobian.solve(&problem, &two, &unit, 0.0, &mut y));
         // Diagonally dominant: conditions of tens.
         let far = y.iter().zip(&exact).map(|(y, x)| (y - x).abs());
         assert!(far.fold(0.0, f64::max) < 1e-13, "{width} {cone:?}");
@@ -158,7 +160,7 @@ fn every_way_solves_the_matrix_and_knows_where_its_determinant_changes_sign() {
             for x in exact.chunks_exact(ROWS) {
                 y.extend((&matrix * DVector::from_column_slice(x)).iter());
             }
-            assert!(jacobian.solve(&problem, (&by_r, &by_u), e, &mut y));
+            assert!(jacobian.solve(&problem, &by_r, &by_u, e, &mut y));
             for (found, exact) in y.iter().zip(&exact) {
                 // Condition numbers up to 1e5, masses among them.
                 assert!((found - exact).abs() < 1e-8, "{way:?} {found} {exact}");

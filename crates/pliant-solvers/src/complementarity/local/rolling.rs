@@ -100,8 +100,8 @@ impl Block<'_> {
     }
 }
 
-/// Newton's method on the equations of Alart and Curnier from `start`, with relaxations where it stalls; `None` if the residual does not
-/// come down to rounding.
+/// Newton's method on the equations of Alart and Curnier from `start`, with relaxations where it
+/// stalls; `None` if the residual does not come down to rounding.
 pub(super) fn rolling(cone: &Cone, a: &[f64], b: &[f64], start: &[f64]) -> Option<[f64; ROWS]> {
     let Cone::Rolling { mu, .. } = *cone else {
         return None;

@@ -4,7 +4,8 @@ use super::ContactFunction;
 use crate::complementarity::Cone;
 use crate::complementarity::cone::{ROWS, length, project_friction, tangential};
 
-/// `F` of a block, and its derivatives by `r` and `u`, row by row, all with `F` in m/s; the first numbers count.
+/// `F` of a block, and its derivatives by `r` and `u`, row by row, all with `F` in m/s; the first
+/// numbers count.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::complementarity) struct Local {
     pub(in crate::complementarity) value: [f64; ROWS],
@@ -22,7 +23,8 @@ impl Default for Local {
     }
 }
 
-/// Signorini's law, and that of every part that a disc bounds, each with the radius that the function makes of the normal. With the step `y = s r - u`:
+/// Signorini's law, and that of every part that a disc bounds, each with the radius that the
+/// function makes of the normal. With the step `y = s r - u`:
 ///
 /// ```math
 /// F_n = s r_n - max(0, y_n),   F_i = s r_i - P(y_i),   |P| <= mu_i max(0, y_n)
@@ -74,7 +76,8 @@ pub(in crate::complementarity) fn contact(
     out
 }
 
-/// The natural map `s r - P_K(s r - u - shift n)` of a contact whose shift is known, and its derivatives.
+/// The natural map `s r - P_K(s r - u - shift n)` of a contact whose shift is known, and its
+/// derivatives.
 pub(super) fn shifted_friction(mu: f64, shift: f64, s: f64, r: &[f64], u: &[f64]) -> Local {
     let mut out = Local::default();
     let mut y: [f64; 3] = std::array::from_fn(|i| s * r[i] - u[i]);

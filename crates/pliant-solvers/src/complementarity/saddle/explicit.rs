@@ -1,4 +1,5 @@
-//! The Delassus operator by its entries: the Schur complement that the block factor of the bilateral part leaves in the rows.
+//! The Delassus operator by its entries: the Schur complement that the block factor of the
+//! bilateral part leaves in the rows.
 
 use super::free::Free;
 use super::{ABSENT, boundaries, without};
@@ -21,7 +22,8 @@ pub(super) struct Explicit {
     complement: Complement,
     /// More than one only if there is enough work.
     threads: Threads,
-    /// Slot of every entry of W, J, R: of those of `K` in its factor, then of those of the rows, then of their own square; `ABSENT` for fixed variables.
+    /// Slot of every entry of W, J, R: of those of `K` in its factor, then of those of the rows,
+    /// then of their own square; `ABSENT` for fixed variables.
     slots: [Vec<u32>; 3],
     /// Slot in the complement of every entry of `A`.
     source: Vec<u32>,
@@ -45,7 +47,8 @@ pub(super) struct Analysis {
 const SMALL: usize = 4_000_000;
 /// Entries that a thread takes over at a time.
 const PIECE: usize = 1 << 16;
-/// Pivots below these shares of the diagonal (of `W`, of the Delassus diagonal of a bilateral row) are not believed.
+/// Pivots below these shares of the diagonal (of `W`, of the Delassus diagonal of a bilateral row)
+/// are not believed.
 const CERTAIN: (f64, f64) = (1e-12, 1e-9);
 
 /// Place of each unknown: those of `K`, then the rows; `ABSENT` for fixed variables.
@@ -65,7 +68,8 @@ fn parts(system: &KktSystem) -> [(&CsrMatrix, usize, usize); 3] {
     [(&system.w, 0, 0), (&system.j, n, 0), (&system.r, n, n)]
 }
 
-/// The place of each entry of a part of the matrix in the lower triangle, `ABSENT` for fixed variables.
+/// The place of each entry of a part of the matrix in the lower triangle, `ABSENT` for fixed
+/// variables.
 fn each(
     (part, row0, column0): (&CsrMatrix, usize, usize),
     position: &[u32],
@@ -307,7 +311,7 @@ impl Explicit {
         let p = rows.len();
         let each: Vec<usize> = (0..=p).collect();
         let mut dense = vec![0.0; p * p];
-        Free::new(system, rows, &each, 1, None)?.block(system, rows, (0..p, 0..p), &mut dense);
+        Free::new(system, rows, &each, 1, None)?.block(system, rows, 0..p, 0..p, &mut dense);
         let matrix = self.a.matrix_mut();
         for i in 0..p {
             for slot in matrix.pattern().row_slots(i) {

@@ -26,14 +26,15 @@ pub(super) struct Free {
     own: Vec<(usize, usize, usize)>,
     /// Entries of `R` between a row of the operator and one of `sub`.
     mixed: Vec<(usize, usize, usize)>,
-    work: Mutex<Work>,
+    work: Mutex<ProductWorkspace>,
     /// Block columns of the factor that the diagonal took in all; 0 if it took whole solves.
     pub(super) visited: usize,
 }
 
-/// The factor and scratch of a product. Behind a lock, as products have `&self`; who comes second waits.
+/// The factor and scratch of a product. Behind a lock, as products have `&self`; who comes second
+/// waits.
 #[derive(Debug)]
-struct Work {
+struct ProductWorkspace {
     direct: DirectSolver,
     rhs: Vec<f64>,
     z: Vec<f64>,
@@ -86,7 +87,7 @@ impl Free {
             starts,
             own,
             mixed,
-            work: Mutex::new(Work {
+            work: Mutex::new(ProductWorkspace {
                 direct,
                 rhs: Vec::new(),
                 z: Vec::new(),
@@ -109,8 +110,8 @@ impl Free {
         self.compute(system, rows)
     }
 
-    /// Factors, and computes the diagonal blocks: by half solves along the paths of the elimination tree where the factor is by blocks, else by
-    /// whole ones, several at a time.
+    /// Factors, and computes the diagonal blocks: by half solves along the paths of the elimination
+    /// tree where the factor is by blocks, else by whole ones, several at a time.
     fn compute(&mut self, system: &KktSystem, rows: &[usize]) -> Result<(), ProblemError> {
         let mut diagonal = std::mem::take(&mut self.diagonal);
         diagonal.fill(0.0);
@@ -178,7 +179,7 @@ impl Free {
         Ok(prepared?)
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Work> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, ProductWorkspace> {
         // Scratch has no meaning between calls.
         self.work.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -200,7 +201,14 @@ impl Free {
     }
 
     /// What row `i` sees of the `which`-th response, that to a unit impulse on some row.
-    fn response(&self, system: &KktSystem, rows: &[usize], work: &Work, which: usize, i: usize) -> f64 {
+    fn response(
+        &self,
+        system: &KktSystem,
+        rows: &[usize],
+        work: &ProductWorkspace,
+        which: usize,
+        i: usize,
+    ) -> f64 {
         let size = self.sub.n() + self.sub.m();
         let z = &work.z[which * size..(which + 1) * size];
         let own = terms(system, rows[i]).map(|(k, a)| a * z[k]).sum::<f64>();
@@ -248,12 +256,14 @@ impl Free {
         }
     }
 
-    /// Entries of some rows and columns: as they were stored for a diagonal block, else by a solve per column.
+    /// Entries of some rows and columns: as they were stored for a diagonal block, else by a solve
+    /// per column.
     pub(super) fn block(
         &self,
         system: &KktSystem,
         rows: &[usize],
-        (wanted, columns): (Range<usize>, Range<usize>),
+        wanted: Range<usize>,
+        columns: Range<usize>,
         out: &mut [f64],
     ) {
         let width = columns.len();

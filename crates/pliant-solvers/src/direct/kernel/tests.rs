@@ -77,8 +77,9 @@ fn blocks_and_scalars_give_one_answer() {
     assert!(x < 1e-12 && mu < 1e-12, "{x:e} {mu:e}");
 }
 
-/// What is cleared, filled and factored in one sweep is what is filled first where changes are looked for: with compliances that couple rows, and
-/// variables that are fixed, one or all of a body.
+/// What is cleared, filled and factored in one sweep is what is filled first where changes are
+/// looked for: with compliances that couple rows, and variables that are fixed, one or all of a
+/// body.
 #[test]
 fn one_sweep_gives_the_bits_of_filling_first() {
     let mut chained = chain(30, true);
@@ -96,9 +97,9 @@ fn one_sweep_gives_the_bits_of_filling_first() {
     {
         let mut s = system.clone();
         s.fixed[fixed].fill(true);
-        let mut solvers = [false, true].map(|few_changes| {
+        let mut solvers = [false, true].map(|small_update| {
             let mut solver = DirectSolver::default();
-            solver.options.few_changes = few_changes;
+            solver.options.small_update = small_update;
             solver
         });
         // The second time, over what the first left behind.
@@ -120,7 +121,8 @@ fn one_sweep_gives_the_bits_of_filling_first() {
     }
 }
 
-/// A ring of bodies, which fills in, whose joints have two rows on one body and one on the other: a row may be filled before one that it meets in `R`.
+/// A ring of bodies, which fills in, whose joints have two rows on one body and one on the other: a
+/// row may be filled before one that it meets in `R`.
 fn ring(bodies: usize) -> KktSystem {
     let (n, m) = (6 * bodies, 3 * bodies);
     let [mut w, mut j, mut r] = [(n, n), (m, n), (m, m)].map(|(a, b)| PatternBuilder::new(a, b));
@@ -154,7 +156,8 @@ fn ring(bodies: usize) -> KktSystem {
     s
 }
 
-/// A chain of bodies whose `W` is diagonal and whose rows of three act on two coordinates of either body: blocks that are mostly zeros.
+/// A chain of bodies whose `W` is diagonal and whose rows of three act on two coordinates of either
+/// body: blocks that are mostly zeros.
 fn sparse_chain(bodies: usize) -> KktSystem {
     let (n, m) = (6 * bodies, 3 * bodies);
     let [mut w, mut j, mut r] = [(n, n), (m, n), (m, m)].map(|(a, b)| PatternBuilder::new(a, b));
@@ -189,9 +192,9 @@ fn sparse_chain(bodies: usize) -> KktSystem {
 #[test]
 fn blocks_that_are_mostly_zeros_go_by_entries_to_the_same_bits_where_few_change() {
     let mut s = sparse_chain(100);
-    let mut solvers = [false, true].map(|few_changes| {
+    let mut solvers = [false, true].map(|small_update| {
         let mut solver = DirectSolver::default();
-        solver.options.few_changes = few_changes;
+        solver.options.small_update = small_update;
         solver
     });
     for change in [0, 0, 1] {
@@ -207,7 +210,8 @@ fn blocks_that_are_mostly_zeros_go_by_entries_to_the_same_bits_where_few_change(
         assert_eq!(answers[0], answers[1]);
     }
     let work = solvers.each_ref().map(DirectSolver::counters);
-    // One index per unknown, not more entries than two per row and two of fill, and a part of it the second and the third time.
+    // One index per unknown, not more entries than two per row and two of fill, and a part of it
+    // the second and the third time.
     assert_eq!(work[0].columns, 3 * 900);
     assert!(work[1].columns < 2 * 900, "{}", work[1].columns);
     assert!(work[0].factor_entries < 3 * 900, "{}", work[0].factor_entries);

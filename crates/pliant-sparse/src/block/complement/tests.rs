@@ -130,7 +130,8 @@ fn threads_do_not_change_a_bit() {
 
 #[test]
 fn rows_are_felt_on_the_way_to_the_root_only() {
-    // Two chains 0-1-2 and 3-4; row 0 touches the middle of the first, row 1 the end of the first and the start of the second.
+    // Two chains 0-1-2 and 3-4; row 0 touches the middle of the first, row 1 the end of the first
+    // and the start of the second.
     let problem = Problem::new(
         &[6, 6, 6, 6, 6, 1, 2],
         &[(0, 1), (1, 2), (3, 4), (1, 5), (2, 6), (3, 6)],
@@ -141,7 +142,8 @@ fn rows_are_felt_on_the_way_to_the_root_only() {
     let columns = |i: usize| &pattern.columns[pattern.offsets[i]..pattern.offsets[i + 1]];
     assert_eq!((columns(0), columns(1)), (&[1, 2][..], &[2, 3, 4][..]));
     assert_eq!((pattern.own(0), pattern.own(1)), (&[0][..], &[0, 1][..]));
-    // Row 0: block 1 updates 2 and itself, 2 itself. Row 1: 2 both rows; 3 block 4 and itself; 4 itself.
+    // Row 0: block 1 updates 2 and itself, 2 itself. Row 1: 2 both rows; 3 block 4 and itself; 4
+    // itself.
     assert_eq!(pattern.updates(), 3 + 5);
 }
 

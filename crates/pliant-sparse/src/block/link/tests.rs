@@ -1,16 +1,19 @@
-//! Columns with one block below, of every size, against the dense factor; and the filling on the way.
+//! Columns with one block below, of every size, against the dense factor; and the filling on the
+//! way.
 
 use crate::block::tests::Problem;
 use crate::ldlt::DROPPED;
 use crate::{BlockPattern, BlockSymbolic, FactorReport, PivotRule};
 
-/// Two blocks of every pair of sizes, with a threshold that drops the pivots below it: `L` and `D` to rounding, counts exactly.
+/// Two blocks of every pair of sizes, with a threshold that drops the pivots below it: `L` and `D`
+/// to rounding, counts exactly.
 #[test]
 fn links_of_every_size_are_those_of_the_dense_factor() {
     for (p, q) in (1..=7).flat_map(|p| (1..=7).map(move |q| (p, q))) {
         for weak in [None, Some(0), Some(p - 1), Some(p)] {
             let mut problem = Problem::new(&[p, q, q], &[(0, 1), (1, 2)], (7 * p + q) as u64);
-            // A diagonal entry that elimination cannot lift above the threshold of 2: it is small, and so are the others of its row.
+            // A diagonal entry that elimination cannot lift above the threshold of 2: it is small,
+            // and so are the others of its row.
             if let Some(i) = weak {
                 for slot in problem.a.pattern().row_slots(i) {
                     problem.a.values_mut()[slot] *= 0.01;
@@ -49,7 +52,8 @@ fn links_of_every_size_are_those_of_the_dense_factor() {
     }
 }
 
-/// Each column and those that it updates are cleared and filled just before its turn, a chain that branches: the bits of filling first.
+/// Each column and those that it updates are cleared and filled just before its turn, a chain that
+/// branches: the bits of filling first.
 #[test]
 fn filled_on_the_way_is_filled_before() {
     let sizes = [6, 3, 6, 5, 2, 1, 6, 4, 6, 7];

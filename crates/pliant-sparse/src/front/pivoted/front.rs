@@ -2,7 +2,8 @@
 
 use super::{Entry, Inertia};
 
-/// A symmetric matrix, both triangles by columns, and the variables of its rows. The first ones are complete and may be eliminated.
+/// A symmetric matrix, both triangles by columns, and the variables of its rows. The first ones are
+/// complete and may be eliminated.
 #[derive(Clone, Debug)]
 pub(super) struct DenseFront {
     variables: Vec<usize>,
@@ -66,7 +67,8 @@ impl DenseFront {
         &self.variables[self.done..self.complete]
     }
 
-    /// Adds entries of the matrix, once each, and what children left. `place` is scratch, one per variable.
+    /// Adds entries of the matrix, once each, and what children left. `place` is scratch, one per
+    /// variable.
     pub(super) fn assemble(&mut self, entries: &[Entry], children: &[Self], place: &mut [usize]) {
         let order = self.order();
         for (k, v) in self.variables.iter().enumerate() {
@@ -91,8 +93,9 @@ impl DenseFront {
         }
     }
 
-    /// Eliminates what has a pivot. At a root that is everything but zeros: of complete rows, the one of the largest entry passes the test, alone or with
-    /// its partner (Bunch and Parlett 1971). Entries of a share `zero` of the largest one ever seen are rounding.
+    /// Eliminates what has a pivot. At a root that is everything but zeros: of complete rows, the
+    /// one of the largest entry passes the test, alone or with its partner (Bunch and Parlett
+    /// 1971). Entries of a share `zero` of the largest one ever seen are rounding.
     pub(super) fn eliminate(
         &mut self,
         threshold: f64,
@@ -144,7 +147,8 @@ impl DenseFront {
         }
     }
 
-    /// Whether candidate `p` has a pivot of one, or of two with its largest complete partner, above the size of zero.
+    /// Whether candidate `p` has a pivot of one, or of two with its largest complete partner, above
+    /// the size of zero.
     fn test(&self, p: usize, threshold: f64, zero: f64) -> Option<(usize, Option<usize>)> {
         let column = |c: usize| &self.values[c * self.order()..(c + 1) * self.order()];
         let own = column(p);

@@ -58,7 +58,8 @@ fn backward_error(a: &CsrMatrix, factor: &PivotedFactor) -> f64 {
     largest(&r) / (norm * largest(&x) + largest(&b)).max(f64::MIN_POSITIVE)
 }
 
-/// Whether an eigenvalue is so small that the rounding of one method or the other decides whether it is zero.
+/// Whether an eigenvalue is so small that the rounding of one method or the other decides whether
+/// it is zero.
 fn undecided(a: &CsrMatrix) -> bool {
     let n = a.pattern().rows();
     let dense = Mat::from_fn(n, n, |i, j| a.get(i.max(j), i.min(j)));
@@ -78,7 +79,8 @@ fn check(a: &CsrMatrix) -> Result<(), TestCaseError> {
     ] {
         prop_assert_eq!(factor.inertia(), expected);
     }
-    // What the tests of pivots promise; without a threshold, at a root, Bunch and Parlett's bound of 2.78 holds.
+    // What the tests of pivots promise; without a threshold, at a root, Bunch and Parlett's bound
+    // of 2.78 holds.
     for threshold in [0.1, 0.25, 0.5f64] {
         let factor = PivotedFactor::in_order(a, threshold).unwrap();
         let largest = factor.fronts.iter().map(Eliminated::largest).fold(0.0, f64::max);
@@ -151,7 +153,8 @@ proptest! {
     }
 }
 
-/// `B diag(d) B^T` with `B` of `rank` columns: the zeros are counted, and consistent right-hand sides are solved for.
+/// `B diag(d) B^T` with `B` of `rank` columns: the zeros are counted, and consistent right-hand
+/// sides are solved for.
 fn low_rank(n: usize, rank: usize, seed: u64) -> CsrMatrix {
     let mut state = seed;
     let b: Vec<f64> = (0..n * rank).map(|_| (noise(&mut state) * 8.0).round()).collect();
@@ -168,7 +171,8 @@ fn low_rank(n: usize, rank: usize, seed: u64) -> CsrMatrix {
     matrix(n, &entries)
 }
 
-/// Singular matrices whose entries grow on the way, through pivots of one and of two, before they cancel: their zeros are roundings of the largest one.
+/// Singular matrices whose entries grow on the way, through pivots of one and of two, before they
+/// cancel: their zeros are roundings of the largest one.
 #[test]
 fn zeros_are_measured_against_what_came_up_on_the_way() {
     for (n, rank, seed) in [(8, 7, 13822005887706189824), (10, 9, 11919683888429338903)] {
@@ -243,8 +247,9 @@ fn zero_empty_and_bad_matrices() {
     ));
 }
 
-/// Three dense blocks of 40 unknowns that meet in a fourth, which is more than one front: unknowns of the blocks without a diagonal
-/// and with couplings of `inside` to their own wait until those of one to the last block can serve as pivots.
+/// Three dense blocks of 40 unknowns that meet in a fourth, which is more than one front: unknowns
+/// of the blocks without a diagonal and with couplings of `inside` to their own wait until those of
+/// one to the last block can serve as pivots.
 #[test]
 fn unknowns_wait_for_a_later_front() {
     for inside in [1e-3, 1e-7] {
@@ -282,7 +287,8 @@ fn unknowns_wait_for_a_later_front() {
     }
 }
 
-/// `[D B; B^T B^T D^-1 B]`: what is left of the last block is rounding, which is no pivot. Inertia by Haynsworth: that of `D`.
+/// `[D B; B^T B^T D^-1 B]`: what is left of the last block is rounding, which is no pivot. Inertia
+/// by Haynsworth: that of `D`.
 #[test]
 fn what_cancels_in_a_later_front_is_zero() {
     let (many, last) = (400, 40);
@@ -308,7 +314,8 @@ fn what_cancels_in_a_later_front_is_zero() {
     assert_eq!(factor.inertia(), expected);
 }
 
-/// A pair of pivots may be definite: `[a b; b c]` with `b^2 < a c`, of which `a` alone is too small beside `b`.
+/// A pair of pivots may be definite: `[a b; b c]` with `b^2 < a c`, of which `a` alone is too small
+/// beside `b`.
 #[test]
 fn definite_pairs_are_counted() {
     for sign in [1.0, -1.0] {

@@ -55,8 +55,9 @@ pub(super) fn add(out: &mut Vec<Record>) {
     balls(out);
 }
 
-/// A ball of 1 kg on the floor, with moments in units of its radius: rows `v_z, v_x - w_y, v_y + w_x, w_z, w_x, w_y` at the point of contact, pressed with 1 N s,
-/// friction 0.5, arms of 0.02 and 0.01 radii.
+/// A ball of 1 kg on the floor, with moments in units of its radius: rows
+/// `v_z, v_x - w_y, v_y + w_x, w_z, w_x, w_y` at the point of contact, pressed with 1 N s, friction
+/// 0.5, arms of 0.02 and 0.01 radii.
 fn balls(out: &mut Vec<Record>) {
     let mut a = [0.0; 36];
     for (i, x) in [1.0, 3.5, 3.5, 2.5, 2.5, 2.5].into_iter().enumerate() {
@@ -70,7 +71,8 @@ fn balls(out: &mut Vec<Record>) {
         rolling: 0.01,
     };
     for (name, about, [v, w, spin], r) in [
-        // It goes on rolling: v' = -r_x, w' = 2.5 (m + r_x) with the moment -0.01, both the same: r_x = 0.01/1.4.
+        // It goes on rolling: v' = -r_x, w' = 2.5 (m + r_x) with the moment -0.01, both the same:
+        // r_x = 0.01/1.4.
         (
             "ball-rolls",
             "a ball rolls and spins: friction holds, both torques are at their bounds",
@@ -188,7 +190,8 @@ fn scales(out: &mut Vec<Record>) {
             OWN,
             (&[1.0, 0.9e6, 0.9e6, 1e12], &[-1.0, -2e6]),
         )
-        // det = 0.19e12: r = (1e12 - 1.8e12, ...) is negative, so the first row is left: r2 = 2e-6, u1 = 0.8.
+        // det = 0.19e12: r = (1e12 - 1.8e12, ...) is negative, so the first row is left: r2 = 2e-6,
+        // u1 = 0.8.
         .impulse(&[0.0, 2e-6], 1e-7),
     );
 }

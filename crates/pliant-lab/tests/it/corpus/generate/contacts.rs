@@ -1,4 +1,5 @@
-//! Scenes of rigid bodies in contact, from mechanics, without the engine: a step of 0.01 s under gravity.
+//! Scenes of rigid bodies in contact, from mechanics, without the engine: a step of 0.01 s under
+//! gravity.
 
 mod bodies;
 mod piles;
@@ -82,7 +83,8 @@ fn towers(out: &mut Vec<Record>) {
     out.push(record("tower-50", about, OWN, tall).velocity(&still(50), 1e-4));
 }
 
-/// D05: a rope of `n` masses around half a drum, pulled with 1 at one end, with `share` of the threshold at the other.
+/// D05: a rope of `n` masses around half a drum, pulled with 1 at one end, with `share` of the
+/// threshold at the other.
 fn capstan(n: usize, share: f64) -> Scene {
     let (mu, turn) = (0.3, std::f64::consts::PI / n as f64);
     let k = mu * (turn / 2.0).tan();

@@ -1,5 +1,6 @@
-//! Steps of the simulation of tumbling boxes (`crates/pliant`, 6 to 15 cuboids dropped on the ground, friction 0.4) on which the solver that
-//! chooses once failed. The simulation is not part of this crate, so these are data: what is read is what is written.
+//! Steps of the simulation of tumbling boxes (`crates/pliant`, 6 to 15 cuboids dropped on the
+//! ground, friction 0.4) on which the solver that chooses once failed. The simulation is not part
+//! of this crate, so these are data: what is read is what is written.
 
 use pliant_lab::exchange::Record;
 

@@ -1,4 +1,5 @@
-//! Cases whose numbers were computed elsewhere: closed forms and dense programs in another language.
+//! Cases whose numbers were computed elsewhere: closed forms and dense programs in another
+//! language.
 
 use super::{Knowledge, dense, kkt, lcp};
 use crate::tools::identity;
@@ -288,7 +289,8 @@ fn legs(out: &mut Vec<Record>) {
     let source = "case D04: by hand";
     let (m, g) = (10.0, 9.81);
     let (x, y) = ([0.5, 0.5, -0.5, -0.5], [0.3, -0.3, 0.3, -0.3]);
-    // About the centre of mass at (0.1, -0.05); unit radii of gyration, which do not matter at rest.
+    // About the centre of mass at (0.1, -0.05); unit radii of gyration, which do not matter at
+    // rest.
     let rows: Vec<f64> = (0..4).flat_map(|k| [1.0, y[k] + 0.05, -(x[k] - 0.1)]).collect();
     let force: Vec<f64> = (0..4)
         .map(|k| m * g / 4.0 * (1.0 + 0.1 / 0.5 * x[k].signum() - 0.05 / 0.3 * y[k].signum()))

@@ -30,7 +30,8 @@ fn matrix(rows: usize, columns: usize, entries: &[(usize, usize, f64)]) -> CsrMa
     out
 }
 
-/// A system with blocks of given sizes, from triplets of `W` (lower) and `J` and the diagonal of `R`.
+/// A system with blocks of given sizes, from triplets of `W` (lower) and `J` and the diagonal of
+/// `R`.
 pub(super) fn system(
     (n, width): (usize, usize),
     (m, height): (usize, usize),
@@ -152,7 +153,8 @@ fn chains(out: &mut Vec<Record>) {
         3,
         1e-9,
     ));
-    // Bodies of six coordinates, joints of five and three rows in turn, as in a chain of hinges and balls.
+    // Bodies of six coordinates, joints of five and three rows in turn, as in a chain of hinges and
+    // balls.
     let (bodies, mut random) = (8, Random(4));
     let inertia = [1.0, 1.0, 1.0, 0.1, 0.2, 0.3];
     let w: Vec<_> = (0..6 * bodies).map(|i| (i, i, inertia[i % 6])).collect();
@@ -211,7 +213,8 @@ fn loops(out: &mut Vec<Record>) {
     }
 }
 
-/// Masses on a square grid, one row or spring per edge, moving out of the plane; the corners are fixed.
+/// Masses on a square grid, one row or spring per edge, moving out of the plane; the corners are
+/// fixed.
 fn net(side: usize, stiffness: f64, as_rows: bool) -> KktSystem {
     let n = side * side;
     let mut edges = Vec::new();

@@ -139,7 +139,8 @@ pub(super) fn add(out: &mut Vec<Record>) {
         out.push(match family.rank {
             // Weakly coupled: one answer.
             None => record.impulse(&r, 1e-6),
-            // Without friction the velocity is unique, though a small residual does not bound its error by much.
+            // Without friction the velocity is unique, though a small residual does not bound its
+            // error by much.
             Some(_) if family.laws.iter().all(|c| c.friction().is_none()) => record.velocity(&u, 1e-3),
             Some(_) => record,
         });

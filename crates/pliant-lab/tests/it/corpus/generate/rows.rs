@@ -31,7 +31,8 @@ pub(super) fn add(out: &mut Vec<Record>) {
     );
     out.push(record.solved_by(&[-1.0, 2.0], &[0.0, 0.0], 1e-12));
 
-    // Two motors of different speeds on one mass: 1 wants x = 1 with up to 2, the other x = -1 with up to 1.
+    // Two motors of different speeds on one mass: 1 wants x = 1 with up to 2, the other x = -1 with
+    // up to 1.
     let mut fight = KktSystem::dense(&[1.0], &[1.0, 1.0], &[0.0; 2]).unwrap();
     fight.b.copy_from_slice(&[-1.0, 1.0]);
     fight.bounds.copy_from_slice(&[(-2.0, 2.0), (-1.0, 1.0)]);

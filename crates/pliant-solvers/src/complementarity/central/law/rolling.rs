@@ -9,7 +9,8 @@ const STEPS: usize = 80;
 /// Change at which they are found.
 const ROUNDING: f64 = 4.0 * f64::EPSILON;
 
-/// One disc: its coefficient over that of the normal, its part of `z`, and what the barrier makes of them.
+/// One disc: its coefficient over that of the normal, its part of `z`, and what the barrier makes
+/// of them.
 #[derive(Clone, Copy, Debug, Default)]
 struct Disc {
     c: f64,
@@ -23,8 +24,9 @@ struct Disc {
 }
 
 impl Disc {
-    /// The part that a radius leaves of the impulse: the root of `N^2 = t/w + zeta^2/(1 + w)^2`, whose right-hand side falls and is convex, so that Newton's method rises to it from the largest of
-    /// three bounds that are never far below.
+    /// The part that a radius leaves of the impulse: the root of `N^2 = t/w + zeta^2/(1 + w)^2`,
+    /// whose right-hand side falls and is convex, so that Newton's method rises to it from the
+    /// largest of three bounds that are never far below.
     fn hold(&mut self, x: f64, t: f64) {
         let (n, zeta) = (self.c * x, self.zeta);
         let square = n * n;
@@ -52,13 +54,15 @@ impl Disc {
         self.k = 2.0 * self.c * n * self.rho * w * w / (t * (1.0 + self.h));
     }
 
-    /// Part of the slope of the normal equation: what is left of the Hessian when the disc's own part is eliminated.
+    /// Part of the slope of the normal equation: what is left of the Hessian when the disc's own
+    /// part is eliminated.
     fn stiffness(&self) -> f64 {
         self.c * self.c * (self.h + self.w * self.w) / (1.0 + self.h)
     }
 }
 
-/// The normal part of the impulse: the root of `x (1 - sum c^2 w(x)) = z`, which rises at least as fast as `x`; Newton's method between bounds. Leaves the discs as they are there.
+/// The normal part of the impulse: the root of `x (1 - sum c^2 w(x)) = z`, which rises at least as
+/// fast as `x`; Newton's method between bounds. Leaves the discs as they are there.
 fn normal(discs: &mut [Disc], z: f64, t: f64) -> f64 {
     let count = discs.len() as f64;
     let mut upper = z;
@@ -104,15 +108,18 @@ fn normal(discs: &mut [Disc], z: f64, t: f64) -> f64 {
     x
 }
 
-/// What the barrier `-1/2 sum ln(mu_i^2 r_n^2 - |r_i|^2)` makes of `z`, with `S = diag(M, 1, ..)`, `M^2 = sum mu_i^2`, `c_i = mu_i/M`, `t = tau/s`: the impulse with the velocity
-/// `v = -tau grad` that is `s S (S r - z)`,
+/// What the barrier `-1/2 sum ln(mu_i^2 r_n^2 - |r_i|^2)` makes of `z`, with `S = diag(M, 1, ..)`,
+/// `M^2 = sum mu_i^2`, `c_i = mu_i/M`, `t = tau/s`: the impulse with the velocity `v = -tau grad`
+/// that is `s S (S r - z)`,
 ///
 /// ```math
 /// x_n - z_n = sum c_i^2 w_i x_n,   x_i - z_i = -w_i x_i,   w_i = t/(c_i^2 x_n^2 - |x_i|^2),   x = S r
 /// ```
 ///
-/// With one disc that is the root of Jordan algebra. `P = (1 + t Hessian)^-1` and `1 - P` are sums of numbers of one sign, because the Hessian is an arrow: the discs share the normal and nothing else.
-/// A part without a coefficient has no impulse and moves as it likes. `None` if there is no coefficient at all.
+/// With one disc that is the root of Jordan algebra. `P = (1 + t Hessian)^-1` and `1 - P` are sums
+/// of numbers of one sign, because the Hessian is an arrow: the discs share the normal and nothing
+/// else. A part without a coefficient has no impulse and moves as it likes. `None` if there is no
+/// coefficient at all.
 pub(super) fn rolling(cone: &Cone, s: f64, tau: f64, z: &[f64]) -> Option<Values> {
     let own = cone.discs();
     let first = own.iter().fold(0.0f64, |a, (mu, _)| a.hypot(*mu));

@@ -62,7 +62,8 @@ impl Body {
     }
 }
 
-/// A contact; the normal, first of the directions, points from `below` (none: the ground) to `above`.
+/// A contact; the normal, first of the directions, points from `below` (none: the ground) to
+/// `above`.
 #[derive(Clone, Copy, Debug)]
 struct Contact {
     below: Option<usize>,
@@ -108,7 +109,8 @@ impl Scene {
         });
     }
 
-    /// Contacts at the corners of the common part of the bottom of a block and the top of what is below; the normal is z.
+    /// Contacts at the corners of the common part of the bottom of a block and the top of what is
+    /// below; the normal is z.
     pub(super) fn rest(&mut self, below: Option<usize>, above: usize, mu: f64) {
         let top = self.bodies[above];
         let range = |k: usize| {
@@ -127,7 +129,8 @@ impl Scene {
         }
     }
 
-    /// The row of a direction at a point of a body, in the body's velocity: linear in the world, angular in its axes.
+    /// The row of a direction at a point of a body, in the body's velocity: linear in the world,
+    /// angular in its axes.
     fn row(&self, body: usize, at: Vec3, direction: Vec3, sign: f64) -> [f64; 6] {
         let b = &self.bodies[body];
         let arm = std::array::from_fn(|k| at[k] - b.at[k]);

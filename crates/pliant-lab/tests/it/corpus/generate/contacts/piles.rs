@@ -79,7 +79,8 @@ fn cards(tilt: f64, mu: f64) -> Scene {
     scene
 }
 
-/// Spheres of radius 0.5 one behind the other in a V of right angle whose edge is x, tilted by `tilt`.
+/// Spheres of radius 0.5 one behind the other in a V of right angle whose edge is x, tilted by
+/// `tilt`.
 fn chute(count: usize, tilt: f64, mu: f64) -> Scene {
     let mut scene = Scene::default();
     let half = std::f64::consts::FRAC_1_SQRT_2;
@@ -100,7 +101,8 @@ fn chute(count: usize, tilt: f64, mu: f64) -> Scene {
     scene
 }
 
-/// Spheres that were dropped at random and overlap a little: contacts at overlaps, with each other and with a cone of 45 degrees.
+/// Spheres that were dropped at random and overlap a little: contacts at overlaps, with each other
+/// and with a cone of 45 degrees.
 fn funnel(count: usize, mu: f64) -> Scene {
     let mut random = Random(50);
     let mut scene = Scene::default();
@@ -150,7 +152,8 @@ fn funnel(count: usize, mu: f64) -> Scene {
     scene
 }
 
-/// Wedges of a half circle, joined by four contacts each; the first and the last stand on the ground.
+/// Wedges of a half circle, joined by four contacts each; the first and the last stand on the
+/// ground.
 fn arch(count: usize, mu: f64) -> Scene {
     let mut scene = Scene::default();
     let angle = std::f64::consts::PI / count as f64;

@@ -3,7 +3,8 @@
 use super::*;
 use crate::complementarity::central::law::friction;
 
-/// The definition itself: inside, the gradient of the barrier, and the variable; from a large `tau` to one beyond rounding, stuck, slipping, open and in between.
+/// The definition itself: inside, the gradient of the barrier, and the variable; from a large `tau`
+/// to one beyond rounding, stuck, slipping, open and in between.
 #[test]
 fn values_are_those_of_the_barrier() {
     let sides = [1.0, -1.0, 0.3, -0.02, 1e-9, 0.0, -1e6];
@@ -31,7 +32,8 @@ fn values_are_those_of_the_barrier() {
                     for (mu, rows) in cone.discs().into_iter().filter(|(mu, _)| *mu > 0.0) {
                         let part = length(&found.x[rows.clone()]);
                         assert!(part <= mu * r * (1.0 + 1e-15), "{cone:?} {tau:e} {z:?}");
-                        // `|v_i| = tau |r_i|/D` and `tau = (v_n + mu |v_i|)(r_n - |r_i|/mu)` for `v_n = tau mu^2 r_n/D`, without the difference.
+                        // `|v_i| = tau |r_i|/D` and `tau = (v_n + mu |v_i|)(r_n - |r_i|/mu)` for
+                        // `v_n = tau mu^2 r_n/D`, without the difference.
                         let slip = s * length(&found.y[rows.clone()]);
                         let normal = if part > 0.0 {
                             mu * mu * r * slip / part

@@ -1,16 +1,19 @@
 //! Points near the central path, and what the laws make of them.
 
 use super::law::smooth;
-use crate::complementarity::{Problem, Twice};
+use crate::complementarity::{Compensated, Problem};
 
 /// `tau` at the start and at `t = 1` in shares of the work.
 const START: f64 = 1e2;
 const END: f64 = 1e-17;
-/// Width at the start of the corner of De Saxcé's shift in shares of the largest `|b|`, and the power of `tau` with which it becomes sharp: by the end it is below rounding.
+/// Width at the start of the corner of De Saxcé's shift in shares of the largest `|b|`, and the
+/// power of `tau` with which it becomes sharp: by the end it is below rounding.
 const BLUR: f64 = 0.01;
 const SHARPER: f64 = 0.7;
-/// Share of the scale of a block that is added to its rows: a part of the tolerance, between these. More, and the velocities that it gives to large impulses are seen in the residual; less, and rounding hides what
-/// impulses of redundant contacts are. A factor that has no pivots to choose takes ten times as much.
+/// Share of the scale of a block that is added to its rows: a part of the tolerance, between these.
+/// More, and the velocities that it gives to large impulses are seen in the residual; less, and
+/// rounding hides what impulses of redundant contacts are. A factor that has no pivots to choose
+/// takes ten times as much.
 const PIVOTED: f64 = 0.01;
 const UNPIVOTED: f64 = 0.1;
 const COMPLIANCE: (f64, f64) = (1e-12, 1e-9);
@@ -20,7 +23,8 @@ const COMPLIANCE: (f64, f64) = (1e-12, 1e-9);
 pub(super) struct Course {
     /// Length of the path per impulse, by row (1/(N s)).
     pub(super) weight: Vec<f64>,
-    /// What is added to the diagonal of `A`, by row (m/s per N s), and the impulse at which it gives no velocity (N s).
+    /// What is added to the diagonal of `A`, by row (m/s per N s), and the impulse at which it
+    /// gives no velocity (N s).
     pub(super) compliance: Vec<f64>,
     pub(super) anchor: Vec<f64>,
     /// What the start missed (m/s).
@@ -64,7 +68,7 @@ impl Course {
 
 /// A point near the path, and what the laws make of it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Place {
+pub(super) struct PathPoint {
     /// `S r - S^-1 v/s` of each block.
     pub(super) z: Vec<f64>,
     /// Share of the way in the logarithm of `tau`.
@@ -79,10 +83,10 @@ pub(super) struct Place {
     pub(super) lift: Vec<f64>,
     pub(super) first: Vec<f64>,
     /// What is missed, before it is rounded.
-    sums: Vec<Twice>,
+    sums: Vec<Compensated>,
 }
 
-impl Place {
+impl PathPoint {
     /// The start: `z = 0`, where every law is at its middle.
     pub(super) fn begin(&mut self, problem: &Problem) {
         let (m, squares) = (problem.size(), problem.squares());
@@ -98,11 +102,13 @@ impl Place {
         self.first.clear();
         self.first.resize(problem.blocks(), 1.0);
         self.sums.clear();
-        self.sums.resize(m, Twice::default());
+        self.sums.resize(m, Compensated::default());
     }
 
-    /// Everything from `z` and `t`. What the start missed is given back as `tau` falls. The velocities at which redundant contacts stick cancel to what the compliance gives, a billionth
-    /// of their terms, which only a product of twice the precision does not drown. Cost: that and a common product.
+    /// Everything from `z` and `t`. What the start missed is given back as `tau` falls. The
+    /// velocities at which redundant contacts stick cancel to what the compliance gives, a
+    /// billionth of their terms, which only a product of twice the precision does not drown. Cost:
+    /// that and a common product.
     pub(super) fn evaluate(&mut self, problem: &Problem, course: &Course, scratch: &mut [f64]) {
         let range = (END / START).ln();
         let share = (range * self.t).exp();
@@ -117,7 +123,7 @@ impl Place {
             for (i, row) in rows.enumerate() {
                 let (e, start) = (course.compliance[row], share * course.offset[row]);
                 let sum = &mut self.sums[row];
-                *sum = Twice::default();
+                *sum = Compensated::default();
                 *sum += b[row];
                 *sum += -law.u[i];
                 sum.add_product(-share, course.offset[row]);

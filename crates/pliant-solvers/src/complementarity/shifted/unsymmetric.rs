@@ -1,4 +1,5 @@
-//! The unsymmetric system of Newton's method: contacts whose normal velocity is shifted by their own slip.
+//! The unsymmetric system of Newton's method: contacts whose normal velocity is shifted by their
+//! own slip.
 
 use super::{ABSENT, Shifted};
 use crate::complementarity::{Form, Problem};
@@ -10,14 +11,15 @@ const DROPPED: f64 = -1e100;
 
 /// `[W -J^T; -J -R]` with both triangles, in the order of elimination of the symmetric factor.
 #[derive(Debug)]
-pub(super) struct Bent {
+pub(super) struct Unsymmetric {
     /// That of the symmetric factor when this was made.
     pub(super) order: Elimination,
     symbolic: FrontSymbolic,
     factor: UnsymmetricFactor,
     /// Position of each variable and each row; `ABSENT` for fixed variables.
     position: Vec<u32>,
-    /// For every entry of W, J and R its place in the factor and that of its mirror image; `ABSENT` for fixed variables.
+    /// For every entry of W, J and R its place in the factor and that of its mirror image; `ABSENT`
+    /// for fixed variables.
     slots: [Vec<[u32; 2]>; 3],
     /// For each block with a cone the places of the entries between its own rows.
     own: Vec<u32>,
@@ -26,8 +28,9 @@ pub(super) struct Bent {
     ready: bool,
 }
 
-impl Bent {
-    /// For the order that the symmetric factor has; `unknown` is the variable, or n and the row, of a row of the problem.
+impl Unsymmetric {
+    /// For the order that the symmetric factor has; `unknown` is the variable, or n and the row, of
+    /// a row of the problem.
     fn new(
         system: &KktSystem,
         direct: &DirectSolver,
@@ -126,23 +129,30 @@ impl Bent {
 }
 
 impl Shifted {
-    /// Factors `T A T^T + B E` with `T` and `E` as for [`Self::factor`] and the derivatives `s = mu u_t/|u_t|` of the shift, as `T^-T s`:
+    /// Factors `T A T^T + B E` with `T` and `E` as for [`Self::factor`] and the derivatives
+    /// `s = mu u_t/|u_t|` of the shift, as `T^-T s`:
     ///
     /// ```math
     /// B = T V^-1 T^-1 = 1 - (T n) (T^-T s)^T,   V = 1 + n s^T
     /// ```
     ///
     /// Only entries between the rows of one contact are unsymmetric. False if it fails.
-    pub(crate) fn factor_bent(&mut self, problem: &Problem, turn: &[f64], e: &[f64], slope: &[f64]) -> bool {
-        if !self.analyse_bent(problem, turn, e) {
+    pub(crate) fn factor_unsymmetric(
+        &mut self,
+        problem: &Problem,
+        turn: &[f64],
+        e: &[f64],
+        slope: &[f64],
+    ) -> bool {
+        if !self.analyse_unsymmetric(problem, turn, e) {
             return false;
         }
         self.fill(problem, turn, e);
-        let (Some(own), Some(bent)) = (&self.system, &mut self.bent) else {
+        let (Some(own), Some(unsymmetric)) = (&self.system, &mut self.unsymmetric) else {
             return false;
         };
-        bent.symmetric_part(own);
-        let target = bent.factor.values_mut();
+        unsymmetric.symmetric_part(own);
+        let target = unsymmetric.factor.values_mut();
         let sign = if self.saddle { -1.0 } else { 1.0 };
         for k in 0..problem.blocks() {
             let rows = problem.rows(k);
@@ -153,17 +163,18 @@ impl Shifted {
             let square = problem.square(k).start;
             for l in 0..d {
                 for i in 0..d {
-                    target[bent.own[square + i * d + l] as usize] -=
+                    target[unsymmetric.own[square + i * d + l] as usize] -=
                         sign * turn[square + i * d] * slope[rows.start + l] * e[rows.start + l];
                 }
             }
         }
-        bent.eliminate(&self.direct)
+        unsymmetric.eliminate(&self.direct)
     }
 
-    /// Factors the generalised Jacobian `F_r + F_u (A + e D)` of one function `F(r, u)` per block, with `by_r` and `by_u` as one square matrix per block, row by
-    /// row, `D` the blocks' scales, and columns divided by them. Contacts stay unknowns: no Delassus operator enters. False if it
-    /// fails, or if the operator is no [`Form::Saddle`] with `R` by blocks.
+    /// Factors the generalised Jacobian `F_r + F_u (A + e D)` of one function `F(r, u)` per block,
+    /// with `by_r` and `by_u` as one square matrix per block, row by row, `D` the blocks' scales,
+    /// and columns divided by them. Contacts stay unknowns: no Delassus operator enters. False if
+    /// it fails, or if the operator is no [`Form::Saddle`] with `R` by blocks.
     pub(crate) fn factor_newton(&mut self, problem: &Problem, by_r: &[f64], by_u: &[f64], e: f64) -> bool {
         let Form::Saddle { system, .. } = problem.delassus().form() else {
             return false;
@@ -179,13 +190,13 @@ impl Shifted {
                 (0..d).for_each(|i| turn[first + i * d + i] = 1.0);
                 scale.extend(std::iter::repeat_n(problem.scale(k), d));
             }
-            let done = self.analyse_bent(problem, &turn, &scale);
+            let done = self.analyse_unsymmetric(problem, &turn, &scale);
             (self.unit, self.scale) = (turn, scale);
             if !done {
                 return false;
             }
         }
-        let (Some(own), Some(bent)) = (&mut self.system, &mut self.bent) else {
+        let (Some(own), Some(unsymmetric)) = (&mut self.system, &mut self.unsymmetric) else {
             return false;
         };
         own.w.values_mut().copy_from_slice(system.w.values());
@@ -212,8 +223,8 @@ impl Shifted {
                 }
             }
         }
-        bent.symmetric_part(own);
-        let target = bent.factor.values_mut();
+        unsymmetric.symmetric_part(own);
+        let target = unsymmetric.factor.values_mut();
         for i in 0..own.m() {
             let (k, l) = self.place[i];
             if k == ABSENT {
@@ -227,7 +238,7 @@ impl Shifted {
             let g = |c: usize| by_u[first + c];
             for slot in own.j.pattern().row_slots(i) {
                 let value = |slot: u32| system.j.values().get(slot as usize).copied().unwrap_or(0.0);
-                let [own_slot, mirror] = bent.slots[1][slot];
+                let [own_slot, mirror] = unsymmetric.slots[1][slot];
                 if let Some(target) = target.get_mut(own_slot as usize) {
                     *target = -(0..d).map(|c| g(c) * value(self.columns[slot][c])).sum::<f64>();
                 }
@@ -238,56 +249,61 @@ impl Shifted {
             for c in 0..d {
                 let compliance = (0..d).map(|x| g(x) * system.r.get(at[x].max(at[c]), at[x].min(at[c])));
                 let sum = compliance.sum::<f64>() + by_r[first + c] + g(c) * e * s;
-                target[bent.own[first + c] as usize] = -sum / s;
+                target[unsymmetric.own[first + c] as usize] = -sum / s;
             }
         }
-        bent.eliminate(&self.direct)
+        unsymmetric.eliminate(&self.direct)
     }
 
-    /// Whether the determinant of the matrix that [`Self::factor_newton`] factored last has the sign of `-1`; up to a sign that only patterns change.
+    /// Whether the determinant of the matrix that [`Self::factor_newton`] factored last has the
+    /// sign of `-1`; up to a sign that only patterns change.
     pub(crate) fn is_turned(&self) -> bool {
-        let bent = self.bent.as_ref().filter(|b| b.ready);
-        bent.is_some_and(|b| b.factor.has_negative_determinant(&b.symbolic))
+        let unsymmetric = self.unsymmetric.as_ref().filter(|b| b.ready);
+        unsymmetric.is_some_and(|b| b.factor.has_negative_determinant(&b.symbolic))
     }
 
-    /// Whether the symmetric factor is to come first: it knows the order, and in every solve anew which bilateral rows are redundant, whatever the
-    /// contacts do.
+    /// Whether the symmetric factor is to come first: it knows the order, and in every solve anew
+    /// which bilateral rows are redundant, whatever the contacts do.
     fn needs_symmetric(&self) -> bool {
-        self.bent.is_none() || self.stale && self.bilateral
+        self.unsymmetric.is_none() || self.stale && self.bilateral
     }
 
     /// The plan of the unsymmetric factor.
-    fn analyse_bent(&mut self, problem: &Problem, turn: &[f64], e: &[f64]) -> bool {
+    fn analyse_unsymmetric(&mut self, problem: &Problem, turn: &[f64], e: &[f64]) -> bool {
         if self.needs_symmetric() {
             if !self.factor(problem, turn, e) {
                 return false;
             }
             self.stale = false;
         }
-        if self.bent.is_none() {
+        if self.unsymmetric.is_none() {
             let (rows, saddle) = (&self.rows, self.saddle);
             let Some(own) = &self.system else { return false };
             let unknown = |i: usize| if saddle { own.n() + rows[i] } else { i };
-            self.bent = Bent::new(own, &self.direct, problem, unknown);
+            self.unsymmetric = Unsymmetric::new(own, &self.direct, problem, unknown);
         }
-        self.bent.is_some()
+        self.unsymmetric.is_some()
     }
 
     /// `x = (T A T^T + B E)^-1 rhs`, without refinement.
-    pub(crate) fn solve_bent(&mut self, rhs: &[f64], x: &mut [f64]) {
+    pub(crate) fn solve_unsymmetric(&mut self, rhs: &[f64], x: &mut [f64]) {
         x.fill(0.0);
-        let (Some(own), Some(bent)) = (&self.system, self.bent.as_mut().filter(|b| b.ready)) else {
+        let (Some(own), Some(unsymmetric)) = (&self.system, self.unsymmetric.as_mut().filter(|b| b.ready))
+        else {
             return;
         };
         let (first, sign) = if self.saddle { (own.n(), -1.0) } else { (0, 1.0) };
-        let place = |i: usize| bent.position[first + if self.saddle { self.rows[i] } else { i }] as usize;
-        bent.x.fill(0.0);
+        let place =
+            |i: usize| unsymmetric.position[first + if self.saddle { self.rows[i] } else { i }] as usize;
+        unsymmetric.x.fill(0.0);
         for (i, value) in rhs.iter().enumerate() {
-            bent.x[place(i)] = sign * value;
+            unsymmetric.x[place(i)] = sign * value;
         }
-        bent.factor.solve_in_place(&bent.symbolic, &mut bent.x);
+        unsymmetric
+            .factor
+            .solve_in_place(&unsymmetric.symbolic, &mut unsymmetric.x);
         for (i, x) in x.iter_mut().enumerate() {
-            *x = bent.x[place(i)];
+            *x = unsymmetric.x[place(i)];
         }
     }
 }

@@ -5,13 +5,15 @@ use crate::complementarity::{Cone, SaddleDelassus};
 use nalgebra::{DMatrix, DVector};
 use pliant_sparse::PatternBuilder;
 
-/// Four bodies of three variables in a row, three contacts between neighbours and one with the ground, a hard row at the end, and the same row once more
-/// if wanted; the first contact has a full block of compliance.
+/// Four bodies of three variables in a row, three contacts between neighbours and one with the
+/// ground, a hard row at the end, and the same row once more if wanted; the first contact has a
+/// full block of compliance.
 fn problem(redundant: bool) -> Problem {
     with_compliance(redundant, false, 0.0)
 }
 
-/// The same, with a compliance between the first two contacts if wanted, and the last row so far from the one before.
+/// The same, with a compliance between the first two contacts if wanted, and the last row so far
+/// from the one before.
 fn with_compliance(redundant: bool, between: bool, apart: f64) -> Problem {
     let (n, contacts) = (12, 4);
     let m = 3 * contacts + 1 + usize::from(redundant);
@@ -118,10 +120,10 @@ fn the_shift_bends_the_rows_of_contacts() {
         for (k, s) in slope.iter().enumerate() {
             (0..3).for_each(|l| turned[3 * k + l] = (1..3).map(|i| s[i - 1] * turn[9 * k + 3 * l + i]).sum());
         }
-        assert!(shifted.factor_bent(&problem, &turn, &e, &turned));
+        assert!(shifted.factor_unsymmetric(&problem, &turn, &e, &turned));
         let rhs: Vec<f64> = (0..m).map(|i| (i as f64).cos()).collect();
         let mut x = vec![0.0; m];
-        shifted.solve_bent(&rhs, &mut x);
+        shifted.solve_unsymmetric(&rhs, &mut x);
         let (mut t, mut inverse) = (DMatrix::zeros(m, m), DMatrix::identity(m, m));
         for k in 0..4 {
             for i in 0..3 {
@@ -169,7 +171,7 @@ fn redundant_rows_are_found_anew() {
         let problem = with_compliance(true, false, apart);
         shifted.prepare(&problem).unwrap();
         assert!(shifted.factor_newton(&problem, &by_r, &by_u, 0.5));
-        shifted.solve_bent(&rhs, &mut x);
+        shifted.solve_unsymmetric(&rhs, &mut x);
         compare(&x, &jacobian(&problem, &by_r, &by_u, 0.5), &rhs);
     }
 }
@@ -190,13 +192,14 @@ fn the_jacobian_of_newton_is_that_of_the_functions() {
         for e in [0.5, 1e-3] {
             assert!(shifted.factor_newton(&problem, &by_r, &by_u, e));
             let mut x = vec![0.0; m];
-            shifted.solve_bent(&rhs, &mut x);
+            shifted.solve_unsymmetric(&rhs, &mut x);
             compare(&x, &jacobian(&problem, &by_r, &by_u, e), &rhs);
         }
     }
 }
 
-/// Contacts stay unknowns, each with its own block: a compliance between two of them has no place there, and is not left out in silence.
+/// Contacts stay unknowns, each with its own block: a compliance between two of them has no place
+/// there, and is not left out in silence.
 #[test]
 fn a_compliance_between_contacts_is_refused() {
     for between in [false, true] {

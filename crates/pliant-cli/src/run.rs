@@ -133,7 +133,7 @@ fn code_of(error: &pliant::Error) -> u8 {
     }
 }
 
-/// What statics found: how it ended, and where stability changes.
+/// The result of statics: how it ended, and where stability changes.
 fn statics_rows(table: &mut Table, statics: &StaticsSummary, seconds: f64) {
     let end = match statics.end {
         "points" => "the points ran out before the last load factor",
@@ -310,7 +310,7 @@ fn report(summary: &Summary, files: Option<&(PathBuf, Vec<PathBuf>)>) -> Table {
     table
 }
 
-/// What solving and moving came to.
+/// Residuals and energies of the run.
 fn motion_rows(table: &mut Table, summary: &Summary) {
     table.row(
         "solver",

@@ -12,7 +12,7 @@ use pliant_scene::scene::hint;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
-/// What one solver made of the problem.
+/// The answer of one solver.
 struct Attempt {
     solver: &'static str,
     converged: bool,

@@ -54,7 +54,7 @@ pub fn parse_abaqus(text: &str) -> Result<Mesh, MeshError> {
     reader.finish()
 }
 
-/// What the data lines below a keyword are.
+/// The kind of the data lines below a keyword.
 #[derive(Default)]
 enum Section {
     #[default]

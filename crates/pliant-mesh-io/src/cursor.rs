@@ -3,7 +3,7 @@
 
 use super::error::{Location, MeshError, excerpt};
 
-/// How the numbers of the file are written.
+/// The encoding of the numbers of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Encoding {
     Text,
@@ -19,7 +19,7 @@ pub(super) struct Cursor<'a> {
     pub(super) encoding: Encoding,
     /// Bytes of the format's `size_t` in a binary file: 4 or 8.
     pub(super) size_bytes: usize,
-    /// Where the last number or word began.
+    /// The start of the last number or word.
     pub(super) last: usize,
 }
 
@@ -94,7 +94,7 @@ impl<'a> Cursor<'a> {
         line.is_some_and(|line| !line.trim_ascii().is_empty())
     }
 
-    /// What is left of the line, and steps behind its end.
+    /// Takes the rest of the line and its end.
     pub(super) fn rest_of_line(&mut self) -> &'a [u8] {
         self.last = self.position;
         let rest = self.rest();
@@ -253,7 +253,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// Where `offset` is, in the terms of the encoding.
+/// The location of `offset`: a line of a text, a byte of a binary file.
 pub(super) fn place(bytes: &[u8], offset: usize, encoding: Encoding) -> Location {
     match encoding {
         Encoding::Text => Location::Line(1 + bytes[..offset].iter().filter(|&&byte| byte == b'\n').count()),

@@ -1,4 +1,4 @@
-//! What can be wrong with a mesh file.
+//! Errors in mesh files.
 
 use std::fmt;
 use std::io;
@@ -31,7 +31,7 @@ pub enum MeshError {
     Io {
         /// The file meant.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// The extension names no format that can be read.
@@ -49,17 +49,17 @@ pub enum MeshError {
     /// The file does not follow its format.
     #[error("{place}: expected {expected}, found {found}")]
     Syntax {
-        /// Where.
+        /// The place.
         place: Location,
-        /// What the format wants there.
+        /// The content that the format wants there.
         expected: String,
-        /// What is there.
+        /// The content that is there.
         found: String,
     },
     /// A cell names a vertex that the file does not have.
     #[error("{place}: a cell names vertex {index}, but the file has {vertices} vertices")]
     BadIndex {
-        /// Where.
+        /// The place.
         place: Location,
         /// The vertex as written: an index or relative index (OBJ), or the number of a node.
         index: i64,
@@ -69,7 +69,7 @@ pub enum MeshError {
     /// A coordinate is not a finite number.
     #[error("{place}: vertex {vertex} has a coordinate that is not finite")]
     NonFinite {
-        /// Where.
+        /// The place.
         place: Location,
         /// The vertex in the file's own numbers: from one (OBJ, STL), from zero (PLY, VTK), or the
         /// number of the node.
@@ -78,7 +78,7 @@ pub enum MeshError {
     /// Two nodes have the same tag.
     #[error("{place}: a second node with the tag {tag}")]
     DuplicateNode {
-        /// Where the second one is.
+        /// The place of the second one.
         place: Location,
         /// The tag.
         tag: i64,
@@ -89,7 +89,7 @@ pub enum MeshError {
     /// A version of the MSH format that this reader does not know.
     #[error("{place}: MSH version {version} is not supported (2.2 and 4.1 are)")]
     UnsupportedVersion {
-        /// Where.
+        /// The place.
         place: Location,
         /// The version as written.
         version: String,
@@ -101,7 +101,7 @@ pub enum MeshError {
          prisms of 6, hexahedra of 8, 20 and 27)"
     )]
     UnsupportedElement {
-        /// Where.
+        /// The place.
         place: Location,
         /// The type as the format names it, as `29 (20-node tetrahedron)`.
         element: String,
@@ -111,7 +111,7 @@ pub enum MeshError {
     InFile {
         /// Its extension with the dot.
         file: &'static str,
-        /// What is wrong.
+        /// The error.
         source: Box<MeshError>,
     },
     /// More vertices or cells than 32-bit indices can count.
@@ -120,6 +120,13 @@ pub enum MeshError {
         /// `"vertices"`, `"edges"`, `"triangles"`, `"tetrahedra"` or `"volumes"`.
         what: &'static str,
     },
+}
+
+impl MeshError {
+    /// Whether the message names the file.
+    pub fn names_file(&self) -> bool {
+        matches!(self, Self::Io { .. } | Self::UnknownExtension { .. })
+    }
 }
 
 /// A piece of the file, short enough for a message.

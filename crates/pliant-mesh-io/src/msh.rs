@@ -202,7 +202,7 @@ fn read_physical_names(cursor: &mut Cursor<'_>, msh: &mut Msh) -> Result<(), Mes
     Ok(())
 }
 
-/// What the sections have said so far.
+/// The content of the sections so far.
 #[derive(Default)]
 pub(super) struct Msh {
     builder: Builder,

@@ -60,7 +60,7 @@ impl Element {
         }
     }
 
-    /// Where a property is that is no list.
+    /// The position of a property that is no list.
     fn scalar(&self, name: &str) -> Result<usize, MeshError> {
         self.properties
             .iter()
@@ -141,8 +141,8 @@ fn read_header(bytes: &[u8]) -> Result<(Data<'_>, Vec<Element>), MeshError> {
     Ok((data, elements))
 }
 
-/// Reads one element: the numbers of all its properties that are none of a list, and the items of the
-/// list asked for.
+/// Reads one element: the numbers of all its properties that are none of a list, and the items of
+/// the list asked for.
 fn read_one(
     data: &mut Data<'_>,
     element: &Element,

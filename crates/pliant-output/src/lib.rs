@@ -28,7 +28,7 @@ pub enum ExportError {
     Io {
         /// The file or directory meant.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// A frame does not hold as many entries as the recording needs.

@@ -183,7 +183,7 @@ pub enum PlayerError {
     /// The names of the recording could not be written as JSON.
     #[error("the names of the recording could not be written: {reason}")]
     Json {
-        /// What the JSON writer said.
+        /// The JSON writer's error.
         reason: String,
     },
 }
@@ -339,7 +339,7 @@ pub fn player_html(recording: &Recording, up: [f64; 3]) -> Result<String, Player
     ))
 }
 
-/// Where the contact forces of each frame start, with their number at the end; point and force of
+/// Start of the contact forces of each frame, with their number at the end; point and force of
 /// each. What does not fit into single precision is left out.
 fn arrows(recording: &Recording) -> (Vec<u32>, Vec<f32>) {
     let (mut starts, mut numbers) = (Vec::with_capacity(recording.frames.len() + 1), Vec::new());

@@ -1,4 +1,4 @@
-//! What a run leaves for pictures and files: a fixed topology and one [`Frame`] per recorded
+//! The recording of a run, for pictures and files: a fixed topology and one [`Frame`] per recorded
 //! instant.
 //!
 //! It is plain data and the writers read nothing else, so a recording can come from anywhere.
@@ -14,7 +14,7 @@ use std::sync::Arc;
 pub struct BodyTrack {
     /// The user's name of the body.
     pub name: String,
-    /// What to draw.
+    /// Its picture.
     pub shape: Shape,
 }
 
@@ -123,7 +123,7 @@ pub struct ContactLine {
     pub time: f64,
     /// The two colliders, by their positions in [`ContactTable::names`].
     pub sides: [u32; 2],
-    /// Where (m).
+    /// Position (m).
     pub point: [f64; 3],
     /// Unit vector from the first collider to the second.
     pub normal: [f64; 3],
@@ -135,7 +135,7 @@ pub struct ContactLine {
     pub torque: [f64; 3],
     /// Velocity of the second point against the first at the end of the step (m/s).
     pub velocity: [f64; 3],
-    /// Where it is on its law: `open`, `sticking` or `slipping`.
+    /// Its state: `open`, `sticking` or `slipping`.
     pub state: &'static str,
 }
 
@@ -175,8 +175,8 @@ pub struct Recording {
     pub frames: Vec<Frame>,
     /// One line per time step (finer than `frames`).
     pub samples: Vec<Sample>,
-    /// What joints did.
+    /// Joints over time.
     pub joints: JointTable,
-    /// Who touched whom.
+    /// Contacts over time.
     pub contacts: ContactTable,
 }

@@ -17,15 +17,15 @@ pub enum ProblemFileError {
     Io {
         /// The file meant.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// What the file says is no problem.
+    /// The content is no problem.
     #[error("{path}: {source}", path = path.display())]
     Content {
         /// The file meant.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The error in it.
         source: ExchangeError,
     },
 }

@@ -41,7 +41,7 @@ use pliant_lab::exchange::Statement;
 use pliant_output::recording::{LEDGER, Recording, Sample};
 use std::time::Instant;
 
-/// What a callback hears after each step.
+/// The progress of a run, told to a callback after each step.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress<'a> {
     /// Steps taken; where they choose their length, of the scene's length.
@@ -74,7 +74,7 @@ pub struct Runner {
     started: Instant,
 }
 
-/// What is left of the scene once the simulation has the model.
+/// The parts of a scene that the runner keeps; the simulation has the model.
 #[derive(Debug)]
 struct Parts {
     plan: crate::scene::RunPlan,
@@ -87,7 +87,7 @@ struct Parts {
     up: [f64; 3],
 }
 
-/// What a run leaves.
+/// The results of a run.
 #[derive(Debug)]
 pub struct Outcome {
     /// Pictures and the energy table, up to the last good step.
@@ -104,7 +104,7 @@ pub struct Outcome {
     pub up: [f64; 3],
 }
 
-/// Of steps that choose their length.
+/// Most steps of a run whose steps choose their length.
 const MOST_STEPS: usize = 10_000_000;
 
 /// Whether an error is about the linear system that was filled last.

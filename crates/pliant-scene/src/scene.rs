@@ -126,12 +126,12 @@ impl SceneFile {
         })
     }
 
-    /// What the file says.
+    /// The content of the file.
     pub fn schema(&self) -> &schema::Scene {
         &self.schema
     }
 
-    /// Where it was read from.
+    /// The path that it was read from.
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -6,7 +6,7 @@ use super::super::builder::MAX_GROUPS_PER_CELL;
 use super::super::error::MeshError;
 use super::super::text::syntax;
 
-/// What a set is said to hold.
+/// The members of a set.
 pub(super) enum Entry {
     Label(i64),
     /// First, last, step.
@@ -17,7 +17,7 @@ pub(super) enum Entry {
 
 /// A set of nodes, or of elements.
 pub(super) struct Set {
-    /// As it was first spelled.
+    /// The name as it was first spelled.
     pub(super) name: String,
     pub(super) of_elements: bool,
     entries: Vec<(usize, Entry)>,
@@ -26,7 +26,7 @@ pub(super) struct Set {
 #[derive(Default)]
 pub(super) struct Sets {
     sets: Vec<Set>,
-    /// By name in capitals.
+    /// Sets by name in capitals.
     known: HashMap<(String, bool), usize>,
 }
 

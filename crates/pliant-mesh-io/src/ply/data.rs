@@ -2,7 +2,7 @@
 
 use super::super::error::{Location, MeshError, excerpt};
 
-/// How the numbers are written.
+/// The encoding of numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Format {
     Text,
@@ -46,7 +46,7 @@ pub(super) struct Data<'a> {
     pub(super) format: Format,
 }
 
-/// Where something begins; which line that is, is counted only for a complaint.
+/// The offset at which a value begins; its line is counted only for a complaint.
 #[derive(Clone, Copy)]
 pub(super) struct Start(usize);
 
@@ -98,7 +98,7 @@ impl<'a> Data<'a> {
         self.position += rest.iter().take_while(|b| b.is_ascii_whitespace()).count();
     }
 
-    /// Where the next number begins.
+    /// The start of the next number.
     pub(super) fn next_place(&mut self) -> Start {
         if self.format == Format::Text {
             self.skip_blanks();

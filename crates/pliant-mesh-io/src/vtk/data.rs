@@ -67,7 +67,7 @@ impl Scalar {
         })
     }
 
-    /// As many numbers as the bytes hold.
+    /// Reads as many numbers as the bytes hold.
     pub(super) fn decode(self, bytes: &[u8], big_endian: bool) -> Values {
         let size = self.bytes();
         let shift = 64 - 8 * size as u32;
@@ -110,7 +110,7 @@ impl Values {
         }
     }
 
-    /// As real numbers, exact up to 2^53.
+    /// The values as real numbers, exact up to 2^53.
     pub(super) fn real(self) -> Vec<f64> {
         match self {
             Self::Whole(values) => values.into_iter().map(|v| v as f64).collect(),

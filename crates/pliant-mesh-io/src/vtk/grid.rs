@@ -14,7 +14,7 @@ pub(super) const MOST_VALUES: usize = 1000;
 /// Cells of VTK.
 #[derive(Default)]
 pub(super) struct Cells {
-    /// Where the cells are written.
+    /// The place of the cells in the file.
     pub(super) place: Option<Location>,
     /// The type of each.
     pub(super) types: Vec<i64>,

@@ -50,7 +50,8 @@ struct Reader<'a> {
     cursor: Cursor<'a>,
     builder: Builder,
     cells: Cells,
-    /// Of a grid; cells of surfaces have theirs from the section that they are in.
+    /// Types of the cells of a grid; cells of surfaces have theirs from the section that they are
+    /// in.
     types: Option<Vec<i64>>,
     /// Whether the data that follow are those of cells.
     of_cells: bool,

@@ -1,4 +1,4 @@
-//! What a recording must satisfy before the script may trust it.
+//! Checks of a recording, without which the script could not trust it.
 
 use super::{MAX_FRAME_BYTES, PlayerError};
 use crate::recording::{Frame, PointGroup, Recording, Shape};

@@ -1,4 +1,4 @@
-//! How names get into a page: as escaped JSON, in a template filled in one pass.
+//! Names in a page: as escaped JSON, in a template filled in one pass.
 
 use super::PlayerError;
 use serde::Serialize;

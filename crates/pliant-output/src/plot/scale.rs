@@ -78,7 +78,7 @@ impl Axis {
     }
 }
 
-/// How to write the ticks of one axis: all alike, with no more digits than tell them apart.
+/// The format of the ticks of one axis: all alike, with no more digits than tell them apart.
 pub(super) enum Format {
     Decimals(usize),
     /// Scientific, with that many digits behind the point at the largest tick.

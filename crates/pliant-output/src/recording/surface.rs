@@ -92,7 +92,7 @@ impl Surface {
     }
 }
 
-/// From the south pole to the north.
+/// Points of a half circle from the south pole to the north.
 fn half_circle(radius: f64) -> Vec<[f64; 2]> {
     let at = |k: usize| {
         let polar = PI * k as f64 / PARALLELS as f64;

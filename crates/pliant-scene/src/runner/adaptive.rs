@@ -1,9 +1,9 @@
-//! What steps that chose their length did, as it stands in `result.json`.
+//! Counts of steps that choose their length, as they stand in `result.json`.
 
 use pliant::AdaptiveReport;
 use serde::Serialize;
 
-/// What steps that chose their length did.
+/// Counts of steps that choose their length.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct AdaptiveRun {
     /// Trials that missed the tolerance.

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 /// Lines of the table: 200 MB.
 const MOST_LINES: usize = 1_000_000;
 
-/// What contacts did over a whole run.
+/// Counts, forces and energies of the contacts of a whole run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct ContactSummary {
     /// Most contacts in a step, those that are only near included.
@@ -52,13 +52,13 @@ pub struct ContactSummary {
     pub least_restitution: f64,
     /// Potential energy that corrections of overlap brought in, all together (J).
     pub lifted: f64,
-    /// What of it was taken from motion (J).
+    /// The part of it that was taken from motion (J).
     pub paid: f64,
     /// The most that a correction would have brought in beyond what motion could pay and its step
     /// lost (J): it went less far instead.
     pub held_back: f64,
-    /// By node that collides, of each element: the sum of its contact forces over the last step
-    /// (N), then for bodies their torque about the centre of mass (N m), in world axes.
+    /// Forces by node that collides, of each element: the sum of its contact forces over the last
+    /// step (N), then for bodies their torque about the centre of mass (N m), in world axes.
     pub forces: BTreeMap<String, Vec<Vec<f64>>>,
     /// Contacts that `contacts.csv` leaves out.
     pub lines_left_out: usize,

@@ -13,9 +13,9 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 #[error("{}", .errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
 pub struct WriteError {
-    /// What was written all the same.
+    /// The files that were written all the same.
     pub written: Vec<PathBuf>,
-    /// What went wrong; never empty.
+    /// The errors; never empty.
     pub errors: Vec<ExportError>,
 }
 

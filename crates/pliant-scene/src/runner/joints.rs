@@ -17,7 +17,7 @@ pub struct JointCoordinate {
 /// A joint at the end.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct JointState {
-    /// What it leaves free, by name.
+    /// The coordinates that it leaves free, by name.
     pub coordinates: BTreeMap<&'static str, JointCoordinate>,
     /// Force on its second side in world axes over the last step, of all that belongs to the joint.
     pub force: [f64; 3],

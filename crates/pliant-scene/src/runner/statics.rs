@@ -7,10 +7,10 @@ use pliant_output::csv::PathLine;
 use pliant_output::recording::Sample;
 use serde::Serialize;
 
-/// What a scene of statics found.
+/// The result of a scene of statics.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct StaticsSummary {
-    /// How it ended: `equilibrium` of a single one; of a path `reached`, `points` if they ran out,
+    /// The end: `equilibrium` of a single one; of a path `reached`, `points` if they ran out,
     /// `stuck`. Of one that was not found, `none`.
     pub end: &'static str,
     /// Load factor of each point.
@@ -30,7 +30,7 @@ pub struct StaticsSummary {
     pub factorisations: usize,
 }
 
-/// Where stability changes.
+/// A point at which stability changes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CriticalState {
     /// `limit` or `bifurcation`.
@@ -55,7 +55,7 @@ impl StaticsSummary {
         })
     }
 
-    /// Not one was found.
+    /// The summary if no equilibrium was found.
     fn none() -> Self {
         Self {
             end: "none",

@@ -30,7 +30,7 @@ pub struct Summary {
     pub error: Option<String>,
     /// All parameters.
     pub parameters: BTreeMap<String, f64>,
-    /// What was solved.
+    /// Sizes of the model and its system.
     pub sizes: Sizes,
     /// Length of a step.
     pub step: f64,
@@ -40,7 +40,7 @@ pub struct Summary {
     pub time: f64,
     /// Time that was asked for.
     pub duration: f64,
-    /// What steps that chose their length did; `null` if they had the scene's.
+    /// Counts of steps that choose their length; `null` if they had the scene's.
     pub adaptive: Option<AdaptiveRun>,
     /// Relative residuals of the linear systems.
     pub residual: Residuals,
@@ -61,15 +61,15 @@ pub struct Summary {
     /// Most elements of a step whose tangent was indefinite and projected, as their material was
     /// asked to.
     pub projected_tangents: usize,
-    /// At the start.
+    /// Energies at the start.
     pub energy_start: Energy,
-    /// At the end.
+    /// Energies at the end.
     pub energy_end: Energy,
     /// Taken out by damping forces.
     pub dissipated: f64,
-    /// Where the energy came from and went (J): the entries of [`pliant::Ledger`], by name.
+    /// Energy by source (J): the entries of [`pliant::Ledger`], by name.
     pub ledger: BTreeMap<&'static str, f64>,
-    /// What `numerical` of the ledger is made of (J): the entries of [`pliant::NumericalParts`], by
+    /// The parts of `numerical` of the ledger (J): the entries of [`pliant::NumericalParts`], by
     /// name.
     pub numerical: BTreeMap<&'static str, f64>,
     /// Potential energy of each mass and force field at the end (J), by name.
@@ -89,15 +89,15 @@ pub struct Summary {
     pub reactions: BTreeMap<String, Vec<f64>>,
     /// Joints at the end, by name.
     pub joints: BTreeMap<String, JointState>,
-    /// How the force fields of treatment `Auto` were treated in the last step, by name.
+    /// Treatment, in the last step, of the force fields of treatment `Auto`, by name.
     pub treatments: BTreeMap<String, TreatmentState>,
-    /// What contacts did; `null` if nothing can collide.
+    /// Contacts; `null` if nothing can collide.
     pub contacts: Option<ContactSummary>,
-    /// What was found by statics; `null` of a motion.
+    /// Equilibria; `null` of a motion.
     pub statics: Option<StaticsSummary>,
 }
 
-/// How a force field of treatment `Auto` was treated.
+/// The treatment of a force field of treatment `Auto`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct TreatmentState {
     /// `compliance` or `stiffness`.
@@ -108,14 +108,14 @@ pub struct TreatmentState {
     pub limit: f64,
 }
 
-/// What was solved.
+/// Sizes of the model and its system.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Sizes {
     /// Nodes of the model.
     pub nodes: usize,
     /// Independent degrees of freedom.
     pub dofs: usize,
-    /// Of these, fixed at the start.
+    /// The degrees of freedom among them that are fixed at the start.
     pub fixed: usize,
     /// Rows of constraints and compliant springs.
     pub rows: usize,
@@ -128,18 +128,18 @@ pub struct Sizes {
 /// The last and the worst of something over all steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Residuals {
-    /// In the last step.
+    /// The value in the last step.
     pub last: f64,
-    /// In the worst step.
+    /// The value in the worst step.
     pub worst: f64,
 }
 
 /// Energies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Energy {
-    /// Of motion.
+    /// Kinetic energy.
     pub kinetic: f64,
-    /// Of gravity and springs.
+    /// Potential energy of gravity and springs.
     pub potential: f64,
     /// Both.
     pub total: f64,
@@ -215,7 +215,7 @@ impl From<Energies> for Energy {
 }
 
 impl Sizes {
-    /// Of a simulation that was just set up.
+    /// The summary of a simulation that was just set up.
     pub fn of(simulation: &Simulation) -> Self {
         let (model, system) = (simulation.model(), simulation.system());
         Self {

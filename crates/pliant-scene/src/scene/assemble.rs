@@ -49,7 +49,7 @@ pub struct Settings {
     pub duration: Option<f64>,
 }
 
-/// How long to run and what to record.
+/// The length of a run, and the pictures of it that are recorded.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RunPlan {
     /// Length of a step in seconds.
@@ -92,19 +92,19 @@ pub struct BuiltScene {
     pub parameters: BTreeMap<String, f64>,
     /// The model.
     pub model: Model,
-    /// How steps are taken.
+    /// The options of the steps.
     pub options: Options,
-    /// How long to run and what to record.
+    /// The length of a run, and the pictures of it that are recorded.
     pub plan: RunPlan,
     /// Equilibria instead of motion.
     pub statics: Option<StaticsPlan>,
-    /// What is held when.
+    /// Coordinates that are held for a time.
     pub holds: Vec<Hold>,
     /// The joints: name, kind, and what the model made of them.
     pub joints: Vec<(String, JointKind, JointHandle)>,
-    /// What is drawn.
+    /// The picture.
     pub picture: Picture,
-    /// What collides, if anything does.
+    /// The colliders, if there are any.
     pub world: Option<World>,
     /// Inputs of forces that change with time.
     pub(crate) inputs: Vec<InputCourse>,
@@ -158,7 +158,7 @@ struct Builder<'a> {
     elements: usize,
     /// `$i` of the body that is being repeated.
     index: Option<usize>,
-    /// What bodies look like to what touches them.
+    /// Shapes of bodies for collisions.
     outlines: BTreeMap<(NodeId, usize), Outline>,
     /// Bodies that a joint holds together: node and element.
     joined: Vec<[(NodeId, usize); 2]>,
@@ -170,7 +170,7 @@ struct Builder<'a> {
     initial: Option<State>,
 }
 
-/// What of a mesh may touch.
+/// The edges and triangles of a mesh that can touch.
 struct Skin {
     edges: Vec<[usize; 2]>,
     triangles: Vec<[usize; 3]>,

@@ -3,16 +3,16 @@
 use std::fmt;
 use std::ops::Range;
 
-/// What is wrong, where, and what may help.
+/// An error, its place, and what may help.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// What is wrong, one line.
+    /// The error, one line.
     pub message: String,
     /// Name of the file as the user gave it.
     pub file: String,
     /// The place in the file, if one was found.
     pub place: Option<SourceSpan>,
-    /// What may help, one line.
+    /// Help, one line.
     pub help: Option<String>,
 }
 
@@ -58,7 +58,7 @@ fn floor_char(text: &str, index: usize) -> usize {
 
 /// Columns of a line that are shown.
 const SHOWN: usize = 100;
-/// Of these, columns before the caret.
+/// Columns before the caret, of those shown.
 const BEFORE: usize = 60;
 
 impl fmt::Display for Diagnostic {

@@ -1,4 +1,4 @@
-//! Why a scene cannot be used.
+//! Errors in scenes.
 
 use super::diagnostic::Diagnostic;
 use pliant::model::ModelError;
@@ -16,7 +16,7 @@ pub enum SceneError {
     Read {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// The extension is neither `ron` nor `json`.
@@ -39,7 +39,7 @@ pub enum SceneError {
     Model {
         /// The complaint with its place.
         diagnostic: Box<Diagnostic>,
-        /// What the model said.
+        /// The model's error.
         source: ModelError,
     },
     /// The simulation refuses what the file says.
@@ -47,7 +47,7 @@ pub enum SceneError {
     Simulation {
         /// The complaint with its place.
         diagnostic: Box<Diagnostic>,
-        /// What the simulation said.
+        /// The simulation's error.
         source: Box<pliant::Error>,
     },
     /// A mesh that the scene names cannot be read.
@@ -55,15 +55,15 @@ pub enum SceneError {
     Mesh {
         /// The complaint with its place.
         diagnostic: Box<Diagnostic>,
-        /// What the reader said.
+        /// The reader's error.
         source: MeshError,
     },
     /// A value given beside the file (`--set`, `--step`) does not fit.
     #[error("error: {message}{}", .help.as_ref().map_or_else(String::new, |h| format!("\n = help: {h}")))]
     Setting {
-        /// What is wrong.
+        /// The error.
         message: String,
-        /// What may help.
+        /// Help.
         help: Option<String>,
     },
 }

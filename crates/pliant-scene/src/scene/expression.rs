@@ -7,7 +7,7 @@ pub(crate) use program::Program;
 
 use std::ops::Range;
 
-/// What is wrong with an expression, and which bytes of it.
+/// An error in an expression, and the bytes that it is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ExpressionError {
     pub(crate) message: String,

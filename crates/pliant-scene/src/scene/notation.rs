@@ -3,7 +3,7 @@
 //! RON and JSON are read into one [`Tree`], which keeps where everything stands, and the schema is
 //! read from trees only. A complaint so knows its key, its kind and its place, in both notations.
 //!
-//! Of RON it is what scenes are written in: `(key: value)`, `(a, b)`, `[a, b]`, `{"key": value}`,
+//! Scenes are written in a part of RON: `(key: value)`, `(a, b)`, `[a, b]`, `{"key": value}`,
 //! `Kind`, `Kind(key: value)`, `Kind(a, b)`, numbers, texts, `true` and `false`, comments, commas
 //! at the end. `Some` may be left out, and so may the inner brackets of `Kind((key: value))`.
 

@@ -7,7 +7,7 @@ use std::fmt;
 /// A number, or an expression over the parameters of the scene: `0.5`, `"$length / 2"`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Number {
-    /// As typed.
+    /// The number as typed.
     Value(f64),
     /// To be evaluated when the scene is built.
     Expression(String),

@@ -1,4 +1,4 @@
-//! What of a model is drawn and recorded.
+//! The parts of a model that are drawn and recorded.
 
 use pliant::dense::rotation;
 use pliant::model::{Model, NodeId, Pose, Space, State};
@@ -23,11 +23,11 @@ pub struct DrawnCollider {
     pub carrier: Option<(NodeId, usize)>,
     /// Its place in the axes of the body.
     pub pose: Pose,
-    /// What it looks like.
+    /// Its shape.
     pub shape: Shape,
 }
 
-/// What of a model is drawn.
+/// The parts of a model that are drawn.
 #[derive(Clone, Debug, Default)]
 pub struct Picture {
     /// Nodes of points, in the order of the model.

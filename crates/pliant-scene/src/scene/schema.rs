@@ -1,4 +1,4 @@
-//! What a scene file says, word by word. Unknown keys are errors everywhere.
+//! The words of scene files. Unknown keys are errors everywhere.
 //!
 //! Lengths are in metres, masses in kilograms, times in seconds, forces in newtons, compliances in
 //! metres per newton (of angles: radians per newton metre). Every [`Number`] may be an expression
@@ -81,7 +81,7 @@ pub struct Scene {
     /// Shown above pictures and tables.
     #[serde(default)]
     pub title: String,
-    /// What there is to see.
+    /// A description.
     #[serde(default)]
     pub about: String,
     /// Numbers that expressions use as `$name`; `--set name=value` overrides them.
@@ -93,9 +93,9 @@ pub struct Scene {
     /// Damping in proportion to all masses and stiffnesses; none by default.
     #[serde(default)]
     pub rayleigh: Option<RayleighSpec>,
-    /// How steps are taken.
+    /// The options of the steps.
     pub run: Run,
-    /// What there is.
+    /// The nodes.
     pub nodes: Vec<Node>,
     /// Joints between bodies, or bodies and the world.
     #[serde(default)]
@@ -109,7 +109,7 @@ pub struct Scene {
     /// Springs, dampers, forces.
     #[serde(default)]
     pub force_fields: Vec<ForceFieldSpec>,
-    /// What is hard.
+    /// Hard constraints.
     #[serde(default)]
     pub constraints: Vec<ConstraintSpec>,
     /// Coordinates that are held, always or for a time.
@@ -118,13 +118,13 @@ pub struct Scene {
     /// Surfaces of colliders.
     #[serde(default)]
     pub materials: Vec<MaterialSpec>,
-    /// What two materials make together, where not what the rules give.
+    /// Laws of pairs of materials, where not those that the rules give.
     #[serde(default)]
     pub material_pairs: Vec<MaterialPairSpec>,
-    /// How coefficients of friction combine.
+    /// The rule by which coefficients of friction combine.
     #[serde(default)]
     pub friction_rule: FrictionRule,
-    /// What collides; nothing by default.
+    /// Colliders; none by default.
     #[serde(default)]
     pub colliders: Vec<ColliderSpec>,
     /// Pairs of colliders that do not meet, by name.

@@ -4,7 +4,7 @@ use super::diagnostic::{Diagnostic, SourceSpan};
 use std::ops::Range;
 use std::path::Path;
 
-/// What a complaint is about; where that is in the text is found by [`SourceText::find`].
+/// The subject of a complaint; [`SourceText::find`] finds its place in the text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Where<'a> {
     /// The value of a key, wherever it first stands: `step`.
@@ -23,7 +23,7 @@ pub(crate) enum Where<'a> {
 /// A scene file as text.
 #[derive(Clone, Debug)]
 pub(crate) struct SourceText {
-    /// As the user gave it.
+    /// The path as the user gave it.
     pub(crate) file: String,
     pub(crate) text: String,
     tokens: Vec<Token>,
@@ -34,7 +34,7 @@ pub(crate) struct SourceText {
 pub(crate) enum Kind {
     /// A name or a number.
     Word,
-    /// With its quotes.
+    /// A text with its quotes.
     Text,
     Open,
     Close,
@@ -87,7 +87,7 @@ impl SourceText {
         }
     }
 
-    /// Where that is.
+    /// Finds the place of a subject.
     pub(crate) fn find(&self, what: Where<'_>) -> Option<Range<usize>> {
         match what {
             Where::Key(key) => (0..self.tokens.len())
@@ -140,7 +140,7 @@ impl SourceText {
             && (self.is_text(i, key) || (token.kind == Kind::Word && self.text[token.range.clone()] == *key))
     }
 
-    /// What follows `key:`, up to the comma or bracket that ends it.
+    /// The value after `key:`, up to the comma or bracket that ends it.
     fn value(&self, key: usize) -> Range<usize> {
         let Some(first) = self.tokens.get(key + 2) else {
             return self.tokens[key].range.clone();

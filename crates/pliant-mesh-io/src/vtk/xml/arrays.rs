@@ -7,7 +7,7 @@ use super::super::data::{Scalar, Values};
 use super::stream::Stream;
 use super::{count, wrong};
 
-/// How the arrays of a file are written.
+/// The encoding of the arrays of a file.
 pub(super) struct Arrays<'a> {
     big_endian: bool,
     /// Bytes of lengths.

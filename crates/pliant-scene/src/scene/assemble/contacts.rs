@@ -29,7 +29,7 @@ struct Making<'a> {
     materials: BTreeMap<&'a str, MaterialId>,
     /// Names of groups, by bit.
     groups: Vec<&'a str>,
-    /// What each name of the scene stands for.
+    /// The colliders of each name of the scene.
     named: BTreeMap<&'a str, Vec<ColliderId>>,
 }
 
@@ -65,7 +65,7 @@ fn shortest_turn(to: Vec3) -> rotation::Quaternion {
 }
 
 impl Builder<'_> {
-    /// What collides; none if nothing does.
+    /// All colliders; none if the scene has none.
     pub(super) fn contacts(&mut self, scene: &Scene) -> Result<Option<World>> {
         let mut making = Making {
             world: World::new(),
@@ -87,7 +87,7 @@ impl Builder<'_> {
             for collider in made {
                 let collider = self.with_surface(collider, name, surface(spec), &making)?;
                 let added = making.world.add(collider);
-                ids.push(added.map_err(|e| self.contact_error(name, &e))?);
+                ids.push(added.map_err(|e| self.contact_error(name, "margin", &e))?);
             }
             making.named.insert(name, ids);
         }
@@ -240,7 +240,7 @@ impl Builder<'_> {
 
     fn collision_shape(&self, name: &str, outline: &Outline) -> Result<Shape> {
         match outline.shape() {
-            Some(made) => made.map_err(|error| self.contact_error(name, &error)),
+            Some(made) => made.map_err(|error| self.contact_error(name, "shape", &error)),
             None => {
                 let what = match outline {
                     Outline::Ellipsoid => "is an ellipsoid, which does not collide",
@@ -368,26 +368,18 @@ impl Builder<'_> {
         }
         for (a, b) in pairs {
             let excluded = making.world.exclude(a, b);
-            excluded.map_err(|e| self.contact_error("", &e))?;
+            excluded.map_err(|e| self.contact_error("", "ignore", &e))?;
         }
         Ok(())
     }
 
-    /// A complaint of the collision geometry at the best place that the name leads to.
-    pub(super) fn contact_error(&self, name: &str, error: &ContactError) -> SceneError {
-        let what = match error {
-            ContactError::NotFinite { what, .. } | ContactError::OutOfRange { what, .. } => *what,
-            _ => "",
-        };
-        let keys = ["margin", "radius", "spacing", "heights", "normal"];
-        let key = keys
-            .into_iter()
-            .find(|key| what.contains(*key))
-            .unwrap_or("shape");
-        let key = if matches!(key, "radius" | "margin") {
-            key
-        } else {
-            "shape"
+    /// A complaint of the collision geometry: at `key` where it is about a number, else at the
+    /// shape.
+    pub(super) fn contact_error(&self, name: &str, key: &str, error: &ContactError) -> SceneError {
+        use ContactError as E;
+        let key = match error {
+            E::NotFinite { .. } | E::OutOfRange { .. } => key,
+            _ => "shape",
         };
         let places = [
             Where::Used(name, key),
@@ -395,11 +387,22 @@ impl Builder<'_> {
             Where::Field(name, "shape"),
             Where::Name(name),
         ];
-        let message = error.to_string();
-        let message = if message.contains(&format!("`{name}`")) {
-            message
+        let is_named = match error {
+            E::ZeroQuaternion { name: named }
+            | E::DuplicateName { name: named }
+            | E::Space { name: named, .. }
+            | E::Missing { name: named, .. }
+            | E::Placement { name: named, .. }
+            | E::State { name: named, .. } => named == name,
+            E::Index { shape, .. } | E::Degenerate { shape, .. } | E::Edge { shape, .. } => {
+                shape.contains(name)
+            }
+            _ => false,
+        };
+        let message = if is_named {
+            error.to_string()
         } else {
-            format!("`{name}`: {message}")
+            format!("`{name}`: {error}")
         };
         SceneError::Value(Box::new(self.source.about(&places, message, None)))
     }

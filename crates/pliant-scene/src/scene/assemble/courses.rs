@@ -49,7 +49,7 @@ impl Builder<'_> {
         (0..=samples).map(move |k| duration * k as f64 / SAMPLES as f64)
     }
 
-    /// What coordinates are held at.
+    /// The values at which coordinates are held.
     pub(super) fn motion(&self, course: &Course, coordinates: usize, at: Where<'_>) -> Result<Motion> {
         match course {
             Course::One(number) => self.position(number, at),

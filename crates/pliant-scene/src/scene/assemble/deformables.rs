@@ -1,4 +1,4 @@
-//! What solids and sheets have in common: nodes that do not move, their place in the scene, their
+//! Common parts of solids and sheets: nodes that do not move, their place in the scene, their
 //! surface, and complaints.
 
 use super::{Builder, Result, Skin};
@@ -21,7 +21,7 @@ pub(super) struct Held<'a> {
     pub(super) groups: &'a [String],
 }
 
-/// Where a mesh is put, and how it moves.
+/// The place of a mesh in the scene, and its velocity.
 pub(super) struct Placement {
     origin: [f64; 3],
     turn: Quaternion,

@@ -81,8 +81,8 @@ impl Builder<'_> {
         }
     }
 
-    /// Where an end is at the start; zeros for an element that does not exist, which the model will
-    /// complain of.
+    /// Position of an end at the start; zeros for an element that does not exist, which the model
+    /// will complain of.
     pub(super) fn place(&mut self, parents: &ParentList<'_>, end: End) -> Result<Vec<f64>> {
         match end {
             End::Point(point) => Ok(point.to_vec()),

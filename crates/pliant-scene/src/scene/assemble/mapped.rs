@@ -62,7 +62,7 @@ impl Builder<'_> {
         }
     }
 
-    /// What a mapping gives at the start.
+    /// The values of a mapping at the start.
     fn initial_values(
         &mut self,
         parents: &ParentList<'_>,

@@ -9,7 +9,7 @@ use pliant::continuum::MassMatrix;
 use pliant::model::{End, Mass, ModelError, NodeId};
 use pliant_mesh_io::{Mesh, MeshGroup, read_mesh};
 
-/// How the mass of a mesh is given.
+/// The mass of a mesh.
 struct MeshMass<'a> {
     mass: Option<&'a OneOrMany>,
     density: Option<&'a Number>,
@@ -183,13 +183,10 @@ impl Builder<'_> {
             Where::Name(name),
         ];
         read_mesh(&path).map_err(|source| {
-            let text = source.to_string();
-            let shown = path.display().to_string();
-            // Some complaints name the file already.
-            let message = if text.contains(&shown) {
-                text
+            let message = if source.names_file() {
+                source.to_string()
             } else {
-                format!("{shown}: {text}")
+                format!("{}: {source}", path.display())
             };
             SceneError::Mesh {
                 diagnostic: Box::new(self.source.about(&places, message, None)),

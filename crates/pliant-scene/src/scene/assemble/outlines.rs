@@ -91,7 +91,7 @@ impl Outline {
         })
     }
 
-    /// What it looks like; of a plane and a compound, nothing.
+    /// Its picture; empty for a plane and a compound.
     pub(super) fn picture(&self) -> Drawn {
         match self {
             Self::None | Self::Ellipsoid | Self::Plane { .. } | Self::Compound(_) => {
@@ -227,7 +227,7 @@ impl Builder<'_> {
     /// The surface of a convex hull.
     pub(super) fn hull_surface(&self, name: &str, spec: &HullSpec) -> Result<Surface> {
         let shape = Shape::convex_hull(&self.hull_points(name, spec)?);
-        let shape = shape.map_err(|error| self.contact_error(name, &error))?;
+        let shape = shape.map_err(|error| self.contact_error(name, "shape", &error))?;
         Ok(drawn(&shape).unwrap_or_default())
     }
 }

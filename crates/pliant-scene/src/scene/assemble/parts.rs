@@ -43,7 +43,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// Where an end of a cable is: where it says, or else where it is attached.
+    /// Position of an end of a cable: as given, or else where it is attached.
     fn cable_end(
         &mut self,
         name: &str,

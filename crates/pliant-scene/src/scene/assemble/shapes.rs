@@ -9,7 +9,7 @@ use pliant::model::{ModelError, RigidMass};
 use pliant_output::recording::{Shape, Surface};
 use std::sync::Arc;
 
-/// What a body is made of.
+/// The shape and mass of a body.
 pub(super) struct Solid {
     pub(super) mass: RigidMass,
     pub(super) picture: Shape,

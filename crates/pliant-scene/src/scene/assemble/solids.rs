@@ -76,7 +76,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// Where the solid is, once or as often as it is repeated; `elements` are those of one.
+    /// The places of a solid, one or as many as it is repeated; `elements` are those of one.
     fn places(&mut self, spec: &Spec, elements: usize) -> Result<Vec<Placement>> {
         let name = spec.name.as_str();
         let indices: Vec<Option<usize>> = match &spec.repeat {
@@ -165,7 +165,7 @@ impl Builder<'_> {
         })
     }
 
-    /// How something relaxes, if it does.
+    /// The relaxation that a spec asks for, if any.
     pub(super) fn prony(&self, name: &str, terms: &[PronyTermSpec]) -> Result<Option<PronySeries>> {
         let at = Where::Field(name, "viscoelastic");
         if terms.is_empty() {

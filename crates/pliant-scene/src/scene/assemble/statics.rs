@@ -7,7 +7,7 @@ use crate::scene::{Number, suggest};
 use pliant::model::ComponentId;
 use pliant::{Continuation, Equilibrium, Loads, StaticMethod};
 
-/// What of statics a scene asks for.
+/// The equilibria that a scene asks for.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StaticsPlan {
     /// One equilibrium under the present loads.
@@ -17,7 +17,7 @@ pub enum StaticsPlan {
 }
 
 impl StaticsPlan {
-    /// What a load factor scales.
+    /// The loads that a load factor scales.
     pub(crate) fn loads(&self) -> Loads {
         match self {
             Self::Equilibrium(_) => Loads::default(),
@@ -25,7 +25,7 @@ impl StaticsPlan {
         }
     }
 
-    /// By which its first point is found.
+    /// The method for its first point.
     pub(crate) fn method(&self) -> StaticMethod {
         match self {
             Self::Equilibrium(how) => how.method,

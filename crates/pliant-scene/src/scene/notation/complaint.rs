@@ -1,4 +1,4 @@
-//! What is wrong with the text of a scene, before any number is looked at.
+//! Errors in the notation of a scene, before any number is looked at.
 
 use crate::scene::suggest;
 use serde::de::{Error, Expected, Unexpected};

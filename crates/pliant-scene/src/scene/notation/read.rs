@@ -229,7 +229,7 @@ impl<'de> SeqAccess<'de> for Items<'de> {
 
 struct Entries<'de> {
     entries: Iter<'de, Entry>,
-    /// Where the last key stands.
+    /// The place of the last key.
     last: Option<&'de Range<usize>>,
 }
 

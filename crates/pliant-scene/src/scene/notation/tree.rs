@@ -128,7 +128,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// What follows an opening bracket, up to the closing one.
+    /// Reads on from an opening bracket up to the closing one.
     fn brackets(&mut self, open: &Token) -> Result<Tree, Complaint> {
         self.depth += 1;
         if self.depth > DEEPEST {

@@ -38,7 +38,7 @@ pub struct AdaptiveSpec {
     /// Growth over the last step at most.
     #[serde(default)]
     pub growth: Option<Number>,
-    /// What is left of a step at least where it must shrink.
+    /// Least share of a step that is left where it must shrink.
     #[serde(default)]
     pub shrink: Option<Number>,
     /// Whether steps end where something closes.
@@ -49,14 +49,14 @@ pub struct AdaptiveSpec {
     pub rest: Option<SleepingSpec>,
 }
 
-/// Where something closes.
+/// Events at which a contact or a limit closes.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "events", deny_unknown_fields)]
 pub struct EventsSpec {
     /// To what time.
     #[serde(default)]
     pub tolerance: Option<Number>,
-    /// In a second at most.
+    /// Most events in a second.
     #[serde(default)]
     pub most: Option<Number>,
 }

@@ -24,22 +24,22 @@ pub struct ForceFieldSpec {
     pub name: String,
     /// The node.
     pub on: String,
-    /// What it does.
+    /// Its law.
     pub law: Law,
     /// Relaxation time of springs: damping is stiffness times this.
     #[serde(default = "zero")]
     pub relaxation_time: Number,
-    /// How springs relax, whose stiffness is that of fast motion then: the terms of a Prony series;
-    /// none by default.
+    /// Relaxation of springs, whose stiffness is that of fast motion then: the terms of a Prony
+    /// series; none by default.
     #[serde(default)]
     pub viscoelastic: Vec<PronyTermSpec>,
-    /// How it enters the system: springs as compliances, other forces as stiffnesses by default.
+    /// Its treatment in the system: springs as compliances, other forces as stiffnesses by default.
     #[serde(default)]
     pub treatment: Option<Treatment>,
     /// An alpha of its own.
     #[serde(default)]
     pub alpha: Option<Number>,
-    /// Where the coordinates of a compliance are at rest, over time; zero by default.
+    /// Coordinates of a compliance at rest, over time; zero by default.
     #[serde(default)]
     pub motion: Option<Course>,
     /// Bounds of the force of a compliance; none by default.
@@ -79,10 +79,10 @@ pub struct ConstraintSpec {
     pub name: String,
     /// The node.
     pub on: String,
-    /// How it is kept; `Position` by default.
+    /// The level at which it is kept; `Position` by default.
     #[serde(default)]
     pub level: LevelSpec,
-    /// Where the coordinates are held, over time; at zero by default.
+    /// The values at which the coordinates are held, over time; zero by default.
     #[serde(default)]
     pub motion: Option<Course>,
     /// Bounds of the force; none by default.
@@ -90,7 +90,7 @@ pub struct ConstraintSpec {
     pub bounds: Option<BoundsSpec>,
 }
 
-/// How a constraint is kept.
+/// The level at which a constraint is kept.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename = "level")]
 pub enum LevelSpec {
@@ -184,7 +184,7 @@ impl Axis {
         self as usize
     }
 
-    /// As written in a scene.
+    /// The word for it in a scene.
     pub fn name(self) -> &'static str {
         ["x", "y", "z", "rx", "ry", "rz"][self.index()]
     }

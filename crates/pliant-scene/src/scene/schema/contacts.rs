@@ -1,4 +1,4 @@
-//! Who touches whom: colliders, their shapes and their surfaces.
+//! Contacts: colliders, their shapes and their surfaces.
 
 use super::{
     CapsuleSpec, ConeSpec, CylinderSpec, HullSpec, Number, Rotation, SurfaceSpec, Triple, one, zero,
@@ -11,7 +11,7 @@ shared! {
         /// Coefficient of friction; 0.5 by default.
         #[serde(default = "half")]
         pub friction: Number,
-        /// How friction depends on the direction.
+        /// The set of friction forces: the dependence of friction on the direction.
         #[serde(default)]
         pub friction_model: FrictionModelSpec,
         /// Coefficient of restitution, 0 to 1.
@@ -49,11 +49,11 @@ shared! {
     }
 }
 
-/// How friction depends on the direction.
+/// The set of friction forces: the dependence of friction on the direction.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename = "friction_model")]
 pub enum FrictionModelSpec {
-    /// It does not.
+    /// The same in all directions.
     #[default]
     Cone,
     /// Bounded by a regular polygon.
@@ -66,12 +66,12 @@ pub enum FrictionModelSpec {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "Pyramid", deny_unknown_fields)]
 pub struct PyramidSpec {
-    /// How many corners.
+    /// Number of corners.
     pub directions: Number,
     /// Whether it is around the circle and not within.
     #[serde(default)]
     pub outer: bool,
-    /// Where the first corner is, of an outer one the middle of the first side; anywhere by
+    /// Direction of the first corner, of an outer one of the middle of the first side; any by
     /// default.
     #[serde(default)]
     pub direction: Option<Triple>,
@@ -97,10 +97,10 @@ pub struct EllipseSpec {
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(rename = "axes")]
 pub enum AxesSpec {
-    /// Of the body that carries the surface.
+    /// The axes of the body that carries the surface.
     #[default]
     Body,
-    /// Of the world.
+    /// The axes of the world.
     World,
 }
 
@@ -116,9 +116,9 @@ pub enum ColliderSpec {
     Fixed(FixedColliderSpec),
     /// Balls about points.
     Points(PointsColliderSpec),
-    /// What is near lines between points.
+    /// Lines between points, with a radius.
     Cable(CableColliderSpec),
-    /// What is near triangles between points.
+    /// Triangles between points, with a thickness.
     Cloth(ClothColliderSpec),
 }
 
@@ -165,7 +165,7 @@ shared! {
         pub body: (String, Number),
         /// Its shape.
         pub shape: OutlineSpec,
-        /// Where the origin of the shape is, in body axes from the centre of mass.
+        /// Position of the origin of the shape, in body axes from the centre of mass.
         #[serde(default)]
         pub position: Option<Triple>,
         /// Axes of the shape against those of the body.
@@ -180,7 +180,7 @@ shared! {
         pub name: String,
         /// Its shape.
         pub shape: OutlineSpec,
-        /// Where the origin of the shape is.
+        /// Position of the origin of the shape.
         #[serde(default)]
         pub position: Option<Triple>,
         /// Axes of the shape against those of the world.
@@ -206,7 +206,7 @@ shared! {
         pub self_contact: bool,
     }
 
-    /// What is near lines between points.
+    /// Lines between points, with a radius.
     #[serde(rename = "Cable")]
     pub struct CableColliderSpec {
         /// The node of points.
@@ -225,7 +225,7 @@ shared! {
         pub self_contact: Option<Number>,
     }
 
-    /// What is near triangles between points.
+    /// Triangles between points, with a thickness.
     #[serde(rename = "Cloth")]
     pub struct ClothColliderSpec {
         /// The node of points.
@@ -300,7 +300,7 @@ pub struct HeightFieldSpec {
 pub struct PartShapeSpec {
     /// Its shape.
     pub shape: OutlineSpec,
-    /// Where its origin is.
+    /// Position of its origin.
     #[serde(default)]
     pub position: Option<Triple>,
     /// Its axes.
@@ -308,11 +308,11 @@ pub struct PartShapeSpec {
     pub rotation: Option<Rotation>,
 }
 
-/// What becomes of overlap.
+/// Treatment of overlap.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "overlap")]
 pub enum OverlapSpec {
-    /// It stays.
+    /// Overlap stays.
     Keep,
     /// Positions are corrected after the step, velocities are not.
     Correct(CorrectSpec),

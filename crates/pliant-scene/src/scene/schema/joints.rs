@@ -11,7 +11,7 @@ use serde::Deserialize;
 pub struct JointSpec {
     /// Its name.
     pub name: String,
-    /// What it holds.
+    /// The motions that it holds.
     pub kind: JointKindSpec,
     /// The first side; the world by default.
     #[serde(default)]
@@ -19,7 +19,7 @@ pub struct JointSpec {
     /// The second side; the world by default.
     #[serde(default)]
     pub b: SideSpec,
-    /// Where it is at the start; the origin by default.
+    /// Its position at the start; the origin by default.
     #[serde(default)]
     pub at: Option<Triple>,
     /// Its z axis at the start, of any length but zero; z by default.
@@ -29,7 +29,7 @@ pub struct JointSpec {
     /// from z to `axis` makes of x.
     #[serde(default)]
     pub x_axis: Option<Triple>,
-    /// How what it holds is kept; `Position` by default.
+    /// The level at which its constraints are kept; `Position` by default.
     #[serde(default)]
     pub level: LevelSpec,
     /// Compliance of what it holds, one for all or one each; hard by default.
@@ -153,7 +153,7 @@ pub struct SpringSpec {
     /// Damping by a relaxation time.
     #[serde(default = "zero")]
     pub relaxation_time: Number,
-    /// Where it is at rest; 0 by default.
+    /// Coordinate at rest; 0 by default.
     #[serde(default = "zero")]
     pub rest: Number,
 }
@@ -165,7 +165,7 @@ pub struct DamperSpec {
     /// The coordinate; needed if there are several.
     #[serde(default)]
     pub on: Option<String>,
-    /// In N s/m or N m s/rad.
+    /// Damping coefficient in N s/m or N m s/rad.
     pub damping: Number,
 }
 
@@ -175,7 +175,7 @@ pub struct DamperSpec {
 pub enum MotorSpec {
     /// To a position.
     Position(PositionMotorSpec),
-    /// At a speed.
+    /// Motor of a speed.
     Velocity(VelocityMotorSpec),
 }
 
@@ -186,7 +186,7 @@ pub struct PositionMotorSpec {
     /// The coordinate; needed if there are several.
     #[serde(default)]
     pub on: Option<String>,
-    /// Where to, over time.
+    /// The position, over time.
     pub target: Course,
     /// Compliance; 0, the default, is exact.
     #[serde(default = "zero")]
@@ -250,6 +250,6 @@ pub struct GearSpec {
     pub first: String,
     /// Another one.
     pub second: String,
-    /// What the second is multiplied by: positive where wheels turn against each other.
+    /// Factor of the second coordinate: positive where wheels turn against each other.
     pub ratio: Number,
 }

@@ -1,9 +1,9 @@
-//! What forces do.
+//! Laws of forces.
 
 use super::{Number, OneOrMany, Triple, one, zero};
 use serde::Deserialize;
 
-/// What a force does.
+/// The law of a force.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "law")]
 pub enum Law {
@@ -37,7 +37,7 @@ pub enum Law {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "BodyForce", deny_unknown_fields)]
 pub struct BodyForceSpec {
-    /// Where the force acts, in body axes; the centre of mass by default.
+    /// The point at which the force acts, in body axes; the centre of mass by default.
     #[serde(default)]
     pub point: Option<Triple>,
     /// The force in N; none by default.
@@ -134,7 +134,7 @@ fn no_activation() -> OneOrMany {
 pub struct SpringLawSpec {
     /// The curve.
     pub curve: CurveSpec,
-    /// Where it is without force, in the unit of its coordinates; zero by default. May depend on
+    /// Coordinate without force, in the unit of its coordinates; zero by default. May depend on
     /// time.
     #[serde(default)]
     pub rest: Option<Number>,
@@ -147,7 +147,7 @@ pub struct SpringLawSpec {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "curve")]
 pub enum CurveSpec {
-    /// Of this stiffness.
+    /// A spring of this stiffness.
     Linear(Number),
     /// Pulls when extended, slack otherwise.
     TensionOnly(Number),
@@ -155,7 +155,7 @@ pub enum CurveSpec {
     CompressionOnly(Number),
     /// Approaches a largest force.
     Saturating(SaturatingSpec),
-    /// With a third power.
+    /// A spring with a third power.
     Stiffening(StiffeningSpec),
     /// Through points (extension, tension).
     Table(Vec<(Number, Number)>),
@@ -165,7 +165,7 @@ pub enum CurveSpec {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "Saturating", deny_unknown_fields)]
 pub struct SaturatingSpec {
-    /// At zero extension, in N/m.
+    /// Stiffness at zero extension, in N/m.
     pub stiffness: Number,
     /// Largest force in N.
     pub limit: Number,
@@ -175,7 +175,7 @@ pub struct SaturatingSpec {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "Stiffening", deny_unknown_fields)]
 pub struct StiffeningSpec {
-    /// At zero extension, in N/m.
+    /// Stiffness at zero extension, in N/m.
     pub stiffness: Number,
     /// Coefficient of the third power, in N/m^3.
     pub cubic: Number,
@@ -185,9 +185,9 @@ pub struct StiffeningSpec {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "Damping", deny_unknown_fields)]
 pub struct DampingSpec {
-    /// Of points, scalars and the centre of mass of bodies, in N s/m.
+    /// Coefficient of points, scalars and the centre of mass of bodies, in N s/m.
     pub linear: Number,
-    /// Of the rotation of bodies, in N m s/rad.
+    /// Coefficient of the rotation of bodies, in N m s/rad.
     #[serde(default = "zero")]
     pub angular: Number,
 }

@@ -15,7 +15,7 @@ pub struct Particles {
     /// Evenly from one point to another, both included.
     #[serde(default)]
     pub line: Option<Line>,
-    /// By expressions in `$i`, which counts from zero.
+    /// Positions by expressions in `$i`, which counts from zero.
     #[serde(default)]
     pub formula: Option<Formula>,
     /// One for all or one for each; at rest by default.
@@ -33,7 +33,7 @@ pub struct Line {
     pub from: Triple,
     /// The last.
     pub to: Triple,
-    /// How many.
+    /// Their number.
     pub count: Number,
 }
 
@@ -41,9 +41,9 @@ pub struct Line {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "formula", deny_unknown_fields)]
 pub struct Formula {
-    /// How many.
+    /// Their number.
     pub count: Number,
-    /// Where point `$i` is.
+    /// Position of point `$i`.
     pub position: Triple,
     /// Its velocity; at rest by default.
     #[serde(default)]

@@ -12,10 +12,10 @@ use serde::Deserialize;
 pub struct Cable {
     /// Name of the part and of its particles.
     pub name: String,
-    /// Where it starts; not needed if it starts attached.
+    /// Its first end; not needed if it starts attached.
     #[serde(default)]
     pub from: Option<Triple>,
-    /// Where it ends; not needed if it ends attached.
+    /// Its last end; not needed if it ends attached.
     #[serde(default)]
     pub to: Option<Triple>,
     /// Number of links, one less than particles.
@@ -71,9 +71,9 @@ pub enum CableEnd {
 pub struct Rod {
     /// Name of the part and of its bodies.
     pub name: String,
-    /// Where it starts.
+    /// Its first end.
     pub from: Triple,
-    /// Where it ends.
+    /// Its last end.
     pub to: Triple,
     /// Number of bodies.
     pub segments: Number,
@@ -106,7 +106,7 @@ pub struct Net {
     /// Factor on its coordinates; 1 by default.
     #[serde(default = "one")]
     pub scale: Number,
-    /// Where its origin is; the origin by default.
+    /// Position of its origin; the origin by default.
     #[serde(default)]
     pub position: Option<Triple>,
     /// Mass of each vertex; this or `density`.
@@ -115,7 +115,7 @@ pub struct Net {
     /// Density of the triangles of the mesh in kg/m^2, or of its edges in kg/m if it has none.
     #[serde(default)]
     pub density: Option<Number>,
-    /// How a density becomes a mass matrix.
+    /// The mass matrix that a density gives.
     #[serde(default)]
     pub mass_matrix: MassMatrix,
     /// Compliance of each edge; zero, the default, is inextensible.
@@ -144,7 +144,7 @@ pub struct MeshPart {
     /// Factor on its coordinates; 1 by default.
     #[serde(default = "one")]
     pub scale: Number,
-    /// Where its origin is; the origin by default.
+    /// Position of its origin; the origin by default.
     #[serde(default)]
     pub position: Option<Triple>,
     /// Mass of each vertex; this or `density`.
@@ -154,7 +154,7 @@ pub struct MeshPart {
     /// its edges in kg/m.
     #[serde(default)]
     pub density: Option<Number>,
-    /// How a density becomes a mass matrix.
+    /// The mass matrix that a density gives.
     #[serde(default)]
     pub mass_matrix: MassMatrix,
     /// Vertices that do not move, counted from zero.

@@ -38,13 +38,13 @@ pub struct ElasticRod {
     /// Its last point is joined to its first; it is open by default.
     #[serde(default)]
     pub closed: bool,
-    /// It is straight and untwisted without load; as it is placed by default.
+    /// Whether it is straight and untwisted without load; as it is placed by default.
     #[serde(default)]
     pub straight_at_rest: bool,
-    /// By which share its segments are longer without load, a function of time; zero by default.
+    /// Share by which its segments are longer without load, a function of time; zero by default.
     #[serde(default)]
     pub growth: Option<Course>,
-    /// It neither stretches nor shears.
+    /// Whether it neither stretches nor shears.
     #[serde(default)]
     pub inextensible: bool,
     /// The treatment of its strains; a compliance by default.
@@ -53,7 +53,7 @@ pub struct ElasticRod {
     /// Damping by a relaxation time in s.
     #[serde(default = "zero")]
     pub relaxation_time: Number,
-    /// How its moduli relax, which are those of fast strains then: the terms of a Prony series;
+    /// Relaxation of its moduli, which are those of fast strains then: the terms of a Prony series;
     /// none by default.
     #[serde(default)]
     pub viscoelastic: Vec<PronyTermSpec>,

@@ -1,4 +1,4 @@
-//! How steps are taken.
+//! The options of the steps.
 
 use super::{AdaptiveSpec, OverlapSpec, SleepingSpec, StaticsSpec, one};
 use crate::scene::Number;
@@ -8,7 +8,7 @@ use pliant::kkt::{GeometricStiffness, Metric};
 use pliant::solvers::complementarity::Method;
 use serde::Deserialize;
 
-/// How steps are taken.
+/// The options of the steps.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "run", deny_unknown_fields)]
 pub struct Run {
@@ -32,7 +32,7 @@ pub struct Run {
     /// Iterations of Newton's method at most; 50 by default.
     #[serde(default)]
     pub newton_iterations: Option<Number>,
-    /// How often a step is halved in which Newton's method does not converge; 0 by default.
+    /// Halvings, at most, of a step in which Newton's method does not converge; 0 by default.
     #[serde(default)]
     pub newton_halvings: Option<Number>,
     /// Weight of the end of the step in forces: 1 is implicit Euler (the default), 0.5 with
@@ -72,20 +72,20 @@ pub struct Run {
     /// Iterations of the last resort for contacts.
     #[serde(default)]
     pub contact_iterations: Option<Number>,
-    /// How often a step is halved whose contacts do not converge; 3 by default.
+    /// Halvings, at most, of a step whose contacts do not converge; 3 by default.
     #[serde(default)]
     pub contact_halvings: Option<Number>,
     /// The one method that solves contacts; the program chooses, and falls back on others, by
     /// default.
     #[serde(default)]
     pub contact_solver: Option<Method>,
-    /// What becomes of overlap.
+    /// Treatment of overlap.
     #[serde(default)]
     pub overlap: Option<OverlapSpec>,
-    /// How the normal part of a contact knows of its slip.
+    /// The coupling of the normal part of a contact to its slip.
     #[serde(default)]
     pub friction_coupling: FrictionCoupling,
-    /// How impacts at the same time are taken.
+    /// The order of impacts at the same time.
     #[serde(default)]
     pub impacts: Impacts,
     /// The law of impacts.
@@ -138,7 +138,8 @@ pub enum IntegratorSpec {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "GeneralisedAlpha", deny_unknown_fields)]
 pub struct GeneralisedAlphaSpec {
-    /// What is left per step of what is far too fast for it, from 0 to 1; 0.8 by default.
+    /// Spectral radius at high frequencies: the share per step that is left of motion far too fast
+    /// for it, from 0 to 1; 0.8 by default.
     #[serde(default)]
     pub radius: Option<Number>,
 }
@@ -162,7 +163,7 @@ pub enum GeometrySpec {
     /// All of it.
     #[default]
     Full,
-    /// None of it.
+    /// No part of it.
     None,
     /// All of it where `h^2 G` outweighs the mass, none elsewhere.
     WhereNeeded,
@@ -185,7 +186,7 @@ pub enum GeometrySpec {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "stabilisation", deny_unknown_fields)]
 pub struct StabilisationSpec {
-    /// What a displacement costs.
+    /// The norm of displacements that is made least.
     #[serde(default)]
     pub metric: Metric,
     /// Iterations at most; 20 by default.

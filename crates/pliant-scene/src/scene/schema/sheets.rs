@@ -14,13 +14,13 @@ pub struct ElasticSheet {
     pub name: String,
     /// The mesh: made, or read from a file.
     pub shape: SheetShape,
-    /// What it is cut into; triangles by default.
+    /// Its elements; triangles by default.
     #[serde(default)]
     pub elements: SheetElements,
-    /// Where its origin is; the origin by default.
+    /// Position of its origin; the origin by default.
     #[serde(default)]
     pub position: Option<Triple>,
-    /// How it is turned about its origin; not by default.
+    /// Rotation about its origin; none by default.
     #[serde(default)]
     pub rotation: Option<Rotation>,
     /// Velocity of all its nodes; at rest by default.
@@ -32,14 +32,14 @@ pub struct ElasticSheet {
     pub thickness: Number,
     /// Density in kg/m^3.
     pub density: Number,
-    /// How it resists bending; not at all by default.
+    /// Its resistance to bending; none by default.
     #[serde(default)]
     pub bending: BendingSpec,
     /// Direction of the warp in the axes of the shape; along the first edge of each triangle by
     /// default.
     #[serde(default)]
     pub warp: Option<Triple>,
-    /// By how much it is stretched where it starts.
+    /// Its stretch at the start.
     #[serde(default = "one")]
     pub stretch: Number,
     /// The treatment of its strains; a stiffness by default, where none is hard.
@@ -48,8 +48,8 @@ pub struct ElasticSheet {
     /// Damping by a relaxation time in s.
     #[serde(default = "zero")]
     pub relaxation_time: Number,
-    /// How its moduli and its bending relax, which are those of fast strains then: the terms of a
-    /// Prony series; none by default.
+    /// Relaxation of its moduli and its bending, which are those of fast strains then: the terms of
+    /// a Prony series; none by default.
     #[serde(default)]
     pub viscoelastic: Vec<PronyTermSpec>,
     /// Boxes in the axes of the shape, from the least corner to the largest: nodes inside do not
@@ -80,7 +80,7 @@ pub enum SheetShape {
     File(SolidFile),
 }
 
-/// What a sheet is cut into.
+/// The elements of a sheet.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(rename = "elements")]
 pub enum SheetElements {
@@ -110,7 +110,7 @@ pub struct SheetRectangle {
 pub enum SheetMaterial {
     /// The same in all directions.
     Isotropic(super::YoungSpec),
-    /// Of different warp and weft.
+    /// Different warp and weft.
     Woven(WovenSpec),
 }
 
@@ -124,22 +124,22 @@ pub struct WovenSpec {
     pub weft: Number,
     /// Compliance of shear in 1/Pa.
     pub shear: Number,
-    /// How much the weft shrinks as the warp is stretched; zero by default.
+    /// Shrinkage of the weft per stretch of the warp; zero by default.
     #[serde(default = "zero")]
     pub poisson: Number,
 }
 
-/// How a sheet resists bending.
+/// The resistance of a sheet to bending.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename = "bending")]
 pub enum BendingSpec {
-    /// Not at all.
+    /// None.
     #[default]
     None,
-    /// By the angles at its edges, of this bending stiffness in N m.
+    /// Hinges at its edges, of this bending stiffness in N m.
     Hinges(Number),
-    /// By quadratic isometric bending of this bending stiffness in N m: flat at rest.
+    /// Quadratic isometric bending of this bending stiffness in N m: flat at rest.
     Quadratic(Number),
-    /// As the plate of its material and thickness.
+    /// The plate of its material and thickness.
     Shell,
 }

@@ -18,10 +18,10 @@ pub struct Solid {
     /// The elements; as the shape has them by default.
     #[serde(default)]
     pub elements: SolidElements,
-    /// Where its origin is; the origin by default.
+    /// Position of its origin; the origin by default.
     #[serde(default)]
     pub position: Option<Triple>,
-    /// How it is turned about its origin; not by default.
+    /// Rotation about its origin; none by default.
     #[serde(default)]
     pub rotation: Option<Rotation>,
     /// Velocity of all its nodes; at rest by default.
@@ -33,13 +33,13 @@ pub struct Solid {
     pub repeat: Option<Number>,
     /// The material.
     pub material: SolidMaterial,
-    /// What is made of the tangent of a hyperelastic material where it is indefinite; nothing by
+    /// Treatment of the tangent of a hyperelastic material where it is indefinite; none by
     /// default.
     #[serde(default)]
     pub tangent: Tangent,
     /// Density in kg/m^3.
     pub density: Number,
-    /// How a density becomes a mass matrix.
+    /// The mass matrix that a density gives.
     #[serde(default)]
     pub mass_matrix: MassMatrix,
     /// The treatment of a law of strains; a stiffness by default.
@@ -51,8 +51,8 @@ pub struct Solid {
     /// Damping of a law of strains by a relaxation time in s.
     #[serde(default = "zero")]
     pub relaxation_time: Number,
-    /// How moduli relax, which are those of fast strains then: the terms of a Prony series; none by
-    /// default.
+    /// Relaxation of moduli, which are those of fast strains then: the terms of a Prony series;
+    /// none by default.
     #[serde(default)]
     pub viscoelastic: Vec<PronyTermSpec>,
     /// When a law of strains yields; never by default.
@@ -83,7 +83,7 @@ pub struct Solid {
 pub struct SymmetrySpec {
     /// The axis that it is across.
     pub axis: Letter,
-    /// Where on the axis, in m; at the origin by default.
+    /// Position on the axis, in m; at the origin by default.
     #[serde(default = "zero")]
     pub at: Number,
 }
@@ -186,13 +186,13 @@ pub struct EmbeddedSurface {
     pub solid: String,
     /// The triangles of a mesh file.
     pub shape: SolidFile,
-    /// Where its origin is; the origin by default.
+    /// Position of its origin; the origin by default.
     #[serde(default)]
     pub position: Option<Triple>,
-    /// How it is turned about its origin; not by default.
+    /// Rotation about its origin; none by default.
     #[serde(default)]
     pub rotation: Option<Rotation>,
-    /// What becomes of points outside of the solid; an error by default.
+    /// Treatment of points outside of the solid; an error by default.
     #[serde(default)]
     pub outside: Outside,
 }
@@ -201,7 +201,7 @@ pub struct EmbeddedSurface {
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename = "elements")]
 pub enum SolidElements {
-    /// As the shape or the file has them.
+    /// The elements of the shape or the file.
     #[default]
     AsMade,
     /// Linear elements cut into tetrahedra of four nodes.
@@ -246,9 +246,9 @@ pub struct YoungSpec {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "MooneyRivlin", deny_unknown_fields)]
 pub struct MooneyRivlinSpec {
-    /// Of the first invariant, in Pa.
+    /// Coefficient of the first invariant, in Pa.
     pub c1: Number,
-    /// Of the second invariant, in Pa; zero by default.
+    /// Coefficient of the second invariant, in Pa; zero by default.
     #[serde(default = "zero")]
     pub c2: Number,
     /// Bulk modulus in Pa.
@@ -259,7 +259,7 @@ pub struct MooneyRivlinSpec {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "Ogden", deny_unknown_fields)]
 pub struct OgdenSpec {
-    /// From one to six.
+    /// The terms, from one to six.
     pub terms: Vec<OgdenTermSpec>,
     /// Bulk modulus in Pa.
     pub bulk: Number,

@@ -27,7 +27,7 @@ pub struct StaticsSpec {
     /// Change of the load factor in a step at most; 0.1 by default.
     #[serde(default)]
     pub largest_step: Option<Number>,
-    /// What goes on evenly; the arc length by default.
+    /// The parameter of the path; the arc length by default.
     #[serde(default)]
     pub control: Option<Control>,
     /// Points at most; 1000 by default.
@@ -36,7 +36,7 @@ pub struct StaticsSpec {
     /// Largest force that may be missing, over the size of its terms; 1e-10 by default.
     #[serde(default)]
     pub tolerance: Option<Number>,
-    /// How a single equilibrium is looked for.
+    /// The method for a single equilibrium.
     #[serde(default)]
     pub method: Option<StaticMethod>,
 }

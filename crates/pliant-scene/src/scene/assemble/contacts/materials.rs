@@ -36,7 +36,7 @@ impl Builder<'_> {
             }
             let material = self.material(name, &spec.law, |key| Where::Field(name, key))?;
             let added = making.world.add_material(material);
-            let id = added.map_err(|e| self.contact_error(name, &e))?;
+            let id = added.map_err(|e| self.contact_error(name, "friction", &e))?;
             making.materials.insert(name, id);
         }
         for pair in &scene.material_pairs {
@@ -44,7 +44,7 @@ impl Builder<'_> {
             let [a, b] = [first, second].map(|name| self.material_named(name, first, making));
             let material = self.material(first, &pair.law, |key| Where::Used("between", key))?;
             let set = making.world.set_pair(a?, b?, material);
-            set.map_err(|e| self.contact_error(first, &e))?;
+            set.map_err(|e| self.contact_error(first, "friction", &e))?;
         }
         making.world.set_friction_rule(scene.friction_rule);
         Ok(())

@@ -35,7 +35,7 @@ impl Builder<'_> {
         node: NodeId,
         shape: std::result::Result<Shape, ContactError>,
     ) -> Result<Collider> {
-        let shape = shape.map_err(|error| self.contact_error(name, &error))?;
+        let shape = shape.map_err(|error| self.contact_error(name, "radius", &error))?;
         Ok(Collider::new(name, shape, Placement::Points(node)))
     }
 

@@ -65,7 +65,7 @@ impl Builder<'_> {
         self.wrong(&places, message, None)
     }
 
-    /// Where a body is at the start; at the origin if there is no such element, of which the model
+    /// The pose of a body at the start; the origin if there is no such element, of which the model
     /// will complain.
     fn initial_pose(&mut self, parents: &ParentList<'_>, at: Option<Dependency>) -> Result<Pose> {
         let Some(at) = at else {

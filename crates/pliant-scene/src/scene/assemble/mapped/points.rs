@@ -188,7 +188,7 @@ impl Builder<'_> {
         )
     }
 
-    /// Where the points of the first parent are at the start.
+    /// Positions of the points of the first parent at the start.
     fn rest_points(&mut self, parents: &ParentList<'_>) -> Result<Vec<[f64; 3]>> {
         let node = self.model.node(parents.nodes[0]);
         if node.space != super::Space::Real(3) {

@@ -39,19 +39,19 @@ pub struct RelativeRotationSpec {
     /// Pairs of bodies; by default each body with the next.
     #[serde(default)]
     pub pairs: Option<Vec<(EndSpec, EndSpec)>>,
-    /// Where the rotation is zero.
+    /// The pose of zero rotation.
     #[serde(default)]
     pub rest: RestPose,
 }
 
-/// Where a relative rotation or pose is zero.
+/// The pose at which a relative rotation or pose is zero.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(rename = "rest")]
 pub enum RestPose {
-    /// As at the start.
+    /// The pose at the start.
     #[default]
     Initial,
-    /// Where the axes of both bodies agree.
+    /// The pose in which the axes of both bodies agree.
     Aligned,
 }
 
@@ -104,7 +104,7 @@ pub struct MaskSpec {
 pub struct ProjectionSpec {
     /// The element and the direction, of any length but zero.
     pub points: Vec<(EndSpec, Triple)>,
-    /// What is added, one for all or one each; 0 by default.
+    /// The offset, one for all or one each; 0 by default.
     #[serde(default = "no_offset")]
     pub offset: OneOrMany,
 }

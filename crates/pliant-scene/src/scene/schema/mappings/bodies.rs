@@ -23,7 +23,7 @@ pub struct FrameSpec {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "RigidFrames", deny_unknown_fields)]
 pub struct RigidFramesSpec {
-    /// Where, one by one.
+    /// Positions, one by one.
     pub frames: Vec<FrameSpec>,
 }
 
@@ -36,7 +36,7 @@ pub struct RelativePoseSpec {
     /// Which six coordinates.
     #[serde(default)]
     pub chart: Chart,
-    /// Where they are zero.
+    /// The pose at which they are zero.
     #[serde(default)]
     pub rest: RestPose,
 }
@@ -66,7 +66,7 @@ pub struct JointCoordinatesSpec {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "axes")]
 pub enum AxisSpec {
-    /// How far the origin of B lies along an axis of A.
+    /// Distance of the origin of B along an axis of A.
     Translation(Letter),
     /// Coordinate of the rotation vector.
     Rotation(Letter),
@@ -136,7 +136,7 @@ pub struct BeamSegmentSpec {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "Skinning", deny_unknown_fields)]
 pub struct SkinningSpec {
-    /// Where each point is at the start, with bodies and weights.
+    /// Positions of the points at the start, with bodies and weights.
     pub points: Vec<(Triple, Vec<(EndSpec, Number)>)>,
 }
 
@@ -194,7 +194,7 @@ pub struct GearPairSpec {
     pub first: EndSpec,
     /// The element of the second coordinate.
     pub second: EndSpec,
-    /// What the second coordinate is multiplied by.
+    /// Factor of the second coordinate.
     pub ratio: Number,
     /// Which coordinates of the elements; the first by default.
     #[serde(default = "firsts")]

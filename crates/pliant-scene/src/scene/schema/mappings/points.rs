@@ -23,10 +23,10 @@ pub struct BarycentricSpec {
     /// hexahedron.
     #[serde(default)]
     pub cells: Option<Vec<Vec<Number>>>,
-    /// Where the points are at the start.
+    /// Positions of the points at the start.
     #[serde(default)]
     pub points: Option<Vec<Triple>>,
-    /// What becomes of points outside of all cells.
+    /// Treatment of points outside of all cells.
     #[serde(default)]
     pub outside: Outside,
     /// Elements and weights of each point, which add up to one.

@@ -16,6 +16,7 @@ mod flags;
 mod generate;
 mod metadata;
 mod metrics;
+mod player;
 mod process;
 mod reflow;
 mod shapes;
@@ -81,6 +82,11 @@ const TASKS: &[Task] = &[
         name: "reflow",
         summary: "wrap the comments of Rust files at 100 columns  [paths, --check]",
         run: reflow::run,
+    },
+    Task {
+        name: "player",
+        summary: "check a page of the player in headless Chromium  PAGE.html [FOLDER for its pictures]",
+        run: player::run,
     },
     Task {
         name: "metrics",

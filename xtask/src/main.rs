@@ -1,9 +1,9 @@
 //! Developers' tasks, run as `cargo xtask <task>`.
 //!
-//! What this program is: the one place where the project's gates are written down. Continuous integration calls
+//! This program is the one place where the project's gates are written down. Continuous integration calls
 //! `cargo xtask ci` and nothing else, so what passes here passes there.
 //!
-//! What it is not: a place for mechanics. It knows files, manifests and the output of `cargo metadata`; figures and
+//! It is no place for mechanics: it knows files, manifests and the output of `cargo metadata`; figures and
 //! reference cases are computed by the program in `benches/`, which `verify` and `bench` start.
 
 mod bench;

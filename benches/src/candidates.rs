@@ -12,7 +12,7 @@ use pliant::sparse::CsrMatrix;
 #[cfg(feature = "peers")]
 const REFINED: (f64, usize) = (1e-14, 2);
 
-/// What a solver is given: the system, and its whole matrix for solvers that want one matrix.
+/// Input of a solver: the system, and its whole matrix for solvers that want one matrix.
 #[derive(Debug)]
 pub struct Task {
     /// The system as stated.
@@ -75,13 +75,13 @@ pub trait Candidate {
     /// Takes over the values and factors them.
     ///
     /// # Errors
-    /// What the solver says.
+    /// The error of the solver.
     fn factor(&mut self, task: &Task) -> Result<(), String>;
 
     /// Solves for the task's right-hand side.
     ///
     /// # Errors
-    /// What the solver says.
+    /// The error of the solver.
     fn solve(&mut self, task: &Task, z: &mut Vec<f64>) -> Result<(), String>;
 
     /// Entries of the factor.
@@ -125,7 +125,7 @@ pub type Analysed = (Box<dyn Candidate>, f64);
 /// The project's solver with default options on some threads.
 ///
 /// # Errors
-/// What its first factorisation says.
+/// The error of its first factorisation.
 pub fn ours(task: &Task, threads: usize) -> Result<Analysed, String> {
     let mut out = Ours {
         name: if threads == 1 { "Pliant" } else { "threads" },
@@ -142,7 +142,7 @@ pub fn ours(task: &Task, threads: usize) -> Result<Analysed, String> {
 /// Every peer that is compiled in, analysed; those whose factorisation would take more than `flops` operations are left out.
 ///
 /// # Errors
-/// What a peer says.
+/// The error of a peer.
 #[cfg(feature = "peers")]
 pub fn peers(task: &Task, flops: f64) -> Result<Vec<Analysed>, String> {
     peers::all(task, flops)
@@ -151,7 +151,7 @@ pub fn peers(task: &Task, flops: f64) -> Result<Vec<Analysed>, String> {
 /// Seconds that nested dissection of the graph of single entries takes.
 ///
 /// # Errors
-/// What the ordering says.
+/// The error of the ordering.
 #[cfg(feature = "peers")]
 pub fn entrywise_dissection(task: &Task) -> Result<f64, String> {
     let (time, done) = clock(|| peers::dissection(&task.matrix, None));

@@ -73,7 +73,7 @@ impl Chain {
     /// Takes steps of 0.01 s and watches joints and energy.
     ///
     /// # Errors
-    /// What the simulation says.
+    /// The error of the simulation.
     pub fn hold(&self, steps: usize, options: &Options) -> Result<Quality, Error> {
         let mut c = self.simulation()?;
         c.simulation.options = options.clone();
@@ -100,7 +100,7 @@ impl Chain {
     /// Builds the scene.
     ///
     /// # Errors
-    /// What the model or the plan says.
+    /// The error of the model or of the plan.
     pub fn simulation(&self) -> Result<MovingChain, Error> {
         let n = self.links;
         let poses: Vec<_> = (0..n)

@@ -10,7 +10,7 @@ use pliant::prelude::*;
 /// Gravity (m/s^2), along -z.
 pub const GRAVITY: f64 = 9.81;
 
-/// What a body looks like.
+/// The shape of a body.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Form {
     /// Half lengths (m).
@@ -22,7 +22,7 @@ pub enum Form {
 /// A body, or something that stands.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Piece {
-    /// What it looks like.
+    /// Its shape.
     pub form: Form,
     /// Mass (kg).
     pub mass: f64,

@@ -1,10 +1,10 @@
-//! What it costs to take the numerical part of the ledger apart.
+//! The cost of taking the numerical part of the ledger apart.
 
 use crate::timing::clock;
 use pliant::continuum::{Mesh, Solid};
 use pliant::prelude::*;
 
-/// What the mesh, the model, the plan or a step says.
+/// The error of the mesh, the model, the plan or a step.
 pub type Failure = Box<dyn std::error::Error>;
 
 const GRAVITY: f64 = 9.81;
@@ -12,7 +12,7 @@ const GRAVITY: f64 = 9.81;
 /// A net of `side` x `side` particles of 10 g, 5 cm from each other, held at two corners, on springs of 1 mm/N along the sides of its squares.
 ///
 /// # Errors
-/// What the model or the plan says.
+/// The error of the model or of the plan.
 pub fn net(side: usize, treatment: Treatment) -> Result<Simulation, Failure> {
     let mut model = Model::new();
     model.set_gravity([0.0, 0.0, -GRAVITY])?;
@@ -39,7 +39,7 @@ pub fn net(side: usize, treatment: Treatment) -> Result<Simulation, Failure> {
 /// A beam of 40 x 4 x 4 hexahedra, clamped at one end, under its weight.
 ///
 /// # Errors
-/// What the model or the plan says.
+/// The error of the model or of the plan.
 pub fn beam(solid: fn(f64, f64) -> Solid) -> Result<Simulation, Failure> {
     let mesh = Mesh::hexahedral_box([1.0, 0.1, 0.1], [40, 4, 4])?;
     let mut model = Model::new();
@@ -57,7 +57,7 @@ pub fn beam(solid: fn(f64, f64) -> Solid) -> Result<Simulation, Failure> {
 /// Median times of a step (s) without and with the parts, a step of each in turn; and the share of steps that clamp the geometric stiffness.
 ///
 /// # Errors
-/// What a step says, or that the two did not move alike.
+/// The error of a step, or that the two did not move alike.
 pub fn with_and_without_parts(
     make: &dyn Fn() -> Result<Simulation, Failure>,
     steps: usize,

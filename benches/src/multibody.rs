@@ -27,13 +27,13 @@ pub struct Problem {
     /// The longest step, a part of both times (s).
     pub coarsest: f64,
     error: fn(&Simulation) -> f64,
-    /// What energy errors are shares of (J); `None` where energy is not kept.
+    /// The energy of which errors are shares (J); `None` where energy is not kept.
     pub scale: Option<f64>,
     /// Seconds on the processor that OpenSim 3.2 took on a Core i5-4570 of 3.2 GHz to the library's tolerance, as published.
     pub published: f64,
 }
 
-/// What can go wrong before the first step.
+/// Errors before the first step.
 #[derive(Debug)]
 pub enum Failure {
     /// The file of a scene.
@@ -176,7 +176,7 @@ impl Problem {
     /// A simulation of it, by a method.
     ///
     /// # Errors
-    /// What the scene or the model says.
+    /// The error of the scene or of the model.
     pub fn simulation(&self, method: &Method) -> Result<Simulation, Failure> {
         let mut s = (self.build)()?;
         s.options = method.options.clone();
@@ -191,7 +191,7 @@ impl Problem {
     /// Runs it over its time in equal steps.
     ///
     /// # Errors
-    /// What the simulation says.
+    /// The error of the simulation.
     pub fn run(&self, mut s: Simulation, h: f64) -> Result<Run, Failure> {
         let energy = |s: &Simulation| s.problem().energies(s.state()).total();
         let start = energy(&s);

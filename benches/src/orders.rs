@@ -170,7 +170,7 @@ pub const WINDOWS: usize = 100;
 /// Largest energy error in each of [`WINDOWS`] equal parts of a run, as a share of the energy that the motion turns over.
 ///
 /// # Errors
-/// What the simulation says.
+/// The error of the simulation.
 pub fn energy_course(
     mut s: Simulation,
     options: &Options,

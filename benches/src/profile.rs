@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-/// What one solver needed for each problem, in any unit; infinite where it failed.
+/// The cost of each problem for one solver, in any unit; infinite where it failed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Costs {
     /// Name of the solver.

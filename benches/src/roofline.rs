@@ -1,11 +1,11 @@
-//! What the machine can do: how much memory it reads and writes in a second, and how many products and sums it takes.
+//! The limits of the machine: memory read and written in a second, products and sums taken in a second.
 //!
 //! A computation that moves `B` bytes and takes `P` products and sums cannot be faster than `max(B/bandwidth, P/rate)`, the roofline of Williams, Waterman and
 //! Patterson (2009).
 
 use std::time::Instant;
 
-/// What so many threads can do together.
+/// The limits of so many threads together.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Machine {
     /// Bytes in a second, of a triad over arrays that no cache holds.

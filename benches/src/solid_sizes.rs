@@ -47,7 +47,7 @@ pub fn least_times(simulation: &mut Simulation, steps: usize) -> Result<[f64; 4]
     Ok(least)
 }
 
-/// What a process measured of one solid.
+/// The measurements of one solid by a process.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Measured {
     times: [f64; 4],

@@ -11,7 +11,7 @@ const MAST: f64 = 500.0;
 /// Relative error of the upper spring's tension after 400 steps of 0.01 s.
 ///
 /// # Errors
-/// What the simulation says.
+/// The error of the simulation.
 pub fn tension_error(compliance: f64, treatment: Treatment) -> Result<f64, Error> {
     let mut model = Model::new();
     model.set_gravity([0.0, -9.81, 0.0])?;

@@ -17,7 +17,7 @@ use crate::reference::References;
 pub struct Row {
     /// Label of the case.
     pub case: &'static str,
-    /// What was compared.
+    /// The quantity that was compared.
     pub what: String,
     /// The reference, its first number if it has several.
     pub reference: f64,

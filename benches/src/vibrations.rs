@@ -113,7 +113,7 @@ impl Mode {
     /// A beam of this material at rest, deflected by the forces that bend a linear one into this mode with a tip at `amplitude` (m), and let go.
     ///
     /// # Errors
-    /// What the simulation says, of amplitudes beyond its length.
+    /// The error of the simulation, of amplitudes beyond its length.
     pub fn let_go(&self, solid: &Solid, amplitude: f64) -> Result<Simulation, Box<dyn std::error::Error>> {
         let deflected = self.at_rest_under(solid, &self.forces(self.omega * self.omega * amplitude))?;
         let (mut simulation, _) = self.simulation(solid)?;
@@ -152,7 +152,7 @@ pub struct Course {
     pub slope: f64,
     /// Root of the mean square of what is left of them beside that line.
     pub scatter: f64,
-    /// What ended the run early, after how many periods.
+    /// The error that ended the run early, and after how many periods.
     pub failure: Option<(f64, Error)>,
 }
 

@@ -1,4 +1,4 @@
-//! What can go wrong in a task, apart from a gate that says no.
+//! Failures of a task, apart from a gate that says no.
 
 use std::fmt;
 use std::io;

@@ -1,9 +1,9 @@
 //! Developers' tasks, run as `cargo xtask <task>`.
 //!
-//! What this program is: the one place where the project's gates are written down. Continuous integration calls
+//! This program is the one place where the project's gates are written down. Continuous integration calls
 //! `cargo xtask ci` and nothing else, so what passes here passes there.
 //!
-//! What it is not: a place for mechanics. It knows files, manifests and the output of `cargo metadata`; figures and
+//! It is no place for mechanics: it knows files, manifests and the output of `cargo metadata`; figures and
 //! reference cases are computed by the program in `benches/`, which `verify` and `bench` start.
 
 mod bench;
@@ -16,6 +16,7 @@ mod flags;
 mod generate;
 mod metadata;
 mod metrics;
+mod player;
 mod process;
 mod reflow;
 mod shapes;
@@ -81,6 +82,11 @@ const TASKS: &[Task] = &[
         name: "reflow",
         summary: "wrap the comments of Rust files at 100 columns  [paths, --check]",
         run: reflow::run,
+    },
+    Task {
+        name: "player",
+        summary: "check a page of the player in headless Chromium  PAGE.html [FOLDER for its pictures]",
+        run: player::run,
     },
     Task {
         name: "metrics",

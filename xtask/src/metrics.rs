@@ -11,6 +11,8 @@ use crate::text::code_lines;
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Counts {
     files: usize,
+    /// Lines of the files in `src/`, comments and empty ones among them.
+    lines: usize,
     /// Lines with code on them, outside of tests.
     code: usize,
     /// Lines with code on them in `#[cfg(test)]` items and in `tests/`.
@@ -30,13 +32,14 @@ pub(crate) fn run(args: &[String]) -> Result<u8, Error> {
     let sources = Sources::read()?;
     let mut total = Counts::default();
     println!(
-        "{:<16} {:>6} {:>8} {:>10} {:>6}",
-        "crate", "files", "code", "test code", "tests"
+        "{:<16} {:>6} {:>8} {:>8} {:>10} {:>6}",
+        "crate", "files", "lines", "code", "test code", "tests"
     );
     for package in &Metadata::of_workspace()?.packages {
         let counts = count(&sources, package.folder());
         print_row(&package.name, &counts);
         total.files += counts.files;
+        total.lines += counts.lines;
         total.code += counts.code;
         total.test_code += counts.test_code;
         total.tests += counts.tests;
@@ -48,8 +51,8 @@ pub(crate) fn run(args: &[String]) -> Result<u8, Error> {
 
 fn print_row(name: &str, counts: &Counts) {
     println!(
-        "{name:<16} {:>6} {:>8} {:>10} {:>6}",
-        counts.files, counts.code, counts.test_code, counts.tests
+        "{name:<16} {:>6} {:>8} {:>8} {:>10} {:>6}",
+        counts.files, counts.lines, counts.code, counts.test_code, counts.tests
     );
 }
 
@@ -95,6 +98,9 @@ fn count(sources: &Sources, folder: &str) -> Counts {
             continue;
         };
         counts.files += 1;
+        if inner.starts_with("src/") {
+            counts.lines += file.text.lines().count();
+        }
         for line in code_lines(&file.text).iter().filter(|line| !line.code.is_empty()) {
             counts.tests += usize::from(line.code == "# [ test ]");
             if line.in_test || inner.starts_with("tests/") {
@@ -123,6 +129,7 @@ mod tests {
             count(&sources, "crates/a"),
             Counts {
                 files: 2,
+                lines: 8,
                 code: 1,
                 test_code: 7,
                 tests: 2

@@ -20,7 +20,7 @@ pub(crate) struct Sized {
     pub(crate) size: usize,
 }
 
-/// What was found in the sources.
+/// Types, functions and implementations in the sources.
 #[derive(Debug, Default)]
 pub(crate) struct Shapes {
     /// Structs by their number of fields.

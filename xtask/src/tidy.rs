@@ -23,7 +23,7 @@ use crate::sources::Sources;
 use crate::{catalogue, flags, generate};
 use allowed::ALLOWED_FOR_NOW;
 
-/// What the checks look at, read once.
+/// The input of the checks, read once.
 struct Project {
     sources: Sources,
     shapes: Shapes,
@@ -87,6 +87,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("licences", |project| licences::check(&project.everything)),
     ("generated", |project| generate::check(&project.sources)),
     ("words", |project| words::check(&project.sources, &project.shapes)),
+    ("openings", |project| words::openings(&project.sources)),
     ("columns", |project| columns::check(&project.sources)),
     ("fields", |project| shape::fields(&project.shapes)),
     ("spread", |project| shape::spread(&project.shapes)),

@@ -46,7 +46,7 @@ const SCENES: [Scene; 9] = [
     scene("cards15", || Heap::cards(3), 120, true, true),
 ];
 
-/// What is said of a run.
+/// Figures of a run.
 #[derive(Default)]
 struct Row {
     program: String,

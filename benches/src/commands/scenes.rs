@@ -73,7 +73,7 @@ pub(super) fn run(arguments: &[String]) -> Ended {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What taking the numerical part of the ledger apart costs: the same motion with and without, a step of each in turn.
+/// The cost of taking the numerical part of the ledger apart: the same motion with and without, a step of each in turn.
 fn numerical_parts(scale: usize) -> Result<(), ledger::Failure> {
     let _ = writeln!(
         std::io::stdout(),
@@ -161,7 +161,7 @@ fn linkages(scale: usize) -> Result<(), Error> {
     Ok(())
 }
 
-/// What the kind of row, the geometric stiffness and the second solve are worth: the chain of ten.
+/// The worth of the kind of row, of the geometric stiffness and of the second solve: the chain of ten.
 fn variants() {
     let _ = writeln!(std::io::stdout());
     let _ = writeln!(

@@ -21,7 +21,7 @@ Times the direct solver on families of systems (docs/benchmarks.md), one thread 
   --dump DIR    writes the matrices in Matrix Market format instead of timing
   --peers       compares with other solvers";
 
-/// What was asked for.
+/// The arguments.
 struct Arguments {
     quick: bool,
     large: bool,

@@ -6,7 +6,7 @@ use rapier3d_f64::prelude::*;
 /// How Rapier is to solve.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Setting {
-    /// What to print.
+    /// Name in the table.
     pub name: &'static str,
     /// Steps per 1/60 s.
     pub steps: usize,

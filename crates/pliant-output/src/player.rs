@@ -9,7 +9,7 @@
 //! The page understands `#t=1.25&paused` (start time in seconds, standing still), also `speed=0.5`,
 //! `once` (no loop) and `forces` (of contacts). It reports in `<output id="status">` either
 //! `ready frames=120 time=0.350 drawn=17` (`drawn`: points + segments + triangles + bodies of the
-//! last picture) or `error: ...`; `scripts/check_player.sh PAGE.html` tests a page by these.
+//! last picture) or `error: ...`; `cargo xtask player PAGE.html` tests a page by these.
 //!
 //! # The data of the page
 //!

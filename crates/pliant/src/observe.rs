@@ -126,6 +126,7 @@ fn unsolved() -> SolveReport {
     SolveReport {
         status: Status::MaxIterations,
         residual: KktResidual::default(),
+        iterations: 0,
         refinements: 0,
         redundant_rows: 0,
         inertia: (0, 0),

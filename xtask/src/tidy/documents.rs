@@ -12,6 +12,7 @@ const REQUIRED: &[&str] = &[
     "docs/architecture.md",
     "docs/notation.md",
     "docs/benchmarks.md",
+    "docs/glossary.md",
 ];
 const DECISIONS: &str = "docs/decisions/";
 const ARCHITECTURE: &str = "docs/architecture.md";
@@ -79,6 +80,7 @@ mod tests {
         ("docs/architecture.md", "`pliant-model`, `benches/`"),
         ("docs/notation.md", "x"),
         ("docs/benchmarks.md", "x"),
+        ("docs/glossary.md", "x"),
         ("docs/decisions/0001.md", "x"),
         ("benches/src/lib.rs", "//! Scenes.\n"),
     ];
@@ -108,7 +110,7 @@ mod tests {
             packages: Vec::new(),
             target_folder: PathBuf::new(),
         };
-        for left_out in 0..8 {
+        for left_out in 0..9 {
             let mut files = COMPLETE.to_vec();
             files.remove(left_out);
             assert_eq!(

@@ -97,6 +97,21 @@ pub(super) fn check(sources: &Sources, shapes: &Shapes) -> Vec<Finding> {
     findings
 }
 
+/// Documentation begins with a noun or a verb, not with a clause in place of one.
+pub(super) fn openings(sources: &Sources) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for file in sources.ending(".rs") {
+        for (index, line) in file.text.lines().enumerate() {
+            let line = line.trim_start();
+            if line.starts_with("/// What ") || line.starts_with("//! What ") {
+                let message = "documentation that begins with `What`: begin with a noun or a verb";
+                findings.push(Finding::problem(&file.path, index + 1, message));
+            }
+        }
+    }
+    findings
+}
+
 fn find<'a>(path: &str, lines: impl Iterator<Item = &'a str>, place: In, findings: &mut Vec<Finding>) {
     for (index, line) in lines.enumerate() {
         let line = format!(" {} ", plain(line));
@@ -134,6 +149,13 @@ fn plain(line: &str) -> String {
 mod tests {
     use super::*;
     use crate::shapes::shapes;
+
+    #[test]
+    fn clauses_are_no_openings() {
+        let sources = Sources::of(&[("a.rs", "    /// What it is.\n/// The rest.\n// What of it?\n")]);
+        let lines: Vec<usize> = openings(&sources).into_iter().map(|f| f.line).collect();
+        assert_eq!(lines, [1]);
+    }
 
     #[test]
     fn words_are_found_in_names_and_prose() {

@@ -15,7 +15,7 @@ const ROUNDS: usize = 1000;
 /// Longest time that three rounds are worth, s.
 const PATIENCE: f64 = 10.0;
 
-/// What one solver took, s.
+/// Times of one solver, s.
 pub(crate) struct Times {
     name: &'static str,
     analysis: f64,
@@ -25,7 +25,7 @@ pub(crate) struct Times {
     entries: usize,
 }
 
-/// What was found for one case.
+/// Figures of one case.
 pub(crate) struct Figures {
     name: String,
     units: usize,

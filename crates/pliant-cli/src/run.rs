@@ -315,7 +315,12 @@ fn motion_rows(table: &mut Table, summary: &Summary) {
     table.row(
         "solver",
         format!(
-            "{} refinements, at most {} redundant rows, {} factor entries, {} symbolic analyses",
+            "{}, {}{} refinements, at most {} redundant rows, {} factor entries, {} symbolic analyses",
+            summary.solver,
+            match summary.iterations {
+                0 => String::new(),
+                n => format!("{n} iterations, "),
+            },
             summary.refinements,
             summary.redundant_rows,
             summary.work.factor_entries,

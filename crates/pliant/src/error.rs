@@ -155,6 +155,14 @@ pub enum Error {
         /// Time at the start of the step (s).
         time: f64,
     },
+    /// A linear solver that was chosen does not solve something in the model.
+    #[error("{solver} does not solve {what}; the direct solver does (`linear: Direct`)")]
+    LinearSolver {
+        /// Its name.
+        solver: String,
+        /// What it does not solve, in words.
+        what: String,
+    },
     /// The integrator has no answer to something in the model or the options.
     #[error("{integrator} does not take {what}; the linear step does")]
     Unsupported {

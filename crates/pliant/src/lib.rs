@@ -52,7 +52,7 @@ pub use method::implicit::IntegratorMemory;
 pub use method::{Capabilities, ContactCapability, HardRowCapability, Method, OwnWeightCapability};
 pub use motion::{Checkpoint, Controls, Motion, SolverMemory, Treatments};
 pub use observe::{Axes, LedgerMemory, On, Trace, Wrench};
-pub use options::{Gyroscopic, Options, Stabilisation};
+pub use options::{BoundedRows, Gyroscopic, LinearSolver, Options, Preconditioner, Stabilisation};
 pub use pliant_contact as collision;
 pub use pliant_continuum as continuum;
 pub use pliant_dense as dense;
@@ -72,10 +72,10 @@ pub use system::{System, TreatmentChoice};
 /// What most programs need.
 pub mod prelude {
     pub use crate::{
-        Adaptive, AdaptiveReport, AdaptiveSummary, Axes, Checkpoint, Continuation, Control, CriticalKind,
-        Equilibrium, Error, EventKind, Events, Gyroscopic, Integrator, Ledger, Loads, On, Options, Path,
-        PathEnd, Settle, SettleReport, Simulation, Stabilisation, StaticMethod, StepReport, TreatmentChoice,
-        Wrench,
+        Adaptive, AdaptiveReport, AdaptiveSummary, Axes, BoundedRows, Checkpoint, Continuation, Control,
+        CriticalKind, Equilibrium, Error, EventKind, Events, Gyroscopic, Integrator, Ledger, LinearSolver,
+        Loads, On, Options, Path, PathEnd, Preconditioner, Settle, SettleReport, Simulation, Stabilisation,
+        StaticMethod, StepReport, TreatmentChoice, Wrench,
     };
     pub use pliant_kkt::{GeometricStiffness, GeometricTerms, Metric};
     pub use pliant_model::*;

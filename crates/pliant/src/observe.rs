@@ -52,6 +52,8 @@ pub struct Trace {
     pub h: f64,
     /// How the equations of the step were solved.
     pub solved: SolveReport,
+    /// The name of the linear solver.
+    pub solver: &'static str,
     /// Newton's method, where it solved the step.
     pub newton: NewtonReport,
     /// Iterations of the position corrections, before and after.
@@ -76,6 +78,7 @@ impl Trace {
         Self {
             h: 0.0,
             solved: unsolved(),
+            solver: "",
             newton: NewtonReport::default(),
             corrections: (0, 0),
             geometry_passes: 1,
@@ -112,6 +115,7 @@ impl Trace {
     /// Forgets the last step; buffers stay.
     pub(crate) fn clear(&mut self) {
         self.solved = unsolved();
+        self.solver = "";
         self.newton = NewtonReport::default();
         self.corrections = (0, 0);
         self.geometry_passes = 1;

@@ -56,6 +56,77 @@ impl Default for Stabilisation {
     }
 }
 
+/// The linear solver of a step, with its preconditioner where it has one. All are judged by the same residual
+/// ([`StepReport::residual`](crate::StepReport::residual)), and one that misses the tolerance is an error like any other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename = "linear")
+)]
+#[non_exhaustive]
+pub enum LinearSolver {
+    /// A sparse factor `L D L^T` of the whole matrix, with iterative refinement: takes everything, redundant rows included.
+    #[default]
+    Direct,
+    /// Conjugate gradients: on `W + J^T R^-1 J` where every row is compliant or there is none, else projected to the rows. For `W` that is positive definite
+    /// on the null space of the hard rows.
+    Cg(Preconditioner),
+    /// MINRES on the whole matrix.
+    Minres(Preconditioner),
+    /// GMRES on the whole matrix.
+    Gmres(Preconditioner),
+    /// Dense Cholesky factors of `W` and of the Schur complement: for systems of some hundred unknowns, and to compare with.
+    DenseCholesky,
+}
+
+impl LinearSolver {
+    /// Its name, for errors.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Direct => "the direct solver",
+            Self::Cg(_) => "the conjugate gradient method",
+            Self::Minres(_) => "MINRES",
+            Self::Gmres(_) => "GMRES",
+            Self::DenseCholesky => "the dense Cholesky factor",
+        }
+    }
+}
+
+/// The preconditioner of an iterative linear solver.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename = "preconditioner")
+)]
+#[non_exhaustive]
+pub enum Preconditioner {
+    /// The diagonal of `W`.
+    Diagonal,
+    /// The diagonal blocks of `W`, with the Schur complement of the rows that they give.
+    #[default]
+    Blocks,
+    /// An incomplete Cholesky factor of `W + J^T R^-1 J`: for conjugate gradients without hard rows only.
+    IncompleteCholesky,
+}
+
+/// How rows of bounded force are solved, beside the direct solver.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename = "bounded_rows")
+)]
+#[non_exhaustive]
+pub enum BoundedRows {
+    /// By an active set, whose answer is that of a linear system.
+    #[default]
+    ActiveSet,
+    /// By projected Gauss-Seidel sweeps over the condensed rows.
+    GaussSeidel,
+}
+
 /// A millionth of a step.
 const MOST_HALVINGS: usize = 20;
 
@@ -87,7 +158,11 @@ pub struct Options {
     pub pre_stabilisation: Option<Stabilisation>,
     /// Correct positions after each step.
     pub post_stabilisation: Option<Stabilisation>,
-    /// Tolerances of the linear solver.
+    /// The linear solver.
+    pub linear: LinearSolver,
+    /// How rows of bounded force are solved.
+    pub bounded_rows: BoundedRows,
+    /// Tolerances of the linear solver; of iterative ones, the tolerance alone counts.
     pub solver: DirectOptions,
     /// Tolerances and limits of the active set, where rows have bounded forces. (Its linear tolerances are those above.)
     pub bounds: BoxOptions,
@@ -113,6 +188,8 @@ impl Default for Options {
             gyroscopic: Gyroscopic::default(),
             pre_stabilisation: None,
             post_stabilisation: None,
+            linear: LinearSolver::default(),
+            bounded_rows: BoundedRows::default(),
             solver: DirectOptions::default(),
             bounds: BoxOptions::default(),
             contacts: ContactOptions::default(),

@@ -65,6 +65,10 @@ pub struct StepReport {
     /// that of the system as solved: where redundant rows contradicted each other, of the compromise. Of nonlinear equations it is what
     /// they miss themselves, as a share of the size of their terms.
     pub residual: KktResidual,
+    /// The linear solver that took the step.
+    pub solver: &'static str,
+    /// Iterations of an iterative solver; zero for factors.
+    pub iterations: usize,
     /// Steps of iterative refinement.
     pub refinements: usize,
     /// Redundant hard rows: pivots that were dropped.

@@ -327,8 +327,7 @@ impl Simulation {
     fn start_step(&mut self, h: f64, weights: Weights, keep_treatments: bool) -> Result<(), Error> {
         self.options
             .write_scheme(&self.system.model, h, weights, &mut self.scheme)?;
-        self.system.solver.options = self.options.bounds;
-        self.system.solver.options.direct = self.options.solver;
+        self.system.solver.configure(&self.options);
         self.system.corrector.options = self.options.solver;
         self.share_filling()?;
         if self.system.options != self.options {
@@ -358,6 +357,7 @@ impl Simulation {
         woken?;
         let (start, end) = (&self.start, &mut self.motion);
         method.step(&mut self.system, start, h, end, &mut self.trace)?;
+        self.trace.solver = self.system.solver.name(self.system.assembler.system());
         self.finish_step(h)
     }
 

@@ -1,6 +1,7 @@
 //! The system of a step: evaluation, assembly, factors, contact rows, and their scratch.
 
 mod accelerations;
+pub(crate) mod linear;
 mod place;
 mod rows;
 pub(crate) mod treatments;
@@ -15,9 +16,10 @@ use crate::motion::{Controls, Motion};
 use crate::report::Counters;
 use crate::system::treatments::group_of_field;
 use crate::{Error, Options};
+use linear::StepSolver;
 use pliant_kkt::{Assembler, RowMotion};
 use pliant_model::{ComponentId, Evaluation, Model, Problem, State};
-use pliant_solvers::{BoxSolver, DirectSolver, Solution};
+use pliant_solvers::{DirectSolver, Solution};
 
 /// The only owner of evaluation, assembler, contact rows and factors. Nothing here decides the motion but through its arguments: what
 /// a step remembers is in [`Motion`](crate::Motion).
@@ -28,7 +30,7 @@ pub struct System {
     pub(crate) options: Options,
     pub(crate) evaluation: Evaluation,
     pub(crate) assembler: Assembler,
-    pub(crate) solver: BoxSolver,
+    pub(crate) solver: StepSolver,
     /// The solver of position corrections and accelerations, which have other rows.
     pub(crate) corrector: DirectSolver,
     pub(crate) solution: Solution,
@@ -102,7 +104,7 @@ impl System {
             options,
             evaluation,
             assembler,
-            solver: BoxSolver::default(),
+            solver: StepSolver::default(),
             corrector: DirectSolver::default(),
             solution: Solution::default(),
             change: Solution::default(),

@@ -46,6 +46,10 @@ pub struct Summary {
     pub residual: Residuals,
     /// Violations of hard constraints.
     pub violation: Residuals,
+    /// The linear solver of the last step; empty before the first.
+    pub solver: &'static str,
+    /// Iterations of an iterative linear solver.
+    pub iterations: usize,
     /// Steps of iterative refinement, all together.
     pub refinements: usize,
     /// Most redundant rows in a step.
@@ -247,6 +251,8 @@ impl Summary {
             adaptive: scene.plan.adaptive.map(|_| AdaptiveRun::default()),
             residual: Residuals::default(),
             violation: Residuals::default(),
+            solver: "",
+            iterations: 0,
             refinements: 0,
             redundant_rows: 0,
             extra_geometry_passes: 0,
@@ -297,6 +303,8 @@ impl Summary {
         self.time = report.time;
         self.residual.add(report.residual.relative);
         self.violation.add(report.violation);
+        self.solver = report.solver;
+        self.iterations += report.iterations;
         self.refinements += report.refinements;
         self.redundant_rows = self.redundant_rows.max(report.redundant_rows);
         self.extra_geometry_passes += report.geometry_passes.saturating_sub(1);

@@ -1,7 +1,7 @@
 //! What each method takes: one table, and one function that asks it.
 
 use crate::contact::{Impacts, Restitution};
-use crate::system::System;
+use crate::system::{System, linear};
 use crate::{Error, Integrator, Options};
 use pliant_model::{ComponentId, Level, Model, NodeId, NodeKind, Problem, RowGroup, RowLaw};
 
@@ -144,6 +144,10 @@ pub(crate) fn check(
     name: &str,
 ) -> Result<(), Error> {
     check_memories(&system.model, options, takes, name)?;
+    let model = &system.model;
+    let bounded = model.row_groups().iter().find(|g| model.bounds(g).is_some());
+    let bounded = bounded.map(|g| model.component_name(g.component));
+    linear::check(options, system.contacts.is_some(), bounded)?;
     let first = first_unsupported(system, options, takes);
     first.map_or(Ok(()), |what| {
         Err(Error::Unsupported {

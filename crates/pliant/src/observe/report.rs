@@ -166,6 +166,8 @@ pub(crate) fn report(step: Step<'_>, trace: &mut Trace) -> StepReport {
         h: trace.h,
         status: solved.status,
         residual: solved.residual,
+        solver: trace.solver,
+        iterations: solved.iterations,
         refinements: solved.refinements,
         redundant_rows: solved.redundant_rows,
         bounds: solved.bounds,

@@ -23,6 +23,7 @@ mod integrators;
 mod known_defects;
 mod ledger;
 mod limits;
+mod linear;
 mod loops;
 mod memory;
 mod missed;

@@ -64,6 +64,8 @@ impl Builder<'_> {
             self.options.geometry_passes = self.whole(passes, 1, 100, Where::Key("geometry_passes"))?;
         }
         self.options.clamp_geometry = run.clamp_geometry;
+        self.options.linear = run.linear;
+        self.options.bounded_rows = run.bounded_rows;
         self.options.gyroscopic = run.gyroscopic;
         self.options.pre_stabilisation = self.stabilisation(run.pre_stabilisation.as_ref())?;
         self.options.post_stabilisation = self.stabilisation(run.post_stabilisation.as_ref())?;

@@ -2,10 +2,10 @@
 
 use super::{AdaptiveSpec, OverlapSpec, SleepingSpec, StaticsSpec, one};
 use crate::scene::Number;
-use pliant::Gyroscopic;
 use pliant::contact::{FrictionCoupling, Impacts, Restitution};
 use pliant::kkt::{GeometricStiffness, Metric};
 use pliant::solvers::complementarity::Method;
+use pliant::{BoundedRows, Gyroscopic, LinearSolver};
 use serde::Deserialize;
 
 /// The options of the steps.
@@ -53,6 +53,12 @@ pub struct Run {
     /// value for that step, or is an error; replaced by default.
     #[serde(default = "yes")]
     pub clamp_geometry: bool,
+    /// The linear solver: `Direct`, `Cg(Blocks)`, `Minres(Diagonal)`, `Gmres(Blocks)`, ...
+    #[serde(default)]
+    pub linear: LinearSolver,
+    /// How rows of bounded force are solved.
+    #[serde(default)]
+    pub bounded_rows: BoundedRows,
     /// Treatment of spinning bodies.
     #[serde(default)]
     pub gyroscopic: Gyroscopic,

@@ -1,0 +1,144 @@
+//! The linear solver of a step, by choice.
+
+use crate::options::{BoundedRows, LinearSolver, Preconditioner};
+use crate::{Error, Options};
+use pliant_krylov::{IterativeMethod, IterativeOptions, IterativePreconditioner, IterativeSolver};
+use pliant_solvers::{
+    BoundState, BoxSolver, DenseCholesky, Elimination, KktSolver, KktSystem, ProjectedGaussSeidel, Solution,
+    SolveError, SolveReport, SolverCounters,
+};
+
+/// The solvers that the options can choose from, each with its plans. Only the chosen one is ever asked.
+#[derive(Debug, Default)]
+pub(crate) struct StepSolver {
+    choice: LinearSolver,
+    bounded: BoundedRows,
+    direct: BoxSolver,
+    sweeps: ProjectedGaussSeidel,
+    dense: DenseCholesky,
+    iterative: IterativeSolver,
+}
+
+impl StepSolver {
+    /// Takes the choice and the tolerances of the options of a step.
+    pub(crate) fn configure(&mut self, options: &Options) {
+        self.choice = options.linear;
+        self.bounded = options.bounded_rows;
+        self.direct.options = options.bounds;
+        self.direct.options.direct = options.solver;
+        self.sweeps.options = self.direct.options;
+        self.dense.options.tolerance = options.solver.tolerance;
+        let (method, preconditioner) = match options.linear {
+            LinearSolver::Direct | LinearSolver::DenseCholesky => return,
+            LinearSolver::Cg(preconditioner) => (IterativeMethod::Cg, preconditioner),
+            LinearSolver::Minres(preconditioner) => (IterativeMethod::Minres, preconditioner),
+            LinearSolver::Gmres(preconditioner) => (IterativeMethod::Gmres, preconditioner),
+        };
+        self.iterative.options = IterativeOptions {
+            method,
+            preconditioner: match preconditioner {
+                Preconditioner::Diagonal => IterativePreconditioner::Diagonal,
+                Preconditioner::Blocks => IterativePreconditioner::Blocks,
+                Preconditioner::IncompleteCholesky => IterativePreconditioner::IncompleteCholesky,
+            },
+            tolerance: options.solver.tolerance,
+            ..self.iterative.options
+        };
+    }
+
+    /// The solver of a system by the choice.
+    fn chosen(&mut self, system: &KktSystem) -> &mut dyn KktSolver {
+        match self.choice {
+            LinearSolver::Direct => match self.bounded {
+                BoundedRows::GaussSeidel if is_bounded(system) => &mut self.sweeps,
+                _ => &mut self.direct,
+            },
+            LinearSolver::DenseCholesky => &mut self.dense,
+            LinearSolver::Cg(_) | LinearSolver::Minres(_) | LinearSolver::Gmres(_) => &mut self.iterative,
+        }
+    }
+
+    /// The name of the solver of a system, for reports.
+    pub(crate) fn name(&mut self, system: &KktSystem) -> &'static str {
+        self.chosen(system).name()
+    }
+
+    /// Takes the matrices of a system.
+    ///
+    /// # Errors
+    /// Those of the solver; [`SolveError::Bounded`] for rows of bounded force that it does not solve.
+    pub(crate) fn prepare(&mut self, system: &KktSystem) -> Result<(), SolveError> {
+        self.chosen(system).prepare(system)
+    }
+
+    /// Solves the prepared system. Iterative methods start from rest, so that an answer does not depend on the one before.
+    ///
+    /// # Errors
+    /// Those of the solver.
+    pub(crate) fn solve(
+        &mut self,
+        system: &KktSystem,
+        solution: &mut Solution,
+    ) -> Result<SolveReport, SolveError> {
+        if self.choice != LinearSolver::Direct || self.bounded != BoundedRows::ActiveSet {
+            solution.x.fill(0.0);
+            solution.mu.fill(0.0);
+        }
+        self.chosen(system).solve(system, solution)
+    }
+
+    /// Forgets plans and active set of the direct solver, and goes on with an order of elimination.
+    pub(crate) fn forget(&mut self, elimination: Option<Elimination>) {
+        self.direct.forget(elimination);
+    }
+
+    /// The order of elimination that the direct solver has settled on.
+    pub(crate) fn elimination(&self) -> Option<&Elimination> {
+        self.direct.elimination()
+    }
+
+    /// Which rows of bounded force are at a bound.
+    pub(crate) fn active_set(&self) -> &[BoundState] {
+        self.direct.active_set()
+    }
+
+    /// Goes on with an active set.
+    pub(crate) fn impose_active_set(&mut self, set: &[BoundState]) {
+        self.direct.impose_active_set(set);
+    }
+
+    /// Work done by the factors so far.
+    pub(crate) fn counters(&self) -> SolverCounters {
+        match self.choice {
+            LinearSolver::Direct if self.bounded == BoundedRows::GaussSeidel => self.sweeps.counters(),
+            _ => self.direct.counters(),
+        }
+    }
+}
+
+fn is_bounded(system: &KktSystem) -> bool {
+    let free = (f64::NEG_INFINITY, f64::INFINITY);
+    system.bounds.iter().any(|b| *b != free)
+}
+
+/// Refuses contacts and rows of bounded force where the linear solver of the options does not solve them.
+///
+/// # Errors
+/// [`Error::LinearSolver`].
+pub(crate) fn check(options: &Options, in_contact: bool, bounded: Option<&str>) -> Result<(), Error> {
+    if options.linear == LinearSolver::Direct {
+        return Ok(());
+    }
+    let solver = options.linear.name().to_owned();
+    match bounded {
+        _ if in_contact => Err(Error::LinearSolver {
+            solver,
+            what: "contacts".to_owned(),
+        }),
+        Some(name) => Err(Error::LinearSolver {
+            solver,
+            what: format!("the bounded forces of `{name}`"),
+        }),
+        None => Ok(()),
+    }
+}

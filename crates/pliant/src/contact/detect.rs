@@ -1,9 +1,10 @@
 //! The search for contacts: at the start of a step, where the last one did not leave them, and at its
 //! end.
 
-use super::{Contact, ContactFinder, ContactKey, ContactList, ContactMemory, FrictionModel};
+use super::{Contact, ContactFinder, ContactKey, ContactList, ContactMemory, Contacts, FrictionModel};
 use crate::Error;
 use crate::control::sleep::Sleep;
+use crate::system::System;
 use pliant_contact::Rest;
 use pliant_dense::Vec3;
 use pliant_kkt::Assembler;
@@ -61,6 +62,26 @@ pub(crate) struct Search<'a> {
     pub(crate) assembler: &'a Assembler,
     pub(crate) sleep: &'a Sleep,
     pub(crate) state: &'a State,
+}
+
+impl<'a> Search<'a> {
+    /// The contacts of a system, if it has any, and the search at a state.
+    pub(super) fn of(system: &'a mut System, state: &'a State) -> Option<(&'a mut Contacts, Self)> {
+        let System {
+            model,
+            assembler,
+            sleep,
+            contacts,
+            ..
+        } = system;
+        let search = Self {
+            model,
+            assembler,
+            sleep,
+            state,
+        };
+        Some((contacts.as_deref_mut()?, search))
+    }
 }
 
 impl ContactGuards {

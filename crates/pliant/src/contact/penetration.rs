@@ -126,7 +126,7 @@ fn is_elastic(model: &Problem) -> bool {
 /// Finds the contacts at the end of a step of length `h` (s), which become those of the motion. If
 /// corrections of their overlap may take no more energy than the step lost, the energy that is stored
 /// in them (J), which that depends on.
-pub(super) fn find_at_end(system: &mut System, end: &mut Motion, h: f64) -> Result<Option<f64>, Error> {
+pub(crate) fn find_at_end(system: &mut System, end: &mut Motion, h: f64) -> Result<Option<f64>, Error> {
     search(system, end, h)?;
     let overlap = system.options.contacts.overlap;
     let (Some(c), Some(memory)) = (&mut system.contacts, &end.contacts) else {
@@ -150,26 +150,9 @@ pub(super) fn find_at_end(system: &mut System, end: &mut Motion, h: f64) -> Resu
 
 /// Searches the contacts of the end.
 fn search(system: &mut System, end: &mut Motion, h: f64) -> Result<(), Error> {
-    let System {
-        model,
-        assembler,
-        sleep,
-        contacts,
-        ..
-    } = system;
-    let Motion {
-        state,
-        contacts: memory,
-        ..
-    } = end;
-    let (Some(c), Some(memory)) = (contacts, memory) else {
+    let found = Search::of(system, &end.state);
+    let (Some((c, search)), Some(memory)) = (found, &mut end.contacts) else {
         return Ok(());
-    };
-    let search = Search {
-        model,
-        assembler,
-        sleep,
-        state,
     };
     c.detection.source.search(search, h, &mut memory.list)?;
     memory.horizon = Some(h);
@@ -178,7 +161,7 @@ fn search(system: &mut System, end: &mut Motion, h: f64) -> Result<(), Error> {
 
 /// Takes overlap at the end of the step back, if that is asked for, with no more energy than the step
 /// `lost` (J) and motion has; without it, with all that it asks for.
-pub(super) fn recover(
+pub(crate) fn recover_overlap(
     system: &mut System,
     ends: Ends<'_>,
     scheme: &Scheme,

@@ -11,7 +11,7 @@ use pliant_model::ModelError;
 use pliant_solvers::complementarity::IslandMemory;
 use pliant_solvers::{KktSystem, Solution, SolveError, SolveReport};
 
-pub(crate) use super::penetration::Ends;
+pub(crate) use super::penetration::{Ends, find_at_end, recover_overlap};
 
 /// Gives a system a source of contacts, and a motion the memory of it.
 pub(crate) fn set_finder(system: &mut System, motion: &mut Motion, finder: Box<dyn ContactFinder>) {
@@ -56,29 +56,54 @@ pub(crate) fn take_missed(system: &mut System) -> bool {
     contacts.is_some_and(|c| c.detection.take_missed())
 }
 
+/// The contacts of a system, and the other parts that their stages read and write.
+struct Parts<'a> {
+    contacts: &'a mut Contacts,
+    base: Base<'a>,
+    unknowns: Unknowns<'a>,
+}
+
+impl<'a> Parts<'a> {
+    /// Parts of a system that is filled, or to be filled, at a motion; none if it has no contacts.
+    fn of(system: &'a mut System, motion: &'a Motion, scheme: &'a Scheme) -> Option<Self> {
+        let System {
+            model,
+            options,
+            assembler,
+            scratch,
+            solution,
+            change,
+            contacts,
+            ..
+        } = system;
+        Some(Self {
+            contacts: contacts.as_deref_mut()?,
+            base: Base {
+                model,
+                assembler,
+                motion,
+                options,
+                scheme,
+            },
+            unknowns: Unknowns {
+                solution,
+                change,
+                fixed_change: &scratch.fixed_change,
+            },
+        })
+    }
+}
+
 /// Finds the contacts at the start of a step of length `h` (s), unless they are known.
 pub(crate) fn find(system: &mut System, motion: &Motion, h: f64) -> Result<(), Error> {
-    let System {
-        model,
-        options,
-        assembler,
-        sleep,
-        contacts,
-        ..
-    } = system;
-    let (Some(c), Some(memory)) = (contacts, &motion.contacts) else {
+    let coupling = system.options.contacts.friction_coupling;
+    let found = Search::of(system, &motion.state);
+    let (Some((c, search)), Some(memory)) = (found, &motion.contacts) else {
         return Ok(());
     };
-    let coupling = options.contacts.friction_coupling;
     c.observed.begin(coupling, c.detection.missed.count);
-    let search = Search {
-        model,
-        assembler,
-        sleep,
-        state: &motion.state,
-    };
     c.detection.find(search, memory, h)?;
-    c.rows.list_rows(model, &c.detection.list);
+    c.rows.list_rows(search.model, &c.detection.list);
     Ok(())
 }
 
@@ -97,57 +122,23 @@ pub(crate) fn find_present(system: &mut System, motion: &mut Motion, h: f64) -> 
 /// Makes the rows of the contacts behind the filled system of the step, factors it, and takes the
 /// impacts that go before the step.
 pub(crate) fn prepare(system: &mut System, motion: &Motion, scheme: &Scheme) -> Result<(), Error> {
-    let System {
-        model,
-        options,
-        assembler,
-        scratch,
-        contacts,
-        ..
-    } = system;
-    let (Some(c), Some(memory)) = (contacts, &motion.contacts) else {
-        return Ok(());
-    };
-    let base = Base {
-        model,
-        assembler,
-        motion,
-        options,
-        scheme,
-    };
-    c.prepare(&base, memory, &scratch.fixed_change)
+    match (Parts::of(system, motion, scheme), &motion.contacts) {
+        (Some(parts), Some(memory)) => {
+            let fixed_change = parts.unknowns.fixed_change;
+            parts.contacts.prepare(&parts.base, memory, fixed_change)
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Solves the prepared system with its contacts, from the solution of the last solve of the step.
 /// Leaves the change of velocity and the impulses of all rows in the change of the system, those of
-/// the model's rows, as the formulation has them, in its solution.
+/// the model's rows, without the change of fixed coordinates, in its solution.
 pub(crate) fn solve(system: &mut System, motion: &Motion, scheme: &Scheme) -> Result<SolveReport, Error> {
-    let System {
-        model,
-        options,
-        assembler,
-        scratch,
-        solution,
-        change,
-        contacts,
-        ..
-    } = system;
-    let Some(c) = contacts else {
+    let Some(mut parts) = Parts::of(system, motion, scheme) else {
         return Err(Error::Solve(SolveError::NotPrepared));
     };
-    let base = Base {
-        model,
-        assembler,
-        motion,
-        options,
-        scheme,
-    };
-    let mut unknowns = Unknowns {
-        solution,
-        change,
-        fixed_change: &scratch.fixed_change,
-    };
-    c.solve(&base, &mut unknowns)
+    parts.contacts.solve(&parts.base, &mut parts.unknowns)
 }
 
 /// Reads the contacts after the solves of a step.
@@ -187,43 +178,11 @@ pub(crate) fn look_for_missed(
     end: &Motion,
     h: f64,
 ) -> Result<(), Error> {
-    let System {
-        model,
-        options,
-        assembler,
-        sleep,
-        contacts,
-        ..
-    } = system;
-    let Some(c) = contacts else {
-        return Ok(());
-    };
-    let search = Search {
-        model,
-        assembler,
-        sleep,
-        state: &end.state,
-    };
-    c.detection
-        .look_for_missed(search, start, h, options.accept_failed_steps)
-}
-
-/// Finds the contacts at the end of a step of length `h` (s), which become those of the motion. If
-/// corrections of their overlap may take no more energy than the step lost, the energy that is stored
-/// in them (J), which that depends on.
-pub(crate) fn find_at_end(system: &mut System, end: &mut Motion, h: f64) -> Result<Option<f64>, Error> {
-    super::penetration::find_at_end(system, end, h)
-}
-
-/// Takes overlap at the end of the step back, if that is asked for, with no more energy than the step
-/// `lost` (J) and motion has; without it, with all that it asks for.
-pub(crate) fn recover_overlap(
-    system: &mut System,
-    ends: Ends<'_>,
-    scheme: &Scheme,
-    lost: Option<f64>,
-) -> Result<(), Error> {
-    super::penetration::recover(system, ends, scheme, lost)
+    let accept_failed = system.options.accept_failed_steps;
+    match Search::of(system, &end.state) {
+        Some((c, search)) => c.detection.look_for_missed(search, start, h, accept_failed),
+        None => Ok(()),
+    }
 }
 
 /// Whether the contacts of the step solve their law.
@@ -332,54 +291,16 @@ pub(crate) fn start_newton(
     impulses: &mut Vec<f64>,
 ) -> Result<(), Error> {
     impulses.clear();
-    let System {
-        model,
-        options,
-        evaluation,
-        assembler,
-        contacts,
-        ..
-    } = system;
-    let (Some(c), Some(memory)) = (contacts, &motion.contacts) else {
-        return Ok(());
-    };
-    if c.detection.list.is_empty() {
+    if !is_in_contact(system) {
         return Ok(());
     }
-    assembler.fill_kinematics(model, evaluation, scheme, &motion.state);
-    let base = Base {
-        model,
-        assembler,
-        motion,
-        options,
-        scheme,
-    };
-    c.start_newton(&base, memory, h, impulses)
-}
-
-/// The contacts of a step of Newton's method, the system that they are based on, and the solution of
-/// the model's rows.
-fn parts<'a>(
-    system: &'a mut System,
-    motion: &'a Motion,
-    scheme: &'a Scheme,
-) -> Option<(&'a mut Contacts, Base<'a>, &'a mut Solution)> {
-    let System {
-        model,
-        options,
-        assembler,
-        solution,
-        contacts,
-        ..
-    } = system;
-    let base = Base {
-        model,
-        assembler,
-        motion,
-        options,
-        scheme,
-    };
-    Some((contacts.as_deref_mut()?, base, solution))
+    system
+        .assembler
+        .fill_kinematics(&system.model, &mut system.evaluation, scheme, &motion.state);
+    match (Parts::of(system, motion, scheme), &motion.contacts) {
+        (Some(parts), Some(memory)) => parts.contacts.start_newton(&parts.base, memory, h, impulses),
+        _ => Ok(()),
+    }
 }
 
 /// Makes the system at an iterate with the rows of the contacts, factored.
@@ -389,11 +310,11 @@ pub(crate) fn prepare_newton(
     scheme: &Scheme,
     at: ContactIterate<'_>,
 ) -> Result<(), Error> {
-    let Some((c, base, _)) = parts(system, motion, scheme) else {
+    let Some(Parts { contacts, base, .. }) = Parts::of(system, motion, scheme) else {
         return Ok(());
     };
-    c.fill_iterate(&base, at)?;
-    c.prepare_iterate(&base)
+    contacts.fill_iterate(&base, at)?;
+    contacts.prepare_iterate(&base)
 }
 
 /// Finds the scales of the rows of contacts, for the merit.
@@ -406,11 +327,11 @@ pub(crate) fn weigh_newton(
     if !is_in_contact(system) {
         return Ok(());
     }
-    let Some((c, base, _)) = parts(system, motion, scheme) else {
+    let Some(Parts { contacts, base, .. }) = Parts::of(system, motion, scheme) else {
         return Ok(());
     };
-    let filled = c.fill_iterate(&base, at);
-    c.weigh(base.system().m());
+    let filled = contacts.fill_iterate(&base, at);
+    contacts.weigh(base.system().m());
     filled
 }
 
@@ -433,19 +354,15 @@ pub(crate) fn solve_newton(
     out: &mut Vec<f64>,
 ) -> Result<SolveReport, Error> {
     if is_in_contact(system)
-        && let Some((c, base, solution)) = parts(system, motion, scheme)
+        && let Some(parts) = Parts::of(system, motion, scheme)
     {
-        return c.solve_iterate(&base, at, solution, out);
+        let solution = parts.unknowns.solution;
+        return parts.contacts.solve_iterate(&parts.base, at, solution, out);
     }
-    let System {
-        model,
-        assembler,
-        solver,
-        solution,
-        ..
-    } = system;
-    let solved = solver.solve(assembler.system(), solution);
-    solved.map_err(|e| Error::from_solver(e, model, motion.time))
+    let solved = system
+        .solver
+        .solve(system.assembler.system(), &mut system.solution);
+    solved.map_err(|e| Error::from_solver(e, &system.model, motion.time))
 }
 
 /// Whether contacts with different coefficients of restitution make energy in the step.
@@ -458,9 +375,9 @@ pub(crate) fn restitution_makes_energy(system: &mut System, at: ContactIterate<'
 
 /// Takes the laws of the contacts with a share of their restitution.
 pub(crate) fn share_restitution(system: &mut System, motion: &Motion, scheme: &Scheme, share: f64) {
-    if let Some((c, base, _)) = parts(system, motion, scheme) {
-        c.take_laws(&base, base.scheme.h, share);
-        c.observed.report_mut().restitution = share;
+    if let Some(Parts { contacts, base, .. }) = Parts::of(system, motion, scheme) {
+        contacts.take_laws(&base, scheme.h, share);
+        contacts.observed.report_mut().restitution = share;
     }
 }
 
@@ -472,7 +389,7 @@ pub(crate) fn read_newton(
     at: ContactIterate<'_>,
     h: f64,
 ) {
-    if let Some((c, base, _)) = parts(system, motion, scheme) {
-        c.read_iterate(&base, at, h);
+    if let Some(Parts { contacts, base, .. }) = Parts::of(system, motion, scheme) {
+        contacts.read_iterate(&base, at, h);
     }
 }

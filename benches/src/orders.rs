@@ -41,7 +41,7 @@ pub struct Table {
     pub errors: Vec<Errors>,
 }
 
-/// All methods. The linear step is shown with and without geometric stiffness, which damps what is taut.
+/// All methods. The theta method is shown with and without geometric stiffness, which damps what is taut.
 pub fn methods() -> Vec<Method> {
     let of = |name, integrator, alpha: f64, rows| Method {
         name,
@@ -55,15 +55,15 @@ pub fn methods() -> Vec<Method> {
     };
     let mut bare = of(
         "linear (1, 1), no geometric stiffness",
-        Integrator::Linear,
+        Integrator::Theta,
         1.0,
         true,
     );
     bare.options.geometry = GeometricTerms::NONE;
     vec![
-        of("linear (1, 1)", Integrator::Linear, 1.0, true),
+        of("linear (1, 1)", Integrator::Theta, 1.0, true),
         bare,
-        of("linear (1/2, 1/2)", Integrator::Linear, 0.5, true),
+        of("linear (1/2, 1/2)", Integrator::Theta, 0.5, true),
         of("nonlinear (1, 1)", Integrator::Nonlinear, 1.0, true),
         of("nonlinear (1/2, 1/2)", Integrator::Nonlinear, 0.5, true),
         of(

@@ -37,10 +37,10 @@ fn methods() -> [(&'static str, Options); 3] {
     };
     let bare = Options {
         geometry: GeometricTerms::NONE,
-        ..of(Integrator::Linear)
+        ..of(Integrator::Theta)
     };
     [
-        ("linear (1/2, 1/2)", of(Integrator::Linear)),
+        ("linear (1/2, 1/2)", of(Integrator::Theta)),
         ("linear (1/2, 1/2), no geometric stiffness", bare),
         ("nonlinear (1/2, 1/2)", of(Integrator::Nonlinear)),
     ]

@@ -70,7 +70,7 @@ fn the_nonlinear_trapezoidal_rule_keeps_the_energy_of_a_deflected_beam() {
     }
 }
 
-/// The linear step solves nonlinear materials with an error of each step that adds up: with the geometric stiffness of the start it loses energy, without it gains.
+/// The theta method solves nonlinear materials with an error of each step that adds up: with the geometric stiffness of the start it loses energy, without it gains.
 #[test]
 fn the_linear_step_drifts_on_nonlinear_materials() {
     let mode = mode();

@@ -164,7 +164,7 @@ pub enum Error {
         what: String,
     },
     /// The integrator has no answer to something in the model or the options.
-    #[error("{integrator} does not take {what}; the linear step does")]
+    #[error("{integrator} does not take {what}; the theta method does")]
     Unsupported {
         /// Its name.
         integrator: String,
@@ -179,7 +179,7 @@ pub enum Error {
         /// The integrator or option.
         what: String,
     },
-    /// Hard rows that the linear step keeps only to the square of its length, where it is to choose that: what is left would be a jump of velocity for the next, shorter step.
+    /// Hard rows that the theta method keeps only to the square of its length, where it is to choose that: what is left would be a jump of velocity for the next, shorter step.
     #[error(
         "steps of the linear integrator that choose their length need `post_stabilisation` (or `pre_stabilisation`) to hold {what}; other integrators do not"
     )]

@@ -11,14 +11,14 @@ use std::sync::Arc;
 
 /// Which method takes a step. All have the same checkpoints: an integrator's own memory is part of them.
 ///
-/// [`Linear`](Self::Linear) is the method for everything that the library models. The others are for smooth motion: without contacts but in
+/// [`Theta`](Self::Theta) is the method for everything that the library models. The others are for smooth motion: without contacts but in
 /// [`Nonlinear`](Self::Nonlinear) (an error says so), with hard rows at the level of positions. [`Options::gyroscopic`](crate::Options::gyroscopic), geometric stiffness, formulation and stabilisation
-/// concern `Linear` only; the others solve their equations as they stand, gyroscopic torques included.
+/// concern `Theta` only; the others solve their equations as they stand, gyroscopic torques included.
 #[derive(Clone, Debug, Default)]
 pub enum Integrator {
     /// One linear system for the change of velocity, with the weights [`Options::alpha`](crate::Options::alpha) and `beta`.
     #[default]
-    Linear,
+    Theta,
     /// The equations of the weights `alpha` and `beta` with all their nonlinearity, by Newton's method: both ends of the step enter
     /// with their own forces and Jacobians, hard rows hold at its end. Order 2 at (1/2, 1/2). Contacts and rows of bounded force are solved in every iteration; contacts act where and
     /// along the directions that they have at the start of the step, with Newton's law of impact at once.
@@ -81,7 +81,7 @@ impl Integrator {
     /// Its name, for reports and errors.
     pub fn name(&self) -> &str {
         match self {
-            Self::Linear => "the linear step",
+            Self::Theta => "the theta method",
             Self::Nonlinear => "the nonlinear step",
             Self::Implicit(method) => method.name(),
             Self::Rattle => "RATTLE",

@@ -42,7 +42,7 @@ pub struct Ledger {
     pub parts: NumericalParts,
 }
 
-/// What [`Ledger::numerical`] is made of (J); the parts sum to it. They are exact for the equations that the linear step solves, with what the ledger enters elsewhere taken
+/// What [`Ledger::numerical`] is made of (J); the parts sum to it. They are exact for the equations that the theta method solves, with what the ledger enters elsewhere taken
 /// out; see "Energy" in docs/notation.md for the terms. Negative numbers take energy out.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct NumericalParts {
@@ -56,7 +56,7 @@ pub struct NumericalParts {
     pub geometry: f64,
     /// By hard rows and stiff compliances: the work of their forces on drift, less what they store. A rod that swings has half of `|dx|_G^2` by it.
     pub rows: f64,
-    /// Of steps that are not taken apart, all of it: where [`Options::numerical_parts`](crate::Options::numerical_parts) does not ask for it, and of [other methods](crate::Integrator) than the linear step.
+    /// Of steps that are not taken apart, all of it: where [`Options::numerical_parts`](crate::Options::numerical_parts) does not ask for it, and of [other methods](crate::Integrator) than the theta method.
     pub undivided: f64,
     /// What is left: forces and rows that are not linear along the way of the step, and the residual of the solve.
     pub rest: f64,

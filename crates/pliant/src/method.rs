@@ -68,7 +68,7 @@ impl Methods {
     /// The method that the options choose.
     pub(crate) fn chosen(&mut self, integrator: &Integrator) -> &mut dyn Method {
         match integrator {
-            Integrator::Linear => &mut self.theta,
+            Integrator::Theta => &mut self.theta,
             Integrator::Nonlinear => {
                 self.implicit.method = None;
                 &mut self.implicit

@@ -232,14 +232,14 @@ impl Options {
 
     pub(crate) fn when_inputs_act_with(&self, weights: Weights) -> f64 {
         match &self.integrator {
-            Integrator::Linear | Integrator::Nonlinear => weights.alpha,
+            Integrator::Theta | Integrator::Nonlinear => weights.alpha,
             Integrator::Implicit(method) => method.weight(),
             Integrator::Rattle | Integrator::Rattle4 | Integrator::Rattle6 | Integrator::RungeKutta4 => 0.5,
             Integrator::SymplecticEuler => 0.0,
         }
     }
 
-    /// The order of the method for smooth motion: errors at the end of a run fall with this power of the step. Of the linear step it is one with any weights, for hard rows and
+    /// The order of the method for smooth motion: errors at the end of a run fall with this power of the step. Of the theta method it is one with any weights, for hard rows and
     /// spinning bodies; without these it has order 2 at (1/2, 1/2).
     pub fn order(&self) -> usize {
         self.order_with(self.weights())
@@ -247,7 +247,7 @@ impl Options {
 
     pub(crate) fn order_with(&self, weights: Weights) -> usize {
         match &self.integrator {
-            Integrator::Linear | Integrator::SymplecticEuler => 1,
+            Integrator::Theta | Integrator::SymplecticEuler => 1,
             Integrator::Nonlinear if weights.alpha == 0.5 && weights.beta == 0.5 => 2,
             Integrator::Nonlinear => 1,
             Integrator::Implicit(method) => method.order().max(1),

@@ -88,7 +88,7 @@ pub struct StepReport {
     /// Elements (points of solids) whose tangent was indefinite and taken with its positive part, as their material was asked to: at the start of a linear step, at the end of one by
     /// Newton's method.
     pub projected_tangents: usize,
-    /// Newton's method; all zero for the linear step.
+    /// Newton's method; all zero for the theta method.
     pub newton: NewtonReport,
     /// Iterations of the position corrections, before and after.
     pub corrections: (usize, usize),

@@ -89,7 +89,7 @@ impl Plasticity {
 /// `e_p` and `p`: seven numbers.
 ///
 /// **Use.** Metals that yield: bending, denting, residual stress. On [`SmallStrain`](crate::SmallStrain), or on [`CorotationalStrain`](crate::CorotationalStrain) at any rotation; strains are to be small.
-/// Newton's method (the nonlinear step, statics) converges with its square; the linear step takes the elastic tangent, with an error of first order. Plastic strain keeps its volume: volume rows keep
+/// Newton's method (the nonlinear step, statics) converges with its square; the theta method takes the elastic tangent, with an error of first order. Plastic strain keeps its volume: volume rows keep
 /// elements from locking. Statics takes a straight path of strain from point to point. As a stiffness; not in explicit methods and RATTLE.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ElasticPlastic {

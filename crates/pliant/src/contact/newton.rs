@@ -1,7 +1,7 @@
 //! Contacts in Newton's method: sequential complementarity.
 //!
 //! Contacts act where and along the directions that they have at the start of the step, by the law that
-//! the linear step gives them there: with the velocities `u` at its start, `w = J (v+ - v) + R r + b`
+//! the theta method gives them there: with the velocities `u` at its start, `w = J (v+ - v) + R r + b`
 //! and `r` in the law of their cones. All else in the step is nonlinear. Every iteration solves the
 //! linearised equations of motion with all cones, for the change of velocity and the whole impulses, so
 //! that after a whole Newton step the contacts miss their laws by no more than the solver says. In the

@@ -74,7 +74,7 @@ pub(crate) fn step(
 /// Refuses hard rows that no stabilisation holds.
 fn check_rows(system: &System, options: &Options) -> Result<(), Error> {
     let stabilised = options.pre_stabilisation.is_some() || options.post_stabilisation.is_some();
-    if stabilised || options.integrator != Integrator::Linear {
+    if stabilised || options.integrator != Integrator::Theta {
         return Ok(());
     }
     let groups = system.model.row_groups().iter();
@@ -375,7 +375,7 @@ impl Trials<'_> {
             start: &simulation.start.state,
             h,
             weight: match simulation.options.integrator {
-                Integrator::Linear | Integrator::Nonlinear => self.weights().beta,
+                Integrator::Theta | Integrator::Nonlinear => self.weights().beta,
                 _ => 0.5,
             },
         };

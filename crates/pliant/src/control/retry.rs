@@ -9,7 +9,7 @@ use crate::{Error, Integrator, Simulation, StepReport, Timings};
 pub(crate) fn step(simulation: &mut Simulation, h: f64) -> Result<StepReport, Error> {
     let options = &simulation.options;
     let halvings = match options.integrator {
-        Integrator::Linear => options.contacts.halvings,
+        Integrator::Theta => options.contacts.halvings,
         _ => options.newton.halvings,
     };
     if let Some(contacts) = &mut simulation.system.contacts {
@@ -25,7 +25,7 @@ fn step_or_halves(simulation: &mut Simulation, h: f64, halvings: usize) -> Resul
     match simulation.step_at_once(h, Conditions::default()) {
         Err(Error::ContactsNotConverged { .. } | Error::ContactsMissed { .. }) if halvings > 0 => {}
         Err(Error::NotConverged { .. } | Error::NotPositiveDefinite { .. })
-            if halvings > 0 && simulation.options.integrator != Integrator::Linear => {}
+            if halvings > 0 && simulation.options.integrator != Integrator::Theta => {}
         result => return result,
     }
     let before = simulation.checkpoint();

@@ -123,7 +123,7 @@ impl Integrator {
     /// What the method takes.
     pub fn capabilities(&self) -> Capabilities {
         match self {
-            Self::Linear => Capabilities::ALL,
+            Self::Theta => Capabilities::ALL,
             Self::Nonlinear => Capabilities::NONLINEAR,
             Self::Implicit(method) if method.needs_acceleration() => Capabilities::IMPLICIT_WITH_ACCELERATION,
             Self::Implicit(_) => Capabilities::IMPLICIT,

@@ -8,7 +8,7 @@
 //! C lambda + w_r (phi + d dphi/dt + C D dphi/dt)+ + (1 - w_r) (phi + d dphi/dt + C D dphi/dt) = 0    or    phi+ = 0
 //! ```
 //!
-//! In units of velocity they are the system that the linear step fills, for a step `1/g` with weights `w` and `k g`, made at the iterate.
+//! In units of velocity they are the system that the theta method fills, for a step `1/g` with weights `w` and `k g`, made at the iterate.
 //! It is symmetric: the derivative of gyroscopic torques, of the masses of mapped nodes and the unsymmetric part of the geometric stiffness are left
 //! out, which costs iterations, not accuracy.
 

@@ -37,7 +37,7 @@ impl Laps {
 
 impl Method for Theta {
     fn name(&self) -> &str {
-        "the linear step"
+        "the theta method"
     }
 
     fn capabilities(&self) -> Capabilities {

@@ -265,7 +265,7 @@ impl Account {
 /// The force of damping laws that are not linear in the velocity, in the work that they are said to have done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DampingLaw {
-    /// The force at the start and its tangent for the change, as the linear step has it.
+    /// The force at the start and its tangent for the change, as the theta method has it.
     Tangent,
     /// The mean of the forces at both ends.
     Mean,

@@ -38,7 +38,7 @@ pub(crate) fn violation(system: &System, state: &State) -> f64 {
 }
 
 /// Work of the damping forces over the step: `h v_beta^T B v_alpha`, the mean force at `v_alpha = alpha v+ + (1 - alpha) v` on the
-/// displacement `h v_beta`; of driven rows, velocities against the motion; of a dashpot at the bound of its force, this force. Of a law that is not linear in the velocity the linear step has the force `f_v(v)` at the
+/// displacement `h v_beta`; of driven rows, velocities against the motion; of a dashpot at the bound of its force, this force. Of a law that is not linear in the velocity the theta method has the force `f_v(v)` at the
 /// start and its tangent for the change, the other methods the mean of both ends (with stiffness-proportional damping the tangent counts for all of it).
 pub(super) fn damping_work(step: Step<'_>, h: f64, how: DampingLaw, room: &mut Room) -> f64 {
     let mut work = 0.0;

@@ -250,8 +250,8 @@ fn compliances_share_a_node() {
         m
     };
     for (integrator, weight, damped) in [
-        (Integrator::Linear, 1.0, 1.0),
-        (Integrator::Linear, 0.5, 1.0),
+        (Integrator::Theta, 1.0, 1.0),
+        (Integrator::Theta, 0.5, 1.0),
         (Integrator::Nonlinear, 1.0, 1.0),
         (Integrator::Nonlinear, 0.5, 1.0),
         (Integrator::generalised_alpha(0.7), 1.0, 1.0),

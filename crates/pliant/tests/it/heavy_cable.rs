@@ -132,7 +132,7 @@ fn part(ratio: f64, shape: &[f64], places: &[f64]) -> f64 {
 fn factor(omega: f64, h: f64, integrator: &Integrator) -> (f64, f64) {
     let w = h * omega;
     match integrator {
-        Integrator::Linear => (1.0 / (1.0 + w * w).sqrt(), w.atan()),
+        Integrator::Theta => (1.0 / (1.0 + w * w).sqrt(), w.atan()),
         _ => (1.0, 2.0 * (0.5 * w).atan()),
     }
 }
@@ -142,11 +142,7 @@ fn misses(ratio: f64, mode: usize, size: f64, h: f64, integrator: Integrator) ->
     let squared = frequency_squared(ratio, mode);
     let (omega, shape) = (squared.sqrt(), shape(ratio, squared));
     let start: Vec<f64> = shape.iter().map(|y| size * y).collect();
-    let weight = if integrator == Integrator::Linear {
-        1.0
-    } else {
-        0.5
-    };
+    let weight = if integrator == Integrator::Theta { 1.0 } else { 0.5 };
     let (rho, angle) = factor(omega, h, &integrator);
     let options = Options {
         integrator,
@@ -184,7 +180,7 @@ fn modes_have_the_frequency_and_the_decay_of_implicit_euler() {
         for (mode, size) in [(0, 1e-6), (1, 1e-6), (4, 1e-6), (99, 1e-8)] {
             for h in STEPS {
                 let size = size * (1e3 / ratio).sqrt();
-                let [of_mode, of_tensions] = misses(ratio, mode, size, h, Integrator::Linear);
+                let [of_mode, of_tensions] = misses(ratio, mode, size, h, Integrator::Theta);
                 assert!(
                     of_mode < 1e-6 && of_tensions < 1e-6,
                     "{ratio} {mode} {h}: {of_mode} {of_tensions}"

@@ -117,7 +117,7 @@ fn damping_takes_the_rest() {
 #[test]
 fn every_integrator_keeps_books() {
     for (integrator, weight) in [
-        (Integrator::Linear, 0.7),
+        (Integrator::Theta, 0.7),
         (Integrator::Nonlinear, 1.0),
         (Integrator::Nonlinear, 0.5),
         (Integrator::generalised_alpha(0.7), 1.0),
@@ -157,11 +157,11 @@ fn every_integrator_keeps_books() {
     }
 }
 
-/// Quadratic drag is not linear in the velocity: `m (v - v+) = h (c v^2 + 2 c v (v+ - v)/2)` by the linear step, the mean of both ends by the nonlinear one; the work is that of
+/// Quadratic drag is not linear in the velocity: `m (v - v+) = h (c v^2 + 2 c v (v+ - v)/2)` by the theta method, the mean of both ends by the nonlinear one; the work is that of
 /// this force, which is all that is lost.
 #[test]
 fn drag_that_is_not_linear() {
-    for integrator in [Integrator::Linear, Integrator::Nonlinear] {
+    for integrator in [Integrator::Theta, Integrator::Nonlinear] {
         let (mut m, x) = scalar(0.0, 3.0);
         m.add_force_field("drag", x, Drag::new(0.1, 0.7), Treatment::Stiffness)
             .unwrap();
@@ -323,7 +323,7 @@ fn corrections_of_positions() {
 /// A free body that tumbles keeps its momentum about any point; and the linear one.
 #[test]
 fn momentum_about_any_point() {
-    for integrator in [Integrator::Linear, Integrator::Rattle] {
+    for integrator in [Integrator::Theta, Integrator::Rattle] {
         let mut m = Model::new();
         let b = m.add_rigid_bodies("b", &[Pose::at([1.0, 2.0, 3.0])]).unwrap();
         m.add_mass("m", b, Mass::Rigid(vec![RigidMass::cuboid(2.0, [0.3, 0.2, 0.1])]))

@@ -60,7 +60,7 @@ fn ball_over_plate(height: f64, integrator: Integrator) -> (Simulation, NodeId) 
 #[test]
 fn a_ball_does_not_pass_a_plate_that_is_held() {
     let h = 0.3;
-    for integrator in [Integrator::Linear, Integrator::Nonlinear] {
+    for integrator in [Integrator::Theta, Integrator::Nonlinear] {
         let (mut s, ball) = ball_over_plate(0.16, integrator.clone());
         let report = s.step(h).unwrap();
         assert_eq!(report.contacts.missed, 1, "{integrator:?}");
@@ -133,7 +133,7 @@ fn what_is_hit_does_not_let_pass_what_follows() {
 fn what_is_shallow_is_left_to_the_next_step() {
     // From 0.5 mm above it, 3.9 mm down, and 6.1 mm.
     for (h, expected) in [(0.02, 0), (0.025, 1)] {
-        let (mut s, _) = ball_over_plate(0.0605, Integrator::Linear);
+        let (mut s, _) = ball_over_plate(0.0605, Integrator::Theta);
         assert_eq!(s.step(h).unwrap().contacts.missed, expected, "{h}");
     }
 }
@@ -142,7 +142,7 @@ fn what_is_shallow_is_left_to_the_next_step() {
 #[test]
 fn what_is_passed_is_told_by_the_way_and_not_by_the_last_velocity() {
     for (gap, expected) in [(0.6, 0), (0.3, 1)] {
-        let (mut s, ball) = ball_over_plate(0.06 + gap, Integrator::Linear);
+        let (mut s, ball) = ball_over_plate(0.06 + gap, Integrator::Theta);
         (s.options.alpha, s.options.beta) = (0.5, 0.5);
         assert_eq!(s.step(0.3).unwrap().contacts.missed, expected, "{gap}");
         let fallen = 0.06 + gap - s.positions(ball)[2];
@@ -259,7 +259,7 @@ impl ContactFinder for Slow {
 /// it is told, so a search that counted as something else would be missing whatever the machine does.
 #[test]
 fn looking_for_contacts_counts_as_that() {
-    for integrator in [Integrator::Linear, Integrator::Nonlinear] {
+    for integrator in [Integrator::Theta, Integrator::Nonlinear] {
         let options = Options {
             integrator,
             ..Options::default()

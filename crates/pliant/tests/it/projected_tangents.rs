@@ -37,7 +37,7 @@ fn indefinite(s: &Simulation, gradients: NodeId) -> usize {
 
 #[test]
 fn steps_say_how_many_tangents_they_projected() {
-    for integrator in [Integrator::Linear, Integrator::Nonlinear] {
+    for integrator in [Integrator::Theta, Integrator::Nonlinear] {
         let options = || Options {
             integrator: integrator.clone(),
             ..Options::default()
@@ -48,7 +48,7 @@ fn steps_say_how_many_tangents_they_projected() {
             let before = indefinite(&s, gradients);
             let report = s.step(1e-3).unwrap();
             let after = indefinite(&s, gradients);
-            let at = if integrator == Integrator::Linear {
+            let at = if integrator == Integrator::Theta {
                 before
             } else {
                 after

@@ -153,7 +153,7 @@ impl Builder<'_> {
             )
         };
         Ok(match spec {
-            IntegratorSpec::Linear => Integrator::Linear,
+            IntegratorSpec::Theta => Integrator::Theta,
             IntegratorSpec::Nonlinear => Integrator::Nonlinear,
             IntegratorSpec::GeneralisedAlpha(g) => {
                 let help = "1 damps nothing, 0 takes what is far too fast in one step";

@@ -119,7 +119,7 @@ fn yes() -> bool {
 pub enum IntegratorSpec {
     /// One linear system per step; everything is possible with it.
     #[default]
-    Linear,
+    Theta,
     /// The equations of the weights `alpha` and `beta` by Newton's method.
     Nonlinear,
     /// Second order, with damping of what is fast.

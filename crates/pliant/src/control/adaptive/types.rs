@@ -29,7 +29,7 @@ use pliant_model::ComponentId;
 /// For smooth motion and a proven accuracy set both to zero.
 ///
 /// Hard rows are to hold at the start: what they miss becomes velocity, the more the shorter the
-/// step. The linear step keeps them only to the square of its length, and wants
+/// step. The theta method keeps them only to the square of its length, and wants
 /// [`Options::post_stabilisation`](crate::Options::post_stabilisation) for them
 /// ([`Error::NeedsStabilisation`]).
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -94,9 +94,9 @@ fn the_error_of_the_pendulum_is_in_proportion_to_the_tolerance() {
             options.alpha,
             options.beta
         );
-        // Hard rows make the linear step one of order one, whatever its weights. The velocity across the rod is not of the order of the method in every step, as that along the way is: it is that of a
+        // Hard rows make the theta method one of order one, whatever its weights. The velocity across the rod is not of the order of the method in every step, as that along the way is: it is that of a
         // chord, or rings where steps change.
-        let linear = options.integrator == Integrator::Linear;
+        let linear = options.integrator == Integrator::Theta;
         let sharpest = if linear { 3e-4 } else { sharpest };
         let velocity_kink = 1.0;
         let mut options = options;
@@ -132,7 +132,7 @@ fn steps_grow_by_orders_of_magnitude_after_a_transient() {
         let a = -(50.0 + slow) / (fast - slow);
         a * (-fast * t).exp() + (1.0 - a) * (-slow * t).exp()
     };
-    for integrator in [Integrator::Linear, Integrator::bdf2()] {
+    for integrator in [Integrator::Theta, Integrator::bdf2()] {
         let options = Options {
             integrator,
             ..Options::default()

@@ -130,8 +130,8 @@ fn events_without_end_are_passed_over() {
 #[test]
 fn ropes_and_limits_end_a_step() {
     for (pulls, integrator, weight) in [
-        (true, Integrator::Linear, 0.5),
-        (false, Integrator::Linear, 0.5),
+        (true, Integrator::Theta, 0.5),
+        (false, Integrator::Theta, 0.5),
         (true, Integrator::Nonlinear, 0.5),
         (false, Integrator::Nonlinear, 1.0),
         (true, Integrator::bdf2(), 1.0),

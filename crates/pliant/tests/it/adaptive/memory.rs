@@ -4,7 +4,7 @@ use super::*;
 use crate::integrators::models::{chain, elastic_pendulum, with};
 
 fn stabilised(mut options: Options) -> Options {
-    let linear = options.integrator == Integrator::Linear;
+    let linear = options.integrator == Integrator::Theta;
     options.post_stabilisation = linear.then(Stabilisation::default);
     options
 }

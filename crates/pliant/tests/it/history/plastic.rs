@@ -152,8 +152,8 @@ fn methods_converge_on_what_yields() {
     let end = 0.1;
     let reference = exact(end);
     for (integrator, weight) in [
-        (Integrator::Linear, 1.0),
-        (Integrator::Linear, 0.5),
+        (Integrator::Theta, 1.0),
+        (Integrator::Theta, 0.5),
         (Integrator::Nonlinear, 1.0),
         (Integrator::Nonlinear, 0.5),
         (Integrator::generalised_alpha(0.8), 1.0),
@@ -214,7 +214,7 @@ fn the_ledger_of_yielding_closes() {
 
 #[test]
 fn plastic_strains_are_part_of_the_state() {
-    for integrator in [Integrator::Linear, Integrator::Nonlinear] {
+    for integrator in [Integrator::Theta, Integrator::Nonlinear] {
         let options = Options {
             integrator,
             ..Options::default()

@@ -89,8 +89,8 @@ fn weights(integrator: Integrator, weight: f64) -> Options {
 
 fn methods() -> Vec<(Options, f64)> {
     vec![
-        (weights(Integrator::Linear, 1.0), 1.0),
-        (weights(Integrator::Linear, 0.5), 2.0),
+        (weights(Integrator::Theta, 1.0), 1.0),
+        (weights(Integrator::Theta, 0.5), 2.0),
         (weights(Integrator::Nonlinear, 1.0), 1.0),
         (weights(Integrator::Nonlinear, 0.5), 2.0),
         (weights(Integrator::generalised_alpha(0.8), 1.0), 2.0),
@@ -119,12 +119,12 @@ fn every_method_keeps_its_order() {
     }
 }
 
-/// The force is affine in the strain at the end: the linear step solves the equations of the nonlinear one.
+/// The force is affine in the strain at the end: the theta method solves the equations of the nonlinear one.
 #[test]
 fn the_linear_step_is_the_nonlinear_one() {
     for weight in [1.0, 0.5, 0.7] {
         let wanted = at(&taken(&weights(Integrator::Nonlinear, weight), 0.02, 50));
-        let options = weights(Integrator::Linear, weight);
+        let options = weights(Integrator::Theta, weight);
         let found = at(&taken(&options, 0.02, 50));
         for (a, b) in found.iter().zip(wanted) {
             // Newton's tolerance, fifty times.
@@ -136,7 +136,7 @@ fn the_linear_step_is_the_nonlinear_one() {
 /// What the force brings in becomes kinetic and stored energy and heat. The work of the mean of two stresses differs from that of a stress along the step by third order.
 #[test]
 fn the_ledger_closes_to_second_order() {
-    for integrator in [Integrator::Linear, Integrator::Nonlinear] {
+    for integrator in [Integrator::Theta, Integrator::Nonlinear] {
         let numerical = |n: usize| {
             let mut s = Simulation::with_options(oscillator(), weights(integrator.clone(), 0.5)).unwrap();
             let (mut sum, mut heat, mut last) = (Ledger::default(), 0.0, 0.0);
@@ -204,7 +204,7 @@ fn steps_that_choose_their_length_forget_their_trials() {
         ..Adaptive::default()
     };
     for options in [
-        weights(Integrator::Linear, 0.5),
+        weights(Integrator::Theta, 0.5),
         weights(Integrator::generalised_alpha(0.8), 1.0),
     ] {
         let mut s = Simulation::with_options(oscillator(), options.clone()).unwrap();
@@ -225,7 +225,7 @@ fn steps_that_choose_their_length_forget_their_trials() {
 
 #[test]
 fn statics_has_what_never_relaxes_and_forgets() {
-    let mut s = taken(&weights(Integrator::Linear, 1.0), 0.01, 10);
+    let mut s = taken(&weights(Integrator::Theta, 1.0), 0.01, 10);
     let slow = SHEAR * (1.0 - 0.7);
     let stored = s.state().internal.clone();
     s.find_equilibrium(&Equilibrium::default()).unwrap();
@@ -370,17 +370,17 @@ fn creep_of(solid: Solid, integrator: Integrator, n: usize) -> f64 {
 #[test]
 fn bars_creep_as_the_standard_linear_solid() {
     for (solid, integrator) in [
-        (Solid::linear(1e3, 0.3), Integrator::Linear),
-        (Solid::corotational(1e3, 0.3), Integrator::Linear),
+        (Solid::linear(1e3, 0.3), Integrator::Theta),
+        (Solid::corotational(1e3, 0.3), Integrator::Theta),
         (Solid::corotational(1e3, 0.3), Integrator::Nonlinear),
-        (Solid::st_venant_kirchhoff(1e3, 0.3), Integrator::Linear),
+        (Solid::st_venant_kirchhoff(1e3, 0.3), Integrator::Theta),
         (
             Solid::hyperelastic(StrainEnergy::neo_hookean(1e3, 0.3)),
-            Integrator::Linear,
+            Integrator::Theta,
         ),
     ] {
         let errors = [50, 100].map(|n| creep_of(solid, integrator.clone(), n));
-        // Strains that are straight over a step are of second order; what is not linear in a deflection of 5e-4 of the thickness is left at first order by the linear step.
+        // Strains that are straight over a step are of second order; what is not linear in a deflection of 5e-4 of the thickness is left at first order by the theta method.
         let second = solid != Solid::linear(1e3, 0.3) || (order(errors) - 2.0).abs() < 0.1;
         assert!(second && errors[1] < 1e-5, "{solid:?} {integrator:?} {errors:?}");
     }

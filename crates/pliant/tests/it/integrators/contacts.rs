@@ -63,7 +63,7 @@ fn particle(x: [f64; 3], v: [f64; 3]) -> (Model, NodeId) {
     (m, p)
 }
 
-/// Without anything nonlinear it is the linear step: a fall, sliding to rest, one bounce; both weights; hard and compliant.
+/// Without anything nonlinear it is the theta method: a fall, sliding to rest, one bounce; both weights; hard and compliant.
 #[test]
 fn linear_models_take_the_linear_step() {
     let hard = rough(0.3);
@@ -92,7 +92,7 @@ fn linear_models_take_the_linear_step() {
                 }
                 (s.state().clone(), s.contacts().to_vec(), sum)
             };
-            let (a, b) = (run(Integrator::Linear), run(Integrator::Nonlinear));
+            let (a, b) = (run(Integrator::Theta), run(Integrator::Nonlinear));
             // The tolerance of the contacts, of velocities of 2 m/s, in all steps.
             assert!(distance(&a.0.positions, &b.0.positions) < 1e-7);
             assert!(distance(&a.0.velocities, &b.0.velocities) < 1e-7);
@@ -162,7 +162,7 @@ fn swinging(integrator: Integrator, h: f64) -> Simulation {
 #[test]
 fn rods_and_floor_come_together_with_the_linear_step() {
     let difference = |h: f64| {
-        let [a, b] = [Integrator::Linear, Integrator::Nonlinear].map(|i| swinging(i, h));
+        let [a, b] = [Integrator::Theta, Integrator::Nonlinear].map(|i| swinging(i, h));
         distance(&a.state().positions, &b.state().positions)
     };
     let (coarse, fine) = (difference(2e-3), difference(5e-4));
@@ -246,7 +246,7 @@ fn failing_steps_say_so() {
     assert!(s.state().positions[1] > -1e-9);
 }
 
-/// What the linear step does with impacts in another way is refused.
+/// What the theta method does with impacts in another way is refused.
 #[test]
 fn other_laws_of_impact_are_refused() {
     let build = |change: &dyn Fn(&mut Options)| {
@@ -298,7 +298,7 @@ fn warm_steps_allocate_nothing() {
         found.count_total
     };
     for friction in [1.0, 0.5] {
-        assert_eq!(count(friction, Integrator::Linear), 0);
+        assert_eq!(count(friction, Integrator::Theta), 0);
         assert_eq!(count(friction, Integrator::Nonlinear), 0);
     }
 }

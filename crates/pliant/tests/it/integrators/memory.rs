@@ -21,7 +21,7 @@ fn mixed() -> Model {
 
 fn with_hard_rows() -> Vec<Integrator> {
     vec![
-        Integrator::Linear,
+        Integrator::Theta,
         Integrator::Nonlinear,
         Integrator::generalised_alpha(0.7),
         Integrator::newmark(0.3025, 0.6),

@@ -90,7 +90,7 @@ fn linear_models_take_the_linear_step() {
                 s.support_force(p, 0).to_vec(),
             )
         };
-        let (a, b) = (run(Integrator::Linear), run(Integrator::Nonlinear));
+        let (a, b) = (run(Integrator::Theta), run(Integrator::Nonlinear));
         // Newton's tolerance, twenty times.
         assert!(distance(&a.0.positions, &b.0.positions) < 1e-9, "{alpha} {beta}");
         assert!(distance(&a.1, &b.1) < 1e-7, "{alpha} {beta}");

@@ -86,7 +86,8 @@ impl Default for LinearOptions {
 /// methods with one near the start.
 ///
 /// ```
-/// use pliant_solvers::{KktSystem, LinearAuto, Solution, Status};
+/// use pliant_krylov::LinearAuto;
+/// use pliant_solvers::{KktSystem, Solution, Status};
 /// let mut system = KktSystem::dense(&[1.0, 0.0, 0.0, 1.0], &[1.0, 1.0], &[0.0])?;
 /// system.b[0] = -1.0;
 /// let (mut solver, mut solution) = (LinearAuto::default(), Solution::default());

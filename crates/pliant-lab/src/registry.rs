@@ -262,18 +262,18 @@ pub const KKT: &[KktEntry] = &[
         solve: solve_box,
     },
     KktEntry {
-        name: "projected-gauss-seidel",
-        about: "sweeps over the bounded rows around the sparse direct solver",
-        bounds: true,
-        hard_rows: true,
-        solve: solve_sweeps,
-    },
-    KktEntry {
         name: "auto",
         about: "the method of least predicted work, then the next",
         bounds: false,
         hard_rows: true,
         solve: solve_auto,
+    },
+    KktEntry {
+        name: "projected-gauss-seidel",
+        about: "sweeps over the bounded rows around the sparse direct solver",
+        bounds: true,
+        hard_rows: true,
+        solve: solve_sweeps,
     },
     KktEntry {
         name: "direct",

@@ -61,7 +61,7 @@ pub use equilibrated::{Equilibrated, power_of_two_below};
 pub use kkt_solver::{KktMemory, KktSolver};
 pub use order::Elimination;
 pub use residual::{KktResidual, ResidualWorkspace};
-pub use system::{KktSystem, Solution};
+pub use system::{KktShape, KktSystem, Solution};
 
 /// One unknown of a [`KktSystem`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

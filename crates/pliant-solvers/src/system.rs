@@ -328,3 +328,49 @@ impl KktSystem {
             })
     }
 }
+
+/// The shape of a [`KktSystem`]: everything but its numbers. What is planned for a system holds for
+/// all of its shape.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KktShape {
+    w: Pattern,
+    j: Pattern,
+    r: Pattern,
+    fixed: Vec<bool>,
+    primal_blocks: Vec<usize>,
+    row_blocks: Vec<usize>,
+}
+
+impl KktShape {
+    /// The shape of a system. Patterns are shared with it.
+    pub fn of(system: &KktSystem) -> Self {
+        Self {
+            w: system.w.pattern().clone(),
+            j: system.j.pattern().clone(),
+            r: system.r.pattern().clone(),
+            fixed: system.fixed.clone(),
+            primal_blocks: system.primal_blocks.clone(),
+            row_blocks: system.row_blocks.clone(),
+        }
+    }
+
+    /// Whether a system has this shape.
+    pub fn fits(&self, system: &KktSystem) -> bool {
+        self.fixed == system.fixed
+            && self.row_blocks == system.row_blocks
+            && self.primal_blocks == system.primal_blocks
+            && self.w == *system.w.pattern()
+            && self.j == *system.j.pattern()
+            && self.r == *system.r.pattern()
+    }
+
+    /// Number of primal unknowns.
+    pub fn n(&self) -> usize {
+        self.w.rows()
+    }
+
+    /// Number of constraint rows.
+    pub fn m(&self) -> usize {
+        self.j.rows()
+    }
+}

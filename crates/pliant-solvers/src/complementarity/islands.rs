@@ -5,7 +5,7 @@ mod part;
 use super::{AutoOptions, Cone, ConicSolver, Method, Outcome, Problem, ProblemError, Residual};
 use crate::bounds::BoundsReport;
 use crate::direct::MOST_THREADS;
-use crate::{BoxOptions, KktResidual, KktSystem, Solution, SolveError, SolveReport, Status};
+use crate::{BoxOptions, KktResidual, KktShape, KktSystem, Solution, SolveError, SolveReport, Status};
 use pliant_sparse::{DisjointSets, SparseError, Threads};
 use std::collections::BTreeMap;
 
@@ -62,7 +62,7 @@ pub struct IslandSolver {
     /// The part of every row.
     part_of_row: Vec<u32>,
     /// What the partition was made for.
-    whole: Option<KktSystem>,
+    whole: Option<KktShape>,
     laws: Vec<Option<Cone>>,
     free: Vec<f64>,
     /// Part with the largest measure in the last solve.
@@ -198,15 +198,7 @@ impl IslandSolver {
     }
 
     fn fits(&self, system: &KktSystem, cones: &[Option<Cone>]) -> bool {
-        alike(&self.laws, cones)
-            && self.whole.as_ref().is_some_and(|w| {
-                w.fixed == system.fixed
-                    && w.row_blocks() == system.row_blocks()
-                    && w.primal_blocks() == system.primal_blocks()
-                    && w.w.pattern() == system.w.pattern()
-                    && w.j.pattern() == system.j.pattern()
-                    && w.r.pattern() == system.r.pattern()
-            })
+        alike(&self.laws, cones) && self.whole.as_ref().is_some_and(|shape| shape.fits(system))
     }
 
     fn part(&mut self, system: &KktSystem, cones: &[Option<Cone>]) -> Result<(), ProblemError> {
@@ -291,7 +283,7 @@ impl IslandSolver {
         }
         self.laws.clear();
         self.laws.extend_from_slice(cones);
-        self.whole = Some(system.clone());
+        self.whole = Some(KktShape::of(system));
         self.partitions += 1;
         Ok(())
     }
@@ -374,7 +366,7 @@ impl IslandSolver {
         solution: &mut Solution,
     ) -> Result<IslandReport, ProblemError> {
         system.check()?;
-        let matches = |w: &KktSystem| w.n() == system.n() && w.m() == system.m();
+        let matches = |w: &KktShape| w.n() == system.n() && w.m() == system.m();
         if !self.ready || !self.whole.as_ref().is_some_and(matches) {
             return Err(SolveError::NotPrepared.into());
         }
